@@ -1,0 +1,10 @@
+//! What travels through every floor and the units it is measured in.
+//!
+//! Time, rates and sizes are integer newtypes; a [`Packet`] is the bytes a wire would carry plus a
+//! payload that is only counted. This crate must not know who makes, forwards or reads a packet.
+
+mod packet;
+mod units;
+
+pub use packet::{FlowId, HeaderBytes, Packet, PacketId};
+pub use units::{Bytes, Rate, Time};

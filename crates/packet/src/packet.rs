@@ -1,0 +1,72 @@
+//! A packet: real header bytes in front of a payload of zeros that is counted, not stored.
+//!
+//! P4 programs parse what a wire would carry, and a long simulation does not move payloads that
+//! nobody reads. Whoever writes into the payload materialises the bytes up to there.
+
+use crate::units::Bytes;
+use smallvec::SmallVec;
+
+/// Room for Ethernet, IPv6, TCP with options and a bridged header without a heap allocation.
+pub type HeaderBytes = SmallVec<[u8; 128]>;
+
+/// Names one packet of a run; copies (mirror, multicast) keep the number of their original.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketId(pub u64);
+
+/// Names the flow that a packet was sent for, for measurement only: no P4 program sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// A packet as it lies on a wire, from the first byte of Ethernet to the last byte before the FCS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Identity within the run.
+    pub id: PacketId,
+    /// The flow it was sent for.
+    pub flow: FlowId,
+    /// The leading bytes, verbatim.
+    pub bytes: HeaderBytes,
+    /// How many zero bytes follow `bytes`.
+    pub zeros: u32,
+}
+
+impl Packet {
+    /// Length on the wire without the FCS.
+    pub fn len(&self) -> Bytes {
+        Bytes(self.bytes.len() as u64 + u64::from(self.zeros))
+    }
+
+    /// True if there is not a single byte.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.zeros == 0
+    }
+
+    /// Cuts the packet to at most `max` bytes.
+    pub fn truncate(&mut self, max: Bytes) {
+        let max = max.0 as usize;
+        if self.bytes.len() >= max {
+            self.bytes.truncate(max);
+            self.zeros = 0;
+        } else {
+            self.zeros = self.zeros.min((max - self.bytes.len()) as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(bytes: &[u8], zeros: u32) -> Packet {
+        Packet { bytes: HeaderBytes::from_slice(bytes), zeros, ..Packet::default() }
+    }
+
+    #[test]
+    fn truncation_takes_the_payload_before_the_header() {
+        let mut p = packet(&[1, 2, 3], 10);
+        p.truncate(Bytes(5));
+        assert_eq!(p, packet(&[1, 2, 3], 2));
+        p.truncate(Bytes(2));
+        assert_eq!(p, packet(&[1, 2], 0));
+    }
+}

@@ -1,0 +1,150 @@
+//! The door between a loaded program and a switch: what each pass is given and what it decides.
+//!
+//! Every architecture with an ingress pass, a traffic manager and an egress pass fits. The
+//! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
+//! the instants it is handed.
+
+use sojourn_packet::{Packet, Time};
+
+/// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub u16);
+
+/// A packet that enters the ingress pass.
+#[derive(Clone, Copy, Debug)]
+pub struct IngressInput {
+    /// Port it came in by.
+    pub port: PortId,
+    /// When its last bit had arrived (the MAC's timestamp).
+    pub arrived: Time,
+    /// When the ingress parser starts on it.
+    pub now: Time,
+    /// True for a packet on its second ingress pass; its bytes then start with the resubmit data.
+    pub resubmitted: bool,
+}
+
+/// Where the ingress pass sends one packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Admission {
+    /// Unicast port, if one was set and not dropped.
+    pub unicast: Option<PortId>,
+    /// Queue at that port.
+    pub queue: u8,
+    /// Ingress class of service.
+    pub cos: u8,
+    /// Packet colour for the traffic manager: 0 green, 1 and 2 yellow, 3 red (TNA).
+    pub color: u8,
+    /// Skip the egress pass (`bypass_egress`).
+    pub bypass_egress: bool,
+    /// Multicast, if a group was set and not dropped.
+    pub replication: Option<Replication>,
+}
+
+/// The multicast request of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replication {
+    /// Group identifiers (Tofino has two, a and b).
+    pub groups: [Option<u16>; 2],
+    /// Replication id given to the copies.
+    pub rid: u16,
+    /// Level-1 exclusion id.
+    pub l1_exclusion: u16,
+    /// Level-2 exclusion id.
+    pub l2_exclusion: u16,
+}
+
+/// Where a mirror request was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MirrorDirection {
+    /// The copy is the packet as received, behind the mirror header.
+    Ingress,
+    /// The copy is the packet as the egress deparser wrote it, behind the mirror header.
+    Egress,
+}
+
+/// A request to send a copy through a mirror session.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    /// Session, configured in the switch.
+    pub session: u16,
+    /// Which deparser asked.
+    pub direction: MirrorDirection,
+    /// The copy, mirror header in front, not yet truncated.
+    pub packet: Packet,
+    /// Length of the mirror header in bytes.
+    pub header_len: u16,
+}
+
+/// What an ingress pass decided.
+#[derive(Clone, Debug, Default)]
+pub struct IngressOutput {
+    /// The packet for the traffic manager, bridged headers in front; absent if nobody wants it.
+    pub packet: Option<Packet>,
+    /// Where it goes.
+    pub admission: Admission,
+    /// At most one mirrored copy.
+    pub mirror: Option<Mirror>,
+    /// The packet to go through ingress once more, resubmit data in front.
+    pub resubmit: Option<Packet>,
+    /// True if the parser refused the packet.
+    pub parser_rejected: bool,
+}
+
+/// A packet that enters the egress pass, with what the traffic manager measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EgressInput {
+    /// Port it leaves by.
+    pub port: PortId,
+    /// Queue at that port.
+    pub queue: u8,
+    /// Class of service it was queued under.
+    pub cos: u8,
+    /// When it was enqueued.
+    pub enqueued: Time,
+    /// When it was dequeued.
+    pub dequeued: Time,
+    /// When the egress parser starts on it.
+    pub now: Time,
+    /// Queue depth when it was enqueued, in 80-byte cells.
+    pub enqueue_depth: u32,
+    /// Queue depth when it was dequeued, in cells, itself not counted.
+    pub dequeue_depth: u32,
+    /// Congestion status of the queue at enqueue, 0 (below red) to 3.
+    pub enqueue_congestion: u8,
+    /// Congestion status of the queue at dequeue.
+    pub dequeue_congestion: u8,
+    /// Congestion status of the four application pools, two bits each.
+    pub pool_congestion: u8,
+    /// Packets in the queue at enqueue and dequeue, for architectures that count packets.
+    pub enqueue_packets: u32,
+    /// See `enqueue_packets`.
+    pub dequeue_packets: u32,
+    /// Replication id; 0 for unicast.
+    pub rid: u16,
+    /// First copy of its replication id.
+    pub rid_first: bool,
+    /// Length in bytes as the traffic manager counts it, bridged headers and FCS included.
+    pub length: u32,
+    /// True for a copy that a mirror session made.
+    pub mirrored: bool,
+}
+
+/// What an egress pass decided.
+#[derive(Clone, Debug, Default)]
+pub struct EgressOutput {
+    /// The packet to send, if it was not dropped.
+    pub packet: Option<Packet>,
+    /// At most one mirrored copy, made also of a dropped packet.
+    pub mirror: Option<Mirror>,
+    /// True if the parser refused the packet.
+    pub parser_rejected: bool,
+}
+
+/// A loaded program: its tables and registers, driven one pass at a time.
+pub trait DataPlane: Send {
+    /// Runs the ingress parser, control and deparser.
+    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput;
+
+    /// Runs the egress parser, control and deparser.
+    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput;
+}

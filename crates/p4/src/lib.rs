@@ -1,1 +1,6 @@
-//! (scaffold)
+//! The P4-16 language: source text to diagnostics, typed tree, IR; and an interpreter for it.
+//!
+//! Stands on nothing but general libraries. It knows no architecture: what a target offers reaches
+//! it as declarations in the files that a program includes.
+
+pub mod source;

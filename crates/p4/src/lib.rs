@@ -4,3 +4,5 @@
 //! it as declarations in the files that a program includes.
 
 pub mod source;
+
+pub mod ast;

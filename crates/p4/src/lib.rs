@@ -6,3 +6,5 @@
 pub mod source;
 
 pub mod ast;
+pub mod types;
+pub mod hir;

@@ -1,0 +1,183 @@
+//! What the front end has to say about a program: what is wrong, where, and what would cure it.
+//!
+//! A [`Diagnostic`] is data; [`render`] makes text with excerpts of the source of it, [`to_json`]
+//! makes JSON for tools. Nothing here knows P4: any stage can speak through it.
+//!
+//! Codes: `E01xx` preprocessor, `E02xx` tokens, `E03xx` syntax; later stages take the ranges above.
+
+mod json;
+mod render;
+mod suggest;
+#[cfg(test)]
+mod tests;
+
+pub use json::{to_json, to_json_string};
+pub use render::{RenderOptions, render, render_all};
+pub use suggest::near_name;
+
+use crate::source::Span;
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Legal, but probably not meant.
+    Warning,
+    /// The program is refused.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// A place and what it has to do with the matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// A few words.
+    pub text: String,
+}
+
+/// A change of the source that would cure it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What it does, as a whole clause: "a name that is near: `hdr`".
+    pub text: String,
+    /// What to replace; empty to insert.
+    pub span: Span,
+    /// By what.
+    pub replacement: String,
+}
+
+/// One message about the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable code, such as `E0301`.
+    pub code: &'static str,
+    /// One sentence without a final stop.
+    pub message: String,
+    /// The place it is about; a dummy span if there is none.
+    pub primary: Span,
+    /// A few words beside the mark at the primary place.
+    pub label: Option<String>,
+    /// Other places that matter.
+    pub labels: Vec<Label>,
+    /// Facts that explain.
+    pub notes: Vec<String>,
+    /// What one could do.
+    pub help: Vec<String>,
+    /// Changes of the source that would cure it.
+    pub suggestions: Vec<Suggestion>,
+}
+
+impl Diagnostic {
+    /// A diagnostic with nothing but a message and a place.
+    pub fn new(
+        severity: Severity,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            severity,
+            code,
+            message: message.into(),
+            primary: span,
+            label: None,
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            suggestions: Vec::new(),
+        }
+    }
+
+    /// An error at `span`.
+    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, code, span, message)
+    }
+
+    /// A warning at `span`.
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, code, span, message)
+    }
+
+    /// A note at `span`.
+    pub fn remark(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Note, code, span, message)
+    }
+
+    /// Words beside the mark at the primary place.
+    #[must_use]
+    pub fn with_label(mut self, text: impl Into<String>) -> Diagnostic {
+        self.label = Some(text.into());
+        self
+    }
+
+    /// Another place that matters, marked too.
+    #[must_use]
+    pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// A fact that explains.
+    #[must_use]
+    pub fn with_note(mut self, text: impl Into<String>) -> Diagnostic {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// What one could do.
+    #[must_use]
+    pub fn with_help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help.push(text.into());
+        self
+    }
+
+    /// A change that would cure it.
+    #[must_use]
+    pub fn with_suggestion(
+        mut self,
+        span: Span,
+        replacement: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Diagnostic {
+        let (text, replacement) = (text.into(), replacement.into());
+        self.suggestions.push(Suggestion { text, span, replacement });
+        self
+    }
+
+    /// Suggests the nearest of `known` in place of `unknown` at the primary place, if one is near.
+    #[must_use]
+    pub fn with_near_name<'a>(
+        self,
+        unknown: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Diagnostic {
+        match near_name(unknown, known) {
+            Some(near) => {
+                let text = format!("did you mean `{near}`?");
+                let span = self.primary;
+                self.with_suggestion(span, near, text)
+            }
+            None => self,
+        }
+    }
+
+    /// True for an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}

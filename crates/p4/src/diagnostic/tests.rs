@@ -1,0 +1,1 @@
+//! Behaviour of diagnostics as a reader sees it.

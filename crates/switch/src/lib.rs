@@ -1,1 +1,29 @@
-//! (scaffold)
+//! The switch: ports, traffic manager, mirroring, recirculation and native queue disciplines.
+//!
+//! Sans-IO. [`Switch`] is a state machine fed with instants and packets; it reads no clock, opens
+//! no socket and must not know who drives it, virtual time or a wall clock. What the packets mean
+//! is the business of the [`DataPlane`](sojourn_targets::DataPlane) it is given, if any.
+//!
+//! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
+//! [`Switch::next_timer`] is due, and after either take everything from
+//! [`Switch::poll_transmit`] and [`Switch::poll_observation`].
+
+mod config;
+pub mod discipline;
+mod observation;
+mod statistics;
+mod switch;
+pub mod tm;
+
+pub use config::{
+    ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
+    MulticastNode, PortConfig, QueueConfig, SessionDirection, SwitchConfig, cells_for_bytes,
+};
+pub use observation::{CapturedFrame, Observation, PacketObservation, Transmit, Verdict};
+pub use sojourn_targets::PortId;
+pub use statistics::{
+    BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
+    RecirculationStatistics, Statistics, UnsynchronisedTime,
+};
+pub use switch::{Switch, SwitchProgram};
+pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

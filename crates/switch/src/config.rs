@@ -1,0 +1,316 @@
+//! What a switch is made of: ports, queues, shapers, mirror sessions, multicast groups.
+//!
+//! Plain data, checked once by [`Switch::new`](crate::Switch::new); the values are what one would
+//! give to the switch's API, and what the hardware makes of them is in the statistics. This file
+//! must not know how a queue or a shaper works.
+
+use crate::tm::shaper::ShaperConfig;
+use sojourn_packet::{Bytes, Rate, Time};
+use sojourn_targets::{MirrorDirection, PortId};
+use thiserror::Error;
+
+/// Bytes in one cell of the packet buffer (TNA p. 32).
+pub const CELL_BYTES: u64 = 80;
+
+/// How many whole cells fit into `size` bytes of buffer: the tail-drop limit in cells of a queue
+/// whose limit is given in bytes.
+pub fn cells_for_bytes(size: Bytes) -> u32 {
+    u32::try_from(size.0 / CELL_BYTES).unwrap_or(u32::MAX)
+}
+
+/// The whole switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchConfig {
+    /// Ports, front panel and recirculation.
+    pub ports: Vec<PortConfig>,
+    /// From a packet's last bit at the port to its admission to the traffic manager. Default 600 ns.
+    pub ingress_latency: Time,
+    /// From the traffic manager's dequeue to the first bit on the wire, and to the mirror buffer.
+    /// Default 500 ns.
+    pub egress_latency: Time,
+    /// Cells in the shared packet buffer. Default 102,400, the carving of the vendor's driver.
+    pub cells: u32,
+    /// Core clock in Hz, which paces the shapers. Default 1.22 GHz.
+    pub core_clock: u64,
+    /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
+    /// preamble and inter-frame gap, so that a shaped rate is the rate on the wire.
+    pub ifg_compensation: u32,
+    /// Mirror sessions and their buffer.
+    pub mirror: MirrorConfig,
+    /// Multicast groups of the packet replication engine.
+    pub multicast: Vec<MulticastGroup>,
+    /// Ports that a level-2 exclusion id prunes.
+    pub exclusions: Vec<ExclusionSet>,
+}
+
+impl Default for SwitchConfig {
+    fn default() -> SwitchConfig {
+        SwitchConfig {
+            ports: Vec::new(),
+            ingress_latency: Time(600),
+            egress_latency: Time(500),
+            cells: 100 * 1024,
+            core_clock: 1_220_000_000,
+            ifg_compensation: 20,
+            mirror: MirrorConfig::default(),
+            multicast: Vec::new(),
+            exclusions: Vec::new(),
+        }
+    }
+}
+
+/// One port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// The port's number.
+    pub id: PortId,
+    /// Speed of the wire (or of the recirculation path).
+    pub speed: Rate,
+    /// Port shaper, off if absent.
+    pub shaper: Option<ShaperConfig>,
+    /// Queues, number 0 first; at least one, at most 32.
+    pub queues: Vec<QueueConfig>,
+    /// For a recirculation port: from a packet's last bit out of egress to its arrival at ingress.
+    pub recirculation: Option<Time>,
+    /// Emit one [`PacketObservation`](crate::PacketObservation) for each packet of this port.
+    pub observed: bool,
+    /// Emit the frames that enter and leave this port's queues.
+    pub capture: bool,
+}
+
+impl PortConfig {
+    /// A front-panel port with one queue, unshaped and unobserved.
+    pub fn front(id: PortId, speed: Rate) -> PortConfig {
+        PortConfig {
+            id,
+            speed,
+            shaper: None,
+            queues: vec![QueueConfig::default()],
+            recirculation: None,
+            observed: false,
+            capture: false,
+        }
+    }
+
+    /// A recirculation port (68 to 71 of a Tofino pipe): what egress sends comes back to ingress.
+    pub fn recirculation(id: PortId, rate: Rate, latency: Time) -> PortConfig {
+        PortConfig { recirculation: Some(latency), ..PortConfig::front(id, rate) }
+    }
+}
+
+/// One queue of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Tail-drop limit in cells. Default 24,250 (1.94 MB).
+    pub limit: u32,
+    /// Strict priority for the bandwidth above the guaranteed one: 0 (low) to 7. Default 0.
+    pub priority: u8,
+    /// Strict priority for the guaranteed bandwidth: 0 (low) to 7. Default 0.
+    pub min_priority: u8,
+    /// DWRR weight inside a priority, 1 to 1023; 0 takes the queue out of scheduling. Default 1023.
+    pub weight: u16,
+    /// Guaranteed rate, off if absent.
+    pub min_shaper: Option<ShaperConfig>,
+    /// Maximum rate, off if absent.
+    pub max_shaper: Option<ShaperConfig>,
+    /// Thresholds in cells for the congestion status: red, yellow, green, ascending (TNA p. 30).
+    pub congestion: Option<[u32; 3]>,
+    /// Lower limits for yellow and red packets, off if absent.
+    pub colors: Option<ColorLimits>,
+}
+
+impl Default for QueueConfig {
+    fn default() -> QueueConfig {
+        QueueConfig {
+            limit: 24_250,
+            priority: 0,
+            min_priority: 0,
+            weight: 1023,
+            min_shaper: None,
+            max_shaper: None,
+            congestion: None,
+            colors: None,
+        }
+    }
+}
+
+/// Tail-drop limits by colour, in eighths of the queue's limit (the hardware's 12.5 % steps).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColorLimits {
+    /// For yellow packets, 1 to 8.
+    pub yellow: u8,
+    /// For red packets, 1 to 8.
+    pub red: u8,
+}
+
+/// The mirror sessions and the buffer that their copies share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MirrorConfig {
+    /// The sessions.
+    pub sessions: Vec<MirrorSession>,
+    /// Entries of 240 bytes in the mirror buffer. Default 512.
+    pub buffer_entries: u32,
+    /// Entries that one session may hold. Default 56, the driver's cap.
+    pub session_entries: u32,
+    /// Rate at which the buffer is emptied into the traffic manager. Default 100 Gbit/s; the real
+    /// figure is not published.
+    pub rate: Rate,
+}
+
+impl Default for MirrorConfig {
+    fn default() -> MirrorConfig {
+        MirrorConfig {
+            sessions: Vec::new(),
+            buffer_entries: 512,
+            session_entries: 56,
+            rate: Rate(100_000_000_000),
+        }
+    }
+}
+
+/// Which requests a mirror session serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionDirection {
+    /// Requests of the ingress deparser.
+    Ingress,
+    /// Requests of the egress deparser.
+    Egress,
+    /// Either.
+    Both,
+}
+
+impl SessionDirection {
+    /// True if the session serves requests made there.
+    pub fn serves(self, direction: MirrorDirection) -> bool {
+        match self {
+            SessionDirection::Ingress => direction == MirrorDirection::Ingress,
+            SessionDirection::Egress => direction == MirrorDirection::Egress,
+            SessionDirection::Both => true,
+        }
+    }
+}
+
+/// Where the copies of one session go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MirrorSession {
+    /// Session number, 1 to 1015.
+    pub id: u16,
+    /// Which requests it serves.
+    pub direction: SessionDirection,
+    /// Egress port of the copies.
+    pub port: PortId,
+    /// Queue at that port.
+    pub queue: u8,
+    /// Longest copy in bytes, mirror header counted, FCS not; 0 means no truncation.
+    pub max_length: u32,
+    /// Class of service of the copies.
+    pub cos: u8,
+    /// Colour of the copies.
+    pub color: u8,
+}
+
+impl MirrorSession {
+    /// A session for egress copies without truncation.
+    pub fn egress(id: u16, port: PortId, queue: u8) -> MirrorSession {
+        let direction = SessionDirection::Egress;
+        MirrorSession { id, direction, port, queue, max_length: 0, cos: 0, color: 0 }
+    }
+}
+
+/// A multicast group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MulticastGroup {
+    /// Group number.
+    pub id: u16,
+    /// Level-1 nodes, in the order of replication.
+    pub nodes: Vec<MulticastNode>,
+}
+
+/// A level-1 node: the copies that share a replication id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MulticastNode {
+    /// Replication id of the copies.
+    pub rid: u16,
+    /// Pruned when equal to the packet's level-1 exclusion id.
+    pub l1_exclusion: Option<u16>,
+    /// Ports of the copies, in the order of replication.
+    pub ports: Vec<PortId>,
+}
+
+/// Ports pruned from nodes with the packet's own replication id (split horizon).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExclusionSet {
+    /// Level-2 exclusion id.
+    pub id: u16,
+    /// The pruned ports.
+    pub ports: Vec<PortId>,
+}
+
+/// Why a configuration is refused.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// Two ports with one number.
+    #[error("port {} is configured twice", .0.0)]
+    DuplicatePort(PortId),
+    /// A speed of zero.
+    #[error("port {} has a speed of 0 bit/s", .0.0)]
+    ZeroSpeed(PortId),
+    /// Not 1 to 32 queues.
+    #[error("port {} has {count} queues; a port has 1 to 32", .port.0)]
+    QueueCount {
+        /// The port.
+        port: PortId,
+        /// Its queues.
+        count: usize,
+    },
+    /// A value of a queue is out of its range.
+    #[error("port {} queue {queue}: {what} is {value}, allowed is {allowed}", .port.0)]
+    QueueValue {
+        /// The port.
+        port: PortId,
+        /// The queue.
+        queue: usize,
+        /// The setting.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// A shaper that the hardware cannot express.
+    #[error("shaper of port {}: {what} is {value}, allowed is {allowed}", .port.0)]
+    Shaper {
+        /// The port.
+        port: PortId,
+        /// The setting.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// Something refers to a port or queue that does not exist.
+    #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
+    NoSuchQueue {
+        /// Who refers.
+        what: &'static str,
+        /// The port.
+        port: PortId,
+        /// The queue.
+        queue: u8,
+    },
+    /// A mirror session's number is outside 1 to 1015.
+    #[error("mirror session {0} is outside 1 to 1015")]
+    SessionNumber(u16),
+    /// A session, group or exclusion set is defined twice.
+    #[error("{what} {id} is defined twice")]
+    Duplicate {
+        /// What it is.
+        what: &'static str,
+        /// Its number.
+        id: u16,
+    },
+    /// A setting of the whole switch is zero that must not be.
+    #[error("{0} must not be 0")]
+    Zero(&'static str),
+}

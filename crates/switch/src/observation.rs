@@ -1,0 +1,81 @@
+//! What a switch hands out: packets for the wires, and one row of measurement per packet.
+//!
+//! Plain data. Rows are made at ports marked as observed, frames at ports marked for capture; this
+//! file must not know what becomes of either.
+
+use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
+use sojourn_targets::PortId;
+
+/// A packet on its way out of a front-panel port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The port.
+    pub port: PortId,
+    /// The frame, without FCS.
+    pub packet: Packet,
+    /// When its preamble starts to occupy the wire.
+    pub start: Time,
+    /// When the last bit of its FCS is on the wire; it has arrived that long plus the wire's
+    /// propagation delay later.
+    pub end: Time,
+}
+
+/// What became of a packet at an observed port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Verdict {
+    /// Sent as it was.
+    Sent = 0,
+    /// Dropped by the queue management: a P4 program in egress, or a native discipline.
+    Aqm = 1,
+    /// Dropped for lack of room when it should have been enqueued.
+    Tail = 2,
+    /// Sent with a Congestion Experienced mark that it did not have on arrival at the switch.
+    Mark = 3,
+}
+
+/// One packet at an observed port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketObservation {
+    /// The packet.
+    pub packet: PacketId,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its length as it arrived at the switch, without FCS and without bridged headers.
+    pub size: Bytes,
+    /// The port.
+    pub port: PortId,
+    /// The queue.
+    pub queue: u8,
+    /// When it was enqueued, or for a tail drop should have been.
+    pub enqueued: Time,
+    /// When it was dequeued or dropped; `dequeued - enqueued` is its sojourn time.
+    pub dequeued: Time,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// True for a copy made by a mirror session.
+    pub mirrored: bool,
+}
+
+/// A frame at a port marked for capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedFrame {
+    /// When it was enqueued (entered) or dequeued (left), so that frames come in the order of time
+    /// and agree with the rows.
+    pub time: Time,
+    /// The port.
+    pub port: PortId,
+    /// Entered: the frame as it arrived at the switch. Left: the frame as it goes on the wire.
+    pub packet: Packet,
+}
+
+/// Something measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A packet's fate is decided.
+    Packet(PacketObservation),
+    /// A frame came to the port's queues, also one that is dropped there at once.
+    Entered(CapturedFrame),
+    /// A frame leaves the port.
+    Left(CapturedFrame),
+}

@@ -1,0 +1,196 @@
+//! What a switch counts.
+//!
+//! Every packet that comes into being inside the switch or arrives at it is found again: sent,
+//! dropped under one of the names here, or still held. Shares are computed here from integers;
+//! nothing in the engine reads them.
+
+use crate::tm::shaper::EffectiveShaper;
+use sojourn_packet::{Bytes, Time};
+use sojourn_targets::PortId;
+
+/// Packets and their bytes (frames without FCS).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    /// Counts one packet.
+    pub fn add(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += size.0;
+    }
+}
+
+/// Everything counted since the start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// The instant these figures are of.
+    pub now: Time,
+    /// Arrived at front-panel ports.
+    pub received: Count,
+    /// Handed to the wires of front-panel ports.
+    pub sent: Count,
+    /// What happened before the traffic manager.
+    pub ingress: IngressStatistics,
+    /// Packets that the egress parser refused (also counted as egress drops of their queue).
+    pub egress_parser_rejected: u64,
+    /// Ports in the order of the configuration.
+    pub ports: Vec<PortStatistics>,
+    /// Mirroring.
+    pub mirror: MirrorStatistics,
+    /// Recirculation.
+    pub recirculation: RecirculationStatistics,
+    /// The packet buffer.
+    pub buffer: BufferStatistics,
+    /// Packets and copies inside the switch now: in a pipeline, a buffer, a queue or a loop.
+    pub held: u64,
+}
+
+/// What happened before the traffic manager.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IngressStatistics {
+    /// Ingress passes run.
+    pub passes: u64,
+    /// Dropped by the program, or left without a destination.
+    pub dropped: Count,
+    /// Passes in which the parser refused the packet.
+    pub parser_rejected: u64,
+    /// Packets sent through ingress a second time.
+    pub resubmitted: u64,
+    /// Requests for a third ingress pass, which the hardware ignores.
+    pub resubmits_refused: u64,
+    /// Sent to, or arrived at, a port or queue that does not exist.
+    pub unroutable: Count,
+    /// Copies made by the replication engine.
+    pub multicast_copies: u64,
+    /// Multicast packets used up: replaced by their copies, however many.
+    pub multicast_originals: u64,
+}
+
+/// One port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortStatistics {
+    /// The port.
+    pub port: PortId,
+    /// Arrived at it; for a recirculation port, come back through it.
+    pub received: Count,
+    /// Left by it.
+    pub sent: Count,
+    /// What the hardware makes of the port shaper.
+    pub shaper: Option<EffectiveShaper>,
+    /// Its queues.
+    pub queues: Vec<QueueStatistics>,
+}
+
+/// One queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// Taken in.
+    pub enqueued: Count,
+    /// Given to the egress pass or the wire.
+    pub dequeued: Count,
+    /// Refused: no room in the queue, in the buffer, or by the discipline at enqueue.
+    pub tail_drops: Count,
+    /// Dropped by a native discipline after it had been enqueued.
+    pub discipline_drops: Count,
+    /// Dropped by the program's egress pass; each has used its tokens and its slot on the wire.
+    pub egress_drops: Count,
+    /// Sent with a mark that it did not have on arrival at the switch.
+    pub marked: Count,
+    /// Packets in the queue now.
+    pub packets: u64,
+    /// Cells in use now.
+    pub cells: u32,
+    /// Most cells in use at any time.
+    pub peak_cells: u32,
+    /// What the hardware makes of the guaranteed rate.
+    pub min_shaper: Option<EffectiveShaper>,
+    /// What the hardware makes of the maximum rate.
+    pub max_shaper: Option<EffectiveShaper>,
+}
+
+/// Mirroring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MirrorStatistics {
+    /// Copies asked for by deparsers.
+    pub requested: u64,
+    /// Copies enqueued at their session's queue, after truncation.
+    pub mirrored: Count,
+    /// Copies discarded because the session does not exist or does not serve the direction.
+    pub no_session: u64,
+    /// Copies lost because the mirror buffer or the session's part of it was full.
+    pub buffer_drops: u64,
+    /// Copies lost at the tail of their session's queue (also counted there).
+    pub tail_drops: u64,
+    /// Copies in the mirror buffer now.
+    pub held: u64,
+    /// How long state waited for its copy.
+    pub unsynchronised: UnsynchronisedTime,
+}
+
+impl MirrorStatistics {
+    /// Copies that were asked for and did not come to a queue.
+    pub fn drops(&self) -> u64 {
+        self.no_session + self.buffer_drops + self.tail_drops
+    }
+}
+
+/// From a pass that asked for a copy to the egress pass of that copy: as long as that, registers
+/// that the copy is to update are behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnsynchronisedTime {
+    /// Sum over all copies.
+    pub total: Time,
+    /// Longest.
+    pub max: Time,
+    /// Copies that have had their egress pass.
+    pub count: u64,
+}
+
+/// Recirculation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecirculationStatistics {
+    /// Packets that came back to ingress.
+    pub recirculated: Count,
+    /// Packets sent by the recirculation ports' queues, dropped in egress or not.
+    pub dequeued: Count,
+    /// Bits that these occupied on the recirculation paths, gaps included.
+    pub wire_bits: u64,
+    /// Sum of the recirculation ports' rates in bit/s.
+    pub capacity: u64,
+    /// Elapsed time that the shares refer to.
+    pub elapsed: Time,
+    /// Bytes received at front-panel ports.
+    pub received_bytes: u64,
+}
+
+impl RecirculationStatistics {
+    /// Share of the recirculation ports' bandwidth in use, 0 to 1.
+    pub fn share_of_capacity(&self) -> f64 {
+        let possible = self.capacity as f64 * self.elapsed.0 as f64 / 1e9;
+        if possible == 0.0 { 0.0 } else { self.wire_bits as f64 / possible }
+    }
+
+    /// Bytes through the recirculation ports' queues as a share of the bytes received from outside.
+    pub fn share_of_traffic(&self) -> f64 {
+        if self.received_bytes == 0 {
+            return 0.0;
+        }
+        self.dequeued.bytes as f64 / self.received_bytes as f64
+    }
+}
+
+/// The packet buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferStatistics {
+    /// Cells in all.
+    pub total_cells: u32,
+    /// Cells in use now.
+    pub cells: u32,
+    /// Most cells in use at any time.
+    pub peak_cells: u32,
+}

@@ -1,0 +1,2 @@
+//! The traffic manager, one idea per file.
+pub mod shaper;

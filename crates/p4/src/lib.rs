@@ -8,3 +8,4 @@ pub mod source;
 pub mod ast;
 pub mod types;
 pub mod hir;
+pub mod ir;

@@ -1,0 +1,634 @@
+//! The intermediate representation: every instance inlined, every value a slot of a frame.
+//!
+//! Each parser or control that a package is given becomes one [`Unit`] with a flat frame: a scalar
+//! of up to 128 bits is one narrow slot, a wider one a wide slot, a struct or header a range of
+//! slots. Sub-parsers, sub-controls, functions and actions are inlined; control flow is structured
+//! (blocks one can leave, loops one can repeat), which is easy to walk and easy to compile. What an
+//! extern object does is not known here: a call to it is a statement that the target executes.
+
+use crate::ast::{Annotation, Direction};
+use crate::source::Span;
+use crate::types::{Type, identifiers};
+use num_bigint::BigUint;
+use std::sync::Arc;
+
+identifiers! {
+    /// A narrow slot (at most 128 bits) of a unit's frame.
+    Slot;
+    /// A wide slot (any width) of a unit's frame.
+    WideSlot;
+    /// A unit: index into [`Program::units`].
+    UnitId;
+    /// An extern object: index into [`Program::objects`].
+    ObjectId;
+    /// A table instance: index into [`Program::tables`].
+    TableId;
+    /// A value set instance: index into [`Program::value_sets`].
+    ValueSetId;
+    /// A parser state: index into [`ParserBody::states`].
+    StateId;
+    /// A block or loop that can be left, unique in its unit.
+    Label;
+    /// A place in the program where something external is called, unique in the program.
+    CallSite;
+}
+
+/// A whole program, elaborated.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The instance called `main`.
+    pub main: Option<Package>,
+    /// Parsers and controls given to packages.
+    pub units: Vec<Unit>,
+    /// Extern objects of all units, and those at top level.
+    pub objects: Vec<Object>,
+    /// Tables of all units.
+    pub tables: Vec<Table>,
+    /// Value sets of all units.
+    pub value_sets: Vec<ValueSet>,
+    /// Errors: an error value is its index.
+    pub errors: Vec<Arc<str>>,
+    /// The number of call sites.
+    pub call_sites: u32,
+}
+
+/// A package instance.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The package type's name (`Pipeline`, `Switch`, `V1Switch`).
+    pub of: Arc<str>,
+    /// The instance's name.
+    pub name: Arc<str>,
+    /// Arguments with their parameters' names.
+    pub args: Vec<(Arc<str>, PackageArg)>,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is instantiated.
+    pub span: Span,
+}
+
+/// An argument of a package.
+#[derive(Clone, Debug)]
+pub enum PackageArg {
+    /// Another package (a `Pipeline` in a `Switch`).
+    Package(Package),
+    /// A parser or control.
+    Unit(UnitId),
+    /// An extern object.
+    Object(ObjectId),
+    /// A value.
+    Const(Const),
+    /// Left out.
+    Absent,
+}
+
+/// A value known when the program is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Const {
+    /// A scalar of the given type, as its bit pattern.
+    Scalar(Scalar, BigUint),
+    /// A signed or unsigned number of type `int`.
+    Int(num_bigint::BigInt),
+    /// A string.
+    String(Arc<str>),
+    /// A member of an enum without representation: its index and name.
+    EnumMember(u32, Arc<str>),
+    /// A struct, tuple, list or stack.
+    Aggregate(Vec<Const>),
+}
+
+/// The type of a scalar expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// `bool`: one bit, 0 or 1.
+    Bool,
+    /// Unsigned: `bit<W>`; enums and errors are `Bit(32)` or their representation.
+    Bit(u32),
+    /// Two's complement: `int<W>`, kept as the W-bit pattern, zero-extended.
+    Int(u32),
+}
+
+impl Scalar {
+    /// Width in bits.
+    pub const fn width(self) -> u32 {
+        match self {
+            Scalar::Bool => 1,
+            Scalar::Bit(w) | Scalar::Int(w) => w,
+        }
+    }
+
+    /// True for `int<W>`.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Scalar::Int(_))
+    }
+
+    /// True if a value fits a narrow slot.
+    pub const fn is_narrow(self) -> bool {
+        self.width() <= 128
+    }
+}
+
+/// A parser or control, complete in itself.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The declaration's name.
+    pub name: Arc<str>,
+    /// Its runtime parameters.
+    pub params: Vec<Param>,
+    /// What each narrow slot holds, for messages and measurement.
+    pub slots: Vec<SlotInfo>,
+    /// What each wide slot holds.
+    pub wide_slots: Vec<SlotInfo>,
+    /// What it does.
+    pub body: Body,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a unit does.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // The variants say what their fields are.
+pub enum Body {
+    /// A control: its local initialisation and `apply` block. `exit` is a [`StmtKind::Leave`] of
+    /// `exit_label`, which encloses everything.
+    Control { exit_label: Label, stmts: Vec<Stmt> },
+    /// A parser.
+    Parser(ParserBody),
+}
+
+/// The state machine of a parser, sub-parsers inlined.
+#[derive(Clone, Debug)]
+pub struct ParserBody {
+    /// Local initialisation.
+    pub init: Vec<Stmt>,
+    /// All states.
+    pub states: Vec<State>,
+    /// Where it starts.
+    pub start: StateId,
+}
+
+/// A parser state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Its name; states of sub-parsers are `instance.state`.
+    pub name: Arc<str>,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// Where it goes.
+    pub transition: Transition,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Where a state goes.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // The variants say what their fields are.
+pub enum Transition {
+    /// Always there.
+    Direct(Next),
+    /// The first case all of whose patterns match; without one the parser errs with `NoMatch`.
+    Select { keys: Vec<Expr>, cases: Vec<SelectCase>, span: Span },
+}
+
+/// The target of a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Another state.
+    State(StateId),
+    /// The parser is done.
+    Accept,
+    /// The parser gives up; the error is what it was.
+    Reject,
+}
+
+/// A case of a select.
+#[derive(Clone, Debug)]
+pub struct SelectCase {
+    /// One pattern per key.
+    pub patterns: Vec<Pattern>,
+    /// Where it goes.
+    pub next: Next,
+}
+
+/// What a key is matched against. Values are bit patterns of the key's width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Equal.
+    Value(BigUint),
+    /// Equal under the mask: (value, mask).
+    Mask(BigUint, BigUint),
+    /// Between, both included; signed if the key is.
+    Range(BigUint, BigUint),
+    /// Anything.
+    Any,
+    /// In the value set; covers this key and the `columns - 1` that follow, whose patterns are `Any`.
+    ValueSet(ValueSetId),
+}
+
+/// A runtime parameter of a unit or of a method.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its type.
+    pub ty: Type,
+    /// Where it lies in the frame.
+    pub layout: Layout,
+}
+
+/// What a slot holds.
+#[derive(Clone, Debug)]
+pub struct SlotInfo {
+    /// A path such as `hdr.ipv4.ttl`, `meta.now`, `hdr.ipv4.$valid$`.
+    pub name: Arc<str>,
+    /// Its type.
+    pub scalar: Scalar,
+    /// True for slots the elaborator made up.
+    pub temporary: bool,
+    /// Where the variable is declared.
+    pub span: Span,
+}
+
+/// Where a value of any type lies in the frame. Equal types have layouts that differ only by where
+/// they start, and each layout covers one contiguous range of narrow slots and one of wide slots,
+/// so a value is copied by copying two ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The variants say what their fields are.
+pub enum Layout {
+    /// A scalar of at most 128 bits.
+    Narrow(Slot, Scalar),
+    /// A wider scalar.
+    Wide(WideSlot, Scalar),
+    /// A variable-size bit string: its length in bits now, its value (always a wide slot), its
+    /// largest length.
+    VarBit { length: Slot, value: WideSlot, max: u32 },
+    /// A header: its validity, then its fields in order.
+    Header { valid: Slot, fields: Vec<Layout>, ty: Type },
+    /// A header union: its members.
+    Union { members: Vec<Layout>, ty: Type },
+    /// A struct, tuple or list.
+    Struct { fields: Vec<Layout>, ty: Type },
+    /// A stack: `nextIndex`, then its elements.
+    Stack { next: Slot, elements: Vec<Layout>, ty: Type },
+    /// An extern object such as `packet_in`: nothing in the frame.
+    Object,
+}
+
+/// A value that is handed to something external, shaped like its type.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // The variants say what their fields are.
+pub enum Value {
+    /// A scalar.
+    Scalar(Expr),
+    /// A variable-size bit string: length and value.
+    VarBit(Expr, Expr),
+    /// A header: validity and fields.
+    Header { valid: Expr, fields: Vec<Value>, ty: Type },
+    /// A union, by its members.
+    Union { members: Vec<Value>, ty: Type },
+    /// A struct, tuple or list.
+    Struct { fields: Vec<Value>, ty: Type },
+    /// A stack.
+    Stack { next: Expr, elements: Vec<Value>, ty: Type },
+    /// A string.
+    String(Arc<str>),
+}
+
+/// An extern object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The extern's name (`Register`).
+    pub of: Arc<str>,
+    /// Type arguments.
+    pub type_args: Vec<Type>,
+    /// The name for the control plane: `SwitchEgress.codel.dropping`.
+    pub name: Arc<str>,
+    /// The unit it lives in; none at top level.
+    pub unit: Option<UnitId>,
+    /// Which constructor, by index in the declaration.
+    pub constructor: u32,
+    /// Constructor arguments with their parameters' names.
+    pub args: Vec<(Arc<str>, ObjectArg)>,
+    /// Implementations of abstract methods; they may use the slots of `unit`.
+    pub methods: Vec<Method>,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is instantiated.
+    pub span: Span,
+}
+
+/// An argument of an extern object's constructor.
+#[derive(Clone, Debug)]
+pub enum ObjectArg {
+    /// A value.
+    Const(Const),
+    /// Another object (a `RegisterAction`'s register).
+    Object(ObjectId),
+    /// Left out.
+    Absent,
+}
+
+/// A method that the program implements.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its parameters, as slots of the unit.
+    pub params: Vec<Param>,
+    /// Where its result lies, if it returns one.
+    pub returns: Option<Layout>,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The name for the control plane: `SwitchIngress.forward`.
+    pub name: Arc<str>,
+    /// The unit it lives in.
+    pub unit: UnitId,
+    /// Its key.
+    pub keys: Vec<Key>,
+    /// The actions it may run.
+    pub actions: Vec<TableAction>,
+    /// What runs on a miss: index into `actions` and the action data; none does nothing.
+    pub default_action: Option<(u32, Vec<BigUint>)>,
+    /// True if the control plane may not change it.
+    pub const_default_action: bool,
+    /// Entries in the program.
+    pub entries: Vec<Entry>,
+    /// True if the control plane may not change them.
+    pub const_entries: bool,
+    /// `size`, if given.
+    pub size: Option<u64>,
+    /// Other properties (`implementation`, `registers`, `counters`, ...).
+    pub properties: Vec<(Arc<str>, ObjectArg)>,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A key element.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// What is looked at.
+    pub expr: Expr,
+    /// `exact`, `ternary`, `lpm`, `range`, `selector`, ...
+    pub match_kind: Arc<str>,
+    /// The name for the control plane.
+    pub name: Arc<str>,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// An action of a table, inlined.
+#[derive(Clone, Debug)]
+pub struct TableAction {
+    /// The name for the control plane: `SwitchIngress.send`.
+    pub name: Arc<str>,
+    /// Action data: name and where it lies (always scalars).
+    pub data: Vec<(Arc<str>, Layout)>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// `@defaultonly`
+    pub default_only: bool,
+    /// `@tableonly`
+    pub table_only: bool,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An entry in the program.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// One pattern per key.
+    pub patterns: Vec<Pattern>,
+    /// Index into [`Table::actions`].
+    pub action: u32,
+    /// Action data.
+    pub data: Vec<BigUint>,
+    /// Larger wins.
+    pub priority: i64,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A parser value set.
+#[derive(Clone, Debug)]
+pub struct ValueSet {
+    /// The name for the control plane.
+    pub name: Arc<str>,
+    /// The scalars of an element and the match kind of each (`exact` unless annotated `@match`).
+    pub columns: Vec<(Scalar, Arc<str>)>,
+    /// Its size.
+    pub size: u64,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// Which statement.
+    pub kind: StmtKind,
+    /// Where it comes from.
+    pub span: Span,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // Each variant says what its fields are.
+pub enum StmtKind {
+    /// A narrow slot gets a value of its width.
+    Set(Slot, Expr),
+    /// A wide slot gets a value of its width.
+    SetWide(WideSlot, Expr),
+    /// `slot[high:low] = value`, the other bits stay.
+    SetSlice { target: Slot, high: u32, low: u32, value: Expr },
+    /// The same for a wide slot.
+    SetWideSlice { target: WideSlot, high: u32, low: u32, value: Expr },
+    /// A slot chosen at run time: `base + stride * index`; nothing happens beyond `count`.
+    SetElement { base: Slot, stride: u32, count: u32, index: Expr, value: Expr },
+    /// The same for a wide slot.
+    SetWideElement { base: WideSlot, stride: u32, count: u32, index: Expr, value: Expr },
+    /// Copies two equal ranges of slots (a struct assigned whole): (from, to, how many).
+    Copy { narrow: (Slot, Slot, u32), wide: (WideSlot, WideSlot, u32) },
+    /// `if`
+    If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    /// `switch` on a value.
+    Switch { subject: Expr, cases: Vec<(Vec<BigUint>, Vec<Stmt>)>, default: Vec<Stmt> },
+    /// Statements that [`StmtKind::Leave`] can leave: an inlined call whose `return` does so, a loop
+    /// whose `break` does, or one round of a loop whose `continue` does.
+    Block { label: Label, body: Vec<Stmt> },
+    /// Runs the body again and again until it is left.
+    Loop { label: Label, body: Vec<Stmt> },
+    /// Goes behind the block or loop with this label.
+    Leave(Label),
+    /// Applies a table. `hit` gets 1 or 0, `action` the index of the action that ran (the default
+    /// action's on a miss), if anyone asks.
+    Apply { table: TableId, hit: Option<Slot>, action: Option<Slot> },
+    /// Calls something external.
+    Call(ExternCall),
+    /// `pkt.extract(header)`; sets validity, errs with `PacketTooShort`.
+    Extract { header: Layout },
+    /// `pkt.extract(header, bits)` with a variable-size field.
+    ExtractVar { header: Layout, bits: Expr },
+    /// `pkt.extract(stack.next)`; errs with `StackOutOfBounds`.
+    ExtractNext { stack: Layout },
+    /// `pkt.extract` of a header nobody keeps (`_`): skips its bits.
+    Skip { bits: u32 },
+    /// `pkt.advance(bits)`
+    Advance { bits: Expr },
+    /// `verify(condition, error)`: the error value if the condition is false.
+    Verify { condition: Expr, error: Expr },
+    /// Errs with `StackOutOfBounds` if `stack.last` or `stack.next` does not exist.
+    CheckStack { next: Slot, count: u32, last: bool },
+    /// `pkt.emit(...)`: appends the valid headers of the value in order.
+    Emit(Layout),
+    /// `stack.push_front(n)`
+    PushFront { stack: Layout, count: u32 },
+    /// `stack.pop_front(n)`
+    PopFront { stack: Layout, count: u32 },
+}
+
+/// A call of an extern method or function.
+#[derive(Clone, Debug)]
+pub struct ExternCall {
+    /// Which call, for what a target prepares when the program is loaded.
+    pub site: CallSite,
+    /// The object; none for an extern function. Inside a method body `this` is its own object.
+    pub object: Option<ObjectId>,
+    /// The method's or function's name.
+    pub name: Arc<str>,
+    /// Which overload, by index in the declaration (functions: 0).
+    pub method: u32,
+    /// Type arguments.
+    pub type_args: Vec<Type>,
+    /// Arguments at their parameters' places.
+    pub args: Vec<Arg>,
+    /// Where the result goes, if it is used and there is one.
+    pub result: Option<Layout>,
+    /// The result's type.
+    pub returns: Type,
+    /// The whole call.
+    pub span: Span,
+}
+
+/// An argument of an external call.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A value.
+    In(Value),
+    /// A place that is written.
+    Out(Layout),
+    /// A place that is read and written.
+    InOut(Layout),
+    /// An object.
+    Object(ObjectId),
+    /// The packet (`packet_in` or `packet_out` handed on).
+    Packet,
+    /// `_` or left out.
+    Absent,
+}
+
+/// A scalar expression. Operands have no side effects, so order does not matter and evaluation
+/// cannot fail.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// Which expression.
+    pub kind: ExprKind,
+    /// Its type.
+    pub scalar: Scalar,
+    /// Where it comes from.
+    pub span: Span,
+}
+
+/// The forms of a scalar expression.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // The variants say what their fields are.
+pub enum ExprKind {
+    /// A constant of at most 128 bits.
+    Const(u128),
+    /// A wider constant.
+    WideConst(BigUint),
+    /// A narrow slot.
+    Slot(Slot),
+    /// A wide slot.
+    WideSlot(WideSlot),
+    /// A slot chosen at run time: `base + stride * index`; 0 beyond `count`.
+    Element { base: Slot, stride: u32, count: u32, index: Box<Expr> },
+    /// The same for a wide slot.
+    WideElement { base: WideSlot, stride: u32, count: u32, index: Box<Expr> },
+    /// A unary operation.
+    Unary(Unary, Box<Expr>),
+    /// A binary operation.
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`
+    Mux(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Bits `low` and up of the operand, as many as the result is wide.
+    Slice(Box<Expr>, u32),
+    /// The operand made narrower (cut), wider (sign-extended if the operand is signed), or read as
+    /// another scalar of the same width.
+    Cast(Box<Expr>),
+    /// Bits of the packet from `offset` behind the cursor, not consumed; the statement list has a
+    /// [`StmtKind::Verify`]-like check before it where the packet may be too short (`CheckLookahead`
+    /// is implied: evaluating it beyond the end makes the parser err with `PacketTooShort`).
+    Lookahead { offset: u32 },
+    /// The packet's length in bytes.
+    PacketLength,
+}
+
+/// Unary operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `!` on bool
+    Not,
+    /// `~`
+    Complement,
+    /// `-`, modulo 2^W
+    Negate,
+}
+
+/// Binary operations; signedness is that of the operands' scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // The names are the operators' own; see the specification, chapter 8.
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    SatAdd,
+    SatSub,
+    /// The right operand is unsigned and may have any width; shifting out gives 0 (or the sign).
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// The left operand becomes the high bits.
+    Concat,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// Short-circuit forms make no difference, as operands have no side effects.
+    And,
+    Or,
+}

@@ -114,6 +114,7 @@ pub struct Instance {
 
 /// What an instantiation makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The variants say what their fields are.
 pub enum InstanceOf {
     /// A parser.
     Parser(ParserId),
@@ -585,6 +586,7 @@ pub struct Call {
 
 /// What is called.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // The variants say what their fields are.
 pub enum Callee {
     /// A function.
     Function(FunctionId),

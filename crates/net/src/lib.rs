@@ -1,1 +1,16 @@
-//! (scaffold)
+//! Virtual time: links, hosts, TCP and applications around one switch.
+//!
+//! A [`Simulation`] takes a [`RunConfig`](config::RunConfig) and, for a P4 run, a loaded program,
+//! and yields rows of measurement as it advances. It stands on the switch floor and below; it reads
+//! no clock and no file, starts no thread, and must not know wall-clock time, Python or Parquet.
+//! The same configuration and seed give the same rows, to the byte, everywhere.
+
+pub mod config;
+pub mod records;
+pub mod report;
+mod simulation;
+
+pub use config::{ConfigError, RunConfig};
+pub use records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
+pub use report::RunReport;
+pub use simulation::Simulation;

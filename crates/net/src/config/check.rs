@@ -1,0 +1,100 @@
+//! What a configuration must satisfy beyond its shape, key by key.
+
+use super::{Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RunConfig, TcpFlow, UdpFlow};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// The longest run and the longest round-trip time keep sums of instants far from 2^64 ns.
+const LONGEST: u64 = 100_000_000_000_000;
+const FASTEST: u64 = 100_000_000_000_000;
+
+impl RunConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first value outside its range, with its key and the range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("duration", self.duration, 1..=LONGEST)?;
+        within("access_rate", self.access_rate, 1_000..=FASTEST)?;
+        self.check_switch()?;
+        self.check_aqm()?;
+        within("flows (how many)", self.flows.len() as u64, 1..=1_000_000)?;
+        let mut constant_rate: u64 = 0;
+        for (i, flow) in self.flows.iter().enumerate() {
+            check_flow(i, flow)?;
+            if let FlowConfig::Udp(udp) = flow {
+                constant_rate = constant_rate.saturating_add(udp.rate);
+            }
+        }
+        // TCP is held back by its window; constant-rate senders faster than their link would
+        // queue in front of it without end.
+        if constant_rate > self.access_rate {
+            return Err(invalid(
+                "flows[].rate (sum of all udp flows)",
+                constant_rate,
+                format!("at most access_rate = {}", self.access_rate),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_switch(&self) -> Result<(), ConfigError> {
+        let switch = &self.switch;
+        within("switch.port_speed", switch.port_speed, 1_000..=FASTEST)?;
+        within("switch.rate", switch.rate, 1_000..=switch.port_speed)?;
+        within("switch.burst", switch.burst, 1..=1 << 32)?;
+        within("switch.queue_limit", switch.queue_limit, 1_600..=1 << 40)?;
+        within("switch.ingress_latency", switch.ingress_latency, 0..=1_000_000_000)?;
+        within("switch.egress_latency", switch.egress_latency, 0..=1_000_000_000)?;
+        within("switch.recirculation_rate", switch.recirculation_rate, 1_000..=FASTEST)?;
+        within("switch.recirculation_latency", switch.recirculation_latency, 0..=1_000_000_000)
+    }
+
+    fn check_aqm(&self) -> Result<(), ConfigError> {
+        match &self.aqm {
+            Aqm::Native(NativeAqm::Fifo {}) => Ok(()),
+            Aqm::Native(NativeAqm::Codel { target, interval }) => {
+                within("aqm.target", *target, 1..=LONGEST)?;
+                within("aqm.interval", *interval, 1..=LONGEST)
+            }
+            Aqm::P4(p4) if p4.program.is_empty() => {
+                Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
+            }
+            Aqm::P4(_) => Ok(()),
+        }
+    }
+}
+
+fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
+    let key = |name: &str| format!("flows[{i}].{name}");
+    within(&key("rtt"), flow.rtt(), 0..=100_000_000_000)?;
+    within(&key("start"), flow.start(), 0..=LONGEST)?;
+    if let Some(stop) = flow.stop() {
+        within(&key("stop"), stop, flow.start()..=LONGEST)?;
+    }
+    match flow {
+        FlowConfig::Tcp(TcpFlow { rate_cap: Some(cap), .. }) => {
+            within(&key("rate_cap"), *cap, 1_000..=FASTEST)
+        }
+        FlowConfig::Tcp(_) => Ok(()),
+        FlowConfig::Udp(UdpFlow { rate, packet_size, ip_version, .. }) => {
+            within(&key("rate"), *rate, 1_000..=FASTEST)?;
+            let smallest = match ip_version {
+                IpVersion::V4 => 60,
+                IpVersion::V6 => 62,
+            };
+            within(&key("packet_size"), u64::from(*packet_size), smallest..=1514)
+        }
+    }
+}
+
+fn within(key: &str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), ConfigError> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
+}
+
+fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
+    ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
+}

@@ -1,0 +1,30 @@
+//! What is wrong with a run configuration: the key, what stands there, what may stand there.
+
+use thiserror::Error;
+
+/// A configuration that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// The text is not JSON of the configuration's shape; the message names key and choices.
+    #[error("the run configuration cannot be read: {0}")]
+    Json(String),
+    /// A value outside what is allowed.
+    #[error("{key} = {value}: allowed is {allowed}")]
+    Invalid {
+        /// Path of the key, such as `flows[3].rtt`.
+        key: String,
+        /// What stands there.
+        value: String,
+        /// What may stand there.
+        allowed: String,
+    },
+    /// `aqm.kind` is `p4` and no loaded program was handed over.
+    #[error("aqm.kind = p4: a loaded program must be handed over with the configuration")]
+    PlaneMissing,
+    /// `aqm.kind` is `native` and a loaded program was handed over.
+    #[error("aqm.kind = native: no P4 program takes part, but one was handed over")]
+    PlaneUnexpected,
+    /// The switch refuses its part.
+    #[error("switch: {0}")]
+    Switch(String),
+}

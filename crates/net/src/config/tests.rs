@@ -1,0 +1,92 @@
+use super::*;
+
+const DEMO: &str = r#"{
+  "duration": 10000000000, "seed": 7, "capture": true,
+  "switch": {"port_speed": 10000000000, "rate": 100000000, "burst": 1600, "queue_limit": 1940000,
+             "ingress_latency": 600, "egress_latency": 500,
+             "recirculation_rate": 100000000000, "recirculation_latency": 400},
+  "aqm": {"kind": "p4", "program": "p4/tna/codel_act.p4", "architecture": "tofino1",
+          "math_unit": "paper", "include_paths": ["p4/include"], "defines": {"A": "1"},
+          "control": {
+            "tables": [{"name": "Ingress.forward", "entries": [
+              {"match": {"ig_intr_md.ingress_port": 1}, "action": "send",
+               "args": {"port": 2}, "priority": 0},
+              {"match": {"a": {"value": 1, "mask": 255}, "b": {"value": 8, "prefix": 4},
+                         "c": {"low": 1, "high": 9}, "d": "0xffffffffffffffffffff"},
+               "action": "drop"}]}],
+            "mirror_sessions": [{"session": 100, "direction": "egress", "port": 68,
+                                 "queue": 0, "max_length": 100}]}},
+  "flows": [
+    {"kind": "tcp", "congestion_control": "newreno", "rtt": 5000000, "start": 0, "stop": null,
+     "rate_cap": null, "ecn": false},
+    {"kind": "udp", "rate": 10000000, "packet_size": 1514, "rtt": 1000000, "start": 0,
+     "stop": 5000000000}],
+  "access_rate": 10000000000 }"#;
+
+#[test]
+fn every_key_of_the_documented_form_is_read_and_written_back() {
+    let config = RunConfig::from_json(DEMO).unwrap();
+    let Aqm::P4(p4) = &config.aqm else { panic!("not a P4 run") };
+    assert_eq!(p4.math_unit, MathUnitReading::Paper);
+    let matches = &p4.control.tables[0].entries[1].matches;
+    assert_eq!(matches["a"], MatchValue::Ternary { value: Word(1), mask: Word(255) });
+    assert_eq!(matches["b"], MatchValue::Prefix { value: Word(8), prefix: 4 });
+    assert_eq!(matches["c"], MatchValue::Range { low: Word(1), high: Word(9) });
+    assert_eq!(matches["d"], MatchValue::Exact(Word((1 << 80) - 1)));
+    assert_eq!(p4.control.mirror_sessions[0].max_length, 100);
+    let again = serde_json::to_string(&config).unwrap();
+    assert_eq!(RunConfig::from_json(&again).unwrap(), config);
+}
+
+#[test]
+fn what_is_left_out_has_the_documented_default() {
+    let config = RunConfig::from_json(
+        r#"{"duration": 1, "aqm": {"kind": "native", "name": "codel"},
+            "flows": [{"kind": "tcp", "rtt": 5000000}]}"#,
+    )
+    .unwrap();
+    assert_eq!(config.seed, 1);
+    assert_eq!(config.switch.rate, 100_000_000);
+    assert_eq!(config.access_rate, 10_000_000_000);
+    let Aqm::Native(NativeAqm::Codel { target, interval }) = config.aqm else { panic!() };
+    assert_eq!((target, interval), (5_000_000, 100_000_000));
+    let FlowConfig::Tcp(flow) = &config.flows[0] else { panic!() };
+    assert_eq!(flow.congestion_control, CongestionControlName::Cubic);
+    assert_eq!(flow.ip_version, IpVersion::V4);
+}
+
+fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(DEMO).unwrap();
+    edit(&mut value);
+    RunConfig::from_json(&value.to_string()).unwrap_err().to_string()
+}
+
+#[test]
+fn an_unknown_key_is_named_beside_the_allowed_ones() {
+    for place in ["", "/switch", "/aqm", "/aqm/control", "/flows/0", "/flows/1"] {
+        let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
+        assert!(message.contains("nonsense"), "{place}: {message}");
+        assert!(message.contains(", expected "), "{place}: {message}");
+    }
+}
+
+#[test]
+fn an_unknown_choice_is_named_beside_the_allowed_ones() {
+    let message = refused(|v| v["flows"][0]["congestion_control"] = "vegas".into());
+    assert!(message.contains("vegas") && message.contains("`cubic`"), "{message}");
+    let message = refused(|v| v["aqm"] = serde_json::json!({"kind": "native", "name": "blue"}));
+    assert!(message.contains("blue") && message.contains("`fifo`"), "{message}");
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_its_key_and_range() {
+    let message = refused(|v| v["flows"][1]["packet_size"] = 9000.into());
+    assert_eq!(message, "flows[1].packet_size = 9000: allowed is 60 to 1514");
+    let message = refused(|v| v["flows"][1]["rate"] = 20_000_000_000u64.into());
+    assert!(message.contains("access_rate"), "{message}");
+    let message = refused(|v| {
+        v["flows"][0]["start"] = 10.into();
+        v["flows"][0]["stop"] = 5.into();
+    });
+    assert!(message.starts_with("flows[0].stop = 5: allowed is 10 to "), "{message}");
+}

@@ -1,0 +1,76 @@
+//! What a run knows beyond its rows: counters that are read once, at the end or on the way.
+
+use serde::Serialize;
+
+/// Counters of one run up to [`Simulation::now`](crate::Simulation::now).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunReport {
+    /// Simulated time that has passed, ns.
+    pub simulated: u64,
+    /// Events that the simulator handled, the switch's timers included.
+    pub events: u64,
+    /// Copies that mirror sessions made.
+    pub mirrored_packets: u64,
+    /// Their bytes, after truncation.
+    pub mirrored_bytes: u64,
+    /// Copies that found the mirror buffer or their queue full, or their session not configured.
+    pub mirror_drops: u64,
+    /// Packets that went through the recirculation port.
+    pub recirculated_packets: u64,
+    /// Their bytes.
+    pub recirculated_bytes: u64,
+    /// Share of all bytes that left a data port or the recirculation port which were recirculated.
+    pub recirculated_share: f64,
+    /// How long mirrored copies were under way, during which a program's state is unsynchronised.
+    pub unsynchronised: SpanReport,
+    /// Packets that a parser refused.
+    pub parser_errors: u64,
+    /// Packets that the ingress pass dropped.
+    pub ingress_drops: u64,
+    /// The bottleneck shaper's rate as hardware quantises it, bit/s.
+    pub shaper_rate: u64,
+    /// The bottleneck shaper's burst as hardware quantises it, bytes.
+    pub shaper_burst: u64,
+    /// Bytes that the bottleneck port sent towards the receivers.
+    pub forward_bytes: u64,
+    /// Frames that the bottleneck port sent towards the receivers.
+    pub forward_packets: u64,
+    /// Bytes that port 1 sent back towards the senders.
+    pub reverse_bytes: u64,
+    /// Frames that port 1 sent back towards the senders.
+    pub reverse_packets: u64,
+    /// Frames that reached a host which could not read them: a bad checksum or length.
+    pub malformed_frames: u64,
+    /// Frames that reached no host: their addresses belong to nobody.
+    pub stray_frames: u64,
+    /// One entry per flow, in the configuration's order.
+    pub flows: Vec<FlowReport>,
+}
+
+/// Spans of one kind: how many, how long together, the longest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SpanReport {
+    /// How many there were.
+    pub count: u64,
+    /// Their sum, ns.
+    pub total: u64,
+    /// The longest, ns.
+    pub max: u64,
+}
+
+/// Totals of one flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlowReport {
+    /// When its application started, jitter included, ns.
+    pub started: u64,
+    /// Payload bytes handed to the receiving application.
+    pub delivered: u64,
+    /// Data segments or datagrams sent for the first time.
+    pub segments: u64,
+    /// Segments retransmitted.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that the window was reduced, timeouts not counted.
+    pub congestion_events: u64,
+}

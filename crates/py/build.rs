@@ -1,0 +1,36 @@
+//! Copies the shipped programs and scenarios to where the wheel's builder picks them up.
+//!
+//! `pyproject.toml` takes everything below `OUT_DIR/shipped` into the package as `sojourn/_data`. A
+//! clone does not need the copies: there, the package reads `p4/` and `scenarios/` in place.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+const SHIPPED: [&str; 2] = ["p4", "scenarios"];
+
+fn main() -> io::Result<()> {
+    let root = Path::new("../..");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shipped");
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    for folder in SHIPPED {
+        println!("cargo::rerun-if-changed={}", root.join(folder).display());
+        copy(&root.join(folder), &out.join(folder))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

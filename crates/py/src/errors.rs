@@ -1,0 +1,13 @@
+//! The exceptions that the door raises. All of them are for things that a user can put right.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+
+create_exception!(_core, SojournError, PyException, "Something that the user can put right.");
+create_exception!(_core, ConfigError, SojournError, "A run's configuration is not allowed.");
+create_exception!(
+    _core,
+    ProgramError,
+    SojournError,
+    "A P4 program cannot be loaded. The second argument is the list of diagnostics as JSON."
+);

@@ -1,0 +1,26 @@
+//! The door between the engine and Python: the extension module `sojourn._core`.
+//!
+//! It stands on the floors below and translates: JSON to configurations, columns to bytes, typed
+//! errors to exceptions. It must not have any behaviour of its own.
+
+mod columns;
+mod errors;
+mod simulation;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use super::errors::{ConfigError, ProgramError, SojournError};
+    #[pymodule_export]
+    use super::simulation::{Simulation, check_config};
+
+    /// Name and one line of every native queue discipline.
+    #[pyfunction]
+    fn native_disciplines() -> Vec<(&'static str, &'static str)> {
+        sojourn_switch::discipline::REGISTERED.iter().map(|d| (d.name, d.summary)).collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! A run as a Python object: advanced without the interpreter lock, read as columns.
+
+use crate::columns;
+use crate::errors::ConfigError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_net::RunConfig;
+use sojourn_packet::Time;
+
+/// Checks a run's configuration without building the run.
+#[pyfunction]
+pub fn check_config(config: &str) -> PyResult<()> {
+    read_config(config).map(|_| ())
+}
+
+fn read_config(config: &str) -> PyResult<RunConfig> {
+    RunConfig::from_json(config).map_err(|error| ConfigError::new_err(error.to_string()))
+}
+
+/// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
+#[pyclass(module = "sojourn._core")]
+pub struct Simulation {
+    run: sojourn_net::Simulation,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
+        let config = read_config(config)?;
+        let plane = None;
+        let run = py
+            .detach(|| sojourn_net::Simulation::new(config, plane))
+            .map_err(|error| ConfigError::new_err(error.to_string()))?;
+        Ok(Simulation { run })
+    }
+
+    /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
+    fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
+        py.detach(|| self.run.advance(Time(until), max_rows));
+    }
+
+    /// The instant up to which everything has happened, ns.
+    #[getter]
+    fn now(&self) -> u64 {
+        self.run.now().as_nanos()
+    }
+
+    /// True once the configured duration has passed.
+    #[getter]
+    fn finished(&self) -> bool {
+        self.run.finished()
+    }
+
+    /// The packet rows that wait, as little-endian columns.
+    fn take_packets<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::packets(py, &self.run.take_packets())
+    }
+
+    /// The flow samples that wait, as little-endian columns.
+    fn take_flows<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::flows(py, &self.run.take_flows())
+    }
+
+    /// The captured frames that wait: time in ns, point (0 entered, 1 left), bytes, length on wire.
+    fn take_capture<'py>(&mut self, py: Python<'py>) -> Vec<columns::Frame<'py>> {
+        columns::frames(py, &self.run.take_capture())
+    }
+
+    /// The counters so far, as JSON.
+    fn report(&self) -> PyResult<String> {
+        serde_json::to_string(&self.run.report())
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+    }
+}

@@ -1,0 +1,79 @@
+"""What can be run at the bottleneck: native disciplines and P4 programs, found by name or path.
+
+Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
+`.p4` file directly in an architecture's folder. Knows no option of any of them.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.errors import UnknownAqmError
+from sojourn.layout import programs_folder, shown
+from sojourn.suggest import did_you_mean, nearest
+
+_ARCHITECTURES = {"tna": "tofino1"}
+"""Folder of `p4/` -> the chip that its programs are for."""
+
+
+@dataclass(frozen=True)
+class Aqm:
+    """Something that can be run: a native discipline (`program` is None) or a P4 program."""
+
+    name: str
+    summary: str
+    program: Path | None = None
+    architecture: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """`native`, or the architecture of a P4 program."""
+        return self.architecture or "native"
+
+
+def catalogue() -> list[Aqm]:
+    """The native disciplines, then the shipped programs, each in order of name."""
+    native = [Aqm(name, summary) for name, summary in sorted(_core.native_disciplines())]
+    programs = [
+        Aqm(path.stem, _first_sentence(path), path, architecture)
+        for folder, architecture in _ARCHITECTURES.items()
+        for path in sorted((programs_folder() / folder).glob("*.p4"))
+    ]
+    return native + programs
+
+
+def find_aqm(name: str, beside: Path | None = None) -> Aqm:
+    """What `name` means: a known name, or a `.p4` file relative to the folder `beside`."""
+    if name.endswith(".p4") or "/" in name:
+        return _program_at((beside or Path()) / Path(name).expanduser(), name)
+    known = {aqm.name: aqm for aqm in catalogue()}
+    if name in known:
+        return known[name]
+    raise UnknownAqmError(
+        f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
+        f"Known: {', '.join(known)}; or give the path of a .p4 file."
+    )
+
+
+def _program_at(path: Path, written: str) -> Aqm:
+    if path.is_file():
+        return Aqm(path.stem, _first_sentence(path), path, "tofino1")
+    beside = sorted(path.parent.glob("*.p4")) if path.parent.is_dir() else []
+    near = nearest(path.name, [program.name for program in beside])
+    hint = f"; did you mean {shown(path.parent / near)}?" if near else ""
+    raise UnknownAqmError(f"{written}: no such P4 program{hint}")
+
+
+def _first_sentence(path: Path) -> str:
+    """The first sentence of the comment that a program opens with."""
+    try:
+        head = path.read_text(encoding="utf-8", errors="replace")[:4000]
+    except OSError:
+        return ""
+    comment = re.match(r"\s*(/\*(?P<block>.*?)\*/|(?P<lines>(//[^\n]*\n?)+))", head, re.DOTALL)
+    if comment is None:
+        return ""
+    text = comment["block"] or comment["lines"] or ""
+    words = " ".join(re.sub(r"^\s*(//+|\*+)[/!]*", "", line).strip() for line in text.splitlines())
+    return words.strip().split(". ")[0].rstrip(".")

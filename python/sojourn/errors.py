@@ -1,0 +1,54 @@
+"""What can go wrong, by whose hand, and with which exit status.
+
+Stands on the engine's own exceptions. A `SojournError` is something the user can put right and
+carries a message that says what, where and how; everything else is a fault of ours.
+"""
+
+import errno
+
+from sojourn._core import ConfigError, ProgramError, SojournError
+
+EXIT_FAULT = 1
+EXIT_USER = 2
+EXIT_INTERRUPTED = 130
+
+__all__ = [
+    "EXIT_FAULT",
+    "EXIT_INTERRUPTED",
+    "EXIT_USER",
+    "ConfigError",
+    "Interrupted",
+    "OutputError",
+    "ProgramError",
+    "ScenarioError",
+    "SojournError",
+    "UnknownAqmError",
+    "output_error",
+]
+
+
+class ScenarioError(SojournError):
+    """A scenario that cannot be read or does not make sense."""
+
+
+class UnknownAqmError(SojournError):
+    """A name that is neither a native discipline nor a program."""
+
+
+class OutputError(SojournError):
+    """Results that cannot be written: disk full, no permission, a folder that is not ours."""
+
+
+class Interrupted(SojournError):
+    """The user stopped a run; the rows until then are in the run folder."""
+
+
+def output_error(error: OSError, path: object) -> OutputError:
+    """`error`, met while writing to `path`, in the user's words."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OutputError(
+            f"{path}: the disk is full\n"
+            "What was written until then is complete and readable. Free some space, or choose\n"
+            "another disk with --out."
+        )
+    return OutputError(f"{path}: {error.strerror or error}")

@@ -1,0 +1,185 @@
+"""The rows of a run on disk: Parquet files that grow in bounded row groups as the run goes.
+
+Stands on pyarrow. The same rows in the same order give the same bytes, whatever pieces they arrive
+in. Knows the columns, not what they mean to anybody.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+VERDICTS = ("sent", "aqm", "tail", "mark")
+"""What became of a packet: sent; dropped by the AQM or for want of room; sent with a CE mark."""
+
+ROW_GROUP = 1 << 16
+"""Rows held in memory before they are written."""
+
+_BALLAST = 8 << 20
+"""Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
+
+
+def _nanoseconds(name: str, meaning: str) -> pa.Field:
+    return pa.field(name, pa.int64(), False, {"unit": "ns", "meaning": meaning})
+
+
+PACKET_SCHEMA = pa.schema(
+    [
+        pa.field("packet", pa.uint64(), False, {"meaning": "identity within the run"}),
+        pa.field("flow", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
+        pa.field("size", pa.uint32(), False, {"unit": "B", "meaning": "Ethernet frame"}),
+        pa.field("queue", pa.uint8(), False),
+        _nanoseconds("enqueued", "entered the bottleneck's queue"),
+        _nanoseconds("dequeued", "left it; equal to enqueued for a tail drop"),
+        pa.field("verdict", pa.dictionary(pa.uint8(), pa.string()), False),
+    ]
+)
+
+FLOW_SCHEMA = pa.schema(
+    [
+        _nanoseconds("time", "of the sample"),
+        pa.field("flow", pa.uint32(), False),
+        pa.field("cwnd", pa.uint32(), False, {"unit": "B"}),
+        pa.field("ssthresh", pa.uint64(), False, {"unit": "B"}),
+        _nanoseconds("srtt", "smoothed round-trip time, 0 before the first sample"),
+        pa.field("delivered", pa.uint64(), False, {"unit": "B", "meaning": "goodput so far"}),
+        pa.field("retransmits", pa.uint64(), False, {"unit": "segments"}),
+        pa.field("in_flight", pa.uint32(), False, {"unit": "B"}),
+    ]
+)
+
+
+def table_from_columns(schema: pa.Schema, columns: Mapping[str, bytes]) -> pa.Table:
+    """A table over the engine's little-endian columns, without copying them."""
+    arrays = []
+    for field in schema:
+        buffer = pa.py_buffer(columns[field.name])
+        if pa.types.is_dictionary(field.type):
+            indices = pa.Array.from_buffers(pa.uint8(), len(buffer), [None, buffer])
+            arrays.append(pa.DictionaryArray.from_arrays(indices, pa.array(VERDICTS)))
+        else:
+            rows = len(buffer) * 8 // field.type.bit_width
+            arrays.append(pa.Array.from_buffers(field.type, rows, [None, buffer]))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+class Ballast:
+    """Disk space reserved for a run's last bytes and given back when they are to be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ".ballast"
+        with self._path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, _BALLAST)
+
+    def release(self) -> None:
+        """Gives the space back; harmless when repeated."""
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+
+
+class _SafeSink:
+    """A file for pyarrow that never fails in the middle of a row group.
+
+    pyarrow cannot finish a file whose writes have failed. So bytes wait here in memory until `flush`,
+    at most one row group of them; when the disk is full, the ballast makes room for them and the end.
+    """
+
+    def __init__(self, path: Path, ballast: Ballast) -> None:
+        self._file: BinaryIO = path.open("wb", buffering=0)
+        self._ballast = ballast
+        self._waiting: list[bytes] = []
+        self._position = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        waiting = bytes(data)
+        self._waiting.append(waiting)
+        self._position += len(waiting)
+        return len(waiting)
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None:
+        """pyarrow calls this at its own times; what is to be written is written by `drain`."""
+
+    def drain(self) -> None:
+        """Writes what waits. After an `OSError` all of it is on the disk nevertheless."""
+        data, self._waiting = b"".join(self._waiting), []
+        failure = None
+        while data:
+            try:
+                written = self._file.write(data)
+            except OSError as error:
+                if failure is not None:
+                    raise
+                failure = error
+                self._ballast.release()
+            else:
+                data = data[written:]
+        if failure is not None:
+            raise failure
+
+    def close(self) -> None:
+        self._file.close()
+        self.closed = True
+
+
+class RowWriter:
+    """A Parquet file that takes tables of any length and writes row groups of one length."""
+
+    def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
+        self._schema = schema
+        self._sink = _SafeSink(path, ballast)
+        times = [name for name in ("enqueued", "dequeued", "packet", "time") if name in schema.names]
+        self._writer = pq.ParquetWriter(
+            self._sink,
+            schema,
+            compression="zstd",
+            use_dictionary=[name for name in schema.names if name not in times],
+            column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
+        )
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+
+    def write(self, table: pa.Table) -> None:
+        """Takes rows. After an `OSError` the file can still be closed, and then read."""
+        self._waiting.append(table)
+        self._rows += table.num_rows
+        while self._rows >= ROW_GROUP:
+            self._write_group(ROW_GROUP)
+
+    def _write_group(self, rows: int) -> None:
+        table = pa.concat_tables(self._waiting)
+        rest = table.slice(rows)
+        self._waiting, self._rows = [rest], rest.num_rows
+        self._writer.write_table(table.slice(0, rows), row_group_size=ROW_GROUP)
+        self._sink.drain()
+
+    def close(self) -> None:
+        """Writes the rows that wait and the file's end."""
+        try:
+            if self._rows:
+                self._write_group(self._rows)
+        finally:
+            self._writer.close()
+            try:
+                self._sink.drain()
+            finally:
+                self._sink.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,168 @@
+"""What may stand in a scenario file, key by key, with units and defaults.
+
+Stands on pydantic and `units`. Quantities are exact integers in the engine's units once read, and
+are written back with a unit. Knows neither files nor the engine.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    model_validator,
+)
+
+from sojourn.units import RATE, SIZE, TIME, Dimension
+
+
+def _quantity(dimension: Dimension, *, positive: bool = False) -> Any:
+    def read(value: object) -> int:
+        amount = dimension.parse(value)
+        if positive and amount == 0:
+            raise ValueError("must be more than zero")
+        return amount
+
+    return Annotated[
+        int, BeforeValidator(read), PlainSerializer(dimension.format, when_used="json")
+    ]
+
+
+Time = _quantity(TIME)
+PositiveTime = _quantity(TIME, positive=True)
+Rate = _quantity(RATE, positive=True)
+Size = _quantity(SIZE, positive=True)
+
+
+
+def _read_spread(value: object) -> tuple[int, int]:
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ValueError('write one time, or two to spread evenly, like ["5 ms", "10 ms"]')
+        low, high = (TIME.parse(part) for part in value)
+        if low > high:
+            raise ValueError("the first time of a range must not be the longer one")
+        return low, high
+    single = TIME.parse(value)
+    return single, single
+
+
+def _write_spread(value: tuple[int, int]) -> str | list[str]:
+    low, high = value
+    return TIME.format(low) if low == high else [TIME.format(low), TIME.format(high)]
+
+
+Spread = Annotated[
+    tuple[int, int],
+    BeforeValidator(_read_spread),
+    PlainSerializer(_write_spread, when_used="json"),
+]
+"""One time for all flows of a group, or two between which they are spread evenly."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Flows(_Strict):
+    count: Annotated[int, Field(ge=1, le=100_000)] = 1
+    rtt: Spread
+    """Round-trip time without queues."""
+    start: Spread = (0, 0)
+    stop: Time | None = None
+    """When the sender has nothing more to send; absent: it never stops."""
+
+    @model_validator(mode="after")
+    def _stops_after_it_starts(self) -> Self:
+        if self.stop is not None and self.stop <= self.start[1]:
+            raise ValueError("stop must be later than start")
+        return self
+
+
+class TcpFlows(_Flows):
+    """Long-lived TCP flows."""
+
+    kind: Literal["tcp"] = "tcp"
+    congestion_control: Literal["cubic", "newreno"] = "cubic"
+    rate_cap: Rate | None = None
+    """The application offers no more than this, per flow."""
+    ecn: bool = False
+
+
+class UdpFlows(_Flows):
+    """Constant-rate UDP flows."""
+
+    kind: Literal["udp"]
+    rate: Rate
+    """Of each flow, counted in bytes on the wire."""
+    packet_size: Size = 1514
+    """Of each packet, Ethernet header included."""
+
+
+def _flow_kind(value: Any) -> Any:
+    return value.get("kind", "tcp") if isinstance(value, dict) else getattr(value, "kind", "tcp")
+
+
+FlowGroup = Annotated[
+    Annotated[TcpFlows, Tag("tcp")] | Annotated[UdpFlows, Tag("udp")], Discriminator(_flow_kind)
+]
+
+
+class Switch(_Strict):
+    """The switch, with the bottleneck's shaper at its second port."""
+
+    rate: Rate
+    """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what."""
+    burst: Size = 1600
+    queue_limit: Size = 1_940_000
+    """Tail-drop limit of the bottleneck's queue; counted in cells of 80 bytes."""
+    port_speed: Rate = 10 * 10**9
+    ingress_latency: Time = 600
+    egress_latency: Time = 500
+    recirculation_rate: Rate = 100 * 10**9
+    recirculation_latency: Time = 400
+
+
+class AqmChoice(_Strict):
+    """One AQM to run, and how."""
+
+    use: str
+    """A native discipline, a shipped program, or the path of a `.p4` file."""
+    label: str | None = None
+    target: PositiveTime | None = None
+    """Native disciplines: acceptable standing delay."""
+    interval: PositiveTime | None = None
+    """Native disciplines: window in which the delay must fall below target."""
+    architecture: Literal["tofino1"] | None = None
+    math_unit: Literal["vendor", "paper"] | None = None
+    """P4: how the stateful ALU's math unit decides odd and even exponents."""
+    include_paths: tuple[str, ...] = ()
+    defines: dict[str, str | int] = {}
+    control: str | None = None
+    """P4: control-plane file; by default the program's name with `.toml`."""
+
+
+def _read_choice(value: object) -> object:
+    return {"use": value} if isinstance(value, str) else value
+
+
+class Scenario(_Strict):
+    """Everything that a run depends on."""
+
+    title: str = ""
+    description: str = ""
+    duration: PositiveTime
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    target: PositiveTime = 5_000_000
+    """The delay against which results are judged and drawn; AQMs have their own."""
+    access_rate: Rate = 10 * 10**9
+    """Of the links between all senders and the switch, and the switch and all receivers."""
+    switch: Switch
+    aqms: Annotated[
+        list[Annotated[AqmChoice, BeforeValidator(_read_choice)]], Field(min_length=1)
+    ]
+    flows: Annotated[list[FlowGroup], Field(min_length=1)]

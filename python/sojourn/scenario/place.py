@@ -1,0 +1,38 @@
+"""The line of a TOML file on which a key is written, for messages that point there.
+
+Stands on nothing but the text: the standard library's TOML reader keeps no places. It follows table
+headers and keys at the start of a line; what it cannot follow it does not guess.
+"""
+
+import re
+
+_HEADER = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<name>[\w.\-\"' ]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(r"\s*[\"']?(?P<key>[\w\-]+)[\"']?(?P<sub>(\s*\.\s*[\w\-]+)*)\s*=")
+
+
+def line_of(text: str, keys: tuple[int | str, ...]) -> int | None:
+    """The line (from 1) where `keys` is written, or the nearest enclosing one that is found."""
+    places = _places(text)
+    while keys:
+        if keys in places:
+            return places[keys]
+        keys = keys[:-1]
+    return None
+
+
+def _places(text: str) -> dict[tuple[int | str, ...], int]:
+    places: dict[tuple[int | str, ...], int] = {}
+    counts: dict[str, int] = {}
+    table: tuple[int | str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            name = header["name"]
+            table = tuple(part.strip(" \"'") for part in name.split("."))
+            if header["open"] == "[[":
+                index = counts[name] = counts.get(name, -1) + 1
+                table = (*table, index)
+            places.setdefault(table, number)
+        elif key := _KEY.match(line):
+            parts = (key["key"], *(part.strip() for part in key["sub"].split(".")[1:]))
+            places.setdefault((*table, *parts), number)
+    return places

@@ -1,0 +1,237 @@
+"""From a scenario to the runs it asks for: one engine configuration per AQM.
+
+Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers in
+ns, bit/s and bytes. Runs nothing.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn.aqms import Aqm, find_aqm
+from sojourn.errors import ScenarioError
+from sojourn.layout import programs_folder, shown
+from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows
+
+_NATIVE_OPTIONS = ("target", "interval")
+_P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?P<name>[^>"]+)[>"]', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One AQM of a scenario, ready for the engine."""
+
+    label: str
+    """What tables and plots call it."""
+    folder: str
+    """Its folder in the run's folder."""
+    family: str
+    """Name without variant; variants of one AQM look alike in plots."""
+    variant: str
+    """What tells it from others of its family, or nothing."""
+    config: dict[str, Any]
+    sources: dict[str, str] = field(default_factory=dict)
+    """The P4 files it reads, each with its SHA-256."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scenario and the runs it asks for."""
+
+    name: str
+    scenario: Scenario
+    runs: tuple[PlannedRun, ...]
+
+
+def make_plan(
+    scenario: Scenario,
+    *,
+    name: str = "scenario",
+    beside: Path | None = None,
+    aqms: Sequence[str] = (),
+    seed: int | None = None,
+    math_unit: str | None = None,
+    capture: bool = False,
+) -> Plan:
+    """The runs of `scenario`, with what the command line replaces.
+
+    `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes the
+    options that the scenario gives it, if it does.
+    """
+    choices = _chosen(scenario, aqms)
+    if math_unit is not None:
+        choices = [_with_math_unit(choice, math_unit, beside) for choice in choices]
+    changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
+    if seed is not None:
+        changes["seed"] = seed
+    scenario = scenario.model_copy(update=changes)
+
+    found = [(choice, find_aqm(choice.use, beside)) for choice in scenario.aqms]
+    for choice, aqm in found:
+        _refuse_foreign_options(choice, aqm)
+    labels = _labels(found)
+    common = _common_config(scenario, capture)
+    runs = tuple(
+        _planned(choice, aqm, label, common, beside)
+        for (choice, aqm), label in zip(found, labels, strict=True)
+    )
+    return Plan(name, scenario, runs)
+
+
+def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
+    if not names:
+        return list(scenario.aqms)
+    chosen: list[AqmChoice] = []
+    for name in names:
+        listed = [choice for choice in scenario.aqms if choice.use == name]
+        # A path typed on the command line starts from where the user is, not from the scenario.
+        typed = str(Path(name).absolute()) if name.endswith(".p4") or "/" in name else name
+        chosen += listed or [AqmChoice(use=typed)]
+    return chosen
+
+
+def _with_math_unit(choice: AqmChoice, math_unit: str, beside: Path | None) -> AqmChoice:
+    if find_aqm(choice.use, beside).program is None:
+        return choice
+    return choice.model_copy(update={"math_unit": math_unit})
+
+
+def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
+    return [choice for index, choice in enumerate(choices) if choice not in choices[:index]]
+
+
+def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
+    foreign, kind = (
+        (_P4_OPTIONS, "a native discipline") if aqm.program is None else (_NATIVE_OPTIONS, "a P4 program")
+    )
+    given = [key for key in foreign if getattr(choice, key) not in (None, (), {})]
+    if given:
+        raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
+
+
+def _labels(found: list[tuple[Aqm, Any]] | list[tuple[AqmChoice, Aqm]]) -> list[str]:
+    """Names for tables and plots; the math unit is named where it is not the vendor's or varies."""
+    varied = Counter(aqm.name for _, aqm in found)
+    labels = []
+    for choice, aqm in found:
+        unit = _math_unit(choice)
+        named = aqm.program is not None and (unit != "vendor" or varied[aqm.name] > 1)
+        labels.append(choice.label or (f"{aqm.name} ({unit})" if named else aqm.name))
+    for label, times in Counter(labels).items():
+        if times > 1:
+            raise ScenarioError(f'aqms: {times} of them are called "{label}"; give each a label')
+    return labels
+
+
+def _math_unit(choice: AqmChoice) -> str:
+    return choice.math_unit or "vendor"
+
+
+def _common_config(scenario: Scenario, capture: bool) -> dict[str, Any]:
+    switch = scenario.switch
+    return {
+        "duration": scenario.duration,
+        "seed": scenario.seed,
+        "capture": capture,
+        "switch": {key: getattr(switch, key) for key in type(switch).model_fields},
+        "flows": [flow for group in scenario.flows for flow in _flows(group)],
+        "access_rate": scenario.access_rate,
+    }
+
+
+def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
+    shared: dict[str, Any] = {"kind": group.kind, "stop": group.stop}
+    if isinstance(group, TcpFlows):
+        shared |= {
+            "congestion_control": group.congestion_control,
+            "rate_cap": group.rate_cap,
+            "ecn": group.ecn,
+        }
+    else:
+        shared |= {"rate": group.rate, "packet_size": group.packet_size}
+    return [
+        shared
+        | {
+            "rtt": _spread(group.rtt, index, group.count),
+            "start": _spread(group.start, index, group.count),
+        }
+        for index in range(group.count)
+    ]
+
+
+def _spread(bounds: tuple[int, int], index: int, count: int) -> int:
+    low, high = bounds
+    return low + (high - low) * index // max(count - 1, 1)
+
+
+def _planned(
+    choice: AqmChoice, aqm: Aqm, label: str, common: dict[str, Any], beside: Path | None
+) -> PlannedRun:
+    if aqm.program is None:
+        config: dict[str, Any] = {"kind": "native", "name": aqm.name}
+        config |= {
+            key: getattr(choice, key)
+            for key in _NATIVE_OPTIONS
+            if getattr(choice, key) is not None
+        }
+        sources: dict[str, str] = {}
+    else:
+        config = _program_config(choice, aqm.program, aqm, beside)
+        sources = _sources(aqm.program, config["include_paths"])
+    variant = label.removeprefix(aqm.name).strip(" ()")
+    folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
+    return PlannedRun(label, folder, aqm.name, variant, common | {"aqm": config}, sources)
+
+
+def _program_config(
+    choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
+) -> dict[str, Any]:
+    base = beside or Path()
+    control = base / choice.control if choice.control else program.with_suffix(".toml")
+    paths = [str(base / path) for path in choice.include_paths]
+    return {
+        "kind": "p4",
+        "program": str(program),
+        "architecture": choice.architecture or aqm.architecture,
+        "math_unit": _math_unit(choice),
+        "include_paths": [*paths, str(programs_folder() / "include")],
+        "defines": {name: str(value) for name, value in choice.defines.items()},
+        "control": _read_control(control, required=choice.control is not None),
+    }
+
+
+def _read_control(path: Path, *, required: bool) -> dict[str, Any]:
+    """The control plane in the TOML file at `path`; empty if there is none and none was asked for."""
+    if not path.is_file():
+        if required:
+            raise ScenarioError(f"{shown(path)}: no such control-plane file")
+        return {"tables": [], "mirror_sessions": []}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ScenarioError(f"{shown(path)}: not a control-plane file: {error}") from error
+
+
+def _sources(program: Path, include_paths: list[str]) -> dict[str, str]:
+    """The program and what it includes, as far as names lead, each with its SHA-256."""
+    found: dict[str, str] = {}
+    waiting = [program]
+    while waiting:
+        path = waiting.pop()
+        if shown(path) in found:
+            continue
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        found[shown(path)] = hashlib.sha256(text).hexdigest()
+        for name in _INCLUDE.findall(text.decode("utf-8", errors="replace")):
+            folders = [path.parent, *map(Path, include_paths)]
+            waiting += [hit for folder in folders if (hit := (folder / name).resolve()).is_file()][:1]
+    return dict(sorted(found.items()))

@@ -1,0 +1,154 @@
+"""From a TOML file to a scenario, or to a message that names file, line, key, value and cure.
+
+Stands on `tomllib` and the model. Knows no AQM: whether a name can be run is `plan`'s to say.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from sojourn.errors import ScenarioError
+from sojourn.layout import scenarios_folder, shown
+from sojourn.scenario.model import AqmChoice, Scenario, Switch, TcpFlows, UdpFlows
+from sojourn.scenario.place import line_of
+from sojourn.suggest import did_you_mean
+
+_FLOW_KINDS = ("tcp", "udp")
+_SHOWN_ERRORS = 8
+
+
+def shipped_scenarios() -> list[str]:
+    """Names that `find_scenario` knows without a path."""
+    return sorted(path.stem for path in scenarios_folder().glob("*.toml"))
+
+
+def find_scenario(name: str) -> Path:
+    """The file that `name` means: a path, or the name of a shipped scenario."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    shipped = scenarios_folder() / f"{name}.toml"
+    if "/" not in name and shipped.is_file():
+        return shipped
+    if path.is_dir():
+        raise ScenarioError(f"{name}: this is a folder; give a scenario file (.toml)")
+    known = shipped_scenarios()
+    raise ScenarioError(
+        f"{name}: no such scenario file{did_you_mean(path.stem, known)}\n"
+        f"Shipped scenarios: {', '.join(known) or 'none'}."
+    )
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario in the file at `path`; `ScenarioError` says all that is wrong with it."""
+    name = shown(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ScenarioError(f"{name}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{name}: not a text file in UTF-8") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{name}: not valid TOML: {error}") from error
+    return scenario_from_dict(document, name, text)
+
+
+def scenario_from_dict(
+    document: dict[str, Any], name: str = "scenario", text: str | None = None
+) -> Scenario:
+    """The scenario that `document` describes; `name` and `text` make messages point into a file."""
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        lines = [_message(problem, name, text, document) for problem in problems[:_SHOWN_ERRORS]]
+        if len(problems) > _SHOWN_ERRORS:
+            lines.append(f"... and {len(problems) - _SHOWN_ERRORS} more")
+        raise ScenarioError("\n".join(lines)) from None
+
+
+def _message(
+    problem: ErrorDetails, name: str, text: str | None, document: dict[str, Any]
+) -> str:
+    keys = _plain_keys(problem["loc"], document)
+    line = line_of(text, keys) if text is not None else None
+    place = f"{name}:{line}" if line else name
+    return f"{place}: {_dotted(keys)}: {_reason(problem, keys, document)}"
+
+
+def _plain_keys(
+    location: tuple[int | str, ...], document: dict[str, Any]
+) -> tuple[int | str, ...]:
+    """`location` without the flow kinds that pydantic puts between an index and a key."""
+    return tuple(
+        part
+        for index, part in enumerate(location)
+        if not (
+            index == 2 and location[0] == "flows" and part in _FLOW_KINDS and len(location) > 2
+        )
+    )
+
+
+def _dotted(keys: Iterable[int | str]) -> str:
+    dotted = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+    return dotted.removeprefix(".") or "scenario"
+
+
+def _reason(
+    problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[str, Any]
+) -> str:
+    kind, value, context = problem["type"], problem["input"], problem.get("ctx", {})
+    match kind:
+        case "missing":
+            return "missing, and it has no default"
+        case "extra_forbidden":
+            known = _known_keys(keys, document)
+            hint = did_you_mean(str(keys[-1]), known)
+            return f"unknown key{hint} (known here: {', '.join(known)})"
+        case "literal_error":
+            allowed = context["expected"].replace("'", '"')
+            hint = did_you_mean(str(value), allowed.replace('"', "").replace(" or ", ", ").split(", "))
+            return f"{_written(value)}: must be {allowed}{hint}"
+        case "union_tag_invalid":
+            hint = did_you_mean(str(value.get("kind")), _FLOW_KINDS)
+            return f'kind {_written(value.get("kind"))}: must be "tcp" or "udp"{hint}'
+        case "value_error":
+            reason = str(context["error"])
+            return reason if isinstance(value, dict) else f"{_written(value)}: {reason}"
+        case "too_short":
+            return "must not be empty"
+        case _:
+            return f"{_written(value)}: {_lower_first(problem['msg'])}"
+
+
+def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[str]:
+    match keys[:-1]:
+        case ():
+            model: Any = Scenario
+        case ("switch",):
+            model = Switch
+        case ("aqms", *_):
+            model = AqmChoice
+        case ("flows", int(index), *_):
+            udp = document["flows"][index].get("kind") == "udp"
+            model = UdpFlows if udp else TcpFlows
+        case _:
+            return []
+    return list(model.model_fields)
+
+
+def _written(value: object) -> str:
+    """`value` as TOML writes it, cut to a line."""
+    written = json.dumps(value, default=str, ensure_ascii=False)
+    return written if len(written) <= 60 else written[:57] + "..."
+
+
+def _lower_first(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,17 @@
+"""The near name for a mistyped one. Stands on `difflib`; knows nothing of what the names mean."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that `word` was probably meant to be, if there is one."""
+    by_folded = {name.casefold(): name for name in known}
+    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The suggestion as the tail of a message: `; did you mean "cubic"?`, or nothing."""
+    name = nearest(word, known)
+    return f'; did you mean "{name}"?' if name else ""

@@ -4,6 +4,7 @@
 //! manager between them. Where packets come from, and what the queues do, is not known here.
 
 mod dataplane;
+pub mod tna;
 
 pub use dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,

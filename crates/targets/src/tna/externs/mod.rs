@@ -1,0 +1,10 @@
+//! The fixed-function blocks that TNA offers as externs, one file each.
+//!
+//! They know numbers, bits and instants only: no packet, no program, no table.
+
+pub mod checksum;
+pub mod counter;
+pub mod hash;
+pub mod meter;
+pub mod random;
+pub mod selector;

@@ -1,0 +1,105 @@
+//! Action profiles and selectors: which member of a group a packet's hash chooses.
+//!
+//! A member is an action with its data, kept by the caller and named by a number; a group is a
+//! list of members of which some may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
+
+use std::collections::BTreeMap;
+
+/// How the members of a group share the hash values (`SelectorMode_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectorMode {
+    /// Hash modulo the number of members that are up; a change moves many flows.
+    Fair,
+    /// A flow keeps its member as long as that one is up: a hash that falls on a member that is
+    /// down is hashed again.
+    Resilient,
+}
+
+/// Names an action with its data.
+pub type MemberId = u32;
+
+/// Names a group.
+pub type GroupId = u32;
+
+/// The groups of one action selector.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    mode: SelectorMode,
+    groups: BTreeMap<GroupId, Vec<(MemberId, bool)>>,
+}
+
+impl Selector {
+    /// A selector without groups.
+    pub fn new(mode: SelectorMode) -> Selector {
+        Selector { mode, groups: BTreeMap::new() }
+    }
+
+    /// Sets the members of a group and which of them are up.
+    pub fn set_group(&mut self, group: GroupId, members: Vec<(MemberId, bool)>) {
+        self.groups.insert(group, members);
+    }
+
+    /// Takes one member up or down; false if the group does not have it.
+    pub fn set_up(&mut self, group: GroupId, member: MemberId, up: bool) -> bool {
+        let members = self.groups.get_mut(&group);
+        let slot = members.and_then(|members| members.iter_mut().find(|(id, _)| *id == member));
+        slot.map(|slot| slot.1 = up).is_some()
+    }
+
+    /// The member that `hash` chooses; none if no member is up or the group does not exist.
+    pub fn select(&self, group: GroupId, hash: u64) -> Option<MemberId> {
+        let members = self.groups.get(&group)?;
+        let up = members.iter().filter(|(_, up)| *up).count() as u64;
+        if up == 0 {
+            return None;
+        }
+        if self.mode == SelectorMode::Resilient {
+            let (member, is_up) = members[(hash % members.len() as u64) as usize];
+            if is_up {
+                return Some(member);
+            }
+            let again = super::random::SplitMix64::new(hash).next();
+            return members.iter().filter(|(_, up)| *up).nth((again % up) as usize).map(|m| m.0);
+        }
+        members.iter().filter(|(_, up)| *up).nth((hash % up) as usize).map(|member| member.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn four(mode: SelectorMode) -> Selector {
+        let mut selector = Selector::new(mode);
+        selector.set_group(1, (10..14).map(|member| (member, true)).collect());
+        selector
+    }
+
+    #[test]
+    fn a_fair_group_shares_hashes_evenly_among_the_members_that_are_up() {
+        let mut selector = four(SelectorMode::Fair);
+        selector.set_up(1, 12, false);
+        let mut seen = BTreeMap::new();
+        (0..300).for_each(|h| *seen.entry(selector.select(1, h).unwrap()).or_insert(0) += 1);
+        assert_eq!(seen, BTreeMap::from([(10, 100), (11, 100), (13, 100)]));
+    }
+
+    #[test]
+    fn a_resilient_group_moves_only_the_flows_of_the_member_that_went_down() {
+        let before = four(SelectorMode::Resilient);
+        let mut after = before.clone();
+        after.set_up(1, 12, false);
+        for hash in 0..1000 {
+            let old = before.select(1, hash).unwrap();
+            let new = after.select(1, hash).unwrap();
+            assert!(new != 12 && (old == 12 || old == new));
+        }
+    }
+
+    #[test]
+    fn a_group_without_members_that_are_up_selects_nobody() {
+        let mut selector = four(SelectorMode::Fair);
+        (10..14).for_each(|member| assert!(selector.set_up(1, member, false)));
+        assert_eq!((selector.select(1, 5), selector.select(2, 5)), (None, None));
+    }
+}

@@ -1,0 +1,8 @@
+//! Tofino 1 as its P4 architecture (TNA) shows it.
+//!
+//! It stands on the language crate and on [`crate::DataPlane`]'s vocabulary. What the chip does to
+//! one packet in one pass is here; queues, ports and clocks are not.
+
+pub mod externs;
+pub mod math_unit;
+pub mod salu;

@@ -3,6 +3,9 @@
 //! Stands on nothing but general libraries. It knows no architecture: what a target offers reaches
 //! it as declarations in the files that a program includes.
 
+pub mod diagnostic;
+pub mod lex;
+pub mod preprocess;
 pub mod source;
 
 pub mod ast;

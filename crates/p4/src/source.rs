@@ -194,6 +194,13 @@ impl SourceMap {
         self.files.iter()
     }
 
+    /// The end of the text of the program's own file, behind its last visible character.
+    pub fn end_of_program(&self) -> Span {
+        let main = self.files.iter().rev().find(|file| file.included_from.is_none());
+        let end = main.map_or(0, |file| file.start + file.text.trim_end().len() as u32);
+        Span::new(end, end)
+    }
+
     fn stretch_index(&self, at: u32) -> Option<usize> {
         self.stretches.partition_point(|(start, _)| *start <= at).checked_sub(1)
     }

@@ -1,0 +1,1 @@
+//! Behaviour of the preprocessor, on programs in memory.

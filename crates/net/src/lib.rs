@@ -9,6 +9,7 @@ pub mod config;
 pub mod records;
 pub mod report;
 mod simulation;
+pub mod wire;
 
 pub use config::{ConfigError, RunConfig};
 pub use records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};

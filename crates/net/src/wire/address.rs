@@ -1,0 +1,124 @@
+//! Which addresses and ports a flow has, and which flow has given addresses.
+//!
+//! Every flow has a pair of hosts of its own: clients live in 10.0.0.0/9 and fd00::/64, servers in
+//! 10.128.0.0/9 and fd00:0:0:1::/64, the flow's number plus one in the low bits, so that a P4
+//! program sees distinct addresses and the simulator finds the flow without a table.
+
+use crate::config::IpVersion;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+const SERVER_BIT: u32 = 1 << 23;
+const TEN: u32 = 10 << 24;
+/// Where iperf3 listens.
+const SERVER_PORT: u16 = 5201;
+/// Linux's range of ephemeral ports begins here and has this many.
+const EPHEMERAL: (u16, u32) = (32_768, 28_232);
+
+/// The two ends of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Opens the connection and sends.
+    Client,
+    /// Listens and receives.
+    Server,
+}
+
+/// An address of either version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IpAddress {
+    /// IPv4.
+    V4(Ipv4Addr),
+    /// IPv6.
+    V6(Ipv6Addr),
+}
+
+/// One end of a flow on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// Ethernet address.
+    pub mac: [u8; 6],
+    /// IP address.
+    pub ip: IpAddress,
+    /// TCP or UDP port.
+    pub port: u16,
+}
+
+/// Both ends of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoints {
+    /// The end that sends.
+    pub client: Endpoint,
+    /// The end that receives.
+    pub server: Endpoint,
+}
+
+/// The two ends of flow `flow`.
+pub fn flow_endpoints(flow: u32, version: IpVersion) -> Endpoints {
+    let client_port = EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16;
+    Endpoints {
+        client: endpoint(flow, Role::Client, version, client_port),
+        server: endpoint(flow, Role::Server, version, SERVER_PORT),
+    }
+}
+
+fn endpoint(flow: u32, role: Role, version: IpVersion, port: u16) -> Endpoint {
+    let host = flow + 1;
+    let v4 = match role {
+        Role::Client => TEN | host,
+        Role::Server => TEN | SERVER_BIT | host,
+    };
+    let ip = match version {
+        IpVersion::V4 => IpAddress::V4(Ipv4Addr::from_bits(v4)),
+        IpVersion::V6 => {
+            let subnet = u128::from(role == Role::Server);
+            IpAddress::V6(Ipv6Addr::from_bits(0xfd00 << 112 | subnet << 64 | u128::from(host)))
+        }
+    };
+    let [a, b, c, d] = v4.to_be_bytes();
+    Endpoint { mac: [0x02, 0, a, b, c, d], ip, port }
+}
+
+/// The flow and role of the host that has this address, if any flow number can have it.
+pub fn flow_of(ip: IpAddress) -> Option<(u32, Role)> {
+    let (host, is_server) = match ip {
+        IpAddress::V4(ip) => {
+            let bits = ip.to_bits();
+            if bits >> 24 != 10 {
+                return None;
+            }
+            (bits & (SERVER_BIT - 1), bits & SERVER_BIT != 0)
+        }
+        IpAddress::V6(ip) => {
+            let bits = ip.to_bits();
+            let subnet = (bits >> 64) as u64;
+            if bits >> 112 != 0xfd00 || subnet & 0xffff_ffff_ffff > 1 {
+                return None;
+            }
+            (u32::try_from(bits as u64).ok()?, subnet & 1 == 1)
+        }
+    };
+    Some((host.checked_sub(1)?, if is_server { Role::Server } else { Role::Client }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_flow_is_found_again_from_either_address(flow in 0u32..1_000_000, six: bool) {
+            let version = if six { IpVersion::V6 } else { IpVersion::V4 };
+            let ends = flow_endpoints(flow, version);
+            prop_assert_eq!(flow_of(ends.client.ip), Some((flow, Role::Client)));
+            prop_assert_eq!(flow_of(ends.server.ip), Some((flow, Role::Server)));
+        }
+    }
+
+    #[test]
+    fn an_address_outside_the_two_networks_belongs_to_nobody() {
+        assert_eq!(flow_of(IpAddress::V4(Ipv4Addr::new(192, 168, 0, 1))), None);
+        assert_eq!(flow_of(IpAddress::V4(Ipv4Addr::new(10, 0, 0, 0))), None);
+        assert_eq!(flow_of(IpAddress::V6(Ipv6Addr::LOCALHOST)), None);
+    }
+}

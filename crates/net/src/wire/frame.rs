@@ -1,0 +1,147 @@
+//! Reading a frame as a host does: addresses, checksums, then the transport.
+
+use super::ETHERNET_HEADER_LEN;
+use super::address::IpAddress;
+use super::checksum::Sum;
+use super::ip::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
+use super::tcp::{TcpSegment, read_tcp};
+use super::udp::{UdpDatagram, read_udp};
+use sojourn_packet::Packet;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use thiserror::Error;
+
+/// Why a host cannot read a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum WireError {
+    /// A header ends before it should.
+    #[error("the frame ends inside a header")]
+    Truncated,
+    /// A length field contradicts the frame or another field.
+    #[error("a length field is wrong")]
+    Length,
+    /// Neither IPv4 nor IPv6, or neither TCP nor UDP, or a fragment.
+    #[error("a protocol that this host does not speak")]
+    Protocol,
+    /// The IPv4, TCP or UDP checksum is wrong.
+    #[error("a checksum is wrong")]
+    Checksum,
+    /// The list of TCP options is broken.
+    #[error("the TCP options are malformed")]
+    Options,
+}
+
+/// A frame that a host could read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// IP source.
+    pub source: IpAddress,
+    /// IP destination.
+    pub destination: IpAddress,
+    /// Source and destination port.
+    pub ports: (u16, u16),
+    /// What it carries.
+    pub transport: Transport,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A TCP segment.
+    Tcp(TcpSegment),
+    /// A UDP datagram.
+    Udp(UdpDatagram),
+}
+
+/// What the IP header says.
+struct Ip {
+    source: IpAddress,
+    destination: IpAddress,
+    ecn: Ecn,
+    protocol: u8,
+    header_len: usize,
+    transport_len: usize,
+    addresses: Sum,
+}
+
+/// Reads a frame and checks what a host checks.
+///
+/// # Errors
+/// [`WireError`]: the host would drop the frame.
+pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
+    let bytes = packet.bytes.as_slice();
+    let ethernet = bytes.first_chunk::<ETHERNET_HEADER_LEN>().ok_or(WireError::Truncated)?;
+    let after = &bytes[ETHERNET_HEADER_LEN..];
+    let ip = match u16::from_be_bytes([ethernet[12], ethernet[13]]) {
+        ETHERTYPE_IPV4 => read_ipv4(after)?,
+        ETHERTYPE_IPV6 => read_ipv6(after)?,
+        _ => return Err(WireError::Protocol),
+    };
+    let room = packet.len().0 as usize - ETHERNET_HEADER_LEN - ip.header_len;
+    if ip.transport_len > room {
+        return Err(WireError::Length);
+    }
+    let stored = &after[ip.header_len..];
+    // Ethernet padding lies behind the transport's length.
+    let stored = &stored[..stored.len().min(ip.transport_len)];
+    let pseudo = ip.addresses.word(u16::from(ip.protocol)).word(ip.transport_len as u16);
+    let (ports, transport) = if ip.protocol == Protocol::Tcp as u8 {
+        let (ports, segment) = read_tcp(stored, ip.transport_len, pseudo, ip.ecn)?;
+        (ports, Transport::Tcp(segment))
+    } else if ip.protocol == Protocol::Udp as u8 {
+        let (ports, datagram) = read_udp(stored, ip.transport_len, pseudo, ip.ecn)?;
+        (ports, Transport::Udp(datagram))
+    } else {
+        return Err(WireError::Protocol);
+    };
+    Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
+}
+
+fn read_ipv4(bytes: &[u8]) -> Result<Ip, WireError> {
+    let fixed = bytes.first_chunk::<IPV4_HEADER_LEN>().ok_or(WireError::Truncated)?;
+    let header_len = usize::from(fixed[0] & 0xf) * 4;
+    let total_len = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
+    if fixed[0] >> 4 != 4 || header_len < IPV4_HEADER_LEN || total_len < header_len {
+        return Err(WireError::Length);
+    }
+    let header = bytes.get(..header_len).ok_or(WireError::Truncated)?;
+    if !Sum::default().bytes(header).is_valid() {
+        return Err(WireError::Checksum);
+    }
+    let is_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0;
+    if is_fragment {
+        return Err(WireError::Protocol);
+    }
+    let address = |at: usize| {
+        IpAddress::V4(Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]))
+    };
+    Ok(Ip {
+        source: address(12),
+        destination: address(16),
+        ecn: Ecn::from_bits(fixed[1]),
+        protocol: fixed[9],
+        header_len,
+        transport_len: total_len - header_len,
+        addresses: Sum::default().bytes(&fixed[12..20]),
+    })
+}
+
+fn read_ipv6(bytes: &[u8]) -> Result<Ip, WireError> {
+    let fixed = bytes.first_chunk::<IPV6_HEADER_LEN>().ok_or(WireError::Truncated)?;
+    if fixed[0] >> 4 != 6 {
+        return Err(WireError::Length);
+    }
+    let address = |at: usize| {
+        let mut octets = [0; 16];
+        octets.copy_from_slice(&fixed[at..at + 16]);
+        IpAddress::V6(Ipv6Addr::from(octets))
+    };
+    Ok(Ip {
+        source: address(8),
+        destination: address(24),
+        ecn: Ecn::from_bits(fixed[1] >> 4),
+        protocol: fixed[6],
+        header_len: IPV6_HEADER_LEN,
+        transport_len: usize::from(u16::from_be_bytes([fixed[4], fixed[5]])),
+        addresses: Sum::default().bytes(&fixed[8..40]),
+    })
+}

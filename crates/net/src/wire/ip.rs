@@ -1,0 +1,124 @@
+//! Ethernet and IP headers in front of a transport header, written from a template.
+//!
+//! What does not change during a connection is written once; each frame copies it and fills in
+//! length, identification, ECN bits and the IPv4 header checksum (RFC 791, RFC 8200, RFC 3168).
+
+use super::ETHERNET_HEADER_LEN;
+use super::address::{Endpoint, IpAddress};
+use super::checksum::Sum;
+use sojourn_packet::HeaderBytes;
+
+pub(super) const IPV4_HEADER_LEN: usize = 20;
+pub(super) const IPV6_HEADER_LEN: usize = 40;
+pub(super) const ETHERTYPE_IPV4: u16 = 0x0800;
+pub(super) const ETHERTYPE_IPV6: u16 = 0x86dd;
+const HOP_LIMIT: u8 = 64;
+/// Don't fragment, offset 0: what path MTU discovery wants.
+const DONT_FRAGMENT: u16 = 0x4000;
+
+/// The ECN field of IP (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not react to marks.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable, codepoint 1.
+    Ect1 = 1,
+    /// ECN-capable, codepoint 0.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    pub(super) fn from_bits(bits: u8) -> Ecn {
+        match bits & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
+/// The transports that we speak, by their IP protocol number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Protocol {
+    /// RFC 9293.
+    Tcp = 6,
+    /// RFC 768.
+    Udp = 17,
+}
+
+/// Ethernet and IP headers from one endpoint to another.
+#[derive(Clone, Debug)]
+pub struct FrameTemplate {
+    bytes: [u8; ETHERNET_HEADER_LEN + IPV6_HEADER_LEN],
+    len: usize,
+    /// Sum of the pseudo-header; the transport's length is missing.
+    pseudo: Sum,
+    identification: u16,
+}
+
+impl FrameTemplate {
+    /// The headers from `local` to `remote`.
+    ///
+    /// # Panics
+    /// If the two have addresses of different IP versions, which no configuration makes.
+    pub fn new(local: &Endpoint, remote: &Endpoint, protocol: Protocol) -> FrameTemplate {
+        let mut bytes = [0; ETHERNET_HEADER_LEN + IPV6_HEADER_LEN];
+        bytes[0..6].copy_from_slice(&remote.mac);
+        bytes[6..12].copy_from_slice(&local.mac);
+        let ip = &mut bytes[ETHERNET_HEADER_LEN..];
+        let (ethertype, ip_len, addresses) = match (local.ip, remote.ip) {
+            (IpAddress::V4(source), IpAddress::V4(destination)) => {
+                ip[0] = 0x45;
+                ip[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+                ip[8] = HOP_LIMIT;
+                ip[9] = protocol as u8;
+                ip[12..16].copy_from_slice(&source.octets());
+                ip[16..20].copy_from_slice(&destination.octets());
+                (ETHERTYPE_IPV4, IPV4_HEADER_LEN, 12..20)
+            }
+            (IpAddress::V6(source), IpAddress::V6(destination)) => {
+                ip[0] = 0x60;
+                ip[6] = protocol as u8;
+                ip[7] = HOP_LIMIT;
+                ip[8..24].copy_from_slice(&source.octets());
+                ip[24..40].copy_from_slice(&destination.octets());
+                (ETHERTYPE_IPV6, IPV6_HEADER_LEN, 8..40)
+            }
+            _ => panic!("a flow's two ends have the same IP version"),
+        };
+        let pseudo = Sum::default().bytes(&ip[addresses]).word(protocol as u16);
+        bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
+        FrameTemplate { bytes, len: ETHERNET_HEADER_LEN + ip_len, pseudo, identification: 0 }
+    }
+
+    /// Bytes of Ethernet and IP headers.
+    pub fn header_len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes the headers for `transport_len` bytes of transport header and payload, and returns
+    /// the sum of the pseudo-header for the transport's checksum.
+    pub(super) fn write(&mut self, out: &mut HeaderBytes, ecn: Ecn, transport_len: u16) -> Sum {
+        out.extend_from_slice(&self.bytes[..self.len]);
+        let ip = &mut out[ETHERNET_HEADER_LEN..];
+        if self.len == ETHERNET_HEADER_LEN + IPV4_HEADER_LEN {
+            ip[1] = ecn as u8;
+            let total = IPV4_HEADER_LEN as u16 + transport_len;
+            ip[2..4].copy_from_slice(&total.to_be_bytes());
+            ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
+            self.identification = self.identification.wrapping_add(1);
+            let checksum = Sum::default().bytes(ip).checksum();
+            ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        } else {
+            ip[1] = (ecn as u8) << 4;
+            ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
+        }
+        self.pseudo.word(transport_len)
+    }
+}

@@ -1,0 +1,28 @@
+//! What lies on the wire: Ethernet, IPv4, IPv6, TCP and UDP headers, written and read.
+//!
+//! The codecs are our own because the payload is counted, not stored: ready-made ones want to sum
+//! a payload slice for the checksum, and a payload of zeros adds nothing to it but its length.
+//! Stands on the packet crate; must not know connections, hosts or time.
+
+mod address;
+mod checksum;
+mod frame;
+mod ip;
+mod options;
+mod tcp;
+mod udp;
+
+pub use address::{Endpoint, Endpoints, IpAddress, Role, flow_endpoints, flow_of};
+pub use frame::{Frame, Transport, WireError, read_frame};
+pub use ip::{Ecn, FrameTemplate, Protocol};
+pub use options::{SackBlocks, TcpOptions, Timestamps};
+pub use tcp::{TcpFlags, TcpSegment, write_tcp};
+pub use udp::{UDP_HEADER_LEN, UdpDatagram, write_udp};
+
+/// Bytes of an Ethernet header without a VLAN tag.
+pub const ETHERNET_HEADER_LEN: usize = 14;
+/// The largest IP packet on our links (Ethernet's usual MTU), in bytes.
+pub const MTU: u32 = 1500;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Frames held against `etherparse`, which shares no code with ours.
+
+use super::*;
+use crate::config::IpVersion;
+use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TransportSlice};
+use proptest::prelude::*;
+use sojourn_packet::{Bytes, HeaderBytes, Packet};
+
+fn tcp_packet(flow: u32, version: IpVersion, segment: &TcpSegment) -> Packet {
+    let ends = flow_endpoints(flow, version);
+    let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
+    let mut bytes = HeaderBytes::new();
+    write_tcp(&mut template, (ends.client.port, ends.server.port), segment, &mut bytes);
+    Packet { bytes, zeros: segment.payload, ..Packet::default() }
+}
+
+fn whole(packet: &Packet) -> Vec<u8> {
+    let mut bytes = packet.bytes.to_vec();
+    bytes.resize(packet.len().0 as usize, 0);
+    bytes
+}
+
+fn version() -> impl Strategy<Value = IpVersion> {
+    prop_oneof![Just(IpVersion::V4), Just(IpVersion::V6)]
+}
+
+prop_compose! {
+    fn segments()(
+        seq: u32, ack: u32, flags in 0u8.., window: u16, payload in 0u32..=1400, ecn in 0u8..4,
+        mss: Option<u16>, window_scale in proptest::option::of(0u8..15), sack_permitted: bool,
+        timestamps: Option<(u32, u32)>, blocks in proptest::collection::vec(any::<(u32, u32)>(), 0..4),
+    ) -> TcpSegment {
+        let mut options = TcpOptions {
+            timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
+            ..TcpOptions::default()
+        };
+        if flags & TcpFlags::SYN.0 != 0 {
+            options = TcpOptions { mss, window_scale, sack_permitted, ..options };
+        } else {
+            blocks.iter().for_each(|(left, right)| options.sack.push(*left, *right));
+        }
+        TcpSegment { seq, ack, flags: TcpFlags(flags), window, options, payload,
+                     ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn)] }
+    }
+}
+
+fn check_ip(packet: &SlicedPacket) -> bool {
+    match packet.net.as_ref().unwrap() {
+        NetSlice::Ipv4(ip) => {
+            let header = ip.header().to_header();
+            header.header_checksum == header.calc_header_checksum()
+        }
+        NetSlice::Ipv6(_) => true,
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_written_segment_is_read_back_as_it_was(
+        segment in segments(), flow in 0u32..100_000, version in version()
+    ) {
+        let frame = read_frame(&tcp_packet(flow, version, &segment)).unwrap();
+        let ends = flow_endpoints(flow, version);
+        prop_assert_eq!(frame.source, ends.client.ip);
+        prop_assert_eq!(frame.destination, ends.server.ip);
+        prop_assert_eq!(frame.ports, (ends.client.port, ends.server.port));
+        prop_assert_eq!(frame.transport, Transport::Tcp(segment));
+    }
+
+    #[test]
+    fn etherparse_reads_the_same_segment_with_valid_checksums(
+        segment in segments(), version in version()
+    ) {
+        let bytes = whole(&tcp_packet(3, version, &segment));
+        let packet = SlicedPacket::from_ethernet(&bytes).unwrap();
+        prop_assert!(check_ip(&packet));
+        let Some(TransportSlice::Tcp(tcp)) = &packet.transport else { panic!("not TCP") };
+        let header = tcp.to_header();
+        let expected = match packet.net.as_ref().unwrap() {
+            NetSlice::Ipv4(ip) => {
+                header.calc_checksum_ipv4(&ip.header().to_header(), tcp.payload()).unwrap()
+            }
+            NetSlice::Ipv6(ip) => {
+                header.calc_checksum_ipv6(&ip.header().to_header(), tcp.payload()).unwrap()
+            }
+            _ => unreachable!(),
+        };
+        prop_assert_eq!(header.checksum, expected);
+        prop_assert_eq!(header.sequence_number, segment.seq);
+        prop_assert_eq!(tcp.payload().len(), segment.payload as usize);
+        let elements: Vec<_> = tcp.options_iterator().collect::<Result<_, _>>().unwrap();
+        if let Some(timestamps) = segment.options.timestamps {
+            let same = TcpOptionElement::Timestamp(timestamps.value, timestamps.echo);
+            prop_assert!(elements.contains(&same));
+        }
+        if let Some((first, rest)) = segment.options.sack.as_slice().split_first() {
+            let mut others = [None; 3];
+            rest.iter().zip(&mut others).for_each(|(block, slot)| *slot = Some(*block));
+            let same = TcpOptionElement::SelectiveAcknowledgement(*first, others);
+            prop_assert!(elements.contains(&same));
+        }
+    }
+
+    #[test]
+    fn etherparse_reads_the_same_datagram_with_a_valid_checksum(
+        payload in 0u32..1400, flow in 0u32..100_000, version in version()
+    ) {
+        let ends = flow_endpoints(flow, version);
+        let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Udp);
+        let mut bytes = HeaderBytes::new();
+        let datagram = UdpDatagram { payload, ecn: Ecn::NotEct };
+        write_udp(&mut template, (ends.client.port, ends.server.port), &datagram, &mut bytes);
+        let packet = Packet { bytes, zeros: payload, ..Packet::default() };
+        prop_assert_eq!(read_frame(&packet).unwrap().transport, Transport::Udp(datagram));
+        let bytes = whole(&packet);
+        let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
+        prop_assert!(check_ip(&sliced));
+        let Some(TransportSlice::Udp(udp)) = &sliced.transport else { panic!("not UDP") };
+        let header = udp.to_header();
+        let expected = match sliced.net.as_ref().unwrap() {
+            NetSlice::Ipv4(ip) => {
+                header.calc_checksum_ipv4(&ip.header().to_header(), udp.payload()).unwrap()
+            }
+            NetSlice::Ipv6(ip) => {
+                header.calc_checksum_ipv6(&ip.header().to_header(), udp.payload()).unwrap()
+            }
+            _ => unreachable!(),
+        };
+        prop_assert_eq!(header.checksum, expected);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_without_a_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..128), zeros in 0u32..2000
+    ) {
+        let _ = read_frame(&Packet {
+            bytes: HeaderBytes::from_slice(&bytes), zeros, ..Packet::default()
+        });
+    }
+
+    #[test]
+    fn a_frame_with_a_few_bytes_changed_never_panics(
+        segment in segments(), edits in proptest::collection::vec((0usize..94, any::<u8>()), 1..4),
+        version in version(), cut in 0u64..200
+    ) {
+        let mut packet = tcp_packet(0, version, &segment);
+        for (at, byte) in edits {
+            if let Some(slot) = packet.bytes.get_mut(at) { *slot = byte; }
+        }
+        packet.truncate(Bytes(cut));
+        let _ = read_frame(&packet);
+    }
+}
+
+fn full_segment() -> TcpSegment {
+    TcpSegment {
+        payload: 1448,
+        flags: TcpFlags::ACK,
+        options: TcpOptions { timestamps: Some(Timestamps::default()), ..TcpOptions::default() },
+        ..TcpSegment::default()
+    }
+}
+
+#[test]
+fn a_full_segment_with_timestamps_has_1514_bytes_on_the_wire() {
+    assert_eq!(tcp_packet(0, IpVersion::V4, &full_segment()).len(), Bytes(1514));
+}
+
+#[test]
+fn one_flipped_bit_anywhere_behind_ethernet_is_noticed() {
+    let good = tcp_packet(0, IpVersion::V4, &full_segment());
+    for bit in ETHERNET_HEADER_LEN * 8..good.bytes.len() * 8 {
+        let mut bad = good.clone();
+        bad.bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(read_frame(&bad).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn a_payload_that_a_program_wrote_into_is_part_of_the_checksum() {
+    let mut packet = tcp_packet(0, IpVersion::V4, &full_segment());
+    packet.bytes.extend_from_slice(&[0xde, 0xad]);
+    packet.zeros -= 2;
+    assert_eq!(read_frame(&packet), Err(WireError::Checksum));
+}
+
+#[test]
+fn ethernet_padding_is_not_payload() {
+    let segment = TcpSegment { flags: TcpFlags::ACK, ..TcpSegment::default() };
+    let mut packet = tcp_packet(0, IpVersion::V4, &segment);
+    packet.zeros += 6;
+    assert_eq!(read_frame(&packet).unwrap().transport, Transport::Tcp(segment));
+}

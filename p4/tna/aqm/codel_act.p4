@@ -67,7 +67,7 @@
 //  * No test for a queue of less than one packet.
 //  * Doubling the count. If the chip computes what the vendor's model computes, it makes intervals
 //    about 27 % shorter than INTERVAL / sqrt(drops); if it computes what the authors measured, it
-//    puts them right (README.md).
+//    puts them right (../../README.md).
 //  * A synchronisation packet takes about a microsecond. Until "init" arrives, codel_update
 //    works with the last cycle's dropNextU and may drop a packet on it; until "end" arrives,
 //    codel_init works with the counts of the cycle before.

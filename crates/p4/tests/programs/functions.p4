@@ -1,4 +1,4 @@
-// Overloading by number of parameters, named arguments, recursion of calls, early return.
+// Overloading by number of parameters, named arguments, early return.
 // expect: ok
 // input: a=3
 // output: one=6 two=13 named=13 early=1 late=2

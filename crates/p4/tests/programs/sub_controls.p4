@@ -1,4 +1,4 @@
-// Controls in controls: instances, direct application of a type, state that does not survive a call.
+// Controls in controls: instances, a type applied directly, locals that start anew in each call.
 // expect: ok
 // input: a=1
 // output: x=2 y=3 z=4 fresh=1

@@ -1,4 +1,4 @@
-// Entries with priorities: larger wins, unless the table says otherwise; missing ones are counted on.
+// Entries with priorities: larger wins, unless the table says otherwise; gaps are filled.
 // expect: ok
 // input: a=0x11
 // output: large=2 small=1

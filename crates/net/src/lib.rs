@@ -9,6 +9,7 @@ pub mod config;
 pub mod records;
 pub mod report;
 mod simulation;
+pub mod tcp;
 pub mod wire;
 
 pub use config::{ConfigError, RunConfig};

@@ -1,0 +1,62 @@
+//! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
+
+use crate::config::CongestionControlName;
+use sojourn_packet::Time;
+
+/// Settings of one end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpConfig {
+    /// MSS that this end announces, in bytes without options. Default 1460 (Ethernet, IPv4).
+    pub mss: u16,
+    /// Receive window in bytes; by default larger than any bottleneck here needs: 64 MiB.
+    pub receive_window: u64,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer SACK (RFC 2018).
+    pub sack: bool,
+    /// Offer ECN (RFC 3168).
+    pub ecn: bool,
+    /// Initial window in segments (RFC 6928).
+    pub initial_window: u32,
+    /// Least distance between the smoothed RTT and the retransmission timeout. Linux applies its
+    /// 200 ms here, where RFC 6298 section 2.4 would have the whole timeout be at least 1 s.
+    pub min_rto: Time,
+    /// Longest delay of an acknowledgement. Linux's minimum of 40 ms; RFC 5681 allows 500 ms.
+    pub delayed_ack: Time,
+    /// The sender's congestion control.
+    pub congestion_control: CongestionControlName,
+    /// Initial sequence number.
+    pub initial_sequence: u32,
+    /// What the timestamp clock shows at time zero, in ms.
+    pub timestamp_offset: u32,
+}
+
+impl Default for TcpConfig {
+    fn default() -> TcpConfig {
+        TcpConfig {
+            mss: 1460,
+            receive_window: 64 << 20,
+            timestamps: true,
+            sack: true,
+            ecn: false,
+            initial_window: 10,
+            min_rto: Time::from_millis(200),
+            delayed_ack: Time::from_millis(40),
+            congestion_control: CongestionControlName::Cubic,
+            initial_sequence: 0,
+            timestamp_offset: 0,
+        }
+    }
+}
+
+impl TcpConfig {
+    /// The smallest shift with which the receive window fits its field (RFC 7323 section 2.3).
+    pub fn window_scale(&self) -> u8 {
+        (0..14).find(|shift| self.receive_window >> shift <= 0xffff).unwrap_or(14)
+    }
+
+    /// What the timestamp clock shows at `now`; it ticks once a millisecond.
+    pub fn timestamp(&self, now: Time) -> u32 {
+        self.timestamp_offset.wrapping_add((now.0 / 1_000_000) as u32)
+    }
+}

@@ -1,0 +1,349 @@
+//! A connection as a state machine: a handshake, then a sender and a receiver that share segments.
+//!
+//! Translates between segments with 32-bit numbers and the halves' 64-bit offsets, and keeps the
+//! timestamps (RFC 7323) and the ECN bits (RFC 3168). Either end may write; each closes its
+//! direction with a FIN of its own.
+
+use super::config::TcpConfig;
+use super::congestion::control;
+use super::handshake::{Agreement, Handshake, syn_options};
+use super::receiver::{Incoming, Receiver};
+use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, RttEstimator, Sender};
+use super::sequence::Numbering;
+use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use smallvec::SmallVec;
+use sojourn_packet::Time;
+
+/// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    config: TcpConfig,
+    state: State,
+    handshake: Handshake,
+    /// The peer's SYN, which a SYN-ACK answers.
+    peer_syn: TcpSegment,
+    agreement: Agreement,
+    local: Numbering,
+    remote: Numbering,
+    sender: Sender,
+    receiver: Receiver,
+    /// TS.Recent: the timestamp to echo.
+    ts_recent: u32,
+    /// Last.ACK.sent, as an offset.
+    last_ack_sent: u64,
+    /// An acknowledgement goes out before any data.
+    ack_first: bool,
+}
+
+impl Connection {
+    /// An end that opens the connection as soon as it is polled.
+    pub fn connect(config: TcpConfig) -> Connection {
+        let mut connection = Connection::new(config, State::SynSent);
+        connection.handshake.pending = true;
+        connection
+    }
+
+    /// An end that waits for a SYN.
+    pub fn listen(config: TcpConfig) -> Connection {
+        Connection::new(config, State::Listen)
+    }
+
+    /// An end that does nothing until it is replaced.
+    pub fn closed(config: TcpConfig) -> Connection {
+        Connection::new(config, State::Closed)
+    }
+
+    fn new(config: TcpConfig, state: State) -> Connection {
+        let mss = u32::from(config.mss);
+        let control = control(config.congestion_control, mss, config.initial_window);
+        Connection {
+            state,
+            handshake: Handshake::default(),
+            peer_syn: TcpSegment::default(),
+            agreement: Agreement::default(),
+            local: Numbering::new(config.initial_sequence),
+            remote: Numbering::new(0),
+            sender: Sender::new(mss, control, RttEstimator::new(config.min_rto), 0),
+            receiver: Receiver::new(config.delayed_ack),
+            ts_recent: 0,
+            last_ack_sent: 0,
+            ack_first: false,
+            config,
+        }
+    }
+
+    /// True once the handshake is done.
+    pub fn is_established(&self) -> bool {
+        self.state == State::Established
+    }
+
+    /// The sending half.
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half.
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// The application has written `bytes` in all; [`u64::MAX`] for more than ever can be sent.
+    /// Counts only while the connection is open.
+    pub fn set_written(&mut self, bytes: u64) {
+        if self.is_established() {
+            self.sender.set_written(bytes.saturating_add(FIRST_BYTE));
+        }
+    }
+
+    /// The application writes no more: what it has written is sent, then a FIN.
+    pub fn close(&mut self) {
+        if self.is_established() {
+            self.sender.close();
+        }
+    }
+
+    /// When [`Connection::advance`] must be called next.
+    pub fn next_timer(&self) -> Option<Time> {
+        [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Does what is due at `now`; segments that follow are polled.
+    pub fn advance(&mut self, now: Time) {
+        self.handshake.on_timer(now);
+        self.sender.on_timer(now);
+    }
+
+    /// A segment arrived.
+    pub fn receive(&mut self, now: Time, segment: &TcpSegment) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.on_syn(segment),
+            State::SynSent => self.on_syn_ack(now, segment),
+            State::SynReceived => {
+                if segment.flags.contains(TcpFlags::SYN) {
+                    self.handshake.pending = true;
+                } else if self.acknowledged_offset(segment).is_some_and(|ack| ack >= FIRST_BYTE) {
+                    self.establish(now, segment, self.agreement.peer_shift);
+                    self.on_segment(now, segment);
+                }
+            }
+            State::Established => self.on_segment(now, segment),
+        }
+    }
+
+    fn on_syn(&mut self, syn: &TcpSegment) {
+        if !syn.flags.contains(TcpFlags::SYN) || syn.flags.contains(TcpFlags::ACK) {
+            return;
+        }
+        self.agree(syn);
+        self.peer_syn = *syn;
+        self.state = State::SynReceived;
+        self.handshake.pending = true;
+    }
+
+    fn on_syn_ack(&mut self, now: Time, segment: &TcpSegment) {
+        let answers = segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK)
+            && segment.ack == self.local.to_wire(FIRST_BYTE);
+        if answers {
+            self.agree(segment);
+            // The window of a SYN is never scaled (RFC 7323 section 2.2).
+            self.establish(now, segment, 0);
+            self.ack_first = true;
+        }
+    }
+
+    fn agree(&mut self, peer: &TcpSegment) {
+        self.agreement = Agreement::new(&self.config, peer);
+        self.remote = Numbering::new(peer.seq);
+        self.ts_recent = peer.options.timestamps.map_or(0, |timestamps| timestamps.value);
+    }
+
+    fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
+        self.state = State::Established;
+        let mut rtt = RttEstimator::new(self.config.min_rto);
+        if let Some(sample) = self.handshake.answered(now) {
+            rtt.sample(sample);
+        }
+        // RFC 5681 section 3.1: one segment if the SYN was lost.
+        let window = if self.handshake.was_repeated() { 1 } else { self.config.initial_window };
+        let mss = self.agreement.mss;
+        let control = control(self.config.congestion_control, mss, window);
+        self.sender = Sender::new(mss, control, rtt, u64::from(segment.window) << shift);
+    }
+
+    fn acknowledged_offset(&self, segment: &TcpSegment) -> Option<u64> {
+        if !segment.flags.contains(TcpFlags::ACK) {
+            return None;
+        }
+        self.local.from_wire(segment.ack, self.sender.next())
+    }
+
+    /// A segment on an open connection.
+    fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
+        let Some(start) = self.remote.from_wire(segment.seq, self.receiver.next()) else { return };
+        if segment.flags.contains(TcpFlags::SYN) || !self.accept_timestamp(segment, start) {
+            self.receiver.acknowledge_at_once();
+            return;
+        }
+        self.on_acknowledgement(now, segment);
+        let fin = segment.flags.contains(TcpFlags::FIN);
+        if segment.payload > 0 || fin {
+            self.receiver.on_data(
+                now,
+                &Incoming {
+                    start,
+                    payload: segment.payload,
+                    fin,
+                    marked: self.agreement.ecn && segment.ecn == Ecn::Ce,
+                    cwr: segment.flags.contains(TcpFlags::CWR),
+                },
+            );
+        }
+    }
+
+    /// PAWS and TS.Recent (RFC 7323 sections 5.3 and 4.3); false if the segment is an old one.
+    fn accept_timestamp(&mut self, segment: &TcpSegment, start: u64) -> bool {
+        let Some(timestamps) = segment.options.timestamps.filter(|_| self.agreement.timestamps)
+        else {
+            return true;
+        };
+        let older = (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
+        if !older && start <= self.last_ack_sent {
+            self.ts_recent = timestamps.value;
+        }
+        !older
+    }
+
+    fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment) {
+        let Some(ack) = self.acknowledged_offset(segment) else { return };
+        let blocks: SmallVec<[(u64, u64); 4]> = segment
+            .options
+            .sack
+            .as_slice()
+            .iter()
+            .filter_map(|(left, right)| {
+                let start = self.local.from_wire(*left, ack)?;
+                Some((start, self.local.from_wire(*right, ack)?))
+            })
+            .collect();
+        let echo_rtt = segment.options.timestamps.filter(|_| self.agreement.timestamps).map(|t| {
+            let ticks = self.config.timestamp(now).wrapping_sub(t.echo);
+            Time::from_millis(u64::from(ticks))
+        });
+        self.sender.on_ack(
+            now,
+            &Acknowledgement {
+                ack,
+                sack: &blocks,
+                window: u64::from(segment.window) << self.agreement.peer_shift,
+                echo_rtt,
+                ece: self.agreement.ecn && segment.flags.contains(TcpFlags::ECE),
+            },
+        );
+    }
+
+    /// The next segment to be sent now, if any.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
+        if self.handshake.pending {
+            return Some(self.handshake_segment(now));
+        }
+        if self.state != State::Established {
+            return None;
+        }
+        if std::mem::take(&mut self.ack_first) {
+            return Some(self.acknowledgement(now));
+        }
+        if let Some(outgoing) = self.sender.poll_transmit(now) {
+            return Some(self.data(now, &outgoing));
+        }
+        self.receiver.owes_acknowledgement(now).then(|| self.acknowledgement(now))
+    }
+
+    fn handshake_segment(&mut self, now: Time) -> TcpSegment {
+        self.handshake.sent(now);
+        let mut segment = TcpSegment {
+            seq: self.local.to_wire(0),
+            // Never scaled.
+            window: self.config.receive_window.min(0xffff) as u16,
+            ..TcpSegment::default()
+        };
+        if self.state == State::SynSent {
+            segment.options = syn_options(&self.config, None, now, 0);
+            segment.flags = TcpFlags::SYN;
+            if self.config.ecn {
+                segment.flags = segment.flags | TcpFlags::ECE | TcpFlags::CWR;
+            }
+        } else {
+            let agreed = Some((&self.agreement, &self.peer_syn));
+            segment.options = syn_options(&self.config, agreed, now, self.ts_recent);
+            segment.flags = TcpFlags::SYN | TcpFlags::ACK;
+            segment.ack = self.remote.to_wire(FIRST_BYTE);
+            self.last_ack_sent = FIRST_BYTE;
+            if self.agreement.ecn {
+                segment.flags = segment.flags | TcpFlags::ECE;
+            }
+        }
+        segment
+    }
+
+    fn data(&mut self, now: Time, outgoing: &Outgoing) -> TcpSegment {
+        let mut segment = self.acknowledgement(now);
+        segment.seq = self.local.to_wire(outgoing.start);
+        segment.payload = outgoing.payload;
+        if outgoing.fin {
+            segment.flags = segment.flags | TcpFlags::FIN;
+        }
+        if outgoing.cwr {
+            segment.flags = segment.flags | TcpFlags::CWR;
+        }
+        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+        if self.agreement.ecn && !outgoing.retransmission {
+            segment.ecn = Ecn::Ect0;
+        }
+        segment
+    }
+
+    /// A segment without data; whatever is owed to the peer is in it.
+    fn acknowledgement(&mut self, now: Time) -> TcpSegment {
+        let timestamps = self
+            .agreement
+            .timestamps
+            .then(|| Timestamps { value: self.config.timestamp(now), echo: self.ts_recent });
+        let mut sack = SackBlocks::default();
+        if self.agreement.sack {
+            let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
+            for (start, end) in self.receiver.reported().iter().take(room) {
+                sack.push(self.remote.to_wire(*start), self.remote.to_wire(*end));
+            }
+        }
+        let mut flags = TcpFlags::ACK;
+        if self.agreement.ecn && self.receiver.echoes_mark() {
+            flags = flags | TcpFlags::ECE;
+        }
+        self.receiver.acknowledged();
+        self.last_ack_sent = self.receiver.next();
+        let window = self.config.receive_window >> self.agreement.own_shift;
+        TcpSegment {
+            seq: self.local.to_wire(self.sender.next()),
+            ack: self.remote.to_wire(self.receiver.next()),
+            flags,
+            window: window.min(0xffff) as u16,
+            options: TcpOptions { timestamps, sack, ..TcpOptions::default() },
+            payload: 0,
+            ecn: Ecn::NotEct,
+        }
+    }
+}

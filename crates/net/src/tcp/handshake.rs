@@ -1,0 +1,104 @@
+//! Opening a connection: what the two ends agree on, and when a SYN is sent again.
+
+use super::config::TcpConfig;
+use super::sender::{INITIAL_RTO, MAX_RTO};
+use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use sojourn_packet::Time;
+
+/// What both ends understand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    /// Payload of a full segment, options taken off (RFC 6691).
+    pub(crate) mss: u32,
+    pub(crate) timestamps: bool,
+    pub(crate) sack: bool,
+    pub(crate) ecn: bool,
+    /// Shift of the windows that we announce and of those that the peer announces.
+    pub(crate) own_shift: u8,
+    pub(crate) peer_shift: u8,
+}
+
+/// Bytes that the timestamps option takes in every segment.
+const TIMESTAMPS_LEN: u32 = 12;
+/// MSS of a peer that announces none (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+impl Agreement {
+    /// What follows from our settings and the peer's SYN or SYN-ACK.
+    pub(crate) fn new(config: &TcpConfig, peer: &TcpSegment) -> Agreement {
+        let options = &peer.options;
+        let timestamps = config.timestamps && options.timestamps.is_some();
+        let mss = u32::from(config.mss.min(options.mss.unwrap_or(DEFAULT_MSS)));
+        let asks_ecn = if peer.flags.contains(TcpFlags::ACK) {
+            peer.flags.contains(TcpFlags::ECE) && !peer.flags.contains(TcpFlags::CWR)
+        } else {
+            peer.flags.contains(TcpFlags::ECE | TcpFlags::CWR)
+        };
+        Agreement {
+            mss: (mss - if timestamps { TIMESTAMPS_LEN } else { 0 }).max(1),
+            timestamps,
+            sack: config.sack && options.sack_permitted,
+            ecn: config.ecn && asks_ecn,
+            own_shift: options.window_scale.map_or(0, |_| config.window_scale()),
+            peer_shift: options.window_scale.map_or(0, |shift| shift.min(14)),
+        }
+    }
+}
+
+/// The options of a SYN; of a SYN-ACK, if `agreed` is there.
+pub(crate) fn syn_options(
+    config: &TcpConfig,
+    agreed: Option<(&Agreement, &TcpSegment)>,
+    now: Time,
+    echo: u32,
+) -> TcpOptions {
+    let timestamps = agreed.map_or(config.timestamps, |(agreement, _)| agreement.timestamps);
+    let scale = agreed.is_none_or(|(_, syn)| syn.options.window_scale.is_some());
+    TcpOptions {
+        mss: Some(config.mss),
+        window_scale: scale.then(|| config.window_scale()),
+        sack_permitted: agreed.map_or(config.sack, |(agreement, _)| agreement.sack),
+        timestamps: timestamps.then(|| Timestamps { value: config.timestamp(now), echo }),
+        ..TcpOptions::default()
+    }
+}
+
+/// The SYN or SYN-ACK of this end: whether it is to be sent, and sent again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handshake {
+    pub(crate) pending: bool,
+    pub(crate) deadline: Option<Time>,
+    tries: u32,
+    sent: Time,
+}
+
+impl Handshake {
+    /// The segment goes out.
+    pub(crate) fn sent(&mut self, now: Time) {
+        let rto = Time(INITIAL_RTO.0 << self.tries.min(8)).min(MAX_RTO);
+        self.pending = false;
+        self.deadline = Some(now + rto);
+        self.tries += 1;
+        self.sent = now;
+    }
+
+    /// The timer may have expired.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.pending = true;
+            self.deadline = None;
+        }
+    }
+
+    /// The answer came; its round-trip time, unless the segment was sent twice (Karn's rule).
+    pub(crate) fn answered(&mut self, now: Time) -> Option<Time> {
+        self.pending = false;
+        self.deadline = None;
+        (self.tries == 1).then(|| now.saturating_sub(self.sent))
+    }
+
+    /// True if the segment had to be sent again.
+    pub(crate) fn was_repeated(&self) -> bool {
+        self.tries > 1
+    }
+}

@@ -1,0 +1,42 @@
+//! Sequence numbers of 32 bits on the wire, offsets of 64 bits inside, so that nothing wraps.
+
+/// One direction's numbering. Offset 0 is the SYN, offset 1 the first byte of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    initial: u32,
+}
+
+impl Numbering {
+    pub(crate) fn new(initial: u32) -> Numbering {
+        Numbering { initial }
+    }
+
+    /// The number on the wire.
+    pub(crate) fn to_wire(self, offset: u64) -> u32 {
+        self.initial.wrapping_add(offset as u32)
+    }
+
+    /// The offset within 2 GiB of `near` that has this number; absent if it lies before the SYN.
+    pub(crate) fn from_wire(self, number: u32, near: u64) -> Option<u64> {
+        let distance = number.wrapping_sub(self.to_wire(near)) as i32;
+        near.checked_add_signed(i64::from(distance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_offset_survives_the_wire_if_it_is_near(
+            initial: u32, near in 0u64..1 << 40, distance in -0x7fff_ffffi64..0x7fff_ffff
+        ) {
+            if let Some(offset) = near.checked_add_signed(distance) {
+                let numbering = Numbering::new(initial);
+                prop_assert_eq!(numbering.from_wire(numbering.to_wire(offset), near), Some(offset));
+            }
+        }
+    }
+}

@@ -423,6 +423,8 @@ pub struct Entry {
     pub data: Vec<BigUint>,
     /// Larger wins.
     pub priority: i64,
+    /// True if the control plane may not change this entry, even where the others are open to it.
+    pub is_const: bool,
     /// Where it stands.
     pub span: Span,
 }

@@ -12,3 +12,4 @@ pub mod ast;
 pub mod types;
 pub mod hir;
 pub mod ir;
+pub mod interp;

@@ -1,0 +1,238 @@
+//! What an architecture's externs see while a program runs: the frame, the packet, the match.
+//!
+//! [`Externs`] is the only thing that a target implements for the interpreter; everything else
+//! reaches the program through slots of frames. Nothing here knows any extern.
+
+use super::frame::Frame;
+use super::halt::Halt;
+use super::packet::{PacketIn, PacketOut};
+use super::tables::{EntryHandle, Tables};
+use super::{CoreErrors, arith};
+use crate::ir::{self, ExternCall, Layout, Object, ObjectId, TableId, Value};
+use num_bigint::BigUint;
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// What an architecture adds: the behaviour of its extern objects and functions.
+pub trait Externs {
+    /// Executes one call. Arguments are evaluated through `ctx` ([`Context::eval`]), results
+    /// stored through it ([`Context::set`]).
+    ///
+    /// # Errors
+    /// [`Halt`] ends the run; a program's own failures (a parser that errs) are not halts.
+    fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt>;
+
+    /// Chooses the action of an entry that names a member or group of the table's `implementation`.
+    /// `selector` are the values of the key elements of match kind `selector`, in order.
+    /// `None` counts as a miss.
+    ///
+    /// # Errors
+    /// As for [`Externs::call`].
+    fn select_action(
+        &mut self,
+        table: TableId,
+        reference: u32,
+        selector: &[u128],
+        ctx: &mut Context<'_>,
+    ) -> Result<Option<ActionRun>, Halt> {
+        let _ = (table, reference, selector, ctx);
+        Ok(None)
+    }
+
+    /// Told of each table lookup before the action runs, for counters of hits and idle times.
+    fn looked_up(&mut self, matched: &Matched) {
+        let _ = matched;
+    }
+}
+
+/// For programs that call nothing external: any call ends the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoExterns;
+
+impl Externs for NoExterns {
+    fn call(&mut self, call: &ExternCall, _: &mut Context<'_>) -> Result<(), Halt> {
+        Err(Halt::NotImplemented { name: call.name.clone(), span: call.span })
+    }
+}
+
+/// An action that a table runs, with its action data in the order of [`ir::TableAction::data`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActionRun {
+    /// Index into [`ir::Table::actions`].
+    pub action: u32,
+    /// Action data; values of more than 128 bits do not pass through selectors.
+    pub data: SmallVec<[u128; 4]>,
+}
+
+/// What the last lookup found; direct registers, counters and meters are addressed by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// The table.
+    pub table: TableId,
+    /// The entry; none on a miss.
+    pub entry: Option<EntryHandle>,
+}
+
+/// A run in progress.
+pub struct Context<'a> {
+    pub(super) program: &'a ir::Program,
+    pub(super) errors: &'a CoreErrors,
+    pub(super) tables: &'a Tables,
+    pub(super) frame: &'a mut Frame,
+    pub(super) packet: Option<PacketIn<'a>>,
+    pub(super) out: Option<&'a mut PacketOut>,
+    pub(super) matched: Option<Matched>,
+    /// An error that a parser has to act on: a lookahead beyond the end, or an extern's.
+    pub(super) failed: Cell<Option<u32>>,
+    /// Rounds of loops and parser states that are left before the run is stopped.
+    pub(super) steps: u64,
+}
+
+impl<'a> Context<'a> {
+    /// The program that runs.
+    pub fn program(&self) -> &'a ir::Program {
+        self.program
+    }
+
+    /// The error values that core.p4 declares.
+    pub fn errors(&self) -> &CoreErrors {
+        self.errors
+    }
+
+    /// The match tables and value sets.
+    pub fn tables(&self) -> &'a Tables {
+        self.tables
+    }
+
+    /// The slots of the unit that runs.
+    pub fn frame(&self) -> &Frame {
+        self.frame
+    }
+
+    /// The slots of the unit that runs, to be written.
+    pub fn frame_mut(&mut self) -> &mut Frame {
+        self.frame
+    }
+
+    /// The packet that a parser reads.
+    pub fn packet_in(&mut self) -> Option<&mut PacketIn<'a>> {
+        self.packet.as_mut()
+    }
+
+    /// The packet that a deparser writes.
+    pub fn packet_out(&mut self) -> Option<&mut PacketOut> {
+        self.out.as_deref_mut()
+    }
+
+    /// What the table that is being applied found, inside its actions.
+    pub fn matched(&self) -> Option<Matched> {
+        self.matched
+    }
+
+    /// An extern object.
+    pub fn object(&self, id: ObjectId) -> &'a Object {
+        &self.program.objects[id.index()]
+    }
+
+    /// Makes a parser reject with this error once the current statement is done.
+    pub fn reject(&mut self, error: u32) {
+        self.failed.set(Some(error));
+    }
+
+    /// A scalar argument of at most 128 bits; 0 if the value is not one.
+    #[inline]
+    pub fn eval_value(&self, value: &Value) -> u128 {
+        match value {
+            Value::Scalar(expr) => self.eval(expr),
+            _ => 0,
+        }
+    }
+
+    /// A scalar argument of any width; 0 if the value is not one.
+    pub fn eval_value_wide(&self, value: &Value) -> BigUint {
+        match value {
+            Value::Scalar(expr) => self.eval_wide(expr),
+            _ => BigUint::default(),
+        }
+    }
+
+    /// Appends the bits of a value in the order of its fields, as `emit` and hashes want them:
+    /// without validity bits, whether headers are valid or not.
+    pub fn append_value(&self, value: &Value, out: &mut PacketOut) {
+        match value {
+            Value::Scalar(expr) if expr.scalar.is_narrow() => {
+                out.append(self.eval(expr), expr.scalar.width());
+            }
+            Value::Scalar(expr) => out.append_wide(&self.eval_wide(expr), expr.scalar.width()),
+            Value::VarBit(length, bits) => {
+                let length = self.eval(length) as u32;
+                out.append_wide(&(self.eval_wide(bits) & arith::wide_mask(length)), length);
+            }
+            Value::Header { fields: parts, .. }
+            | Value::Union { members: parts, .. }
+            | Value::Struct { fields: parts, .. }
+            | Value::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| self.append_value(part, out));
+            }
+            Value::String(_) => {}
+        }
+    }
+
+    /// Reads a narrow scalar; 0 if the layout is not one.
+    #[inline]
+    pub fn get(&self, layout: &Layout) -> u128 {
+        match layout {
+            Layout::Narrow(slot, _) => self.frame.get(*slot),
+            _ => 0,
+        }
+    }
+
+    /// Reads a scalar of any width; 0 if the layout is not one.
+    pub fn get_wide(&self, layout: &Layout) -> BigUint {
+        match layout {
+            Layout::Narrow(slot, _) => BigUint::from(self.frame.get(*slot)),
+            Layout::Wide(slot, _) => self.frame.get_wide(*slot),
+            _ => BigUint::default(),
+        }
+    }
+
+    /// Stores a scalar, cut to the layout's width. Nothing happens if the layout is not a scalar.
+    #[inline]
+    pub fn set(&mut self, layout: &Layout, value: u128) {
+        match layout {
+            Layout::Narrow(slot, scalar) => {
+                self.frame.set(*slot, value & arith::mask(scalar.width()));
+            }
+            Layout::Wide(slot, _) => self.frame.set_wide(*slot, BigUint::from(value)),
+            _ => {}
+        }
+    }
+
+    /// Stores a scalar of any width, cut to the layout's. Nothing happens if the layout is none.
+    pub fn set_wide(&mut self, layout: &Layout, value: BigUint) {
+        match layout {
+            Layout::Narrow(slot, scalar) => {
+                let value = arith::narrowed(&value) & arith::mask(scalar.width());
+                self.frame.set(*slot, value);
+            }
+            Layout::Wide(slot, scalar) => {
+                self.frame.set_wide(*slot, value & arith::wide_mask(scalar.width()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Runs the body of an implemented method as plain code, for architectures without special
+    /// hardware for it. The caller fills the slots of `method.params` before and reads them, and
+    /// `method.returns`, afterwards.
+    ///
+    /// # Errors
+    /// What the body's own calls answer, and the step limit.
+    pub fn run_method<E: Externs + ?Sized>(
+        &mut self,
+        method: &ir::Method,
+        externs: &mut E,
+    ) -> Result<(), Halt> {
+        self.run(&method.body, externs).map(|_| ())
+    }
+}

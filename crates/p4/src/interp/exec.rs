@@ -1,0 +1,394 @@
+//! The statement walk.
+//!
+//! Control flow is structured, so a walk of the tree needs one signal only: where to go on
+//! ([`Flow`]). Statements that only parsers have end it with an error value.
+
+use super::arith;
+use super::context::{ActionRun, Context, Externs, Matched};
+use super::halt::Halt;
+use super::tables::{ActionData, Datum, Found};
+use crate::ir::{self, Expr, Label, Layout, Slot, Stmt, StmtKind, TableId, WideSlot};
+use num_bigint::BigUint;
+use smallvec::SmallVec;
+
+/// Where a run goes on after a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// At the next statement.
+    Next,
+    /// Behind the block or loop with this label.
+    Leave(Label),
+    /// At `reject`, with this error.
+    Reject(u32),
+}
+
+type Step = Result<Flow, Halt>;
+
+impl Context<'_> {
+    /// Runs statements in order.
+    pub(super) fn run<E: Externs + ?Sized>(&mut self, stmts: &[Stmt], externs: &mut E) -> Step {
+        for stmt in stmts {
+            match self.step(stmt, externs)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn step<E: Externs + ?Sized>(&mut self, stmt: &Stmt, externs: &mut E) -> Step {
+        match &stmt.kind {
+            StmtKind::Set(slot, value) => {
+                let value = self.eval(value);
+                if self.failed.get().is_some() {
+                    return Ok(self.after_failure());
+                }
+                self.frame.set(*slot, value);
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let branch = if self.eval(condition) != 0 { then } else { otherwise };
+                return self.run(branch, externs);
+            }
+            StmtKind::Block { label, body } => {
+                return Ok(arrive(self.run(body, externs)?, *label));
+            }
+            StmtKind::Leave(label) => return Ok(Flow::Leave(*label)),
+            StmtKind::Apply { table, hit, action } => {
+                return self.apply(*table, *hit, *action, externs);
+            }
+            StmtKind::Call(call) => {
+                externs.call(call, self)?;
+                return Ok(self.after_failure());
+            }
+            StmtKind::Switch { subject, cases, default } => {
+                return self.switch(subject, cases, default, externs);
+            }
+            StmtKind::Loop { label, body } => return self.repeat(*label, body, externs),
+            StmtKind::Copy { narrow, wide } => self.copy(*narrow, *wide),
+            _ => return Ok(self.rare(stmt)),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Statements without inner statements that are not in the hot path of most programs.
+    fn rare(&mut self, stmt: &Stmt) -> Flow {
+        match &stmt.kind {
+            StmtKind::SetWide(slot, value) => {
+                let value = self.eval_wide(value);
+                if self.failed.get().is_none() {
+                    self.frame.set_wide(*slot, value);
+                }
+                self.after_failure()
+            }
+            StmtKind::SetSlice { target, high, low, value } => {
+                let value = self.eval(value);
+                self.set_slice(*target, *high, *low, value)
+            }
+            StmtKind::SetWideSlice { target, high, low, value } => {
+                let mask = arith::wide_mask(high.saturating_sub(*low) + 1);
+                let value = (self.eval_wide(value) & &mask) << *low;
+                let old = self.frame.get_wide(*target);
+                let kept = &old ^ (&old & (mask << *low));
+                self.frame.set_wide(*target, kept | value);
+                Flow::Next
+            }
+            StmtKind::SetElement { base, stride, count, index, value } => {
+                let value = self.eval(value);
+                if let Some(offset) = self.element(*stride, *count, index) {
+                    self.frame.set(Slot(base.0.saturating_add(offset)), value);
+                }
+                Flow::Next
+            }
+            StmtKind::SetWideElement { base, stride, count, index, value } => {
+                let value = self.eval_wide(value);
+                if let Some(offset) = self.element(*stride, *count, index) {
+                    self.frame.set_wide(WideSlot(base.0.saturating_add(offset)), value);
+                }
+                Flow::Next
+            }
+            StmtKind::Emit(layout) => {
+                self.emit(layout);
+                Flow::Next
+            }
+            StmtKind::PushFront { stack, count } => {
+                self.shift_stack(stack, *count, true);
+                Flow::Next
+            }
+            StmtKind::PopFront { stack, count } => {
+                self.shift_stack(stack, *count, false);
+                Flow::Next
+            }
+            _ => self.parser_step(stmt),
+        }
+    }
+
+    /// The error that an expression or extern has raised, as a flow.
+    #[inline]
+    pub(super) fn after_failure(&mut self) -> Flow {
+        self.failed.take().map_or(Flow::Next, Flow::Reject)
+    }
+
+    fn set_slice(&mut self, target: Slot, high: u32, low: u32, value: u128) -> Flow {
+        let mask = arith::mask(high.saturating_sub(low) + 1);
+        let place = mask.checked_shl(low).unwrap_or(0);
+        let kept = self.frame.get(target) & !place;
+        self.frame.set(target, kept | ((value & mask).checked_shl(low).unwrap_or(0)));
+        Flow::Next
+    }
+
+    fn copy(&mut self, narrow: (Slot, Slot, u32), wide: (WideSlot, WideSlot, u32)) {
+        let (from, to, count) = (narrow.0.index(), narrow.1.index(), narrow.2 as usize);
+        let len = self.frame.narrow.len();
+        if count > 0 && from + count <= len && to + count <= len {
+            self.frame.narrow.copy_within(from..from + count, to);
+        }
+        let (from, to, count) = (wide.0.index(), wide.1.index(), wide.2 as usize);
+        let len = self.frame.wide.len();
+        if count > 0 && from + count <= len && to + count <= len && from != to {
+            // Equal layouts never overlap in part, so the order does not matter.
+            for at in 0..count {
+                let value = self.frame.wide[from + at].clone();
+                self.frame.wide[to + at] = value;
+            }
+        }
+    }
+
+    fn switch<E: Externs + ?Sized>(
+        &mut self,
+        subject: &Expr,
+        cases: &[(Vec<BigUint>, Vec<Stmt>)],
+        default: &[Stmt],
+        externs: &mut E,
+    ) -> Step {
+        let value = if subject.scalar.is_narrow() {
+            BigOrSmall::Small(self.eval(subject))
+        } else {
+            BigOrSmall::Big(self.eval_wide(subject))
+        };
+        let body = cases
+            .iter()
+            .find(|(labels, _)| labels.iter().any(|label| value.is(label)))
+            .map_or(default, |(_, body)| body);
+        self.run(body, externs)
+    }
+
+    fn repeat<E: Externs + ?Sized>(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        externs: &mut E,
+    ) -> Step {
+        loop {
+            self.spend_step()?;
+            match self.run(body, externs)? {
+                Flow::Next => {}
+                other => return Ok(arrive(other, label)),
+            }
+        }
+    }
+
+    /// Counts a loop round or parser state.
+    #[inline]
+    pub(super) fn spend_step(&mut self) -> Result<(), Halt> {
+        self.steps = self.steps.checked_sub(1).ok_or(Halt::StepLimit { limit: 0 })?;
+        Ok(())
+    }
+
+    /// Looks a table up and runs what it says.
+    fn apply<E: Externs + ?Sized>(
+        &mut self,
+        id: TableId,
+        hit: Option<Slot>,
+        action: Option<Slot>,
+        externs: &mut E,
+    ) -> Step {
+        let program = self.program;
+        let (Some(table), Some(state)) = (program.tables.get(id.index()), self.tables.get(id))
+        else {
+            return Ok(Flow::Next);
+        };
+        let mut keys = SmallVec::<[u128; 8]>::new();
+        let mut selector = SmallVec::<[u128; 4]>::new();
+        for key in &table.keys {
+            if &*key.match_kind == "selector" {
+                selector.push(self.eval(&key.expr));
+            } else if key.expr.scalar.is_narrow() {
+                keys.push(self.eval(&key.expr));
+            } else {
+                super::tables::push_limbs(&self.eval_wide(&key.expr), key.expr.scalar, &mut keys);
+            }
+        }
+        let entry = state.lookup(&keys);
+        let before = self.matched.replace(Matched { table: id, entry });
+        if let Some(matched) = &self.matched {
+            externs.looked_up(matched);
+        }
+        let mut is_hit = entry.is_some();
+        let chosen = match state.found(entry) {
+            Found::Reference(reference) => {
+                match externs.select_action(id, reference, &selector, self)? {
+                    Some(run) => Chosen::Selected(run),
+                    None => {
+                        is_hit = false;
+                        state.default_action().map_or(Chosen::Nothing, Chosen::Stored)
+                    }
+                }
+            }
+            Found::Action(data) => Chosen::Stored(data),
+            Found::Nothing => Chosen::Nothing,
+        };
+        let flow = self.run_chosen(table, &chosen, (hit, is_hit), action, externs);
+        self.matched = before;
+        flow
+    }
+
+    fn run_chosen<E: Externs + ?Sized>(
+        &mut self,
+        table: &ir::Table,
+        chosen: &Chosen<'_>,
+        hit: (Option<Slot>, bool),
+        action: Option<Slot>,
+        externs: &mut E,
+    ) -> Step {
+        let index = match chosen {
+            Chosen::Stored(data) => Some(data.action),
+            Chosen::Selected(run) => Some(run.action),
+            Chosen::Nothing => None,
+        };
+        let body = index.and_then(|index| table.actions.get(index as usize));
+        let mut flow = Flow::Next;
+        if let Some(body) = body {
+            self.pass_data(body, chosen);
+            flow = self.run(&body.body, externs)?;
+        }
+        // Written after the action, which may itself use the same slots through another apply.
+        if let (Some(slot), hit) = hit {
+            self.frame.set(slot, hit.into());
+        }
+        if let Some(slot) = action {
+            self.frame.set(slot, index.unwrap_or(u32::MAX).into());
+        }
+        Ok(flow)
+    }
+
+    fn pass_data(&mut self, action: &ir::TableAction, chosen: &Chosen<'_>) {
+        match chosen {
+            Chosen::Stored(data) => {
+                for ((_, layout), datum) in action.data.iter().zip(&data.data) {
+                    match datum {
+                        Datum::Narrow(value) => self.set(layout, *value),
+                        Datum::Wide(value) => self.set_wide(layout, value.clone()),
+                    }
+                }
+            }
+            Chosen::Selected(run) => {
+                for ((_, layout), value) in action.data.iter().zip(&run.data) {
+                    self.set(layout, *value);
+                }
+            }
+            Chosen::Nothing => {}
+        }
+    }
+
+    /// Appends the valid headers of a value, in order.
+    fn emit(&mut self, layout: &Layout) {
+        match layout {
+            Layout::Header { valid, fields, .. } => {
+                if self.frame.get(*valid) != 0 {
+                    fields.iter().for_each(|field| self.emit_field(field));
+                }
+            }
+            Layout::Union { members: parts, .. }
+            | Layout::Struct { fields: parts, .. }
+            | Layout::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| self.emit(part));
+            }
+            // A field outside a header is not emitted (specification, section 16.1).
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn emit_field(&mut self, field: &Layout) {
+        let Some(out) = self.out.as_deref_mut() else { return };
+        match field {
+            Layout::Narrow(slot, scalar) => out.append(self.frame.get(*slot), scalar.width()),
+            Layout::Wide(slot, scalar) => {
+                if let Some(value) = self.frame.wide.get(slot.index()) {
+                    out.append_wide(value, scalar.width());
+                }
+            }
+            Layout::VarBit { length, value, max } => {
+                let length = self.frame.get(*length).min(u128::from(*max)) as u32;
+                out.append_wide(&self.frame.get_wide(*value), length);
+            }
+            Layout::Struct { fields, .. } => {
+                fields.iter().for_each(|field| self.emit_field(field));
+            }
+            _ => {}
+        }
+    }
+
+    /// `push_front` and `pop_front` (specification, section 8.18).
+    fn shift_stack(&mut self, stack: &Layout, count: u32, push: bool) {
+        let Layout::Stack { next, elements, .. } = stack else { return };
+        let len = elements.len();
+        let count = (count as usize).min(len);
+        let index = self.frame.get(*next) as usize;
+        for at in 0..len {
+            let at = if push { len - 1 - at } else { at };
+            let source = if push { at.checked_sub(count) } else { Some(at + count) };
+            match source.and_then(|source| elements.get(source)) {
+                Some(source) => self.copy_within(source, &elements[at]),
+                None => self.invalidate(&elements[at]),
+            }
+        }
+        let index = if push { (index + count).min(len) } else { index.saturating_sub(count) };
+        self.frame.set(*next, index as u128);
+    }
+
+    /// Copies a value inside the frame.
+    fn copy_within(&mut self, source: &Layout, target: &Layout) {
+        let (from, to) = (source.range(), target.range());
+        self.copy(
+            (from.narrow_start, to.narrow_start, from.narrow_len),
+            (from.wide_start, to.wide_start, from.wide_len),
+        );
+    }
+
+    fn invalidate(&mut self, layout: &Layout) {
+        match layout {
+            Layout::Header { valid, .. } => self.frame.set(*valid, 0),
+            Layout::Union { members, .. } => members.iter().for_each(|m| self.invalidate(m)),
+            _ => self.frame.clear_layout(layout),
+        }
+    }
+}
+
+/// What a table runs.
+enum Chosen<'t> {
+    Stored(&'t ActionData),
+    Selected(ActionRun),
+    Nothing,
+}
+
+/// A value that is compared with labels without making it bigger than it is.
+enum BigOrSmall {
+    Small(u128),
+    Big(BigUint),
+}
+
+impl BigOrSmall {
+    fn is(&self, label: &BigUint) -> bool {
+        match self {
+            BigOrSmall::Small(value) => *value == arith::narrowed(label) && label.bits() <= 128,
+            BigOrSmall::Big(value) => value == label,
+        }
+    }
+}
+
+/// The flow behind a block or loop with this label.
+#[inline]
+fn arrive(flow: Flow, label: Label) -> Flow {
+    if flow == Flow::Leave(label) { Flow::Next } else { flow }
+}

@@ -1,0 +1,188 @@
+//! The interpreter: runs the units of an elaborated program on frames.
+//!
+//! Stands on the IR alone. Whoever drives it owns one [`Frame`] per unit, copies parameters between
+//! them and implements [`Externs`]; the interpreter must not know any architecture. In the narrow
+//! path (values of at most 128 bits) nothing is allocated per packet.
+//!
+//! ```text
+//! PacketIn -> run_parser -> frame -> copy_layout -> frame -> run_control -> ... -> PacketOut
+//!                                        |  apply: Tables  |  call: Externs
+//! ```
+
+pub mod arith;
+mod context;
+mod eval;
+mod exec;
+mod frame;
+mod halt;
+mod packet;
+mod parser;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
+pub use frame::{Frame, SlotRange, copy_layout, copy_range};
+pub use halt::Halt;
+pub use packet::{PacketIn, PacketOut};
+pub use tables::{EntryHandle, Tables};
+
+use crate::ir::{Body, Program, UnitId};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Error values that the language's own operations raise, looked up by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)] // They are named for the errors of core.p4.
+pub struct CoreErrors {
+    pub no_error: u32,
+    pub packet_too_short: u32,
+    pub no_match: u32,
+    pub stack_out_of_bounds: u32,
+    pub header_too_short: u32,
+    pub parser_timeout: u32,
+    pub parser_invalid_argument: u32,
+}
+
+impl CoreErrors {
+    /// Finds them among a program's errors. One that is not declared gets a value no error has.
+    pub fn of(errors: &[Arc<str>]) -> CoreErrors {
+        let find = |name: &str| {
+            errors.iter().position(|error| &**error == name).map_or(u32::MAX, |at| at as u32)
+        };
+        CoreErrors {
+            no_error: errors.iter().position(|error| &**error == "NoError").unwrap_or(0) as u32,
+            packet_too_short: find("PacketTooShort"),
+            no_match: find("NoMatch"),
+            stack_out_of_bounds: find("StackOutOfBounds"),
+            header_too_short: find("HeaderTooShort"),
+            parser_timeout: find("ParserTimeout"),
+            parser_invalid_argument: find("ParserInvalidArgument"),
+        }
+    }
+}
+
+/// How a parser ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// True if it reached `accept`.
+    pub accepted: bool,
+    /// Its error: an index into [`Program::errors`].
+    pub error: u32,
+    /// Bits that were consumed; the rest of the packet is payload.
+    pub consumed: u64,
+}
+
+/// A program ready to run. Holds no state of its own: frames, tables and externs are the caller's.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
+    program: Arc<Program>,
+    errors: CoreErrors,
+    step_limit: u64,
+}
+
+impl Interpreter {
+    /// Loop rounds and parser states for one run of a unit, unless set otherwise.
+    pub const STEP_LIMIT: u64 = 100_000;
+
+    /// Prepares a program.
+    pub fn new(program: Arc<Program>) -> Interpreter {
+        let errors = CoreErrors::of(&program.errors);
+        Interpreter { program, errors, step_limit: Interpreter::STEP_LIMIT }
+    }
+
+    /// The same with another limit to loop rounds and parser states per run of a unit.
+    #[must_use]
+    pub fn with_step_limit(mut self, limit: u64) -> Interpreter {
+        self.step_limit = limit;
+        self
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The error values of core.p4 in this program.
+    pub fn errors(&self) -> &CoreErrors {
+        &self.errors
+    }
+
+    /// A frame for a unit.
+    pub fn frame(&self, unit: UnitId) -> Frame {
+        Frame::new(&self.program.units[unit.index()])
+    }
+
+    fn context<'a>(
+        &'a self,
+        frame: &'a mut Frame,
+        tables: &'a Tables,
+        packet: Option<PacketIn<'a>>,
+        out: Option<&'a mut PacketOut>,
+    ) -> Context<'a> {
+        Context {
+            program: &self.program,
+            errors: &self.errors,
+            tables,
+            frame,
+            packet,
+            out,
+            matched: None,
+            failed: Cell::new(None),
+            steps: self.step_limit,
+        }
+    }
+
+    /// Runs a control, or a deparser if there is a packet to write. The caller has filled the slots
+    /// of its `in` and `inout` parameters, and reads the others afterwards.
+    ///
+    /// # Errors
+    /// [`Halt`]: the step limit, a unit that is not a control, or what an extern answers.
+    pub fn run_control<E: Externs + ?Sized>(
+        &self,
+        unit: UnitId,
+        frame: &mut Frame,
+        out: Option<&mut PacketOut>,
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Result<(), Halt> {
+        let unit = &self.program.units[unit.index()];
+        let Body::Control { stmts, .. } = &unit.body else {
+            return Err(Halt::WrongUnit { name: unit.name.clone(), expected: "control" });
+        };
+        // A leave of the exit label, which encloses everything, ends up here.
+        self.context(frame, tables, None, out)
+            .run(stmts, externs)
+            .map(|_| ())
+            .map_err(|halt| self.completed(halt))
+    }
+
+    /// Runs a parser on a packet from its cursor on.
+    ///
+    /// # Errors
+    /// As for [`Interpreter::run_control`]. A parser that rejects is not an error.
+    pub fn run_parser<E: Externs + ?Sized>(
+        &self,
+        unit: UnitId,
+        frame: &mut Frame,
+        packet: PacketIn<'_>,
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Result<Parsed, Halt> {
+        let unit = &self.program.units[unit.index()];
+        let Body::Parser(body) = &unit.body else {
+            return Err(Halt::WrongUnit { name: unit.name.clone(), expected: "parser" });
+        };
+        self.context(frame, tables, Some(packet), None)
+            .parse(body, externs)
+            .map_err(|halt| self.completed(halt))
+    }
+
+    /// The limit is known here, not where it is hit.
+    fn completed(&self, halt: Halt) -> Halt {
+        match halt {
+            Halt::StepLimit { .. } => Halt::StepLimit { limit: self.step_limit },
+            other => other,
+        }
+    }
+}

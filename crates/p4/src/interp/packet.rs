@@ -1,0 +1,224 @@
+//! The two ends of a packet as a program sees them: bits that are read, bits that are written.
+//!
+//! A payload of zeros is counted, not stored, so a jumbo frame costs what its headers cost. Bits
+//! are numbered from the first one on the wire; fields are big-endian (specification 13.8).
+
+use super::arith::{mask, narrowed};
+use num_bigint::BigUint;
+use num_traits::Zero;
+
+/// A packet that a parser reads: real bytes, then counted zero bytes, and a cursor.
+#[derive(Clone, Debug)]
+pub struct PacketIn<'p> {
+    bytes: &'p [u8],
+    zeros: u32,
+    position: u64,
+}
+
+impl<'p> PacketIn<'p> {
+    /// A packet with the cursor at its first bit.
+    pub fn new(bytes: &'p [u8], zeros: u32) -> PacketIn<'p> {
+        PacketIn { bytes, zeros, position: 0 }
+    }
+
+    /// The real bytes at the front.
+    pub fn bytes(&self) -> &'p [u8] {
+        self.bytes
+    }
+
+    /// Its length in bytes, counted zeros included.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64 + u64::from(self.zeros)
+    }
+
+    /// True if there is not a single byte.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cursor, in bits from the front.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Bits behind the cursor.
+    #[inline]
+    pub fn remaining(&self) -> u64 {
+        self.len() * 8 - self.position
+    }
+
+    /// Moves the cursor; false, and nothing moved, if there are not as many bits.
+    #[inline]
+    pub fn advance(&mut self, bits: u64) -> bool {
+        let enough = bits <= self.remaining();
+        if enough {
+            self.position += bits;
+        }
+        enough
+    }
+
+    /// `width` (at most 128) bits from `offset` bits behind the cursor; bits behind the end are 0.
+    #[inline]
+    pub fn peek(&self, offset: u64, width: u32) -> u128 {
+        if width == 0 {
+            return 0;
+        }
+        let at = self.position.saturating_add(offset);
+        let first = (at / 8) as usize;
+        let skew = (at % 8) as u32;
+        let mut window = [0u8; 17];
+        if let Some(bytes) = self.bytes.get(first..first.saturating_add(17)) {
+            window.copy_from_slice(bytes);
+        } else if let Some(rest) = self.bytes.get(first..) {
+            window[..rest.len()].copy_from_slice(rest);
+        }
+        let (head, tail) = (&window[..16], window[16]);
+        let head = u128::from_be_bytes(head.try_into().unwrap_or([0; 16]));
+        let aligned = if skew == 0 { head } else { head << skew | u128::from(tail) >> (8 - skew) };
+        aligned >> (128 - width)
+    }
+
+    /// [`PacketIn::peek`] at any width.
+    pub fn peek_wide(&self, offset: u64, width: u32) -> BigUint {
+        let mut value = BigUint::zero();
+        let mut done = 0;
+        while done < width {
+            let step = (width - done).min(128);
+            value = (value << step) | BigUint::from(self.peek(offset + u64::from(done), step));
+            done += step;
+        }
+        value
+    }
+}
+
+/// What a deparser writes. Keep one and [`PacketOut::clear`] it between packets.
+#[derive(Clone, Debug, Default)]
+pub struct PacketOut {
+    bytes: Vec<u8>,
+    /// Bits that do not yet fill a byte, right-aligned.
+    partial: u8,
+    partial_bits: u32,
+}
+
+impl PacketOut {
+    /// An empty packet.
+    pub fn new() -> PacketOut {
+        PacketOut::default()
+    }
+
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.partial = 0;
+        self.partial_bits = 0;
+    }
+
+    /// The whole bytes that were written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Everything that was written, a last incomplete byte filled with zeros, taken out.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.align();
+        let bytes = std::mem::take(&mut self.bytes);
+        self.clear();
+        bytes
+    }
+
+    /// Length in bits.
+    pub fn bit_len(&self) -> u64 {
+        self.bytes.len() as u64 * 8 + u64::from(self.partial_bits)
+    }
+
+    /// Fills a last incomplete byte with zeros.
+    pub fn align(&mut self) {
+        if self.partial_bits > 0 {
+            self.bytes.push(self.partial << (8 - self.partial_bits));
+            self.partial = 0;
+            self.partial_bits = 0;
+        }
+    }
+
+    /// Appends the lowest `width` (at most 128) bits of `value`.
+    #[inline]
+    pub fn append(&mut self, value: u128, width: u32) {
+        let value = value & mask(width);
+        let total = self.partial_bits + width;
+        if total > 128 {
+            let low = width - 64;
+            self.append(value >> low, 64);
+            self.append(value, low);
+            return;
+        }
+        let joined = if width == 128 { value } else { u128::from(self.partial) << width | value };
+        let rest = total % 8;
+        let whole = (total / 8) as usize;
+        let bytes = (joined >> rest).to_be_bytes();
+        self.bytes.extend_from_slice(&bytes[16 - whole..]);
+        self.partial = (joined & mask(rest)) as u8;
+        self.partial_bits = rest;
+    }
+
+    /// Appends the lowest `width` bits of a value of any width.
+    pub fn append_wide(&mut self, value: &BigUint, width: u32) {
+        let mut left = width;
+        while left > 0 {
+            let step = if left % 128 == 0 { 128 } else { left % 128 };
+            left -= step;
+            self.append(narrowed(&(value >> left)), step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counted_zeros_are_read_as_zeros_and_count_for_the_length() {
+        let packet = PacketIn::new(&[0xab], 2);
+        assert_eq!(packet.len(), 3);
+        assert_eq!(packet.peek(4, 12), 0xb00);
+        assert_eq!(packet.remaining(), 24);
+    }
+
+    #[test]
+    fn advancing_past_the_end_moves_nothing() {
+        let mut packet = PacketIn::new(&[1, 2], 1);
+        assert!(packet.advance(17));
+        assert!(!packet.advance(8));
+        assert_eq!(packet.position(), 17);
+        assert!(packet.advance(7));
+        assert_eq!(packet.remaining(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_appended_is_read_back(
+            fields in prop::collection::vec((1u32..=300, any::<u64>()), 1..20),
+        ) {
+            let mut out = PacketOut::new();
+            let value = |width: u32, seed: u64| {
+                let mut value = BigUint::from(seed);
+                value = value.pow(5) + seed;
+                value & super::super::arith::wide_mask(width)
+            };
+            for &(width, seed) in &fields {
+                out.append_wide(&value(width, seed), width);
+            }
+            let bytes = out.take();
+            let total: u32 = fields.iter().map(|(width, _)| width).sum();
+            prop_assert_eq!(bytes.len() as u32, total.div_ceil(8));
+            let mut packet = PacketIn::new(&bytes, 0);
+            for &(width, seed) in &fields {
+                prop_assert_eq!(packet.peek_wide(0, width), value(width, seed));
+                if width <= 128 {
+                    prop_assert_eq!(packet.peek(0, width), narrowed(&value(width, seed)));
+                }
+                prop_assert!(packet.advance(width.into()));
+            }
+        }
+    }
+}

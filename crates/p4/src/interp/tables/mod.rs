@@ -1,0 +1,271 @@
+//! Match tables and value sets: what the control plane fills and packets look up.
+//!
+//! Stands on the IR's description of tables. A lookup allocates nothing and knows no names; all
+//! names are resolved in `control`, which is the only way in for entries from outside. What an
+//! action does is the interpreter's business.
+
+mod control;
+mod error;
+mod index;
+#[cfg(test)]
+mod tests;
+mod value_set;
+
+pub use control::{EntrySpec, EntryTarget, Match};
+pub use error::TableError;
+pub use value_set::ValueSetState;
+
+use crate::interp::arith;
+use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
+use index::{Criterion, Index, Rank, Row};
+use num_bigint::BigUint;
+use smallvec::{Array, SmallVec};
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// An entry of a table. Handles are small and used again after a deletion, so that a target can
+/// index the state that belongs to entries (direct registers, counters) by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryHandle(pub u32);
+
+impl EntryHandle {
+    /// As an index into per-entry state.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A value of action data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datum {
+    /// At most 128 bits.
+    Narrow(u128),
+    /// Wider.
+    Wide(BigUint),
+}
+
+impl Datum {
+    fn new(value: &BigUint) -> Datum {
+        if value.bits() <= 128 {
+            Datum::Narrow(arith::narrowed(value))
+        } else {
+            Datum::Wide(value.clone())
+        }
+    }
+}
+
+/// An action with its data, as a table stores it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionData {
+    /// Index into [`ir::Table::actions`].
+    pub action: u32,
+    /// In the order of [`ir::TableAction::data`].
+    pub data: Box<[Datum]>,
+}
+
+impl ActionData {
+    fn new(action: u32, data: &[BigUint]) -> ActionData {
+        ActionData { action, data: data.iter().map(Datum::new).collect() }
+    }
+}
+
+/// What a lookup leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found<'t> {
+    /// An action.
+    Action(&'t ActionData),
+    /// A member or group of the table's `implementation`.
+    Reference(u32),
+    /// Nothing: a miss without a default action.
+    Nothing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    Action(ActionData),
+    Reference(u32),
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    target: Target,
+    row: Row,
+    is_const: bool,
+}
+
+/// A column of a key: an element that takes part in matching (all but `selector`).
+#[derive(Clone, Debug)]
+struct Column {
+    /// Which key element.
+    key: usize,
+    scalar: Scalar,
+    /// Its first limb in a lookup key.
+    limb: usize,
+}
+
+/// Limbs of 128 bits that a scalar takes in a lookup key; one at least.
+fn limbs(scalar: Scalar) -> usize {
+    scalar.width().div_ceil(128).max(1) as usize
+}
+
+/// Appends the limbs of a value, the highest first.
+pub(super) fn push_limbs<A: Array<Item = u128>>(
+    value: &BigUint,
+    scalar: Scalar,
+    out: &mut SmallVec<A>,
+) {
+    for limb in (0..limbs(scalar)).rev() {
+        out.push(arith::narrowed(&(value >> (128 * limb))));
+    }
+}
+
+/// One table's entries and default action.
+#[derive(Clone, Debug)]
+pub struct TableState {
+    columns: Vec<Column>,
+    /// True if priorities order the entries; else longer prefixes win.
+    prioritised: bool,
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    index: Index,
+    default: Option<ActionData>,
+    sequence: u64,
+}
+
+impl TableState {
+    fn new(table: &ir::Table) -> TableState {
+        let mut limb = 0;
+        let mut columns = Vec::new();
+        for (key, element) in table.keys.iter().enumerate() {
+            if &*element.match_kind != "selector" {
+                let scalar = element.expr.scalar;
+                columns.push(Column { key, scalar, limb });
+                limb += limbs(scalar);
+            }
+        }
+        let prioritised =
+            table.keys.iter().any(|k| !matches!(&*k.match_kind, "exact" | "lpm" | "selector"));
+        let default =
+            table.default_action.as_ref().map(|(action, data)| ActionData::new(*action, data));
+        let mut state = TableState {
+            columns,
+            prioritised,
+            entries: Vec::new(),
+            free: Vec::new(),
+            index: Index::new(limb),
+            default,
+            sequence: 0,
+        };
+        for entry in &table.entries {
+            let row = state.row(&entry.patterns, entry.priority);
+            let target = Target::Action(ActionData::new(entry.action, &entry.data));
+            let is_const = table.const_entries || entry.is_const;
+            state.insert(Entry { target, row, is_const });
+        }
+        state
+    }
+
+    /// Patterns, one per key element, as the index wants them.
+    fn row(&mut self, patterns: &[Pattern], priority: i64) -> Row {
+        let mut criteria = Vec::with_capacity(self.columns.len());
+        let mut prefix = 0;
+        for column in &self.columns {
+            let pattern = patterns.get(column.key).unwrap_or(&Pattern::Any);
+            let criterion = Criterion::new(pattern, column.scalar, column.limb);
+            prefix += criterion.mask_bits();
+            criteria.push(criterion);
+        }
+        self.sequence += 1;
+        let (priority, prefix) = if self.prioritised { (priority, 0) } else { (0, prefix) };
+        Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) })
+    }
+
+    fn insert(&mut self, entry: Entry) -> EntryHandle {
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            self.entries.len() as u32 - 1
+        });
+        self.index.insert(at, &entry.row);
+        self.entries[at as usize] = Some(entry);
+        EntryHandle(at)
+    }
+
+    fn remove(&mut self, handle: EntryHandle) -> Option<Entry> {
+        let entry = self.entries.get_mut(handle.index())?.take()?;
+        self.index.remove(handle.0, &entry.row);
+        self.free.push(handle.0);
+        Some(entry)
+    }
+
+    /// The entry that matches a key: the limbs of all elements but those of kind `selector`.
+    #[inline]
+    pub fn lookup(&self, key: &[u128]) -> Option<EntryHandle> {
+        // A table without a key has no entries and always misses.
+        if self.columns.is_empty() {
+            return None;
+        }
+        self.index.lookup(key).map(EntryHandle)
+    }
+
+    /// What an entry leads to; without one what a miss leads to.
+    #[inline]
+    pub fn found(&self, entry: Option<EntryHandle>) -> Found<'_> {
+        let entry = entry.and_then(|handle| self.entries.get(handle.index())?.as_ref());
+        match entry.map(|entry| &entry.target) {
+            Some(Target::Action(data)) => Found::Action(data),
+            Some(Target::Reference(reference)) => Found::Reference(*reference),
+            None => self.default.as_ref().map_or(Found::Nothing, Found::Action),
+        }
+    }
+
+    /// What runs on a miss.
+    pub fn default_action(&self) -> Option<&ActionData> {
+        self.default.as_ref()
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// True if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The handles of all entries, in ascending order.
+    pub fn handles(&self) -> impl Iterator<Item = EntryHandle> + '_ {
+        let present =
+            |(at, entry): (usize, &Option<Entry>)| entry.as_ref().map(|_| EntryHandle(at as u32));
+        self.entries.iter().enumerate().filter_map(present)
+    }
+}
+
+/// All tables and value sets of a program, with the entries that it brings along.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    program: Arc<Program>,
+    tables: Vec<TableState>,
+    value_sets: Vec<ValueSetState>,
+}
+
+impl Tables {
+    /// The tables of a program as they are when it is loaded.
+    pub fn new(program: Arc<Program>) -> Tables {
+        let tables = program.tables.iter().map(TableState::new).collect();
+        let value_sets = program.value_sets.iter().map(ValueSetState::new).collect();
+        Tables { program, tables, value_sets }
+    }
+
+    /// A table's state.
+    #[inline]
+    pub fn get(&self, id: TableId) -> Option<&TableState> {
+        self.tables.get(id.index())
+    }
+
+    /// A value set's state.
+    #[inline]
+    pub fn value_set(&self, id: ValueSetId) -> Option<&ValueSetState> {
+        self.value_sets.get(id.index())
+    }
+}

@@ -1,7 +1,7 @@
 """Where the shipped data planes and scenarios are.
 
-In a clone they are the repository's own `p4/` and `scenarios/`, so that an edited program is the one
-that runs; in an installed package they are copies beside this file. Knows no program by name.
+In a clone they are the repository's own `p4/` and `scenarios/`, so that an edited program is the
+one that runs; in an installed package they are copies beside this file. Knows no program by name.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ def data_root() -> Path:
 
 
 def programs_folder() -> Path:
-    """Data planes, one folder per architecture, and `include/` with the architectures themselves."""
+    """Data planes, a folder per architecture, and `include/` with the architectures themselves."""
     return data_root() / "p4"
 
 

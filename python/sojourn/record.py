@@ -85,8 +85,9 @@ class Ballast:
 class _SafeSink:
     """A file for pyarrow that never fails in the middle of a row group.
 
-    pyarrow cannot finish a file whose writes have failed. So bytes wait here in memory until `flush`,
-    at most one row group of them; when the disk is full, the ballast makes room for them and the end.
+    pyarrow cannot finish a file whose writes have failed. So bytes wait here in memory until
+    `drain`, at most one row group of them; when the disk is full, the ballast makes room for them
+    and for the end.
     """
 
     def __init__(self, path: Path, ballast: Ballast) -> None:
@@ -136,7 +137,9 @@ class RowWriter:
     def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
         self._schema = schema
         self._sink = _SafeSink(path, ballast)
-        times = [name for name in ("enqueued", "dequeued", "packet", "time") if name in schema.names]
+        times = [
+            name for name in ("enqueued", "dequeued", "packet", "time") if name in schema.names
+        ]
         self._writer = pq.ParquetWriter(
             self._sink,
             schema,

@@ -1,7 +1,7 @@
 """Quantities as people write them ("5 ms", "100 Mbit/s", "1 MiB") and as the engine holds them.
 
-Stands on nothing. Inside Sojourn a time is a whole number of nanoseconds, a rate of bit/s, a size of
-bytes; decimal fractions are converted exactly, never through a float. Knows no scenario.
+Stands on nothing. Inside Sojourn a time is a whole number of nanoseconds, a rate of bit/s, a size
+of bytes; decimal fractions are converted exactly, never through a float. Knows no scenario.
 """
 
 import re
@@ -23,7 +23,7 @@ class Dimension:
     example: str
 
     def parse(self, text: object) -> int:
-        """The quantity in the engine's unit; `ValueError` says what is wrong and what is allowed."""
+        """The quantity in the engine's unit; `ValueError` says what is wrong and what is right."""
         if not isinstance(text, str):
             raise ValueError(f'write a {self.name} as text with its unit, like "{self.example}"')
         match = _QUANTITY.fullmatch(text)

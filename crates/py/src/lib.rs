@@ -6,6 +6,7 @@
 mod columns;
 mod errors;
 mod simulation;
+mod tofino;
 
 use pyo3::prelude::*;
 
@@ -17,6 +18,8 @@ mod _core {
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
+    #[pymodule_export]
+    use super::tofino::run_salu;
 
     /// Name and one line of every native queue discipline.
     #[pyfunction]

@@ -6,7 +6,12 @@
 
 from sojourn.scenario.model import AqmChoice, Scenario
 from sojourn.scenario.plan import Plan, PlannedRun, make_plan
-from sojourn.scenario.read import find_scenario, read_scenario, scenario_from_dict, shipped_scenarios
+from sojourn.scenario.read import (
+    find_scenario,
+    read_scenario,
+    scenario_from_dict,
+    shipped_scenarios,
+)
 
 __all__ = [
     "AqmChoice",

@@ -20,23 +20,24 @@ from pydantic import (
 from sojourn.units import RATE, SIZE, TIME, Dimension
 
 
-def _quantity(dimension: Dimension, *, positive: bool = False) -> Any:
+def _reads(dimension: Dimension, *, least: int = 0) -> BeforeValidator:
     def read(value: object) -> int:
         amount = dimension.parse(value)
-        if positive and amount == 0:
+        if amount < least:
             raise ValueError("must be more than zero")
         return amount
 
-    return Annotated[
-        int, BeforeValidator(read), PlainSerializer(dimension.format, when_used="json")
-    ]
+    return BeforeValidator(read)
 
 
-Time = _quantity(TIME)
-PositiveTime = _quantity(TIME, positive=True)
-Rate = _quantity(RATE, positive=True)
-Size = _quantity(SIZE, positive=True)
+def _writes(dimension: Dimension) -> PlainSerializer:
+    return PlainSerializer(dimension.format, when_used="json")
 
+
+Time = Annotated[int, _reads(TIME), _writes(TIME)]
+PositiveTime = Annotated[int, _reads(TIME, least=1), _writes(TIME)]
+Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE)]
+Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE)]
 
 
 def _read_spread(value: object) -> tuple[int, int]:
@@ -70,6 +71,7 @@ class _Strict(BaseModel):
 
 class _Flows(_Strict):
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
+    ip_version: Literal[4, 6] = 4
     rtt: Spread
     """Round-trip time without queues."""
     start: Spread = (0, 0)
@@ -162,7 +164,5 @@ class Scenario(_Strict):
     access_rate: Rate = 10 * 10**9
     """Of the links between all senders and the switch, and the switch and all receivers."""
     switch: Switch
-    aqms: Annotated[
-        list[Annotated[AqmChoice, BeforeValidator(_read_choice)]], Field(min_length=1)
-    ]
+    aqms: Annotated[list[Annotated[AqmChoice, BeforeValidator(_read_choice)]], Field(min_length=1)]
     flows: Annotated[list[FlowGroup], Field(min_length=1)]

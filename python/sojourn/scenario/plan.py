@@ -1,7 +1,7 @@
 """From a scenario to the runs it asks for: one engine configuration per AQM.
 
-Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers in
-ns, bit/s and bytes. Runs nothing.
+Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers
+in ns, bit/s and bytes. Runs nothing.
 """
 
 import hashlib
@@ -61,8 +61,8 @@ def make_plan(
 ) -> Plan:
     """The runs of `scenario`, with what the command line replaces.
 
-    `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes the
-    options that the scenario gives it, if it does.
+    `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
+    the options that the scenario gives it, if it does.
     """
     choices = _chosen(scenario, aqms)
     if math_unit is not None:
@@ -108,14 +108,16 @@ def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
 
 def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
     foreign, kind = (
-        (_P4_OPTIONS, "a native discipline") if aqm.program is None else (_NATIVE_OPTIONS, "a P4 program")
+        (_P4_OPTIONS, "a native discipline")
+        if aqm.program is None
+        else (_NATIVE_OPTIONS, "a P4 program")
     )
     given = [key for key in foreign if getattr(choice, key) not in (None, (), {})]
     if given:
         raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
 
 
-def _labels(found: list[tuple[Aqm, Any]] | list[tuple[AqmChoice, Aqm]]) -> list[str]:
+def _labels(found: list[tuple[AqmChoice, Aqm]]) -> list[str]:
     """Names for tables and plots; the math unit is named where it is not the vendor's or varies."""
     varied = Counter(aqm.name for _, aqm in found)
     labels = []
@@ -146,7 +148,11 @@ def _common_config(scenario: Scenario, capture: bool) -> dict[str, Any]:
 
 
 def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
-    shared: dict[str, Any] = {"kind": group.kind, "stop": group.stop}
+    shared: dict[str, Any] = {
+        "kind": group.kind,
+        "stop": group.stop,
+        "ip_version": group.ip_version,
+    }
     if isinstance(group, TcpFlows):
         shared |= {
             "congestion_control": group.congestion_control,
@@ -176,9 +182,7 @@ def _planned(
     if aqm.program is None:
         config: dict[str, Any] = {"kind": "native", "name": aqm.name}
         config |= {
-            key: getattr(choice, key)
-            for key in _NATIVE_OPTIONS
-            if getattr(choice, key) is not None
+            key: getattr(choice, key) for key in _NATIVE_OPTIONS if getattr(choice, key) is not None
         }
         sources: dict[str, str] = {}
     else:
@@ -207,7 +211,7 @@ def _program_config(
 
 
 def _read_control(path: Path, *, required: bool) -> dict[str, Any]:
-    """The control plane in the TOML file at `path`; empty if there is none and none was asked for."""
+    """The control plane in the file at `path`; empty if there is none and none was asked for."""
     if not path.is_file():
         if required:
             raise ScenarioError(f"{shown(path)}: no such control-plane file")
@@ -233,5 +237,7 @@ def _sources(program: Path, include_paths: list[str]) -> dict[str, str]:
         found[shown(path)] = hashlib.sha256(text).hexdigest()
         for name in _INCLUDE.findall(text.decode("utf-8", errors="replace")):
             folders = [path.parent, *map(Path, include_paths)]
-            waiting += [hit for folder in folders if (hit := (folder / name).resolve()).is_file()][:1]
+            waiting += [hit for folder in folders if (hit := (folder / name).resolve()).is_file()][
+                :1
+            ]
     return dict(sorted(found.items()))

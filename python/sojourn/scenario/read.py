@@ -74,25 +74,19 @@ def scenario_from_dict(
         raise ScenarioError("\n".join(lines)) from None
 
 
-def _message(
-    problem: ErrorDetails, name: str, text: str | None, document: dict[str, Any]
-) -> str:
+def _message(problem: ErrorDetails, name: str, text: str | None, document: dict[str, Any]) -> str:
     keys = _plain_keys(problem["loc"], document)
     line = line_of(text, keys) if text is not None else None
     place = f"{name}:{line}" if line else name
     return f"{place}: {_dotted(keys)}: {_reason(problem, keys, document)}"
 
 
-def _plain_keys(
-    location: tuple[int | str, ...], document: dict[str, Any]
-) -> tuple[int | str, ...]:
+def _plain_keys(location: tuple[int | str, ...], document: dict[str, Any]) -> tuple[int | str, ...]:
     """`location` without the flow kinds that pydantic puts between an index and a key."""
     return tuple(
         part
         for index, part in enumerate(location)
-        if not (
-            index == 2 and location[0] == "flows" and part in _FLOW_KINDS and len(location) > 2
-        )
+        if not (index == 2 and location[0] == "flows" and part in _FLOW_KINDS and len(location) > 2)
     )
 
 
@@ -101,9 +95,7 @@ def _dotted(keys: Iterable[int | str]) -> str:
     return dotted.removeprefix(".") or "scenario"
 
 
-def _reason(
-    problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[str, Any]
-) -> str:
+def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[str, Any]) -> str:
     kind, value, context = problem["type"], problem["input"], problem.get("ctx", {})
     match kind:
         case "missing":
@@ -114,7 +106,9 @@ def _reason(
             return f"unknown key{hint} (known here: {', '.join(known)})"
         case "literal_error":
             allowed = context["expected"].replace("'", '"')
-            hint = did_you_mean(str(value), allowed.replace('"', "").replace(" or ", ", ").split(", "))
+            hint = did_you_mean(
+                str(value), allowed.replace('"', "").replace(" or ", ", ").split(", ")
+            )
             return f"{_written(value)}: must be {allowed}{hint}"
         case "union_tag_invalid":
             hint = did_you_mean(str(value.get("kind")), _FLOW_KINDS)

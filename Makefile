@@ -1,0 +1,58 @@
+# Two commands: `make demo` shows what Sojourn does, `make test` checks all of it.
+#
+# Both start from nothing but Python 3.11, cargo and a C compiler, put everything into .venv and target,
+# and do not build again what has not changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+BUILT := $(VENV)/.built
+
+# The interpreter that the extension is built for; the same for every cargo command, so that none of
+# them makes another rebuild.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type f)
+
+.PHONY: demo test build bench clean
+
+demo: $(BUILT)
+	$(BIN)/sojourn run bufferbloat --out demo
+
+test: $(BUILT)
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
+		|| { echo 'rustfmt or clippy is missing: rustup component add rustfmt clippy'; exit 1; }
+	cargo fmt --all --check
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests bench
+	$(BIN)/ruff format --check python tests bench
+	$(BIN)/mypy
+	@[ -n "$$SOJOURN_SALU_VECTORS" ] \
+		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'
+	cargo test --locked --quiet --workspace
+	$(BIN)/pytest
+
+build: $(BUILT)
+
+bench: $(BUILT)
+	$(BIN)/python bench/simulation.py
+
+$(INSTALLED): requirements.lock
+	@command -v cargo >/dev/null \
+		|| { echo 'cargo is missing: install Rust 1.85 or newer from https://rustup.rs'; exit 1; }
+	@command -v cc >/dev/null || { echo 'no C compiler: apt-get install gcc libc6-dev'; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo 'Python 3.11 or newer is needed: apt-get install python3 python3-venv'; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+		|| { echo 'Python cannot make virtual environments: apt-get install python3-venv'; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	@touch $@
+
+$(BUILT): $(INSTALLED) $(ENGINE)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+clean:
+	rm -rf $(VENV) target demo

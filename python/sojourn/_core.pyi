@@ -1,0 +1,41 @@
+"""The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
+
+class SojournError(Exception):
+    """Something that the user can put right."""
+
+class ConfigError(SojournError):
+    """A run's configuration is not allowed."""
+
+class ProgramError(SojournError):
+    """A P4 program cannot be loaded; the message has its diagnostics, drawn for a terminal."""
+
+class Simulation:
+    """One run. It reads no clock: it is told how far to go."""
+
+    def __init__(self, config: str) -> None: ...
+    def advance(self, until: int, max_rows: int) -> None:
+        """Runs until `until`, the end, or until `max_rows` packet rows wait."""
+
+    @property
+    def now(self) -> int: ...
+    @property
+    def finished(self) -> bool: ...
+    def take_packets(self) -> dict[str, bytes]: ...
+    def take_flows(self) -> dict[str, bytes]: ...
+    def take_capture(self) -> list[tuple[int, int, bytes, int]]:
+        """Frames: time, interface (0 entered, 1 left), bytes, length on the wire."""
+
+    def report(self) -> str:
+        """The counters so far, as JSON."""
+
+def check_config(config: str) -> None: ...
+def native_disciplines() -> list[tuple[str, str]]:
+    """Name and one line of each."""
+
+def check(
+    path: str, language_only: bool, include_paths: list[str], defines: dict[str, str]
+) -> tuple[bool, str, str]:
+    """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON."""
+
+def run_salu(setup: str, case: str) -> tuple[int, int]:
+    """The new memory word and the output of one instruction."""

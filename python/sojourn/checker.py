@@ -1,0 +1,46 @@
+"""What the engine says of a P4 program: diagnostics of the language and of the target's loading.
+
+Stands on the engine. Knows nothing of traffic.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.errors import ProgramError
+from sojourn.layout import programs_folder
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of a check."""
+
+    ok: bool
+    """Whether there was no error; warnings leave it true."""
+    rendered: str
+    """The diagnostics with source excerpts, for a terminal."""
+    diagnostics: list[dict[str, Any]]
+
+
+def check(
+    program: str | Path,
+    *,
+    language_only: bool = False,
+    include_paths: Sequence[str | Path] = (),
+    defines: Mapping[str, str] | None = None,
+) -> CheckResult:
+    """Checks the P4 program in the file `program`.
+
+    With `language_only` it stops after the type checker. Sojourn's own architecture files are found
+    after those in `include_paths`.
+    """
+    path = Path(program)
+    if not path.is_file():
+        reason = "this is a folder" if path.is_dir() else "no such P4 program"
+        raise ProgramError(f"{program}: {reason}")
+    paths = [*map(str, include_paths), str(programs_folder() / "include")]
+    ok, rendered, diagnostics = _core.check(str(path), language_only, paths, dict(defines or {}))
+    return CheckResult(ok, rendered, json.loads(diagnostics))

@@ -1,0 +1,228 @@
+"""The command line: `sojourn run`, `check`, `aqms`, `report`.
+
+Stands on the package's functions and shows what they return. A mistake of the user's ends in a
+message of one screen and status 2, a fault of ours in status 1, an interruption in 130.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from textwrap import TextWrapper
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+import sojourn
+from sojourn.aqms import catalogue
+from sojourn.engine import Progress as RunProgress
+from sojourn.errors import (
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    EXIT_USER,
+    Interrupted,
+    ScenarioError,
+    SojournError,
+)
+from sojourn.folder import REPORT, RunFolder, default_folder
+from sojourn.layout import shown
+from sojourn.result import Result
+from sojourn.runner import finish, plan_scenario, run_plan, summaries
+from sojourn.scenario import Plan
+from sojourn.table import result_table
+
+_WIDTH = 100
+
+app = typer.Typer(
+    help="What a P4 queue-management program does to real traffic, from its source text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _console(*, stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    console.width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
+    return console
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command()
+def run(
+    scenario: Annotated[str, typer.Argument(help="A scenario file, or a shipped scenario's name.")],
+    on: Annotated[Literal["sim"], typer.Option(help="Where it runs: in virtual time.")] = "sim",
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    math_unit: Annotated[
+        Literal["vendor", "paper"] | None,
+        typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
+    ] = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario through each of its AQMs; write rows, table, plots and report."""
+    del on  # one ground so far; typer has refused every other
+    plan = plan_scenario(scenario, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap)
+    folder = out or default_folder(plan.name)
+    result = _run_with_progress(plan, folder)
+    _show(result, as_json=as_json)
+
+
+def _run_with_progress(plan: Plan, folder: Path) -> Result:
+    """Runs `plan` while a bar for each AQM shows simulated time."""
+    duration = plan.scenario.duration
+    progress = RunProgress(duration)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=40),
+        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s simulated"),
+        TimeElapsedColumn(),
+    )
+    console = _console(stderr=True)
+    # Where no terminal listens, a bar is noise.
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        width = max(len(run.label) for run in plan.runs)
+        tasks = {
+            run.label: bars.add_task(run.label.ljust(width), total=duration, now=0.0)
+            for run in plan.runs
+        }
+
+        def refresh() -> None:
+            for label, task in tasks.items():
+                now = progress.now.get(label, 0)
+                bars.update(task, completed=now, now=now / 1e9)
+
+        return run_plan(plan, folder, progress, refresh)
+
+
+def _show(result: Result, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"folder": str(result.path)} | summaries(result), indent=2))
+        return
+    console = _console()
+    scenario = result.scenario
+    console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
+    console.print(result_table(result))
+    console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
+    console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of an earlier run.")],
+    as_json: Json = False,
+) -> None:
+    """Make table, plots and report again from the rows of an earlier run."""
+    _show(finish(RunFolder.open(folder)), as_json=as_json)
+
+
+@app.command()
+def check(
+    program: Annotated[Path, typer.Argument(help="A P4 program.")],
+    language_only: Annotated[
+        bool, typer.Option("--language-only", help="Stop after the type checker.")
+    ] = False,
+    include: Annotated[
+        list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a P4 program: the language, and whether the target can load it."""
+    defines = dict(_definition(text) for text in define or ())
+    result = sojourn.check(
+        program, language_only=language_only, include_paths=include or (), defines=defines
+    )
+    if as_json:
+        print(json.dumps({"ok": result.ok, "diagnostics": result.diagnostics}, indent=2))
+    else:
+        if result.rendered:
+            print(result.rendered.rstrip("\n"))
+        if result.ok:
+            print(f"{program}: {'no errors' if language_only else 'no errors; it can be run'}")
+    if not result.ok:
+        raise typer.Exit(EXIT_USER)
+
+
+def _definition(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.isidentifier():
+        raise ScenarioError(f"-D {text}: write NAME or NAME=VALUE")
+    return name, value if "=" in text else "1"
+
+
+@app.command()
+def aqms(as_json: Json = False) -> None:
+    """List the native disciplines and the shipped P4 programs."""
+    known = catalogue()
+    if as_json:
+        fields = ("name", "kind", "summary")
+        print(json.dumps([{key: getattr(aqm, key) for key in fields} for aqm in known], indent=2))
+        return
+    width = max(len(aqm.name) for aqm in known)
+    for aqm in known:
+        room = _WIDTH - width - 12
+        summary = aqm.summary if len(aqm.summary) <= room else aqm.summary[: room - 3] + "..."
+        print(f"{aqm.name.ljust(width)}  {aqm.kind:<8}  {summary}")
+
+
+def main() -> None:
+    """The entry point: runs the command and turns errors into messages and statuses."""
+    try:
+        app(standalone_mode=True)
+    except Interrupted as error:
+        _complain(str(error), "interrupted")
+        sys.exit(EXIT_INTERRUPTED)
+    except SojournError as error:
+        _complain(str(error.args[0]), "error")
+        sys.exit(EXIT_USER)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(EXIT_FAULT)
+    except Exception as error:
+        _complain(
+            f"{type(error).__name__}: {error}\n"
+            "This is a fault in Sojourn, not in what you asked for. Please report it with the\n"
+            "command that you ran; SOJOURN_TRACEBACK=1 shows where it happened.",
+            "internal error",
+        )
+        if _wants_traceback():
+            raise
+        sys.exit(EXIT_FAULT)
+
+
+def _complain(message: str, kind: str) -> None:
+    console = _console(stderr=True)
+    colour = "yellow" if kind == "interrupted" else "red"
+    console.print(f"[bold {colour}]{kind}:[/]", end=" ")
+    console.print(_wrapped(message), markup=False, soft_wrap=True)
+
+
+def _wrapped(message: str) -> str:
+    """`message` in lines that fit, with what is continued set in."""
+    wrap = TextWrapper(
+        _WIDTH - 8, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    # A source excerpt has its own lines, and its columns must stay where they are.
+    lines = message.splitlines()
+    return "\n".join(wrap.fill(line) if line[:1].strip() else line for line in lines)
+
+
+def _wants_traceback() -> bool:
+    return bool(os.environ.get("SOJOURN_TRACEBACK"))

@@ -1,0 +1,157 @@
+"""Runs a plan: every AQM in a thread of its own, rows streamed to disk as simulated time passes.
+
+Stands on the engine and on `record`. The engine releases the interpreter while it works, so runs
+share the processor's cores; how they share them changes no row. Knows no statistics and no plots.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Self
+
+from sojourn import _core
+from sojourn.errors import Interrupted, output_error
+from sojourn.layout import shown
+from sojourn.pcapng import CaptureWriter
+from sojourn.record import (
+    FLOW_SCHEMA,
+    PACKET_SCHEMA,
+    ROW_GROUP,
+    Ballast,
+    RowWriter,
+    table_from_columns,
+)
+from sojourn.scenario import Plan, PlannedRun
+
+PACKETS, FLOWS, CAPTURE, COUNTERS = (
+    "packets.parquet",
+    "flows.parquet",
+    "bottleneck.pcapng",
+    "counters.json",
+)
+"""What an AQM's folder holds after its run."""
+
+_STEPS = 200
+"""Pieces in which simulated time is taken, so that progress can be seen and a run be stopped."""
+
+
+@dataclass
+class Progress:
+    """How far each run of a plan has come, in simulated ns; each is written by its own thread."""
+
+    duration: int
+    now: dict[str, int] = field(default_factory=dict)
+
+
+def simulate(
+    plan: Plan,
+    folder: Path,
+    progress: Progress | None = None,
+    refresh: Callable[[], None] = lambda: None,
+) -> None:
+    """Runs all of `plan`, each AQM into its own folder below `folder`.
+
+    `refresh` is called every tenth of a second. Whatever ends the runs, the rows until then are in
+    files that can be read.
+    """
+    progress = progress or Progress(plan.scenario.duration)
+    progress.now |= {run.label: 0 for run in plan.runs}
+    stop = Event()
+    with ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="run") as workers:
+        futures = [
+            workers.submit(_simulate_one, run, folder / run.folder, progress, stop)
+            for run in plan.runs
+        ]
+        try:
+            while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
+                refresh()
+                if any(_failed(future) for future in futures):
+                    break
+        except KeyboardInterrupt:
+            raise Interrupted(_stopped_at(progress, folder)) from None
+        finally:
+            stop.set()
+    refresh()
+    for future in futures:
+        future.result()
+
+
+def _failed(future: Future[None]) -> bool:
+    return future.done() and future.exception() is not None
+
+
+def _stopped_at(progress: Progress, folder: Path) -> str:
+    least = min(progress.now.values())
+    return (
+        f"stopped after {least / 1e9:.2f} s of {progress.duration / 1e9:g} s simulated\n"
+        f"The rows until then are in {shown(folder)}; `sojourn report {shown(folder)}` shows them."
+    )
+
+
+def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event) -> None:
+    if stop.is_set():
+        return
+    simulation = _core.Simulation(json.dumps(run.config))
+    try:
+        with _Outputs(folder, simulation, capture=run.config["capture"]) as outputs:
+            for now in _advance(simulation, run.config["duration"]):
+                outputs.take()
+                progress.now[run.label] = now
+                if stop.is_set():
+                    break
+    except OSError as error:
+        raise output_error(error, shown(folder)) from error
+
+
+def _advance(simulation: _core.Simulation, duration: int) -> Iterator[int]:
+    """Takes the run to its end in pieces bounded in time and rows."""
+    step = max(duration // _STEPS, 1)
+    due = step
+    while not simulation.finished:
+        simulation.advance(due, ROW_GROUP)
+        yield simulation.now
+        if simulation.now >= due:
+            due += step
+
+
+class _Outputs:
+    """The files of one run, closed properly whatever happens."""
+
+    def __init__(self, folder: Path, simulation: _core.Simulation, *, capture: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._simulation = simulation
+        self._ballast = Ballast(folder)
+        self._packets = RowWriter(folder / PACKETS, PACKET_SCHEMA, self._ballast)
+        self._flows = RowWriter(folder / FLOWS, FLOW_SCHEMA, self._ballast)
+        self._capture = CaptureWriter(folder / CAPTURE) if capture else None
+
+    def take(self) -> None:
+        """Takes the rows and frames that wait in the engine."""
+        packets, flows = self._simulation.take_packets(), self._simulation.take_flows()
+        self._packets.write(table_from_columns(PACKET_SCHEMA, packets))
+        self._flows.write(table_from_columns(FLOW_SCHEMA, flows))
+        if self._capture is not None:
+            self._capture.write(self._simulation.take_capture())
+
+    def _write_counters(self) -> None:
+        counters = json.loads(self._simulation.report())
+        text = json.dumps(counters, indent=2) + "\n"
+        (self._folder / COUNTERS).write_text(text, encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ballast.release()
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._write_counters)
+            closing.callback(self._packets.close)
+            closing.callback(self._flows.close)
+            if self._capture is not None:
+                closing.callback(self._capture.close)

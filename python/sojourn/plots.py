@@ -1,0 +1,178 @@
+"""The run's pictures as PNG: queue delay over time, a panel an AQM, and its distribution.
+
+Stands on the figures that `statistics` derived and on matplotlib. Knows no rows.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from sojourn.result import AqmResult, Result
+from sojourn.style import (
+    DELAY_FLOOR,
+    INK,
+    MUTED,
+    RULE,
+    TARGET_COLOUR,
+    Look,
+    looks,
+    milliseconds,
+)
+
+DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay.png", "distribution.png"
+
+_LINES = {"solid": "-", "dash": (0, (4, 2)), "dot": (0, (1, 1.5)), "dashdot": "-."}
+
+
+def write_plots(result: Result) -> None:
+    """Writes the plots into the run's folder."""
+    _save(delay_over_time(result), result.path / DELAY_PLOT)
+    _save(distribution(result), result.path / DISTRIBUTION_PLOT)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
+
+
+def delay_over_time(result: Result) -> Figure:
+    """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
+    shown = list(result.aqms.values())
+    height = 1.0 + 1.55 * len(shown)
+    figure = Figure(figsize=(10, height), layout=ConstrainedLayoutEngine(hspace=0.06))
+    panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    look = looks(result.folder.runs)
+    target = result.scenario.target / 1e6
+    for panel, aqm in zip(panels, shown, strict=True):
+        _delay_panel(panel, aqm, look[aqm.label], target)
+    panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(_highest(shown), 2 * target))
+    panels[0].set_xlim(0, result.scenario.duration / 1e9)
+    panels[0].annotate(
+        f"target {target:g} ms",
+        (1, target),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        color=TARGET_COLOUR,
+        fontsize=8,
+    )
+    panels[-1].set_xlabel("time, s", color=INK)
+    figure.supylabel("queue delay, ms (log scale)", color=INK, fontsize=10)
+    figure.suptitle(
+        f"{result.scenario.title or result.folder.name}: queue delay, mean and range in each "
+        f"{_bin_ms(shown[0]):g} ms",
+        x=0.01,
+        ha="left",
+        color=INK,
+        fontsize=11,
+    )
+    return figure
+
+
+def _delay_panel(panel: Axes, aqm: AqmResult, look: Look, target: float) -> None:
+    over_time = aqm.findings.over_time
+    time = over_time.time / 1e9
+    low, mean, high = (
+        np.maximum(values / 1e6, DELAY_FLOOR)
+        for values in (over_time.low, over_time.mean, over_time.high)
+    )
+    panel.set_yscale("log")
+    panel.fill_between(time, low, high, color=look.colour, alpha=0.25, linewidth=0, step="mid")
+    panel.plot(time, mean, color=look.colour, linewidth=1.1)
+    panel.axhline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
+    _bare(panel)
+    _delay_axis(panel.yaxis)
+    summary = aqm.summary
+    panel.set_title(aqm.label, loc="left", color=look.colour, fontsize=10, weight="bold", pad=3)
+    panel.set_title(
+        f"mean {milliseconds(summary.mean)} ms   p99 {milliseconds(summary.p99)} ms   "
+        f"max {milliseconds(summary.max)} ms",
+        loc="right",
+        color=MUTED,
+        fontsize=9,
+        pad=3,
+    )
+
+
+def distribution(result: Result) -> Figure:
+    """All AQMs' cumulative distributions, named at the side in the order of their medians."""
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    panel = figure.subplots()
+    panel.set_xscale("log")
+    look = looks(result.folder.runs)
+    target = result.scenario.target / 1e6
+    shown = sorted(result.aqms.values(), key=lambda aqm: aqm.summary.median or 0)
+    for aqm in shown:
+        curve = aqm.findings.distribution
+        panel.plot(
+            np.maximum(curve.delay / 1e6, DELAY_FLOOR),
+            100 * curve.share,
+            color=look[aqm.label].colour,
+            linestyle=_LINES[look[aqm.label].dash],
+            linewidth=2,
+            label=f"{aqm.label}\n  median {milliseconds(aqm.summary.median)} ms, "
+            f"p99 {milliseconds(aqm.summary.p99)} ms",
+        )
+    panel.axvline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
+    panel.annotate(
+        f"target {target:g} ms",
+        (target, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        color=TARGET_COLOUR,
+        fontsize=8,
+    )
+    panel.set_xlim(DELAY_FLOOR, 1.3 * max(_highest(shown), 2 * target))
+    panel.set_ylim(0, 101)
+    _bare(panel)
+    panel.grid(axis="x", color=RULE, linewidth=0.6)
+    _delay_axis(panel.xaxis)
+    panel.set_xlabel("queue delay, ms (log scale)", color=INK)
+    panel.set_ylabel("packets with at most this delay, %", color=INK)
+    panel.set_title(
+        f"{result.scenario.title or result.folder.name}: distribution of queue delay",
+        loc="left",
+        color=INK,
+        fontsize=11,
+        pad=16,
+    )
+    figure.legend(
+        loc="outside right upper",
+        frameon=False,
+        fontsize=9,
+        labelspacing=1.1,
+        labelcolor=[look[aqm.label].colour for aqm in shown],
+    )
+    return figure
+
+
+def _bare(panel: Axes) -> None:
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        panel.spines[side].set_color(RULE)
+    panel.grid(axis="y", color=RULE, linewidth=0.6)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=MUTED, labelsize=8)
+
+
+def _delay_axis(axis: Axis) -> None:
+    axis.set_major_locator(LogLocator(10))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _highest(shown: list[AqmResult]) -> float:
+    return max((aqm.summary.max or 0) for aqm in shown) / 1e6
+
+
+def _bin_ms(aqm: AqmResult) -> float:
+    time = aqm.findings.over_time.time
+    return float(time[1] - time[0]) / 1e6

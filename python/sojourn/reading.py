@@ -1,0 +1,36 @@
+"""What the figures say in words: each AQM against the target, and the readings of the math unit.
+
+Stands on the figures that `statistics` derived. It compares what was measured; it explains no
+cause.
+"""
+
+from sojourn.result import AqmResult, Result
+from sojourn.style import milliseconds
+
+
+def remarks(result: Result) -> list[str]:
+    """One sentence an AQM, then what the reader has to know to read them."""
+    target = result.scenario.target
+    lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
+    units = {run.aqm["math_unit"] for run in result.folder.runs if run.aqm["kind"] == "p4"}
+    if units:
+        lines.append(
+            "The math unit of Tofino's stateful ALU has two published readings: (vendor) is the "
+            "vendor's reference model, (paper) the one that reproduces the CoDel-ACT paper's "
+            "figures. They round the operand's exponent the opposite way, so INTERVAL/sqrt(count) "
+            "comes out about sqrt(2) apart. Both run the same programs."
+        )
+    return lines
+
+
+def _against_target(aqm: AqmResult, target: int) -> str:
+    mean = aqm.summary.mean
+    if mean is None:
+        return f"{aqm.label}: no packet left the queue."
+    side = "below" if mean < target else "above"
+    distance = abs(mean - target) / target
+    return (
+        f"{aqm.label}: mean queue delay {milliseconds(mean)} ms, {100 * distance:.0f} % {side} the "
+        f"target of {target / 1e6:g} ms; {100 * (aqm.summary.above_target or 0):.1f} % of "
+        f"packets waited longer than the target."
+    )

@@ -1,0 +1,274 @@
+"""The report: one HTML page that needs nothing else, neither network nor server.
+
+Stands on the figures that `statistics` derived and on plotly, whose script is part of the page.
+Every number in it comes from the run's own rows.
+"""
+
+import json
+from html import escape
+from importlib.resources import files
+from string import Template
+
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io
+from plotly.subplots import make_subplots
+
+from sojourn.folder import REPORT, RunFolder
+from sojourn.reading import remarks
+from sojourn.result import AqmResult, Result
+from sojourn.scenario.model import TcpFlows, UdpFlows
+from sojourn.statistics import Floats
+from sojourn.style import (
+    DELAY_FLOOR,
+    INK,
+    MUTED,
+    RULE,
+    TARGET_COLOUR,
+    Look,
+    looks,
+    milliseconds,
+)
+from sojourn.table import COLUMNS
+from sojourn.units import RATE, SIZE, TIME
+
+_FONT = "system-ui, sans-serif"
+_CONFIG = {
+    "displaylogo": False,
+    "responsive": True,
+    # The page talks to nobody.
+    "modeBarButtonsToRemove": ["sendChartToCloud"],
+    "plotlyServerURL": "",
+}
+
+
+def write_report(result: Result) -> None:
+    """Writes the page into the run's folder."""
+    (result.path / REPORT).write_text(page(result), encoding="utf-8")
+
+
+def page(result: Result) -> str:
+    """The page's text."""
+    folder, scenario = result.folder, result.scenario
+    template = Template(files("sojourn").joinpath("report.html").read_text(encoding="utf-8"))
+    over_time, distribution = _over_time(result), _distribution(result)
+    return template.substitute(
+        title=escape(scenario.title or folder.name),
+        description=escape(" ".join(scenario.description.split())),
+        remarks="".join(f"<li>{escape(remark)}</li>" for remark in remarks(result)),
+        table=_table(result),
+        over_time=_embedded(over_time, "over-time", with_script=True),
+        bin=TIME.format(_bin(result)),
+        distribution=_embedded(distribution, "distribution", with_script=False),
+        parameters=_parameters(folder),
+        programs=_programs(folder),
+        provenance=_provenance(folder),
+        scenario=escape(json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2)),
+    )
+
+
+def _bin(result: Result) -> int:
+    time = next(iter(result.aqms.values())).findings.over_time.time
+    return int(time[1] - time[0])
+
+
+def _embedded(figure: go.Figure, name: str, *, with_script: bool) -> str:
+    html: str = plotly.io.to_html(
+        figure, full_html=False, include_plotlyjs=with_script, config=_CONFIG, div_id=name
+    )
+    return html
+
+
+def _table(result: Result) -> str:
+    look = looks(result.folder.runs)
+    heads = "".join(
+        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
+        for column in COLUMNS
+    )
+    rows = "".join(
+        f'<tr><th style="color:{look[label].colour}">{escape(label)}</th>'
+        + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in COLUMNS)
+        + "</tr>"
+        for label, aqm in result.aqms.items()
+    )
+    return f"<table class=result><tr><th>AQM</th>{heads}</tr>{rows}</table>"
+
+
+def _over_time(result: Result) -> go.Figure:
+    shown = list(result.aqms.values())
+    look = looks(result.folder.runs)
+    figure = make_subplots(
+        rows=len(shown),
+        cols=1,
+        shared_xaxes=True,
+        shared_yaxes="all",
+        vertical_spacing=0.18 / (len(shown) + 1),
+        subplot_titles=[_panel_title(aqm, look[aqm.label]) for aqm in shown],
+    )
+    for row, aqm in enumerate(shown, start=1):
+        for trace in _delay_traces(aqm, look[aqm.label]):
+            figure.add_trace(trace, row=row, col=1)
+    target = result.scenario.target / 1e6
+    for row in range(1, len(shown) + 1):
+        figure.add_hline(
+            y=target,
+            line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
+            row=row,
+            col=1,
+        )
+    highest = max((aqm.summary.max or 0) / 1e6 for aqm in shown)
+    bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(highest, 2 * target))]
+    figure.update_yaxes(
+        type="log", range=bounds, dtick=1, tickformat="~g", gridcolor=RULE, zeroline=False
+    )
+    figure.update_xaxes(gridcolor=RULE, zeroline=False)
+    figure.update_xaxes(title="time, s", row=len(shown), col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    figure.update_layout(
+        height=90 + 170 * len(shown), hovermode="x unified", **_common_layout(left=60)
+    )
+    return figure
+
+
+def _panel_title(aqm: AqmResult, look: Look) -> str:
+    summary = aqm.summary
+    return (
+        f'<b style="color:{look.colour}">{escape(aqm.label)}</b>   '
+        f"mean {milliseconds(summary.mean)} ms, "
+        f"p99 {milliseconds(summary.p99)} ms, max {milliseconds(summary.max)} ms"
+    )
+
+
+def _delay_traces(aqm: AqmResult, look: Look) -> list[go.Scatter]:
+    over_time = aqm.findings.over_time
+    time = np.round(over_time.time / 1e9, 6)
+    low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
+    edge = {"width": 0, "color": look.colour}
+    band = {"mode": "lines", "line": edge, "hoverinfo": "skip", "showlegend": False}
+    return [
+        go.Scatter(x=time, y=low, **band),
+        go.Scatter(x=time, y=high, fill="tonexty", fillcolor=_pale(look.colour), **band),
+        go.Scatter(
+            x=time,
+            y=mean,
+            mode="lines",
+            name=aqm.label,
+            line={"color": look.colour, "width": 1.4},
+            customdata=np.stack([low, high], axis=1),
+            hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f})",
+            showlegend=False,
+        ),
+    ]
+
+
+def _distribution(result: Result) -> go.Figure:
+    look = looks(result.folder.runs)
+    target = result.scenario.target / 1e6
+    figure = go.Figure()
+    for aqm in sorted(result.aqms.values(), key=lambda aqm: aqm.summary.median or 0):
+        curve = aqm.findings.distribution
+        figure.add_scatter(
+            x=_drawn(curve.delay),
+            y=np.round(100 * curve.share, 4),
+            mode="lines",
+            name=f"{escape(aqm.label)}<br>median {milliseconds(aqm.summary.median)} ms",
+            line={"color": look[aqm.label].colour, "dash": look[aqm.label].dash, "width": 2.2},
+            hovertemplate="%{y:.1f} % of packets have at most %{x:.3g} ms<extra></extra>",
+        )
+    figure.add_vline(
+        x=target,
+        line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
+        annotation_text=f"target {target:g} ms",
+        annotation_font_size=11,
+    )
+    highest = max((aqm.summary.max or 0) / 1e6 for aqm in result.aqms.values())
+    bounds = [np.log10(DELAY_FLOOR), np.log10(1.3 * max(highest, 2 * target))]
+    figure.update_xaxes(
+        type="log",
+        range=bounds,
+        dtick=1,
+        tickformat="~g",
+        gridcolor=RULE,
+        title="queue delay, ms (log scale)",
+    )
+    figure.update_yaxes(
+        range=[0, 101],
+        gridcolor=RULE,
+        zeroline=False,
+        title="packets with at most this delay, %",
+    )
+    figure.update_layout(height=460, **_common_layout(left=70))
+    return figure
+
+
+def _common_layout(*, left: int) -> dict[str, object]:
+    return {
+        "template": "plotly_white",
+        "font": {"family": _FONT, "color": INK, "size": 12},
+        "margin": {"l": left, "r": 20, "t": 40, "b": 50},
+        "hoverlabel": {"font": {"family": _FONT, "color": INK}, "bordercolor": MUTED},
+    }
+
+
+def _drawn(values: Floats) -> Floats:
+    """ns to ms, rounded to what can be seen, so that the page stays small."""
+    return np.maximum(values / 1e6, DELAY_FLOOR).round(4)
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.22)"
+
+
+def _parameters(folder: RunFolder) -> str:
+    scenario, switch = folder.scenario, folder.scenario.switch
+    flows = "; ".join(_flow_text(group) for group in scenario.flows)
+    rows = {
+        "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
+        f"queue of at most {SIZE.format(switch.queue_limit)}",
+        "flows": flows,
+        "duration": TIME.format(scenario.duration),
+        "target": TIME.format(scenario.target),
+        "ports": RATE.format(switch.port_speed),
+        "access links": RATE.format(scenario.access_rate),
+        "seed": str(scenario.seed),
+    }
+    return _definitions(rows)
+
+
+def _flow_text(group: TcpFlows | UdpFlows) -> str:
+    low, high = group.rtt
+    rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
+    if isinstance(group, UdpFlows):
+        return f"{group.count} UDP at {RATE.format(group.rate)} each, RTT {rtt}"
+    cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""
+    return f"{group.count} TCP ({group.congestion_control}), RTT {rtt}{cap}"
+
+
+def _programs(folder: RunFolder) -> str:
+    hashes = {path: digest for run in folder.runs for path, digest in run.sources.items()}
+    if not hashes:
+        return "<p>No P4 program was run.</p>"
+    rows = "".join(
+        f"<tr><td><code>{escape(path)}</code></td><td><code>{digest[:16]}</code></td></tr>"
+        for path, digest in sorted(hashes.items())
+    )
+    return f"<table><tr><th>file</th><th>SHA-256, first 16 digits</th></tr>{rows}</table>"
+
+
+def _provenance(folder: RunFolder) -> str:
+    libraries = folder.provenance["libraries"]
+    rows = {
+        "sojourn": folder.provenance["sojourn"],
+        "python": folder.provenance["python"],
+        "libraries": ", ".join(f"{name} {number}" for name, number in libraries.items()),
+        "rows": f"beside this page, in {', '.join(f'{run.folder}/' for run in folder.runs)}",
+    }
+    return _definitions(rows)
+
+
+def _definitions(rows: dict[str, str]) -> str:
+    lines = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows.items()
+    )
+    return f"<dl>{lines}</dl>"

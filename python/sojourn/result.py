@@ -1,0 +1,85 @@
+"""What a run gives back: for each AQM its figures and its rows as Arrow tables.
+
+Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sojourn.engine import FLOWS, PACKETS
+from sojourn.errors import ScenarioError
+from sojourn.folder import RecordedRun, RunFolder
+from sojourn.scenario import Scenario
+from sojourn.statistics import Findings, Summary, read_findings
+
+
+@dataclass(frozen=True)
+class AqmResult:
+    """One AQM's run."""
+
+    run: RecordedRun
+    folder: Path
+    findings: Findings
+
+    @property
+    def label(self) -> str:
+        """What tables and plots call it."""
+        return self.run.label
+
+    @property
+    def summary(self) -> Summary:
+        """Its row in the result table."""
+        return self.findings.summary
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """One row per packet at the bottleneck; see `sojourn.record.PACKET_SCHEMA`."""
+        return pq.read_table(self.folder / PACKETS)
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """Samples of every flow, one each 10 ms; see `sojourn.record.FLOW_SCHEMA`."""
+        return pq.read_table(self.folder / FLOWS)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A scenario's runs, one per AQM, in the scenario's order."""
+
+    folder: RunFolder
+    aqms: Mapping[str, AqmResult]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+        return self.folder.scenario
+
+    @property
+    def path(self) -> Path:
+        """The folder on disk."""
+        return self.folder.path
+
+
+def read_result(folder: RunFolder) -> Result:
+    """Reads what the runs in `folder` left."""
+    scenario = folder.scenario
+    aqms = {}
+    for run in folder.runs:
+        path = folder.path / run.folder
+        try:
+            findings = read_findings(
+                path,
+                target=scenario.target,
+                rate=scenario.switch.rate,
+                duration=scenario.duration,
+            )
+        except (OSError, pa.ArrowInvalid) as error:
+            raise ScenarioError(f"{path}: the rows of this run cannot be read: {error}") from error
+        aqms[run.label] = AqmResult(run, path, findings)
+    return Result(folder, MappingProxyType(aqms))

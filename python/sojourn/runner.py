@@ -1,0 +1,104 @@
+"""The whole way of a scenario: plan, folder, runs, figures, plots and report.
+
+Stands on all modules beside it and is the one place that knows their order. The command line and
+the Python interface both come through here.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.engine import Progress, simulate
+from sojourn.errors import ConfigError, ScenarioError, output_error
+from sojourn.folder import SUMMARY, RunFolder
+from sojourn.layout import shown
+from sojourn.result import Result, read_result
+from sojourn.scenario import (
+    Plan,
+    Scenario,
+    find_scenario,
+    make_plan,
+    read_scenario,
+    scenario_from_dict,
+)
+
+
+def plan_scenario(scenario: str | Path | Scenario | Mapping[str, Any], **changes: Any) -> Plan:
+    """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
+
+    `changes` are `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`.
+    """
+    if isinstance(scenario, Scenario):
+        plan = make_plan(scenario, **changes)
+    elif isinstance(scenario, Mapping):
+        plan = make_plan(scenario_from_dict(dict(scenario)), **changes)
+    else:
+        path = find_scenario(str(scenario))
+        plan = make_plan(read_scenario(path), name=path.stem, beside=path.parent, **changes)
+    for run in plan.runs:
+        try:
+            _core.check_config(json.dumps(run.config))
+        except ConfigError as error:
+            raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
+    return plan
+
+
+def run_plan(
+    plan: Plan,
+    out: Path,
+    progress: Progress | None = None,
+    refresh: Callable[[], None] = lambda: None,
+) -> Result:
+    """Runs `plan` into the folder `out`."""
+    folder = RunFolder.create(out, plan)
+    simulate(plan, out, progress, refresh)
+    return finish(folder)
+
+
+def finish(folder: RunFolder) -> Result:
+    """Makes figures, plots and the report from the rows in `folder`."""
+    # Imported here because the plotting libraries take longer to load than all the rest.
+    from sojourn.plots import write_plots
+    from sojourn.report import write_report
+
+    result = read_result(folder)
+    try:
+        for name, aqm in result.aqms.items():
+            folder.write_json(f"{aqm.run.folder}/{SUMMARY}", {"aqm": name} | aqm.summary.as_dict())
+        folder.write_json(SUMMARY, summaries(result))
+        write_plots(result)
+        write_report(result)
+    except OSError as error:
+        raise output_error(error, shown(folder.path)) from error
+    return result
+
+
+def summaries(result: Result) -> dict[str, Any]:
+    """All summaries, for JSON."""
+    return {
+        "scenario": result.folder.name,
+        "seed": result.scenario.seed,
+        "aqms": [{"aqm": name} | aqm.summary.as_dict() for name, aqm in result.aqms.items()],
+    }
+
+
+def run(
+    scenario: str | Path | Scenario | Mapping[str, Any],
+    *,
+    out: str | Path | None = None,
+    aqms: Sequence[str] = (),
+    seed: int | None = None,
+    math_unit: str | None = None,
+    pcap: bool = False,
+) -> Result:
+    """Runs `scenario` and returns its result, with the rows as Arrow tables.
+
+    `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
+    shape. Without `out`, the run's folder is a new one in the system's temporary folder.
+    """
+    plan = plan_scenario(scenario, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap)
+    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
+    return run_plan(plan, folder)

@@ -1,0 +1,210 @@
+"""What a run's rows say: queue delay, goodput, utilisation, drops; and the curves that plots draw.
+
+Stands on the Parquet files alone, reads them in bounded pieces and needs the same memory for any
+number of packets; the percentiles are exact all the same. Knows no engine and draws nothing.
+
+Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
+those that the AQM then dropped included: what the AQM itself measures. Tail drops never were in it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sojourn.engine import COUNTERS, PACKETS
+from sojourn.record import ROW_GROUP, VERDICTS
+
+_SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
+_TIME_BINS = 1000
+_DECADES = (2, 11)
+"""Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
+_BINS_PER_DECADE = 100
+_DIGIT = 16
+"""Bits that one pass of the percentile search settles."""
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One row of the result table. Times in ns, rates in bit/s."""
+
+    simulated: int
+    packets: int
+    """Offered to the bottleneck's queue."""
+    mean: float | None
+    median: int | None
+    p95: int | None
+    p99: int | None
+    max: int | None
+    above_target: float | None
+    """Share of packets whose queue delay exceeds the scenario's target."""
+    goodput: float
+    """Payload that receiving applications got."""
+    utilisation: float
+    """Bytes sent, Ethernet frames without FCS, over the shaper's configured rate."""
+    aqm_drops: int
+    tail_drops: int
+    marks: int
+    recirculated: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class DelayOverTime:
+    """Queue delay by time of dequeue, in bins of equal length; ns. Empty bins are NaN."""
+
+    time: Floats
+    low: Floats
+    mean: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Share of packets with at most `delay` ns in the queue."""
+
+    delay: Floats
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that is derived from one run's rows."""
+
+    summary: Summary
+    over_time: DelayOverTime
+    distribution: Distribution
+
+
+def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Findings:
+    """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's."""
+    counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
+    tally = _Tally(duration, target)
+    for batch in _batches(folder / PACKETS):
+        tally.add(*batch)
+    simulated = counters["simulated"]
+    seconds = max(simulated, 1) / 1e9
+    ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
+    median, p95, p99 = _select(folder / PACKETS, ranks, tally.max) if tally.queued else [None] * 3
+    summary = Summary(
+        simulated=simulated,
+        packets=int(tally.verdicts.sum()),
+        mean=tally.total / tally.queued if tally.queued else None,
+        median=median,
+        p95=p95,
+        p99=p99,
+        max=tally.max if tally.queued else None,
+        above_target=tally.above / tally.queued if tally.queued else None,
+        goodput=sum(flow["delivered"] for flow in counters["flows"]) * 8 / seconds,
+        utilisation=tally.sent_bytes * 8 / seconds / rate,
+        aqm_drops=int(tally.verdicts[_AQM]),
+        tail_drops=int(tally.verdicts[_TAIL]),
+        marks=int(tally.verdicts[_MARK]),
+        recirculated=counters["recirculated_packets"],
+    )
+    return Findings(summary, tally.over_time(), tally.distribution())
+
+
+def _batches(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
+    """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time."""
+    columns = ["enqueued", "dequeued", "size", "verdict"]
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROW_GROUP, columns=columns):
+            enqueued, dequeued, size = (
+                batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
+            )
+            yield dequeued, dequeued - enqueued, size, _verdicts(batch.column("verdict"))
+
+
+def _verdicts(column: pa.DictionaryArray) -> Longs:
+    """Places in `VERDICTS`; a file's own dictionary is in order of first occurrence."""
+    places = np.array([VERDICTS.index(name) for name in column.dictionary.to_pylist()], np.int64)
+    indices: Longs = column.indices.to_numpy()
+    return np.take(places, indices)
+
+
+class _Tally:
+    """Running sums over rows."""
+
+    def __init__(self, duration: int, target: int) -> None:
+        self._bin = max(-(-duration // _TIME_BINS), 1)
+        self._target = target
+        self.queued = self.total = self.max = self.above = self.sent_bytes = 0
+        self.verdicts = np.zeros(len(VERDICTS), np.int64)
+        self._count = np.zeros(_TIME_BINS, np.int64)
+        self._sum = np.zeros(_TIME_BINS, np.float64)
+        self._low = np.full(_TIME_BINS, np.inf)
+        self._high = np.full(_TIME_BINS, -np.inf)
+        first, last = _DECADES
+        self._edges = np.logspace(first, last, (last - first) * _BINS_PER_DECADE + 1)
+        self._histogram = np.zeros(len(self._edges) + 1, np.int64)
+
+    def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
+        """Counts rows in."""
+        self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
+        self.sent_bytes += int(size[(verdict == _SENT) | (verdict == _MARK)].sum())
+        queued = verdict != _TAIL
+        time, delay = time[queued], delay[queued]
+        if not len(delay):
+            return
+        self.queued += len(delay)
+        self.total += int(delay.sum())
+        self.max = max(self.max, int(delay.max()))
+        self.above += int((delay > self._target).sum())
+        place = np.minimum(time // self._bin, _TIME_BINS - 1)
+        self._count += np.bincount(place, minlength=_TIME_BINS)
+        self._sum += np.bincount(place, weights=delay, minlength=_TIME_BINS)
+        np.minimum.at(self._low, place, delay)
+        np.maximum.at(self._high, place, delay)
+        slot = np.searchsorted(self._edges, delay, side="left")
+        self._histogram += np.bincount(slot, minlength=len(self._histogram))
+
+    def over_time(self) -> DelayOverTime:
+        """The delay by time of dequeue."""
+        empty = self._count == 0
+        low, high = np.where(empty, np.nan, self._low), np.where(empty, np.nan, self._high)
+        mean = np.where(empty, np.nan, self._sum / np.maximum(self._count, 1))
+        time = (np.arange(_TIME_BINS, dtype=np.float64) + 0.5) * self._bin
+        return DelayOverTime(time, low, mean, high)
+
+    def distribution(self) -> Distribution:
+        """The delay's distribution, from the last bin at zero to the first at one."""
+        share = np.cumsum(self._histogram)[:-1] / max(self.queued, 1)
+        first = max(int(np.searchsorted(share, 0, side="right")) - 1, 0)
+        last = int(np.searchsorted(share, 1, side="left")) + 1
+        return Distribution(self._edges[first:last], share[first:last])
+
+
+def _select(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
+    """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows."""
+    low = [0] * len(ranks)
+    left = list(ranks)
+    bits = largest.bit_length()
+    while bits > 0:
+        bits = max(bits - _DIGIT, 0)
+        counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
+        for _, delay, _, verdict in _batches(path):
+            queued = delay[verdict != _TAIL]
+            for start, count in zip(low, counts, strict=True):
+                digit = (queued - start) >> bits
+                digit = digit[(digit >= 0) & (digit < 1 << _DIGIT)]
+                count += np.bincount(digit, minlength=1 << _DIGIT)
+        for index, count in enumerate(counts):
+            running = np.cumsum(count)
+            digit_found = int(np.searchsorted(running, left[index], side="left"))
+            if digit_found:
+                left[index] -= int(running[digit_found - 1])
+            low[index] += digit_found << bits
+    return low

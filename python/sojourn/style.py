@@ -1,0 +1,51 @@
+"""How AQMs look, the same in every plot: one colour a family, one dash a variant.
+
+The colours are Okabe and Ito's, told apart by readers who are blind to red or green. Stands on
+nothing; knows neither plotting library.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sojourn.folder import RecordedRun
+
+INK = "#1f2933"
+MUTED = "#6b7280"
+RULE = "#d9dee3"
+TARGET_COLOUR = "#111827"
+
+DELAY_FLOOR = 0.2
+"""ms; shorter delays are drawn here, as a logarithmic scale has no zero."""
+
+_PLAIN = "#7a7f87"
+_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and dash (plotly's names) of one AQM."""
+
+    colour: str
+    dash: str
+
+
+def looks(runs: Iterable[RecordedRun]) -> dict[str, Look]:
+    """A look for each label. Tail drop, the yardstick, is grey."""
+    colours = {"fifo": _PLAIN}
+    variants: dict[str, int] = {}
+    chosen = {}
+    for run in runs:
+        if run.family not in colours:
+            colours[run.family] = _COLOURS[(len(colours) - 1) % len(_COLOURS)]
+        index = variants[run.family] = variants.get(run.family, -1) + 1
+        chosen[run.label] = Look(colours[run.family], _DASHES[index % len(_DASHES)])
+    return chosen
+
+
+def milliseconds(nanoseconds: float | None) -> str:
+    """A delay for tables and labels: three significant digits are enough to compare by."""
+    if nanoseconds is None:
+        return "-"
+    value = nanoseconds / 1e6
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

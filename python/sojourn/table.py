@@ -1,0 +1,80 @@
+"""The result table, one row an AQM: its columns, and how a terminal shows them.
+
+Stands on the figures that `statistics` derived and on rich. The report shows the same columns.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich import box
+from rich.table import Table
+
+from sojourn.result import Result
+from sojourn.statistics import Summary
+from sojourn.style import milliseconds
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name and unit, its meaning, and its cell for one AQM."""
+
+    name: str
+    unit: str
+    meaning: str
+    cell: Callable[[Summary], str]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _megabits(rate: float) -> str:
+    return f"{rate / 1e6:.1f}"
+
+
+def _delay(name: str, meaning: str, cell: Callable[[Summary], float | None]) -> Column:
+    return Column(name, "ms", f"{meaning} queue delay, ms", lambda s: milliseconds(cell(s)))
+
+
+COLUMNS = (
+    _delay("mean", "mean", lambda s: s.mean),
+    _delay("median", "median", lambda s: s.median),
+    _delay("p95", "95th percentile of", lambda s: s.p95),
+    _delay("p99", "99th percentile of", lambda s: s.p99),
+    _delay("max", "largest", lambda s: s.max),
+    Column(
+        ">target",
+        "%",
+        "packets whose queue delay exceeds the target, %",
+        lambda s: _percent(s.above_target),
+    ),
+    Column(
+        "goodput", "Mbit/s", "payload that receivers got, Mbit/s", lambda s: _megabits(s.goodput)
+    ),
+    Column(
+        "util.",
+        "%",
+        "frames sent, without FCS, over the shaper's rate, %",
+        lambda s: _percent(s.utilisation),
+    ),
+    Column("aqm", "drops", "packets that the AQM dropped", lambda s: f"{s.aqm_drops}"),
+    Column("tail", "drops", "packets that found the queue full", lambda s: f"{s.tail_drops}"),
+    Column("CE", "marks", "packets marked instead of dropped", lambda s: f"{s.marks}"),
+    Column(
+        "recirc.",
+        "packets",
+        "packets that went through the recirculation port",
+        lambda s: f"{s.recirculated}",
+    ),
+)
+
+
+def result_table(result: Result) -> Table:
+    """The table for a terminal of 100 columns."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("AQM", style="bold", overflow="fold", max_width=22)
+    for column in COLUMNS:
+        table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
+    for label, aqm in result.aqms.items():
+        table.add_row(label, *(column.cell(aqm.summary) for column in COLUMNS))
+    return table

@@ -5,6 +5,7 @@
 
 pub mod diagnostic;
 pub mod lex;
+pub mod parse;
 pub mod preprocess;
 pub mod source;
 

@@ -69,7 +69,7 @@ impl Preprocessor<'_> {
         let file = self.sources.file(id);
         let (start, lexer) = (file.start, Lexer::new(file.text.clone(), file.start));
         let conditions = Vec::new();
-        self.inputs.push(Input::File(Box::new(OpenFile { id, path, lexer, conditions })));
+        self.inputs.push(Input::File(Box::new(OpenFile { path, lexer, conditions })));
         Some(start)
     }
 

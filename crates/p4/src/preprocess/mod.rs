@@ -19,7 +19,7 @@ pub use loader::{FileLoader, MemoryLoader, SourceLoader};
 use crate::{
     diagnostic::Diagnostic,
     lex::{Interner, Kind, Lexer, Token, classify},
-    source::{FileId, SourceMap, Span},
+    source::{SourceMap, Span},
 };
 use macros::Macro;
 use std::{
@@ -86,7 +86,6 @@ enum Input {
 /// A file being read.
 #[derive(Debug)]
 struct OpenFile {
-    id: FileId,
     path: PathBuf,
     lexer: Lexer,
     conditions: Vec<Condition>,

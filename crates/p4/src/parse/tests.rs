@@ -1,0 +1,1 @@
+//! Behaviour of the parser, on small programs of our own.

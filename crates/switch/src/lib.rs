@@ -10,6 +10,7 @@
 
 mod config;
 pub mod discipline;
+pub(crate) mod ecn;
 mod observation;
 mod statistics;
 mod switch;

@@ -23,6 +23,11 @@ impl Count {
         self.packets += 1;
         self.bytes += size.0;
     }
+
+    /// The sum of two counts.
+    pub fn plus(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
 }
 
 /// Everything counted since the start.
@@ -63,8 +68,10 @@ pub struct IngressStatistics {
     pub resubmitted: u64,
     /// Requests for a third ingress pass, which the hardware ignores.
     pub resubmits_refused: u64,
-    /// Sent to, or arrived at, a port or queue that does not exist.
+    /// Sent by the program to a port or queue that does not exist.
     pub unroutable: Count,
+    /// Arrived at a port that does not exist; not counted as received.
+    pub unknown_port: Count,
     /// Copies made by the replication engine.
     pub multicast_copies: u64,
     /// Multicast packets used up: replaced by their copies, however many.
@@ -84,6 +91,8 @@ pub struct PortStatistics {
     pub shaper: Option<EffectiveShaper>,
     /// Its queues.
     pub queues: Vec<QueueStatistics>,
+    /// The counters of queue 0's discipline, by name.
+    pub discipline: Vec<(&'static str, u64)>,
 }
 
 /// One queue.

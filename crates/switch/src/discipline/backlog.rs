@@ -1,0 +1,42 @@
+//! The packets of one queue, first in, first out, with their bytes counted.
+
+use super::Queued;
+use sojourn_packet::Bytes;
+use std::collections::VecDeque;
+
+/// A queue of packets.
+#[derive(Debug, Default)]
+pub struct Backlog {
+    packets: VecDeque<Queued>,
+    bytes: Bytes,
+}
+
+impl Backlog {
+    /// Puts a packet at the tail.
+    pub fn push(&mut self, packet: Queued) {
+        self.bytes += packet.size();
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the packet at the head.
+    pub fn pop(&mut self) -> Option<Queued> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.size();
+        Some(packet)
+    }
+
+    /// Packets held.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}

@@ -1,0 +1,135 @@
+//! Tail drop: first in, first out, and what does not fit is dropped.
+//!
+//! Without parameters it holds whatever the queue's share of the packet buffer holds, which is
+//! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.
+
+use super::{
+    Backlog, Discipline, DisciplineError, DropKind, Drops, Parameter, Queued, Registered, Settings,
+};
+use sojourn_packet::{Bytes, Time};
+
+/// The line for the table of disciplines.
+pub const REGISTRATION: Registered = Registered {
+    name: "fifo",
+    summary: "tail drop: first in, first out, what does not fit is dropped",
+    parameters: &[
+        Parameter {
+            name: "limit_bytes",
+            unit: "bytes",
+            default: None,
+            summary: "most bytes held; without it, the queue's share of the buffer",
+        },
+        Parameter {
+            name: "limit_packets",
+            unit: "packets",
+            default: None,
+            summary: "most packets held; without it, no limit",
+        },
+    ],
+    build,
+};
+
+fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
+    Ok(Box::new(Fifo::new(Params {
+        limit_bytes: settings.get("limit_bytes").map(Bytes),
+        limit_packets: settings.get("limit_packets"),
+    })))
+}
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Params {
+    /// Most bytes held. Default: no limit.
+    pub limit_bytes: Option<Bytes>,
+    /// Most packets held. Default: no limit.
+    pub limit_packets: Option<u64>,
+}
+
+/// Statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Packets refused for one of the limits.
+    pub over_limit: u64,
+}
+
+/// A queue with tail drop.
+#[derive(Debug, Default)]
+pub struct Fifo {
+    params: Params,
+    backlog: Backlog,
+    stats: Stats,
+}
+
+impl Fifo {
+    /// An empty queue.
+    pub fn new(params: Params) -> Fifo {
+        Fifo { params, ..Fifo::default() }
+    }
+
+    fn has_room(&self, packet: &Queued) -> bool {
+        let bytes = self.backlog.bytes() + packet.size();
+        let packets = self.backlog.len() as u64 + 1;
+        self.params.limit_bytes.is_none_or(|limit| bytes <= limit)
+            && self.params.limit_packets.is_none_or(|limit| packets <= limit)
+    }
+}
+
+impl Discipline for Fifo {
+    fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
+        if self.has_room(&packet) {
+            self.backlog.push(packet);
+        } else {
+            self.stats.over_limit += 1;
+            drops.push(packet, DropKind::Tail);
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _drops: &mut Drops) -> Option<Queued> {
+        self.backlog.pop()
+    }
+
+    fn packets(&self) -> usize {
+        self.backlog.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.backlog.bytes()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("over_limit", self.stats.over_limit)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_packet::Packet;
+
+    fn fill(params: Params, size: u32) -> (usize, usize) {
+        let (mut fifo, mut drops) = (Fifo::new(params), Drops::default());
+        for _ in 0..10 {
+            let packet = Packet { zeros: size, ..Packet::default() };
+            fifo.enqueue(Time::ZERO, Queued::new(packet, Time::ZERO), &mut drops);
+        }
+        (fifo.packets(), drops.drain().filter(|d| d.1 == DropKind::Tail).count())
+    }
+
+    #[test]
+    fn the_byte_limit_is_filled_to_the_byte() {
+        let limit = |n| Params { limit_bytes: Some(Bytes(n)), ..Params::default() };
+        assert_eq!(fill(limit(300), 100), (3, 7));
+        assert_eq!(fill(limit(299), 100), (2, 8));
+    }
+
+    #[test]
+    fn the_packet_limit_counts_packets() {
+        let params = Params { limit_packets: Some(4), ..Params::default() };
+        assert_eq!(fill(params, 1500), (4, 6));
+    }
+
+    #[test]
+    fn without_limits_nothing_is_dropped() {
+        assert_eq!(fill(Params::default(), 9000), (10, 0));
+    }
+}

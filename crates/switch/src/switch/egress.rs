@@ -1,0 +1,152 @@
+//! From a queue to a wire: the scheduler's turn, the egress pass, mirroring, recirculation.
+//!
+//! The egress pass runs after the scheduler: a packet that the program drops there has paid its
+//! shaper tokens and holds its slot on the wire, which stays idle for that long. A native
+//! discipline drops before, in the queue, and holds neither.
+
+use super::{Event, Forwarding, Switch};
+use crate::observation::{Transmit, Verdict};
+use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
+use crate::tm::port::Decision;
+use crate::tm::queued::Queued;
+use crate::tm::scheduler::Turn;
+use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_targets::{EgressInput, EgressOutput, Mirror};
+
+impl Switch {
+    /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
+    pub(super) fn port_timer(&mut self, index: usize, at: Time) {
+        if self.ports[index].wake == Some(at) {
+            self.ports[index].wake = None;
+            self.serve(index);
+        }
+    }
+
+    /// Lets a port send as long as it can, and sets its timer for when it can again.
+    pub(super) fn serve(&mut self, index: usize) {
+        loop {
+            match self.ports[index].decide(self.now) {
+                Decision::Serve(turn) => self.take_turn(index, turn),
+                Decision::Wait(until) => return self.wake(index, until),
+                Decision::Idle => return,
+            }
+        }
+    }
+
+    fn wake(&mut self, index: usize, at: Time) {
+        let port = &mut self.ports[index];
+        if port.wake.is_none_or(|set| at < set) {
+            port.wake = Some(at);
+            self.events.set(at, Event::Port(index as u16));
+        }
+    }
+
+    /// Takes the next packet of a queue through egress and onto the wire.
+    fn take_turn(&mut self, index: usize, turn: Turn) {
+        let now = self.now;
+        let port = &mut self.ports[index];
+        let queue = &mut port.queues[turn.queue];
+        let packet = queue.dequeue(now, &mut self.buffer, &mut self.drops);
+        self.settle_drops(index, turn.queue);
+        let port = &mut self.ports[index];
+        port.note_backlog(turn.queue);
+        let Some(mut packet) = packet else { return };
+        port.charge(now, turn, &packet);
+        if port.recirculation.is_some() {
+            self.recirculation.dequeued.add(packet.size());
+        }
+        let slot = packet.size();
+        let out = self.egress_pass(index, turn.queue, &mut packet);
+        if packet.tag.mirror_requested.is_some() {
+            self.note_synchronised(&packet);
+        }
+        if let Some(mirror) = out.mirror {
+            self.request_mirror(mirror, now + self.egress_latency);
+        }
+        self.egress_parser_rejected += u64::from(out.parser_rejected);
+        match out.packet {
+            Some(sent) => self.depart(index, turn.queue, &packet, sent),
+            None => {
+                // The scheduler had given the slot away: it passes unused.
+                self.hold_wire(index, slot);
+                self.ports[index].queues[turn.queue].statistics.egress_drops.add(slot);
+                self.observe(index, turn.queue, &packet, Verdict::Aqm);
+            }
+        }
+    }
+
+    /// Runs the program's egress pass; without one the packet passes unchanged. The packet's bytes
+    /// are taken out of `queued`.
+    fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressOutput {
+        let length = queued.length();
+        let packet = std::mem::take(&mut queued.packet);
+        let plane = match &mut self.forwarding {
+            Forwarding::P4(plane) if !queued.noted.bypass_egress => plane,
+            _ => return EgressOutput { packet: Some(packet), ..EgressOutput::default() },
+        };
+        let port = &self.ports[index];
+        let queue = &port.queues[number];
+        let noted = &queued.noted;
+        let input = EgressInput {
+            port: port.id,
+            queue: number as u8,
+            cos: noted.cos,
+            enqueued: queued.enqueued,
+            dequeued: self.now,
+            now: self.now,
+            enqueue_depth: noted.depth,
+            dequeue_depth: queue.share.usage().cells,
+            enqueue_congestion: noted.congestion,
+            dequeue_congestion: queue.congestion(),
+            // There are no application pools here, so none is ever congested.
+            pool_congestion: 0,
+            enqueue_packets: noted.packets,
+            dequeue_packets: queue.discipline.packets() as u32,
+            rid: noted.rid,
+            rid_first: noted.rid_first,
+            length,
+            mirrored: queued.tag.mirror_requested.is_some(),
+        };
+        plane.egress(&input, packet)
+    }
+
+    /// A packet leaves egress: onto the wire, or back to ingress.
+    fn depart(&mut self, index: usize, queue: usize, queued: &Queued, sent: Packet) {
+        let (start, size) = (self.now + self.egress_latency, sent.len());
+        self.observe_sent(index, queue, queued, &sent);
+        // The slot of a packet that is sent is as long as what the wire carries: a bridged header
+        // that egress takes off again fits into the internal speed-up (full rate up to 28 bytes).
+        let end = self.hold_wire(index, size) + self.egress_latency;
+        let port = &mut self.ports[index];
+        port.sent.add(size);
+        match port.recirculation {
+            None => {
+                let port = port.id;
+                self.transmits.push_back(Transmit { port, packet: sent, start, end });
+            }
+            Some(latency) => {
+                port.returning.push_back(sent);
+                self.events.set(end + latency, Event::Return(index as u16));
+            }
+        }
+    }
+
+    /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
+    fn hold_wire(&mut self, index: usize, frame: Bytes) -> Time {
+        let port = &mut self.ports[index];
+        let bytes = wire_bytes(frame);
+        let end = port.line.hold(self.now, bytes);
+        port.line.hold(end, Bytes(INTER_FRAME_GAP));
+        if port.recirculation.is_some() {
+            self.recirculation.wire_bits += (bytes.0 + INTER_FRAME_GAP) * 8;
+        }
+        end
+    }
+
+    /// A pass of this instant asks for a copy, which its deparser has written at `written`.
+    pub(super) fn request_mirror(&mut self, mirror: Mirror, written: Time) {
+        if let Some(arrival) = self.mirror.request(mirror, self.now, written) {
+            self.events.set(arrival, Event::MirrorCopy);
+        }
+    }
+}

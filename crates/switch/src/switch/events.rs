@@ -1,0 +1,74 @@
+//! What is due when: a heap of instants, first set first served among equals.
+
+use sojourn_packet::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Whose turn it is. Packets are not in the events but at the heads of their lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// The oldest admitted packet reaches the traffic manager.
+    Admit,
+    /// The oldest resubmitted packet reaches ingress again.
+    Resubmit,
+    /// The oldest mirrored copy reaches the traffic manager.
+    MirrorCopy,
+    /// A port may be able to send.
+    Port(u16),
+    /// The oldest recirculated packet of a port reaches ingress.
+    Return(u16),
+}
+
+/// The event queue.
+#[derive(Debug, Default)]
+pub struct Events {
+    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    set: u64,
+}
+
+impl Events {
+    /// Sets an event.
+    pub fn set(&mut self, at: Time, event: Event) {
+        self.heap.push(Reverse((at, self.set, event)));
+        self.set += 1;
+    }
+
+    /// When the next event is due.
+    pub fn next(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Takes the next event that is due at `now` or was before.
+    pub fn pop_due(&mut self, now: Time) -> Option<(Time, Event)> {
+        if self.next()? > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_instants_keep_the_order_in_which_they_were_set() {
+        let mut events = Events::default();
+        events.set(Time(5), Event::Port(9));
+        events.set(Time(3), Event::MirrorCopy);
+        events.set(Time(5), Event::Admit);
+        let mut order = std::iter::from_fn(|| events.pop_due(Time(5)));
+        assert_eq!(order.next(), Some((Time(3), Event::MirrorCopy)));
+        assert_eq!(order.next(), Some((Time(5), Event::Port(9))));
+        assert_eq!(order.next(), Some((Time(5), Event::Admit)));
+        assert_eq!(order.next(), None);
+    }
+
+    #[test]
+    fn what_is_not_due_stays() {
+        let mut events = Events::default();
+        events.set(Time(5), Event::Admit);
+        assert_eq!(events.pop_due(Time(4)), None);
+        assert_eq!(events.next(), Some(Time(5)));
+    }
+}

@@ -1,0 +1,156 @@
+//! From an arrival to a queue: the ingress pass, resubmission, replication, admission.
+//!
+//! The pass itself is the data plane's; here its decisions are carried out. A decision takes
+//! effect at the traffic manager one ingress latency after the packet's arrival.
+
+use super::{Admitted, Event, Forwarding, Resubmitted, Switch};
+use crate::ecn;
+use crate::tm::queued::{Noted, Queued, Tag};
+use crate::tm::replication::CopyOrder;
+use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_targets::{Admission, IngressInput, IngressOutput, PortId};
+
+impl Switch {
+    /// A packet has arrived at a front-panel port.
+    pub(super) fn arrive(&mut self, port: PortId, packet: Packet) {
+        let Some(index) = self.find_port(port) else {
+            self.ingress_statistics.unknown_port.add(packet.len());
+            return;
+        };
+        self.ports[index].received.add(packet.len());
+        self.enter(port, packet);
+    }
+
+    /// A packet has come back through a recirculation port.
+    pub(super) fn recirculated(&mut self, index: usize) {
+        let port = &mut self.ports[index];
+        let Some(packet) = port.returning.pop_front() else { return };
+        port.received.add(packet.len());
+        self.recirculation.recirculated.add(packet.len());
+        let id = port.id;
+        self.enter(id, packet);
+    }
+
+    /// A resubmitted packet has come round.
+    pub(super) fn resubmit(&mut self) {
+        let Some(r) = self.resubmitted.pop_front() else { return };
+        self.ingress_pass(r.port, r.arrived, true, r.packet, r.tag);
+    }
+
+    fn enter(&mut self, port: PortId, packet: Packet) {
+        let tag = Tag {
+            id: packet.id,
+            flow: packet.flow,
+            arrived_length: packet.len().0 as u32,
+            arrived_marked: ecn::is_marked(&packet),
+            arrived: self.capturing.then(|| Box::new(packet.clone())),
+            mirror_requested: None,
+        };
+        self.ingress_pass(port, self.now, false, packet, tag);
+    }
+
+    fn ingress_pass(
+        &mut self,
+        port: PortId,
+        arrived: Time,
+        resubmitted: bool,
+        packet: Packet,
+        tag: Tag,
+    ) {
+        self.ingress_statistics.passes += 1;
+        let out = match &mut self.forwarding {
+            Forwarding::P4(plane) => {
+                let input = IngressInput { port, arrived, now: self.now, resubmitted };
+                plane.ingress(&input, packet)
+            }
+            Forwarding::Native(map) => {
+                let unicast = map.get(&port).copied();
+                let admission = Admission { unicast, ..Admission::default() };
+                IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+            }
+        };
+        self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
+        let due = self.now + self.ingress_latency;
+        if let Some(mirror) = out.mirror {
+            self.request_mirror(mirror, due);
+        }
+        if let Some(packet) = out.resubmit {
+            // A resubmission wins over whatever else was decided (TNA, ingress deparser); a second
+            // one is not possible.
+            if !resubmitted {
+                self.ingress_statistics.resubmitted += 1;
+                self.resubmitted.push_back(Resubmitted { packet, port, arrived, tag });
+                self.events.set(due, Event::Resubmit);
+                return;
+            }
+            self.ingress_statistics.resubmits_refused += 1;
+        }
+        let wanted = out.admission.unicast.is_some() || out.admission.replication.is_some();
+        match out.packet {
+            Some(packet) if wanted => {
+                self.admitted.push_back(Admitted { packet, admission: out.admission, tag });
+                self.events.set(due, Event::Admit);
+            }
+            _ => self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length))),
+        }
+    }
+
+    /// The oldest admitted packet has reached the traffic manager.
+    pub(super) fn admit(&mut self) {
+        let Some(Admitted { packet, admission, tag }) = self.admitted.pop_front() else { return };
+        let noted = Noted {
+            cos: admission.cos,
+            color: admission.color,
+            bypass_egress: admission.bypass_egress,
+            ..Noted::default()
+        };
+        let original = Queued { packet, enqueued: self.now, tag, noted };
+        if let Some(replication) = &admission.replication {
+            let copies: smallvec::SmallVec<[CopyOrder; 8]> =
+                self.replication.copies(replication).collect();
+            self.ingress_statistics.multicast_copies += copies.len() as u64;
+            for order in copies {
+                let mut copy = original.clone();
+                copy.noted.rid = order.rid;
+                copy.noted.rid_first = order.first;
+                self.enqueue(order.port, admission.queue, copy);
+            }
+        }
+        match admission.unicast {
+            Some(port) => self.enqueue(port, admission.queue, original),
+            None => self.ingress_statistics.multicast_originals += 1,
+        }
+    }
+
+    /// A mirrored copy has reached the traffic manager.
+    pub(super) fn mirror_copy(&mut self) {
+        let Some(copy) = self.mirror.arrive() else { return };
+        let session = copy.session;
+        let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
+        let mut tag = copy.tag;
+        tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));
+        let queued = Queued { packet: copy.packet, enqueued: self.now, tag, noted };
+        self.enqueue(session.port, session.queue, queued);
+    }
+
+    /// Puts a packet into a queue, or counts why not, and lets the port send if it can.
+    fn enqueue(&mut self, port: PortId, queue: u8, packet: Queued) {
+        let number = usize::from(queue);
+        let index = self.find_port(port).filter(|&i| number < self.ports[i].queues.len());
+        let Some(index) = index else {
+            self.ingress_statistics.unroutable.add(packet.size());
+            return;
+        };
+        self.capture_entry(index, &packet);
+        let (now, size) = (self.now, packet.size());
+        let is_copy = packet.tag.mirror_requested.is_some();
+        let queue = &mut self.ports[index].queues[number];
+        queue.enqueue(now, packet, &mut self.buffer, &mut self.drops);
+        if is_copy {
+            self.mirror.statistics.mirrored.add(size);
+        }
+        self.settle_drops(index, number);
+        self.ports[index].note_backlog(number);
+        self.serve(index);
+    }
+}

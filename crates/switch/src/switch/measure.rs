@@ -1,0 +1,175 @@
+//! Rows, captured frames and counters: what the switch tells about itself.
+//!
+//! Nothing here has an effect on any packet.
+
+use super::Switch;
+use crate::discipline::DropKind;
+use crate::ecn;
+use crate::observation::{CapturedFrame, Observation, PacketObservation, Verdict};
+use crate::statistics::{
+    BufferStatistics, Count, PortStatistics, QueueStatistics, RecirculationStatistics, Statistics,
+};
+use crate::tm::port::Port;
+use crate::tm::queued::Queued;
+use crate::tm::shaper::TokenBucket;
+use sojourn_packet::{Bytes, Packet};
+
+impl Switch {
+    /// Everything counted so far.
+    pub fn statistics(&self) -> Statistics {
+        let ports: Vec<PortStatistics> = self.ports.iter().map(port_statistics).collect();
+        let front = || self.ports.iter().filter(|p| p.recirculation.is_none());
+        let received = front().fold(Count::default(), |sum, p| sum.plus(p.received));
+        let sent = front().fold(Count::default(), |sum, p| sum.plus(p.sent));
+        let mut mirror = self.mirror.statistics;
+        mirror.held = self.mirror.held() as u64;
+        Statistics {
+            now: self.now,
+            received,
+            sent,
+            ingress: self.ingress_statistics,
+            egress_parser_rejected: self.egress_parser_rejected,
+            ports,
+            mirror,
+            recirculation: RecirculationStatistics {
+                elapsed: self.now,
+                received_bytes: received.bytes,
+                ..self.recirculation
+            },
+            buffer: BufferStatistics {
+                total_cells: self.buffer.total(),
+                cells: self.buffer.usage().cells,
+                peak_cells: self.buffer.usage().peak,
+            },
+            held: self.held(),
+        }
+    }
+
+    fn held(&self) -> u64 {
+        let in_ports = |p: &Port| {
+            p.returning.len() + p.queues.iter().map(|q| q.discipline.packets()).sum::<usize>()
+        };
+        let in_ports: usize = self.ports.iter().map(in_ports).sum();
+        (self.admitted.len() + self.resubmitted.len() + self.mirror.held() + in_ports) as u64
+    }
+
+    /// Counts what a queue operation dropped and gives its room back.
+    pub(super) fn settle_drops(&mut self, index: usize, number: usize) {
+        if self.drops.is_empty() {
+            return;
+        }
+        let mut drops = std::mem::take(&mut self.drops);
+        for (mut packet, kind) in drops.drain() {
+            let queue = &mut self.ports[index].queues[number];
+            queue.settle(&packet, kind, &mut self.buffer);
+            if kind == DropKind::Tail {
+                // A packet that was never queued spent no time there.
+                packet.enqueued = self.now;
+                self.uncount_mirrored(&packet);
+            }
+            let verdict = match kind {
+                DropKind::Tail => Verdict::Tail,
+                DropKind::Aqm => Verdict::Aqm,
+            };
+            self.observe(index, number, &packet, verdict);
+        }
+        self.drops = drops;
+    }
+
+    fn uncount_mirrored(&mut self, packet: &Queued) {
+        if packet.tag.mirror_requested.is_some() {
+            let statistics = &mut self.mirror.statistics;
+            statistics.tail_drops += 1;
+            statistics.mirrored.packets -= 1;
+            statistics.mirrored.bytes -= packet.size().0;
+        }
+    }
+
+    /// The egress pass of a mirrored copy has run.
+    pub(super) fn note_synchronised(&mut self, packet: &Queued) {
+        let Some(requested) = packet.tag.mirror_requested else { return };
+        let span = self.now.saturating_sub(requested);
+        let unsynchronised = &mut self.mirror.statistics.unsynchronised;
+        unsynchronised.total += span;
+        unsynchronised.max = unsynchronised.max.max(span);
+        unsynchronised.count += 1;
+    }
+
+    /// Writes a row, if the port is observed.
+    pub(super) fn observe(
+        &mut self,
+        index: usize,
+        queue: usize,
+        packet: &Queued,
+        verdict: Verdict,
+    ) {
+        let port = &self.ports[index];
+        if !port.observed {
+            return;
+        }
+        self.observations.push_back(Observation::Packet(PacketObservation {
+            packet: packet.tag.id,
+            flow: packet.tag.flow,
+            size: Bytes(u64::from(packet.tag.arrived_length)),
+            port: port.id,
+            queue: queue as u8,
+            enqueued: packet.enqueued,
+            dequeued: self.now,
+            verdict,
+            mirrored: packet.tag.mirror_requested.is_some(),
+        }));
+    }
+
+    /// Writes the row, and the frame, of a packet that leaves.
+    pub(super) fn observe_sent(
+        &mut self,
+        index: usize,
+        queue: usize,
+        packet: &Queued,
+        sent: &Packet,
+    ) {
+        let marked = !packet.tag.arrived_marked && ecn::is_marked(sent);
+        if marked {
+            self.ports[index].queues[queue].statistics.marked.add(sent.len());
+        }
+        let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
+        self.observe(index, queue, packet, verdict);
+        if self.ports[index].capture {
+            let (time, port) = (self.now, self.ports[index].id);
+            let frame = CapturedFrame { time, port, packet: sent.clone() };
+            self.observations.push_back(Observation::Left(frame));
+        }
+    }
+
+    /// Keeps the frame of a packet that comes to a queue, if the port captures.
+    pub(super) fn capture_entry(&mut self, index: usize, packet: &Queued) {
+        let port = &self.ports[index];
+        if !port.capture {
+            return;
+        }
+        if let Some(frame) = &packet.tag.arrived {
+            let frame = CapturedFrame { time: self.now, port: port.id, packet: (**frame).clone() };
+            self.observations.push_back(Observation::Entered(frame));
+        }
+    }
+}
+
+fn port_statistics(port: &Port) -> PortStatistics {
+    let effective = |bucket: &Option<TokenBucket>| bucket.as_ref().map(TokenBucket::effective);
+    let queue = |q: &crate::tm::queue::Queue| QueueStatistics {
+        packets: q.discipline.packets() as u64,
+        cells: q.share.usage().cells,
+        peak_cells: q.share.usage().peak,
+        min_shaper: effective(&q.min_shaper),
+        max_shaper: effective(&q.max_shaper),
+        ..q.statistics
+    };
+    PortStatistics {
+        port: port.id,
+        received: port.received,
+        sent: port.sent,
+        shaper: effective(&port.shaper),
+        queues: port.queues.iter().map(queue).collect(),
+        discipline: port.queues[0].discipline.counters(),
+    }
+}

@@ -1,0 +1,144 @@
+//! The switch as a state machine: ingress, traffic manager, egress, and the loops between them.
+//!
+//! Every packet waits in a list (pipeline, mirror buffer, queue, recirculation path) and every list
+//! whose head is due at a known instant has an entry in the event queue; [`Switch::advance`] works
+//! that queue off. It stands on the data plane for decisions and on [`tm`](crate::tm) for
+//! everything between the two passes. Equal instants are worked off in the order in which they
+//! were set, so a run is the same each time.
+
+mod egress;
+mod events;
+mod ingress;
+mod measure;
+mod setup;
+
+use crate::discipline::{Discipline, Drops};
+use crate::observation::{Observation, Transmit};
+use crate::statistics::{IngressStatistics, RecirculationStatistics};
+use crate::tm::cells::Buffer;
+use crate::tm::mirror::MirrorBuffer;
+use crate::tm::port::Port;
+use crate::tm::queued::Tag;
+use crate::tm::replication::ReplicationEngine;
+use events::{Event, Events};
+use sojourn_packet::{Packet, Time};
+use sojourn_targets::{Admission, DataPlane, PortId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What decides about packets.
+pub enum SwitchProgram {
+    /// A loaded P4 program; all queues are plain tail drop.
+    P4(Box<dyn DataPlane>),
+    /// No program: packets go from port to port, through native disciplines.
+    Native {
+        /// Where packets that arrive at a port leave.
+        forwarding: BTreeMap<PortId, PortId>,
+        /// The discipline of a port's queue 0; tail drop for ports not named.
+        disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
+    },
+}
+
+/// Who decides, once the disciplines are in their queues.
+enum Forwarding {
+    P4(Box<dyn DataPlane>),
+    Native(BTreeMap<PortId, PortId>),
+}
+
+/// The switch.
+pub struct Switch {
+    now: Time,
+    forwarding: Forwarding,
+    ports: Vec<Port>,
+    /// Index into `ports` by port number, plus one.
+    port_index: Vec<u16>,
+    buffer: Buffer,
+    mirror: MirrorBuffer,
+    replication: ReplicationEngine,
+    ingress_latency: Time,
+    egress_latency: Time,
+    events: Events,
+    /// Packets between ingress and the traffic manager.
+    admitted: VecDeque<Admitted>,
+    /// Packets on their way to a second ingress pass.
+    resubmitted: VecDeque<Resubmitted>,
+    /// Some port captures, so frames are kept as they arrived.
+    capturing: bool,
+    /// Reused by every queue operation.
+    drops: Drops,
+    transmits: VecDeque<Transmit>,
+    observations: VecDeque<Observation>,
+    ingress_statistics: IngressStatistics,
+    egress_parser_rejected: u64,
+    recirculation: RecirculationStatistics,
+}
+
+/// A packet that ingress has sent to the traffic manager.
+struct Admitted {
+    packet: Packet,
+    admission: Admission,
+    tag: Tag,
+}
+
+/// A packet that ingress wants to see once more.
+struct Resubmitted {
+    packet: Packet,
+    port: PortId,
+    arrived: Time,
+    tag: Tag,
+}
+
+impl Switch {
+    /// A packet whose last bit has just arrived at a port. Does everything due up to `now` first.
+    ///
+    /// `now` must not be earlier than any instant given before; if it is, the latest one counts.
+    pub fn receive(&mut self, now: Time, port: PortId, packet: Packet) {
+        self.advance(now);
+        self.arrive(port, packet);
+        // Latencies of zero make consequences due at once.
+        self.advance(now);
+    }
+
+    /// When [`Switch::advance`] must be called next, if anything is going on.
+    pub fn next_timer(&self) -> Option<Time> {
+        self.events.next()
+    }
+
+    /// Does everything that is due up to and including `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some((at, event)) = self.events.pop_due(now) {
+            self.now = self.now.max(at);
+            match event {
+                Event::Admit => self.admit(),
+                Event::Resubmit => self.resubmit(),
+                Event::MirrorCopy => self.mirror_copy(),
+                Event::Port(index) => self.port_timer(usize::from(index), at),
+                Event::Return(index) => self.recirculated(usize::from(index)),
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// The next packet for a wire, in the order of departure per port. It is handed out when it is
+    /// dequeued, before its [`start`](Transmit::start).
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.transmits.pop_front()
+    }
+
+    /// The next measurement, in the order of time.
+    pub fn poll_observation(&mut self) -> Option<Observation> {
+        self.observations.pop_front()
+    }
+
+    /// The program, for its control plane; absent for a native switch.
+    pub fn data_plane(&mut self) -> Option<&mut dyn DataPlane> {
+        match &mut self.forwarding {
+            Forwarding::P4(plane) => Some(plane.as_mut()),
+            Forwarding::Native(_) => None,
+        }
+    }
+
+    fn find_port(&self, port: PortId) -> Option<usize> {
+        let index = *self.port_index.get(usize::from(port.0))?;
+        Some(usize::from(index.checked_sub(1)?))
+    }
+}

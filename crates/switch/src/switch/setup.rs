@@ -1,0 +1,134 @@
+//! From a configuration to a switch at rest; everything that can be wrong is said here.
+
+use super::{Forwarding, Switch, SwitchProgram};
+use crate::config::{ConfigError, SwitchConfig};
+use crate::discipline::fifo::Fifo;
+use crate::discipline::{Discipline, Drops};
+use crate::statistics::{IngressStatistics, RecirculationStatistics};
+use crate::switch::events::Events;
+use crate::tm::cells::Buffer;
+use crate::tm::mirror::MirrorBuffer;
+use crate::tm::port::Port;
+use crate::tm::replication::ReplicationEngine;
+use sojourn_packet::Time;
+use sojourn_targets::PortId;
+use std::collections::{BTreeMap, VecDeque};
+
+impl Switch {
+    /// A switch at rest at time zero.
+    ///
+    /// # Errors
+    /// If the configuration contradicts itself or the hardware cannot express it.
+    pub fn new(config: SwitchConfig, program: SwitchProgram) -> Result<Switch, ConfigError> {
+        check(&config)?;
+        let (forwarding, disciplines) = match program {
+            SwitchProgram::P4(plane) => (Forwarding::P4(plane), BTreeMap::new()),
+            SwitchProgram::Native { forwarding, disciplines } => {
+                let ports = disciplines.keys().map(|&port| ("a discipline", port));
+                let ports = ports.chain(forwarding.values().map(|&port| ("forwarding", port)));
+                for (what, port) in ports {
+                    require(&config, what, port, 0)?;
+                }
+                (Forwarding::Native(forwarding), disciplines)
+            }
+        };
+        let ports = make_ports(&config, disciplines)?;
+        let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
+        Ok(Switch {
+            now: Time::ZERO,
+            forwarding,
+            port_index: index_of(&ports),
+            capturing: ports.iter().any(|p| p.capture),
+            ports,
+            buffer: Buffer::new(config.cells),
+            mirror: MirrorBuffer::new(&config.mirror),
+            recirculation: RecirculationStatistics {
+                capacity: recirculating.map(|p| p.speed.0).sum(),
+                ..RecirculationStatistics::default()
+            },
+            replication: ReplicationEngine::new(config.multicast, config.exclusions),
+            ingress_latency: config.ingress_latency,
+            egress_latency: config.egress_latency,
+            events: Events::default(),
+            admitted: VecDeque::new(),
+            resubmitted: VecDeque::new(),
+            drops: Drops::default(),
+            transmits: VecDeque::new(),
+            observations: VecDeque::new(),
+            ingress_statistics: IngressStatistics::default(),
+            egress_parser_rejected: 0,
+        })
+    }
+}
+
+fn make_ports(
+    config: &SwitchConfig,
+    mut disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
+) -> Result<Vec<Port>, ConfigError> {
+    let make = |port: &crate::PortConfig| {
+        let mut special = disciplines.remove(&port.id);
+        let discipline = |queue: usize| {
+            let special = if queue == 0 { special.take() } else { None };
+            special.unwrap_or_else(|| Box::new(Fifo::default()))
+        };
+        Port::new(port, discipline, config.core_clock, config.ifg_compensation)
+    };
+    config.ports.iter().map(make).collect()
+}
+
+fn index_of(ports: &[Port]) -> Vec<u16> {
+    let size = ports.iter().map(|p| usize::from(p.id.0) + 1).max().unwrap_or(0);
+    let mut index = vec![0; size];
+    for (i, port) in ports.iter().enumerate() {
+        index[usize::from(port.id.0)] = i as u16 + 1;
+    }
+    index
+}
+
+fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
+    for (value, name) in [
+        (config.core_clock, "the core clock"),
+        (u64::from(config.cells), "the number of buffer cells"),
+        (config.mirror.rate.0, "the rate of the mirror buffer"),
+    ] {
+        if value == 0 {
+            return Err(ConfigError::Zero(name));
+        }
+    }
+    if let Some(port) = repeated(config.ports.iter().map(|p| p.id)) {
+        return Err(ConfigError::DuplicatePort(port));
+    }
+    for session in &config.mirror.sessions {
+        if !(1..=1015).contains(&session.id) {
+            return Err(ConfigError::SessionNumber(session.id));
+        }
+        require(config, "a mirror session", session.port, session.queue)?;
+    }
+    let duplicate = |what, id: Option<u16>| match id {
+        Some(id) => Err(ConfigError::Duplicate { what, id }),
+        None => Ok(()),
+    };
+    duplicate("mirror session", repeated(config.mirror.sessions.iter().map(|s| s.id)))?;
+    duplicate("multicast group", repeated(config.multicast.iter().map(|g| g.id)))?;
+    duplicate("exclusion set", repeated(config.exclusions.iter().map(|e| e.id)))?;
+    let nodes = config.multicast.iter().flat_map(|g| &g.nodes);
+    for &port in nodes.flat_map(|n| &n.ports) {
+        require(config, "a multicast group", port, 0)?;
+    }
+    Ok(())
+}
+
+fn require(
+    config: &SwitchConfig,
+    what: &'static str,
+    port: PortId,
+    queue: u8,
+) -> Result<(), ConfigError> {
+    let found = config.ports.iter().any(|p| p.id == port && usize::from(queue) < p.queues.len());
+    if found { Ok(()) } else { Err(ConfigError::NoSuchQueue { what, port, queue }) }
+}
+
+fn repeated<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Option<T> {
+    let mut seen = std::collections::BTreeSet::new();
+    items.into_iter().find(|item| !seen.insert(*item))
+}

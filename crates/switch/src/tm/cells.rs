@@ -1,0 +1,138 @@
+//! Room in the packet buffer, counted in cells of 80 bytes (TNA p. 32).
+//!
+//! A packet takes whole cells of the shared buffer and of its queue's share. Tail drop is decided
+//! here and nowhere else; this file must not know what a packet is beyond its length.
+
+use crate::config::{CELL_BYTES, ColorLimits};
+
+/// Cells that a packet of `length` bytes (FCS included) takes.
+pub fn cells_of(length: u32) -> u32 {
+    length.div_ceil(CELL_BYTES as u32)
+}
+
+/// Cells in use, and the most that ever were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Now.
+    pub cells: u32,
+    /// Most so far.
+    pub peak: u32,
+}
+
+impl Usage {
+    fn take(&mut self, cells: u32) {
+        self.cells += cells;
+        self.peak = self.peak.max(self.cells);
+    }
+}
+
+/// The buffer that all queues share.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    total: u32,
+    usage: Usage,
+}
+
+impl Buffer {
+    /// An empty buffer of `total` cells.
+    pub fn new(total: u32) -> Buffer {
+        Buffer { total, usage: Usage::default() }
+    }
+
+    /// Cells in all.
+    pub fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// Cells in use.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+}
+
+/// One queue's part of the buffer: its limits and what it uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// Limit by colour: green, yellow, yellow, red (TNA's two-bit colour).
+    limits: [u32; 4],
+    usage: Usage,
+}
+
+impl Share {
+    /// An empty share with `limit` cells, less for colours if configured.
+    pub fn new(limit: u32, colors: Option<ColorLimits>) -> Share {
+        let eighths = |n: u8| (u64::from(limit) * u64::from(n) / 8) as u32;
+        let limits = match colors {
+            None => [limit; 4],
+            Some(c) => [limit, eighths(c.yellow), eighths(c.yellow), eighths(c.red)],
+        };
+        Share { limits, usage: Usage::default() }
+    }
+
+    /// Cells in use.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Takes the cells from both, or takes nothing and returns false: tail drop.
+    pub fn admit(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
+        let limit = self.limits[usize::from(color & 3)];
+        let fits_queue = u64::from(self.usage.cells) + u64::from(cells) <= u64::from(limit);
+        let fits_buffer =
+            u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
+        if !fits_queue || !fits_buffer {
+            return false;
+        }
+        self.usage.take(cells);
+        buffer.usage.take(cells);
+        true
+    }
+
+    /// Gives cells back that [`Share::admit`] took.
+    pub fn release(&mut self, buffer: &mut Buffer, cells: u32) {
+        self.usage.cells -= cells;
+        buffer.usage.cells -= cells;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_takes_whole_cells() {
+        assert_eq!([1, 80, 81, 1518].map(cells_of), [1, 1, 2, 19]);
+    }
+
+    #[test]
+    fn the_last_cell_of_the_limit_is_usable_and_the_next_is_not() {
+        let (mut buffer, mut share) = (Buffer::new(100), Share::new(10, None));
+        assert!(share.admit(&mut buffer, 9, 0));
+        assert!(!share.admit(&mut buffer, 2, 0));
+        assert!(share.admit(&mut buffer, 1, 0));
+        assert!(!share.admit(&mut buffer, 1, 0));
+        assert_eq!((share.usage().cells, buffer.usage().cells), (10, 10));
+    }
+
+    #[test]
+    fn a_full_buffer_refuses_a_queue_that_has_room() {
+        let mut buffer = Buffer::new(12);
+        let (mut a, mut b) = (Share::new(10, None), Share::new(10, None));
+        assert!(a.admit(&mut buffer, 10, 0));
+        assert!(!b.admit(&mut buffer, 3, 0));
+        a.release(&mut buffer, 10);
+        assert!(b.admit(&mut buffer, 3, 0));
+        assert_eq!(buffer.usage(), Usage { cells: 3, peak: 10 });
+    }
+
+    #[test]
+    fn red_packets_are_refused_earlier_than_green_ones() {
+        let colors = Some(ColorLimits { yellow: 6, red: 4 });
+        let (mut buffer, mut share) = (Buffer::new(100), Share::new(16, colors));
+        assert!(share.admit(&mut buffer, 8, 3));
+        assert!(!share.admit(&mut buffer, 1, 3));
+        assert!(share.admit(&mut buffer, 4, 1));
+        assert!(!share.admit(&mut buffer, 1, 2));
+        assert!(share.admit(&mut buffer, 4, 0));
+    }
+}

@@ -1,0 +1,157 @@
+//! One port: its queues, its shaper and its wire, and the answer to "what is sent next, and when?".
+//!
+//! Stands on scheduler, shaper and line. It must not know what happens to a packet after its turn.
+
+use crate::config::{ConfigError, PortConfig};
+use crate::discipline::Discipline;
+use crate::statistics::Count;
+use crate::tm::line::Line;
+use crate::tm::queue::Queue;
+use crate::tm::queued::Queued;
+use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
+use crate::tm::shaper::{TokenBucket, Unencodable};
+use sojourn_packet::Time;
+use sojourn_targets::PortId;
+use std::collections::VecDeque;
+
+/// What a port can do at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Serve this queue now.
+    Serve(Turn),
+    /// Nothing before that instant.
+    Wait(Time),
+    /// Nothing until a packet comes.
+    Idle,
+}
+
+/// A port of the switch.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub id: PortId,
+    pub queues: Vec<Queue>,
+    /// Queues with packets.
+    backlog: QueueSet,
+    scheduler: Scheduler,
+    pub shaper: Option<TokenBucket>,
+    pub line: Line,
+    /// Bytes that shapers add to a packet's length.
+    compensation: u32,
+    pub recirculation: Option<Time>,
+    /// Recirculated packets on their way back to ingress.
+    pub returning: VecDeque<sojourn_packet::Packet>,
+    pub observed: bool,
+    pub capture: bool,
+    /// The timer that is set for this port.
+    pub wake: Option<Time>,
+    pub received: Count,
+    pub sent: Count,
+}
+
+impl Port {
+    /// A port whose queue 0 has the discipline given, the others tail drop.
+    pub fn new(
+        config: &PortConfig,
+        disciplines: impl FnMut(usize) -> Box<dyn Discipline>,
+        core_clock: u64,
+        compensation: u32,
+    ) -> Result<Port, ConfigError> {
+        Port::check(config)?;
+        let port = config.id;
+        let refused = |Unencodable { what, value, allowed }| ConfigError::Shaper {
+            port,
+            what,
+            value,
+            allowed,
+        };
+        let with_discipline = config.queues.iter().zip((0..).map(disciplines));
+        let queues = with_discipline
+            .map(|(queue, discipline)| Queue::new(queue, discipline, core_clock).map_err(refused))
+            .collect::<Result<Vec<_>, _>>()?;
+        let shaper = config.shaper.as_ref().map(|s| TokenBucket::new(s, core_clock));
+        let ranks: Vec<_> =
+            config.queues.iter().map(|q| (q.min_priority, q.priority, q.weight)).collect();
+        Ok(Port {
+            id: port,
+            queues,
+            backlog: 0,
+            scheduler: Scheduler::new(&ranks),
+            shaper: shaper.transpose().map_err(refused)?,
+            line: Line::new(config.speed),
+            compensation,
+            recirculation: config.recirculation,
+            returning: VecDeque::new(),
+            observed: config.observed,
+            capture: config.capture,
+            wake: None,
+            received: Count::default(),
+            sent: Count::default(),
+        })
+    }
+
+    fn check(config: &PortConfig) -> Result<(), ConfigError> {
+        if config.speed.0 == 0 {
+            return Err(ConfigError::ZeroSpeed(config.id));
+        }
+        let count = config.queues.len();
+        if count == 0 || count > MAX_QUEUES {
+            return Err(ConfigError::QueueCount { port: config.id, count });
+        }
+        config.queues.iter().enumerate().try_for_each(|(i, q)| Queue::check(config.id, i, q))
+    }
+
+    /// Notes whether a queue has packets; to be called after each change.
+    pub fn note_backlog(&mut self, queue: usize) {
+        if self.queues[queue].is_empty() {
+            self.backlog &= !(1 << queue);
+        } else {
+            self.backlog |= 1 << queue;
+        }
+    }
+
+    /// What can be done now.
+    pub fn decide(&mut self, now: Time) -> Decision {
+        if self.backlog == 0 {
+            return Decision::Idle;
+        }
+        let ready =
+            self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now)).max(self.line.ready());
+        if ready > now {
+            return Decision::Wait(ready);
+        }
+        let (mut guaranteed, mut remaining, mut soonest) = (0, 0, Time::MAX);
+        let mut left = self.backlog;
+        while left != 0 {
+            let (bit, queue) = (left & left.wrapping_neg(), left.trailing_zeros() as usize);
+            left &= left - 1;
+            let queue = &mut self.queues[queue];
+            let ready = queue.max_shaper.as_mut().map_or(now, |s| s.ready(now));
+            if ready > now {
+                soonest = soonest.min(ready);
+                continue;
+            }
+            remaining |= bit;
+            if queue.min_shaper.as_mut().is_some_and(|s| s.ready(now) == now) {
+                guaranteed |= bit;
+            }
+        }
+        match self.scheduler.pick(guaranteed, remaining) {
+            Some(turn) => Decision::Serve(turn),
+            None if soonest < Time::MAX => Decision::Wait(soonest),
+            None => Decision::Idle,
+        }
+    }
+
+    /// A packet was taken from the queue of that turn: pays for it.
+    pub fn charge(&mut self, now: Time, turn: Turn, packet: &Queued) {
+        let length = packet.length();
+        let shaped = length + self.compensation;
+        let queue = &mut self.queues[turn.queue];
+        let min = queue.min_shaper.as_mut().filter(|_| turn.band == Band::Guaranteed);
+        for bucket in [self.shaper.as_mut(), queue.max_shaper.as_mut(), min].into_iter().flatten() {
+            bucket.charge(now, shaped);
+        }
+        let empty = queue.is_empty();
+        self.scheduler.served(turn, length, empty);
+    }
+}

@@ -1,0 +1,138 @@
+//! One queue: its discipline, its share of the buffer, its shapers and its counters.
+//!
+//! Stands on the discipline for order and drops, on cells for room. It must not know which other
+//! queues its port has, nor whether a program or a wire takes its packets.
+
+use crate::config::{ConfigError, QueueConfig};
+use crate::discipline::{Discipline, DropKind, Drops};
+use crate::statistics::QueueStatistics;
+use crate::tm::cells::{Buffer, Share, cells_of};
+use crate::tm::queued::Queued;
+use crate::tm::shaper::{TokenBucket, Unencodable};
+use sojourn_packet::{Bytes, Time};
+use sojourn_targets::PortId;
+
+/// A queue of a port.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    pub discipline: Box<dyn Discipline>,
+    pub share: Share,
+    congestion: Option<[u32; 3]>,
+    pub min_shaper: Option<TokenBucket>,
+    pub max_shaper: Option<TokenBucket>,
+    pub statistics: QueueStatistics,
+}
+
+impl Queue {
+    pub fn new(
+        config: &QueueConfig,
+        discipline: Box<dyn Discipline>,
+        core_clock: u64,
+    ) -> Result<Queue, Unencodable> {
+        let bucket =
+            |c: &Option<_>| c.as_ref().map(|c| TokenBucket::new(c, core_clock)).transpose();
+        Ok(Queue {
+            discipline,
+            share: Share::new(config.limit, config.colors),
+            congestion: config.congestion,
+            min_shaper: bucket(&config.min_shaper)?,
+            max_shaper: bucket(&config.max_shaper)?,
+            statistics: QueueStatistics::default(),
+        })
+    }
+
+    /// Checks the values of a configuration that have a range.
+    pub fn check(port: PortId, queue: usize, config: &QueueConfig) -> Result<(), ConfigError> {
+        let refused = |what, value, allowed| {
+            Err(ConfigError::QueueValue { port, queue, what, value, allowed })
+        };
+        for (what, value) in [("priority", config.priority), ("min_priority", config.min_priority)]
+        {
+            if value > 7 {
+                return refused(what, u64::from(value), "0 to 7");
+            }
+        }
+        if config.weight > 1023 {
+            return refused("weight", u64::from(config.weight), "0 to 1023");
+        }
+        if let Some([red, yellow, green]) = config.congestion {
+            if red > yellow || yellow > green {
+                return refused("congestion threshold", u64::from(yellow), "an ascending list");
+            }
+        }
+        if let Some(colors) = config.colors {
+            for eighths in [colors.yellow, colors.red] {
+                if !(1..=8).contains(&eighths) {
+                    return refused("colour limit", u64::from(eighths), "1 to 8 eighths");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Congestion status at the present depth: 0 below red, 1 below yellow, 2 below green, 3 above
+    /// (TNA p. 30).
+    pub fn congestion(&self) -> u8 {
+        let Some(thresholds) = self.congestion else { return 0 };
+        let depth = self.share.usage().cells;
+        thresholds.iter().filter(|&&t| depth >= t).count() as u8
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.discipline.packets() == 0
+    }
+
+    /// Takes a packet in, or puts it (or others that the discipline gives up for it) into `drops`.
+    /// Room given back by drops is given back when they are settled.
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        mut packet: Queued,
+        buffer: &mut Buffer,
+        drops: &mut Drops,
+    ) {
+        let cells = cells_of(packet.length());
+        let usage = self.share.usage();
+        packet.enqueued = now;
+        packet.noted.depth = usage.cells;
+        packet.noted.packets = self.discipline.packets() as u32;
+        packet.noted.congestion = self.congestion();
+        if !self.share.admit(buffer, cells, packet.noted.color) {
+            drops.push(packet, DropKind::Tail);
+            return;
+        }
+        packet.noted.cells = cells;
+        self.statistics.enqueued.add(packet.size());
+        self.discipline.enqueue(now, packet, drops);
+    }
+
+    /// The next packet to be sent. Drops that the discipline makes on the way go to `drops`; they
+    /// happen before transmission and hold neither tokens nor the wire, unlike those of a P4
+    /// program in egress.
+    pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer, drops: &mut Drops) -> Option<Queued> {
+        let packet = self.discipline.dequeue(now, drops)?;
+        self.share.release(buffer, packet.noted.cells);
+        self.statistics.dequeued.add(packet.size());
+        Some(packet)
+    }
+
+    /// Gives the room of a dropped packet back and counts it.
+    pub fn settle(&mut self, dropped: &Queued, kind: DropKind, buffer: &mut Buffer) {
+        let size: Bytes = dropped.size();
+        let had_room = dropped.noted.cells > 0;
+        if had_room {
+            self.share.release(buffer, dropped.noted.cells);
+        }
+        match kind {
+            DropKind::Tail => {
+                // Refused by the discipline after room had been found: it never was in the queue.
+                if had_room {
+                    self.statistics.enqueued.packets -= 1;
+                    self.statistics.enqueued.bytes -= size.0;
+                }
+                self.statistics.tail_drops.add(size);
+            }
+            DropKind::Aqm => self.statistics.discipline_drops.add(size),
+        }
+    }
+}

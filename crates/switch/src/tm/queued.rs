@@ -1,0 +1,66 @@
+//! A packet as the traffic manager holds it: the packet and what was known when it came.
+
+use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
+
+/// What a packet carries through the switch beside its bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Tag {
+    /// Identity; kept here because the bytes leave the tag for the egress pass.
+    pub(crate) id: PacketId,
+    pub(crate) flow: FlowId,
+    /// Length as it arrived at the switch (or as the copy was made), without FCS.
+    pub(crate) arrived_length: u32,
+    /// It arrived with Congestion Experienced set.
+    pub(crate) arrived_marked: bool,
+    /// The frame as it arrived, kept only if some port captures.
+    pub(crate) arrived: Option<Box<Packet>>,
+    /// For a copy made by a mirror session: when the pass that asked for it ran.
+    pub(crate) mirror_requested: Option<Time>,
+}
+
+/// What the traffic manager notes down at enqueue, for the egress pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Noted {
+    pub cells: u32,
+    pub depth: u32,
+    pub packets: u32,
+    pub congestion: u8,
+    pub cos: u8,
+    pub color: u8,
+    pub rid: u16,
+    pub rid_first: bool,
+    pub bypass_egress: bool,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Debug, Default)]
+pub struct Queued {
+    /// The packet, bridged or mirror header in front.
+    pub packet: Packet,
+    /// When it was enqueued.
+    pub enqueued: Time,
+    pub(crate) tag: Tag,
+    pub(crate) noted: Noted,
+}
+
+impl Queued {
+    /// A packet enqueued at an instant, as a discipline sees it.
+    pub fn new(packet: Packet, enqueued: Time) -> Queued {
+        Queued { packet, enqueued, ..Queued::default() }
+    }
+
+    /// Its length without FCS, headers of the switch's own included.
+    pub fn size(&self) -> Bytes {
+        self.packet.len()
+    }
+
+    /// Its length as the traffic manager counts it: FCS included (TNA p. 40).
+    pub fn length(&self) -> u32 {
+        counted_length(&self.packet)
+    }
+}
+
+/// Length of a packet as the traffic manager counts it.
+pub fn counted_length(packet: &Packet) -> u32 {
+    (packet.len().0 + super::line::FCS) as u32
+}

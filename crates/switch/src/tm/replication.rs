@@ -1,0 +1,105 @@
+//! The packet replication engine: a multicast group becomes copies for ports.
+//!
+//! Two levels as on Tofino (TNA, packet replication): nodes with a replication id, and ports in
+//! each. A node is pruned by the packet's level-1 exclusion id, single ports by its level-2
+//! exclusion id in nodes that carry the packet's own replication id. It must not know queues.
+
+use crate::config::{ExclusionSet, MulticastGroup, MulticastNode};
+use sojourn_targets::{PortId, Replication};
+
+/// One copy to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyOrder {
+    /// Its port.
+    pub port: PortId,
+    /// Its replication id.
+    pub rid: u16,
+    /// First copy of its node.
+    pub first: bool,
+}
+
+/// All groups.
+#[derive(Clone, Debug)]
+pub struct ReplicationEngine {
+    groups: Vec<MulticastGroup>,
+    exclusions: Vec<ExclusionSet>,
+}
+
+impl ReplicationEngine {
+    /// An engine with those groups.
+    pub fn new(groups: Vec<MulticastGroup>, exclusions: Vec<ExclusionSet>) -> ReplicationEngine {
+        ReplicationEngine { groups, exclusions }
+    }
+
+    /// The copies of a packet, in the order of the configuration. A group that does not exist
+    /// makes none.
+    pub fn copies<'a>(&'a self, request: &'a Replication) -> impl Iterator<Item = CopyOrder> + 'a {
+        let group = |id: &u16| self.groups.iter().find(move |g| g.id == *id);
+        request
+            .groups
+            .iter()
+            .flatten()
+            .filter_map(group)
+            .flat_map(|g| &g.nodes)
+            .filter(|node| node.l1_exclusion != Some(request.l1_exclusion))
+            .flat_map(|node| self.node_copies(node, request))
+    }
+
+    fn node_copies<'a>(
+        &'a self,
+        node: &'a MulticastNode,
+        request: &'a Replication,
+    ) -> impl Iterator<Item = CopyOrder> + 'a {
+        let own = node.rid == request.rid;
+        let excluded = self.exclusions.iter().find(|set| own && set.id == request.l2_exclusion);
+        node.ports
+            .iter()
+            .filter(move |port| !excluded.is_some_and(|set| set.ports.contains(port)))
+            .enumerate()
+            .map(|(i, &port)| CopyOrder { port, rid: node.rid, first: i == 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine() -> ReplicationEngine {
+        let node = |rid, l1_exclusion, ports: &[u16]| MulticastNode {
+            rid,
+            l1_exclusion,
+            ports: ports.iter().map(|&p| PortId(p)).collect(),
+        };
+        let one = MulticastGroup {
+            id: 1,
+            nodes: vec![node(10, None, &[1, 2, 3]), node(20, Some(5), &[4])],
+        };
+        let two = MulticastGroup { id: 2, nodes: vec![node(30, None, &[1])] };
+        let exclusion = ExclusionSet { id: 9, ports: vec![PortId(1)] };
+        ReplicationEngine::new(vec![one, two], vec![exclusion])
+    }
+
+    fn copies(request: Replication) -> Vec<(u16, u16, bool)> {
+        engine().copies(&request).map(|c| (c.port.0, c.rid, c.first)).collect()
+    }
+
+    #[test]
+    fn both_groups_are_replicated_node_by_node() {
+        let request = Replication { groups: [Some(1), Some(2)], ..Replication::default() };
+        let expected =
+            [(1, 10, true), (2, 10, false), (3, 10, false), (4, 20, true), (1, 30, true)];
+        assert_eq!(copies(request), expected);
+    }
+
+    #[test]
+    fn exclusion_ids_prune_nodes_and_ports() {
+        let request =
+            Replication { groups: [Some(1), None], rid: 10, l1_exclusion: 5, l2_exclusion: 9 };
+        assert_eq!(copies(request), [(2, 10, true), (3, 10, false)]);
+    }
+
+    #[test]
+    fn an_unknown_group_makes_no_copies() {
+        assert_eq!(copies(Replication { groups: [Some(7), None], ..Default::default() }), []);
+    }
+}

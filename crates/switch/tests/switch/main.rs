@@ -1,0 +1,9 @@
+//! The switch as its driver sees it: packets and instants in, packets, rows and counters out.
+
+mod conservation;
+mod egress;
+mod harness;
+mod loops;
+mod native;
+mod queues;
+mod setup;

@@ -1,0 +1,81 @@
+//! A switch without a program: port-to-port forwarding and disciplines at the queues.
+
+use crate::harness::*;
+use sojourn_packet::{Rate, Time};
+use sojourn_switch::{ShaperConfig, SwitchConfig, SwitchProgram, Verdict, discipline};
+use std::collections::BTreeMap;
+
+fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Driver {
+    let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
+    let discipline = discipline::build(name, parameters).unwrap();
+    let disciplines = BTreeMap::from([(OUT, discipline)]);
+    Driver::new(config, SwitchProgram::Native { forwarding, disciplines })
+}
+
+#[test]
+fn packets_go_both_ways() {
+    let mut driver = native(config(), "fifo", &[]);
+    driver.receive(0, IN, packet(1, 1514));
+    driver.receive(0, OUT, packet(2, 66));
+    driver.finish();
+    let ports: Vec<_> = driver.sent.iter().map(|t| (t.packet.id.0, t.port)).collect();
+    assert_eq!(ports, [(1, OUT), (2, IN)]);
+    // Port 68 is not in the map.
+    driver.receive(10_000, LOOP, packet(3, 66));
+    assert_eq!(driver.switch.statistics().ingress.dropped.packets, 1);
+}
+
+#[test]
+fn a_fifo_with_a_limit_drops_at_the_tail() {
+    let mut driver = native(config(), "fifo", &[("limit_packets", 2)]);
+    (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.finish();
+    let verdicts: Vec<_> = driver.rows().iter().map(|row| (row.packet.0, row.verdict)).collect();
+    use Verdict::{Sent, Tail};
+    assert_eq!(verdicts, [(0, Sent), (3, Tail), (4, Tail), (1, Sent), (2, Sent)]);
+    let port = &driver.switch.statistics().ports[1];
+    assert_eq!(port.discipline, [("over_limit", 2)]);
+    assert_eq!((port.queues[0].tail_drops.packets, port.queues[0].cells), (2, 0));
+    assert_eq!(port.queues[0].enqueued.packets, 3);
+}
+
+/// Ten times as much as a 100 Mbit/s port can take, for 400 ms.
+fn overload(name: &str) -> Driver {
+    let mut config = config();
+    config.ports[1].shaper = Some(ShaperConfig::bits(Rate(100_000_000), 1600));
+    let mut driver = native(config, name, &[]);
+    for (id, at) in (0..400_000_000).step_by(12_304).enumerate() {
+        driver.run_until(at);
+        driver.receive(at, IN, packet(id as u64, 1514));
+    }
+    driver
+}
+
+#[test]
+fn codel_at_a_shaped_port_drops_at_the_times_of_the_rfc() {
+    let driver = overload("codel");
+    let drops: Vec<_> = driver.rows().into_iter().filter(|r| r.verdict == Verdict::Aqm).collect();
+    // The sojourn time of the packet dequeued at t grows with 0.9 t, so TARGET is passed at the
+    // first dequeue after 5.56 ms (one each 122.95 us), and the first drop is INTERVAL after that
+    // or up to one dequeue later. From then on the control law, again up to one dequeue later.
+    let first = drops[0].dequeued.0;
+    assert!((105_500_000..106_000_000).contains(&first), "{first}");
+    let mut due = first as f64;
+    for (drop, count) in drops.iter().skip(1).zip(1..) {
+        due += 1e8 / f64::from(count).sqrt();
+        let late = drop.dequeued.0 as f64 - due;
+        assert!((-1.0..123_100.0).contains(&late), "drop {count} is {late} ns late");
+    }
+    // 100 + 70.7 + 57.7 + 50 > 294 ms: drops at about 106, 206, 276, 334 and 384 ms.
+    assert_eq!(drops.len(), 5);
+}
+
+#[test]
+fn a_native_drop_does_not_use_the_wire() {
+    let (codel, fifo) = (overload("codel"), overload("fifo"));
+    let starts = |driver: &Driver| driver.sent.iter().map(|t| t.start).collect::<Vec<Time>>();
+    assert_eq!(starts(&codel), starts(&fifo));
+    let queue = codel.switch.statistics().ports[1].queues[0];
+    assert_eq!(queue.discipline_drops.packets, 5);
+    assert_eq!(queue.dequeued.packets, codel.sent.len() as u64);
+}

@@ -2,9 +2,9 @@
 
 Usage: bench/simulation.py [SCENARIO] [--repeat N]
 
-The rate is packets offered to the bottleneck over wall-clock time of the engine and the row writers,
-start-up, statistics and plots left out. The best of N runs is shown: what disturbs a run only ever
-slows it down.
+The rate is packets offered to the bottleneck over wall-clock time of the engine and the row
+writers; start-up, statistics and plots are left out. The best of N runs is shown: what disturbs a
+run only ever slows it down.
 """
 
 import argparse

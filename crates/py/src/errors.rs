@@ -3,10 +3,10 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 
-create_exception!(_core, SojournError, PyException, "Something that the user can put right.");
-create_exception!(_core, ConfigError, SojournError, "A run's configuration is not allowed.");
+create_exception!(sojourn._core, SojournError, PyException, "Something that the user can put right.");
+create_exception!(sojourn._core, ConfigError, SojournError, "A run's configuration is not allowed.");
 create_exception!(
-    _core,
+    sojourn._core,
     ProgramError,
     SojournError,
     "A P4 program cannot be loaded. The second argument is the list of diagnostics as JSON."

@@ -142,7 +142,7 @@ class AqmChoice(_Strict):
     architecture: Literal["tofino1"] | None = None
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""
-    include_paths: tuple[str, ...] = ()
+    include_paths: list[str] = []
     defines: dict[str, str | int] = {}
     control: str | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""

@@ -112,7 +112,7 @@ def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
         if aqm.program is None
         else (_NATIVE_OPTIONS, "a P4 program")
     )
-    given = [key for key in foreign if getattr(choice, key) not in (None, (), {})]
+    given = [key for key in foreign if getattr(choice, key) not in (None, [], {})]
     if given:
         raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
 

@@ -1,0 +1,91 @@
+"""Rows on disk: the bytes depend on the rows alone, and files survive a full disk."""
+
+import errno
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sojourn.record import PACKET_SCHEMA, ROW_GROUP, VERDICTS, Ballast, RowWriter
+from sojourn.record import table_from_columns as table_of
+
+
+def columns(first: int, count: int) -> dict[str, bytes]:
+    number = np.arange(first, first + count, dtype=np.uint64)
+    return {
+        "packet": number.tobytes(),
+        "flow": (number % 10).astype(np.uint32).tobytes(),
+        "size": np.full(count, 1514, np.uint32).tobytes(),
+        "queue": bytes(count),
+        "enqueued": (number * 121_120).tobytes(),
+        "dequeued": (number * 121_120 + 5_000_000).tobytes(),
+        "verdict": (number % 4).astype(np.uint8).tobytes(),
+    }
+
+
+def write(path: Path, pieces: list[int]) -> None:
+    first = 0
+    with RowWriter(path, PACKET_SCHEMA, Ballast(path.parent)) as writer:
+        for count in pieces:
+            writer.write(table_of(PACKET_SCHEMA, columns(first, count)))
+            first += count
+
+
+def test_columns_become_rows_with_named_verdicts(tmp_path: Path) -> None:
+    write(tmp_path / "rows", [5])
+    table = pq.read_table(tmp_path / "rows")
+    assert table.schema.equals(PACKET_SCHEMA)
+    assert table["flow"].to_pylist() == [0, 1, 2, 3, 4]
+    assert table["verdict"].to_pylist() == [*VERDICTS, "sent"]
+    assert table["dequeued"].to_pylist()[1] == 5_121_120
+
+
+def test_the_bytes_do_not_depend_on_the_pieces_that_rows_arrive_in(tmp_path: Path) -> None:
+    total = 2 * ROW_GROUP + 1000
+    write(tmp_path / "one", [total])
+    write(tmp_path / "many", [1, ROW_GROUP - 2, 0, 12345, total - ROW_GROUP - 12344])
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+    groups = pq.ParquetFile(tmp_path / "one").metadata
+    assert [groups.row_group(i).num_rows for i in range(3)] == [ROW_GROUP, ROW_GROUP, 1000]
+
+
+class FullDisk:
+    """A file whose disk has `room` bytes left until the ballast is gone."""
+
+    def __init__(self, path: Path, room: int, ballast: Path) -> None:
+        self._file, self._room, self._ballast = path.open("wb", buffering=0), room, ballast
+
+    def write(self, data: bytes) -> int:
+        if self._ballast.exists():
+            data = data[: self._room]
+            if not data:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            self._room -= len(data)
+        return self._file.write(data)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def test_a_file_is_finished_properly_after_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows"
+    writer = RowWriter(path, PACKET_SCHEMA, Ballast(tmp_path))
+    monkeypatch.setattr(writer._sink, "_file", FullDisk(path, 5000, tmp_path / ".ballast"))
+    given = 0
+    with pytest.raises(OSError, match="No space left"), writer:
+        for group in range(99):
+            given += ROW_GROUP
+            writer.write(table_of(PACKET_SCHEMA, columns(group * ROW_GROUP, ROW_GROUP)))
+    assert ROW_GROUP < given < 99 * ROW_GROUP
+    assert pq.read_table(path)["packet"].to_pylist() == list(range(given))
+
+
+def test_tables_share_memory_with_the_columns_they_are_made_of() -> None:
+    given = columns(0, 1000)
+    table = table_of(PACKET_SCHEMA, given)
+    buffer = table["enqueued"].chunk(0).buffers()[1]
+    assert buffer.address == pa.py_buffer(given["enqueued"]).address

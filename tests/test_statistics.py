@@ -1,0 +1,91 @@
+"""Figures from rows: held against numpy on the same rows, and read in bounded pieces."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sojourn.engine import COUNTERS, PACKETS
+from sojourn.record import PACKET_SCHEMA, VERDICTS, Ballast, RowWriter, table_from_columns
+from sojourn.statistics import Findings, read_findings
+
+MS = 1_000_000
+
+
+def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 1000) -> Findings:
+    count = len(delay)
+    enqueued = np.arange(count, dtype=np.uint64) * 10_000
+    columns = {
+        "packet": np.arange(count, dtype=np.uint64).tobytes(),
+        "flow": np.zeros(count, np.uint32).tobytes(),
+        "size": np.full(count, size, np.uint32).tobytes(),
+        "queue": bytes(count),
+        "enqueued": enqueued.tobytes(),
+        "dequeued": (enqueued + np.array(delay, np.uint64)).tobytes(),
+        "verdict": bytes(VERDICTS.index(name) for name in verdict),
+    }
+    with RowWriter(folder / PACKETS, PACKET_SCHEMA, Ballast(folder)) as writer:
+        writer.write(table_from_columns(PACKET_SCHEMA, columns))
+    counters = {
+        "simulated": 1_000 * MS,
+        "recirculated_packets": 7,
+        "flows": [{"delivered": 1_000_000}, {"delivered": 250_000}],
+    }
+    (folder / COUNTERS).write_text(json.dumps(counters))
+    return read_findings(folder, target=5 * MS, rate=10_000_000, duration=1_000 * MS)
+
+
+@pytest.mark.parametrize("largest", [1, 200, 70_000, 2**33])
+def test_percentiles_are_exact_nearest_ranks(tmp_path: Path, largest: int) -> None:
+    delay = np.random.default_rng(1).integers(0, largest, 100_001, endpoint=True)
+    summary = findings_of(tmp_path, delay.tolist(), ["sent"] * len(delay)).summary
+    ranked = np.sort(delay)
+    assert summary.median == ranked[50_000]
+    assert summary.p95 == ranked[95_000]
+    assert summary.p99 == ranked[99_000]
+    assert summary.max == ranked[-1]
+    assert summary.mean == pytest.approx(delay.mean())
+
+
+def test_tail_drops_have_no_queue_delay_and_aqm_drops_have(tmp_path: Path) -> None:
+    summary = findings_of(
+        tmp_path, [6 * MS, 0, 8 * MS, 2 * MS], ["aqm", "tail", "mark", "sent"]
+    ).summary
+    assert (summary.packets, summary.aqm_drops, summary.tail_drops, summary.marks) == (4, 1, 1, 1)
+    assert summary.mean == pytest.approx(16 * MS / 3)
+    assert summary.above_target == pytest.approx(2 / 3)
+
+
+def test_goodput_and_utilisation_are_over_simulated_time(tmp_path: Path) -> None:
+    summary = findings_of(tmp_path, [0] * 500, ["sent"] * 400 + ["aqm"] * 100, size=1250).summary
+    assert summary.goodput == pytest.approx(10_000_000)
+    assert summary.utilisation == pytest.approx(0.4)
+    assert summary.recirculated == 7
+
+
+def test_the_distribution_rises_from_none_to_all(tmp_path: Path) -> None:
+    curve = findings_of(tmp_path, [1 * MS, 2 * MS, 4 * MS, 80 * MS], ["sent"] * 4).distribution
+    assert curve.share[0] == 0
+    assert curve.share[-1] == 1
+    between = np.interp([1.5 * MS, 3 * MS, 50 * MS], curve.delay, curve.share)
+    assert between.tolist() == [0.25, 0.5, 0.75]
+
+
+def test_delay_over_time_has_mean_and_range_of_each_bin(tmp_path: Path) -> None:
+    # The run lasts 1 s, so a bin is 1 ms; packets are enqueued every 10 us, so that the first three
+    # are dequeued in the first bin and the fourth in the third.
+    curve = findings_of(tmp_path, [900_000, 0, 300_000, 2 * MS], ["sent"] * 4).over_time
+    assert len(curve.time) == 1000
+    assert curve.time[:2].tolist() == [0.5 * MS, 1.5 * MS]
+    assert (curve.low[0], curve.mean[0], curve.high[0]) == (0, 400_000, 900_000)
+    assert np.isnan([curve.low[1], curve.mean[1], curve.high[1]]).all()
+    assert curve.mean[2] == 2 * MS
+
+
+def test_a_run_without_packets_has_no_delay(tmp_path: Path) -> None:
+    summary = findings_of(tmp_path, [], []).summary
+    assert summary.packets == 0
+    assert summary.mean is None
+    assert summary.p99 is None
+    assert summary.above_target is None

@@ -1,4 +1,4 @@
-// Controls with constructor parameters; two instances with values and state of their own.
+// Controls with constructor parameters; three instances with values of their own.
 // expect: ok
 // input: a=1
 // output: x=11 y=21 z=6
@@ -16,10 +16,11 @@ control Add(in bit<8> x, out bit<8> y)(bit<8> amount, bool twice) {
 control C(inout S s) {
     Add(10, false) ten;
     Add(twice = true, amount = 10) twenty;
+    Add(5, false) five;
     apply {
         ten.apply(s.a, s.x);
         twenty.apply(s.a, s.y);
-        Add(5, false).apply(s.a, s.z);
+        five.apply(s.a, s.z);
     }
 }
 Main(C()) main;

@@ -35,7 +35,8 @@ impl Parser {
             let locals = p.items_in_braces(|p| match &body {
                 None if p.begins_apply() => {
                     p.bump();
-                    body = Some(p.block(Vec::new())?);
+                    let annotations = p.annotations()?;
+                    body = Some(p.block(annotations)?);
                     Ok(None)
                 }
                 None => p.control_local().map(Some),
@@ -64,7 +65,8 @@ impl Parser {
         if self.kind_at(1) == Kind::LBrace {
             self.mend_keyword(&[Keyword::Apply]);
         }
-        self.is(Kind::Name(Some(Keyword::Apply))) && self.kind_at(1) == Kind::LBrace
+        let block = matches!(self.kind_at(1), Kind::LBrace | Kind::At);
+        self.is(Kind::Name(Some(Keyword::Apply))) && block
     }
 
     /// `controlLocalDeclaration`

@@ -28,11 +28,16 @@ const DECLARATIONS: &[Keyword] = &[
     Keyword::MatchKind,
 ];
 
+/// Words with which declarations of P4-14 begin and none of P4-16.
+const OLDER_WORDS: &[&str] =
+    &["header_type", "field_list", "field_list_calculation", "calculated_field", "metadata"];
+
 impl Parser {
     /// `declaration`
     pub(super) fn top_level_declaration(&mut self) -> Parsed<Declaration> {
         let start = self.span();
         let annotations = self.annotations()?;
+        self.refuse_older_language()?;
         let begins_a_pair = matches!(self.kind_at(1), Kind::Name(_) | Kind::LBrace | Kind::Key(_));
         if begins_a_pair && !self.declares_later_type() {
             self.mend_keyword(DECLARATIONS);
@@ -59,6 +64,19 @@ impl Parser {
             _ => return Err(self.expected_of("a declaration", DECLARATIONS)),
         };
         Ok(Declaration { annotations, kind, span: self.span_from(start) })
+    }
+
+    /// The older language has other words at top level; one error says it all.
+    fn refuse_older_language(&mut self) -> Parsed<()> {
+        let word = self.token().text.clone();
+        let declares = self.is(Kind::Name(None)) && matches!(self.kind_at(1), Kind::Name(_));
+        if !declares || !OLDER_WORDS.contains(&&*word) || self.names.meaning(&word).is_some() {
+            return Ok(());
+        }
+        let message = format!("`{word}` is P4-14; only P4-16 programs can be read");
+        let reported = self.fail(Diagnostic::error("E0311", self.span(), message));
+        self.at = self.tokens.len() - 1;
+        Err(reported)
     }
 
     /// True for `T f<T>(...)`: the return type is declared behind the name.
@@ -161,11 +179,22 @@ impl Parser {
             return self.instantiation(annotations, start, ty);
         }
         let name = self.name("the name of a variable")?;
+        self.refuse_size_behind(&name)?;
         let init = if self.eat(Kind::Eq) { Some(self.expression()?) } else { None };
         self.expect(Kind::Semicolon)?;
         self.names.declare(&name.text, Meaning::Value);
         let kind = DeclarationKind::Variable { ty, name, init };
         Ok(Declaration { annotations, kind, span: self.span_from(start) })
+    }
+
+    /// C writes the size of an array behind its name, P4 behind its type.
+    fn refuse_size_behind(&mut self, name: &Name) -> Parsed<()> {
+        if !self.is(Kind::LBracket) {
+            return Ok(());
+        }
+        let message = "the size of an array belongs to its type";
+        let error = Diagnostic::error("E0308", self.span(), message);
+        Err(self.fail(error.with_help(format!("write `Type[size] {}`", name.text))))
     }
 
     /// `instantiation`, behind its type.
@@ -177,6 +206,11 @@ impl Parser {
     ) -> Parsed<Declaration> {
         let args = self.arguments()?;
         let name = self.name("the name of an instance")?;
+        if self.is(Kind::LBracket) {
+            let message = "there are no arrays of instances";
+            let error = Diagnostic::error("E0308", self.span(), message);
+            return Err(self.fail(error));
+        }
         let body = if self.eat(Kind::Eq) { Some(self.object_body()?) } else { None };
         self.expect(Kind::Semicolon)?;
         self.names.declare(&name.text, Meaning::Value);
@@ -340,6 +374,7 @@ impl Parser {
             }
             let ty = p.type_ref()?;
             let name = p.name("the name of a field")?;
+            p.refuse_size_behind(&name)?;
             p.expect(Kind::Semicolon)?;
             Ok(Field { annotations, ty, name })
         });
@@ -393,7 +428,7 @@ impl Parser {
     /// `errorDeclaration`
     fn errors(&mut self) -> Parsed<DeclarationKind> {
         self.bump();
-        let names = self.braced_names(true, |p| p.name("the name of an error"))?;
+        let names = self.braced_names(false, |p| p.name("the name of an error"))?;
         Ok(DeclarationKind::Error(names))
     }
 

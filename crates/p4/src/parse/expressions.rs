@@ -3,7 +3,7 @@
 //! Every function here leaves the height of what it read in [`Parser::height`], which bounds the
 //! tree where the recursion does not: `a + a + a ...` is read in a loop but makes a high tree.
 
-use super::{Parsed, Parser, names::Meaning};
+use super::{Parsed, Parser, Reported, names::Meaning, scan::begins_type};
 use crate::{
     ast::{Argument, BinaryOp, Expr, ExprKind, Keyset, TypeRef, TypeRefKind, UnaryOp},
     diagnostic::Diagnostic,
@@ -36,7 +36,7 @@ impl Parser {
     }
 
     /// The grammar lets `?` and `:` bind to neither side: `a ? b : c ? d : e` is refused.
-    fn chained_condition(&mut self) -> super::Reported {
+    fn chained_condition(&mut self) -> Reported {
         let message = "a `?:` behind another needs parentheses";
         let error = Diagnostic::error("E0307", self.span(), message);
         self.fail(error.with_help("write `a ? b : (c ? d : e)`"))
@@ -136,6 +136,7 @@ impl Parser {
     fn postfix(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let mut expr = self.primary()?;
+        self.refuse_lone_type(&expr)?;
         let mut height = self.height;
         loop {
             let kind = match self.kind() {
@@ -159,6 +160,19 @@ impl Parser {
         }
         self.height = height;
         Ok(expr)
+    }
+
+    /// A type is only a part of an expression: `Type.member`, `Type(...)`.
+    fn refuse_lone_type(&mut self, expr: &Expr) -> Parsed<()> {
+        let ExprKind::Type(TypeRef { kind: TypeRefKind::Named { name, .. }, .. }) = &expr.kind
+        else {
+            return Ok(());
+        };
+        if matches!(self.kind(), Kind::Dot | Kind::LParen) || self.type_args_of_call() {
+            return Ok(());
+        }
+        let message = format!("`{}` is a type, not a value", name.text);
+        Err(self.fail(Diagnostic::error("E0305", name.span, message)))
     }
 
     /// `[i]`, `[high:low]` or `[low +: width]`
@@ -233,6 +247,11 @@ impl Parser {
                 ExprKind::Paren(Box::new(inner))
             }
             Kind::LBrace => return self.nested(Parser::braced_list),
+            Kind::Key(word) if begins_type(word) => {
+                let message = format!("expected an expression, found the type `{}`", word.text());
+                let error = Diagnostic::error("E0301", start, message);
+                return Err(self.fail(error.with_help("a cast is written `(type) expression`")));
+            }
             _ => return Err(self.expected("an expression")),
         };
         Ok(Expr { kind, span: self.span_from(start) })
@@ -259,7 +278,7 @@ impl Parser {
 
     /// `{ a, b }`, `{ k = a, k = b }`, `{ k = a, ... }`
     fn braced_list(&mut self) -> Parsed<Expr> {
-        let opened = self.expect(Kind::LBrace)?;
+        let opened = self.open_brace()?;
         let keyed = self.is_name() && self.kind_at(1) == Kind::Eq;
         let kind = if keyed {
             let mut has_dots = false;
@@ -280,14 +299,9 @@ impl Parser {
         };
         let height = self.height + 1;
         if !self.is(Kind::RBrace) {
-            let error = self.expected("`,` or `}`");
-            if let Some(last) = self.diagnostics.last_mut()
-                && last.labels.is_empty()
-            {
-                *last = last.clone().with_place(opened, "to close this");
-            }
-            return Err(error);
+            return Err(self.expect_close(Kind::RBrace, opened).err().unwrap_or(Reported));
         }
+        self.open_braces.pop();
         self.bump();
         self.height = height;
         Ok(Expr { kind, span: self.span_from(opened) })
@@ -355,4 +369,9 @@ pub(super) fn is_lvalue(expr: &Expr) -> bool {
         | ExprKind::Paren(base) => is_lvalue(base),
         _ => false,
     }
+}
+
+/// True for what a statement can call: a name, or a member of a name.
+pub(super) fn is_callable(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Type(_)) || is_lvalue(expr)
 }

@@ -79,14 +79,6 @@ impl Names {
         let (depth, meaning) = self.meanings.get(name)?.first()?;
         (*depth == 0).then_some(*meaning)
     }
-
-    /// All names that are types here, for suggestions.
-    pub fn types(&self) -> impl Iterator<Item = &str> {
-        self.meanings
-            .iter()
-            .filter(|(_, meanings)| matches!(meanings.last(), Some((_, Meaning::Type))))
-            .map(|(name, _)| &**name)
-    }
 }
 
 #[cfg(test)]

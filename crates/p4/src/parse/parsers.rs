@@ -146,7 +146,10 @@ impl Parser {
         if let Some(word) = refused {
             let message = format!("a parser state cannot hold {word}");
             let error = Diagnostic::error("E0308", statement.span, message);
-            self.report(error.with_help("branch with `select`, and loop with transitions"));
+            self.report(match word {
+                "`return`" | "`exit`" => error.with_help("`transition accept;` ends the parser"),
+                _ => error.with_help("branch with `select`, and loop with transitions"),
+            });
         }
         Ok(statement)
     }

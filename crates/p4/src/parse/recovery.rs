@@ -115,7 +115,7 @@ impl Parser {
             Kind::RParen => "`,` or `)`",
             Kind::RBracket => "`]`",
             Kind::Gt => "`,` or `>`",
-            _ => "`}`",
+            _ => "`,` or `}`",
         };
         let error = self.expectation(what);
         Err(self.fail(error.with_place(opened, "to close this")))

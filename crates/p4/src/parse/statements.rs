@@ -1,6 +1,11 @@
 //! Statements: blocks and what stands in them.
 
-use super::{Parsed, Parser, expressions::is_lvalue, names::Meaning, recovery::described};
+use super::{
+    Parsed, Parser,
+    expressions::{is_callable, is_lvalue},
+    names::Meaning,
+    recovery::described,
+};
 use crate::{
     ast::{
         Annotation, BinaryOp, Block, Declaration, DeclarationKind, Expr, ExprKind, ForCollection,
@@ -338,7 +343,12 @@ impl Parser {
 
     /// An expression without `=`: it must be a call.
     fn call_statement(&mut self, expr: Expr) -> Parsed<StatementKind> {
-        if matches!(expr.kind, ExprKind::Call { .. }) {
+        if let ExprKind::Call { callee, .. } = &expr.kind {
+            if !is_callable(callee) {
+                let message = "a statement cannot call this";
+                let error = Diagnostic::error("E0308", callee.span, message);
+                self.report(error.with_note("it can call a name, or a method of one"));
+            }
             return Ok(StatementKind::Call(expr));
         }
         let ended = matches!(self.kind(), Kind::Semicolon | Kind::RBrace);
@@ -351,6 +361,9 @@ impl Parser {
         let error = Diagnostic::error("E0301", self.span(), message);
         let error = error.with_label(format!("expected {what}"));
         let error = match &expr.kind {
+            ExprKind::Name { name, .. } if self.is_key(Keyword::In) => {
+                error.with_help(format!("write the type of the variable: `bit<8> {}`", name.text))
+            }
             ExprKind::Name { name, global: false } if self.names.meaning(&name.text).is_none() => {
                 let at_start = Diagnostic { primary: name.span, ..error };
                 let words = STATEMENTS.iter().map(|word| word.text());

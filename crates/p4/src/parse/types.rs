@@ -116,9 +116,9 @@ impl Parser {
 
     /// The width of a type: a number, or an expression in parentheses.
     fn width(&mut self) -> Parsed<Box<Expr>> {
+        let span = self.span();
         match self.kind() {
-            Kind::Number => {
-                let span = self.span();
+            Kind::Number if self.kind_at(1) == Kind::Gt => {
                 let literal = self.integer()?;
                 self.height = 1;
                 Ok(Box::new(Expr { kind: ExprKind::Integer(literal), span }))
@@ -127,20 +127,58 @@ impl Parser {
                 let opened = self.bump().span;
                 let width = self.expression()?;
                 self.expect_close(Kind::RParen, opened)?;
-                Ok(Box::new(width))
+                if self.is(Kind::Gt) { Ok(Box::new(width)) } else { self.bare_width(span) }
             }
-            Kind::Name(None) if self.kind_at(1) == Kind::Gt => {
-                let name = self.name("a width")?;
-                let message = "a width that is no number needs parentheses";
-                let error = Diagnostic::error("E0306", name.span, message);
-                let cure = format!("({})", name.text);
-                let text = format!("write `{cure}`");
-                self.report(error.with_suggestion(name.span, cure, text));
-                let (span, global) = (name.span, false);
-                Ok(Box::new(Expr { kind: ExprKind::Name { name, global }, span }))
-            }
-            _ => Err(self.expected("a width")),
+            _ => self.bare_width(span),
         }
+    }
+
+    /// An expression that lacks its parentheses: told, and skipped up to the `>`.
+    fn bare_width(&mut self, start: Span) -> Parsed<Box<Expr>> {
+        let Some(length) = self.width_length() else { return Err(self.expected("a width")) };
+        for _ in 0..length {
+            self.bump();
+        }
+        let span = self.span_from(start);
+        let message = "a width that is no plain number needs parentheses";
+        let error = Diagnostic::error("E0306", span, message);
+        let written = self.tokens_between(start);
+        let cure = format!("({written})");
+        let text = format!("write `{cure}`");
+        self.report(error.with_suggestion(span, cure, text));
+        self.height = 1;
+        Ok(Box::new(Expr { kind: ExprKind::Error, span }))
+    }
+
+    /// Tokens up to the `>` that ends a width written without parentheses.
+    fn width_length(&self) -> Option<usize> {
+        let mut length = 0;
+        while length < 100 {
+            match self.kind_at(length) {
+                Kind::Gt => return Some(length),
+                Kind::LParen | Kind::LBracket => {
+                    length = self.behind_brackets(self.at + length)? - self.at;
+                    continue;
+                }
+                Kind::Semicolon | Kind::End | Kind::Comma | Kind::Eq => return None,
+                Kind::RParen | Kind::RBracket | Kind::LBrace | Kind::RBrace => return None,
+                _ => length += 1,
+            }
+        }
+        None
+    }
+
+    /// The tokens from `start` to the one before this, as a reader would write them.
+    fn tokens_between(&self, start: Span) -> String {
+        let first = self.tokens[..self.at].iter().rposition(|token| token.span == start);
+        let mut text = String::new();
+        for (index, token) in self.tokens[first.unwrap_or(self.at)..self.at].iter().enumerate() {
+            if index > 0 && token.spaced {
+                text.push(' ');
+            }
+            text.push_str(token.spelling());
+        }
+        text
     }
 
     /// `< typeArgumentList >`

@@ -1,0 +1,184 @@
+"""`sojourn run` from end to end: what it prints, what it writes, and that it does so again."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import sojourn as package
+from conftest import Sojourn
+
+MS = 1_000_000
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_run_prints_a_row_an_aqm_and_leaves_rows_plots_and_report(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    done = sojourn("run", small, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows if row and row[0] in ("fifo", "codel")] == ["fifo", "codel"]
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == {
+        "run.json", "summary.json", "report.html", "queue_delay.png", "distribution.png",
+        "fifo", "codel",
+    }  # fmt: skip
+    assert {path.name for path in (out / "codel").iterdir()} == {
+        "packets.parquet", "flows.parquet", "counters.json", "summary.json",
+    }  # fmt: skip
+    assert (out / "queue_delay.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    for out, seed in (("first", 1), ("again", 1), ("other", 2)):
+        assert sojourn("run", small, "--seed", seed, "--out", out).returncode == 0
+    for rows in ("fifo/packets.parquet", "codel/packets.parquet", "codel/flows.parquet"):
+        assert digest(tmp_path / "first" / rows) == digest(tmp_path / "again" / rows)
+    changed = "codel/packets.parquet"
+    assert digest(tmp_path / "first" / changed) != digest(tmp_path / "other" / changed)
+
+
+def test_an_aqm_alone_has_the_same_rows_as_beside_others(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", small, "--out", "both").returncode == 0
+    assert sojourn("run", small, "--aqm", "codel", "--out", "alone").returncode == 0
+    rows = "codel/packets.parquet"
+    assert digest(tmp_path / "both" / rows) == digest(tmp_path / "alone" / rows)
+
+
+def test_codel_keeps_the_delay_down_that_tail_drop_lets_grow(sojourn: Sojourn, small: Path) -> None:
+    done = sojourn("run", small, "--out", "out", "--json")
+    summary = {row["aqm"]: row for row in json.loads(done.stdout)["aqms"]}
+    assert summary["codel"]["mean"] < 20 * MS < summary["fifo"]["mean"]
+    assert summary["codel"]["aqm_drops"] > 0 == summary["fifo"]["aqm_drops"]
+    for row in summary.values():
+        # 1448 bytes of every 1514 are payload; three flows keep the link busy.
+        assert 0.85 < row["utilisation"] <= 1.0
+        assert 0.8 * 20e6 < row["goodput"] < 20e6 * 1448 / 1514
+
+
+def test_the_summary_is_what_the_rows_say(small: Path, tmp_path: Path) -> None:
+    result = package.run(small, out=tmp_path / "out")
+    codel = result.aqms["codel"]
+    rows = codel.packets
+    queued = rows.filter(pc.not_equal(rows["verdict"].cast("string"), "tail"))
+    delay = pc.subtract(queued["dequeued"], queued["enqueued"])
+    assert codel.summary.packets == rows.num_rows
+    assert codel.summary.mean == pytest.approx(pc.mean(delay).as_py())
+    assert codel.summary.max == pc.max(delay).as_py()
+    above = pc.sum(pc.greater(delay, 5 * MS)).as_py() / queued.num_rows
+    assert codel.summary.above_target == pytest.approx(above)
+    verdicts = rows["verdict"].cast("string").to_pylist()
+    assert codel.summary.aqm_drops == verdicts.count("aqm")
+
+
+def test_rows_are_packets_in_the_order_of_their_verdicts(small: Path, tmp_path: Path) -> None:
+    result = package.run(small, out=tmp_path / "out", aqms=["fifo"])
+    rows = result.aqms["fifo"].packets
+    dequeued = rows["dequeued"].to_numpy()
+    assert (dequeued[1:] >= dequeued[:-1]).all()
+    assert (dequeued >= rows["enqueued"].to_numpy()).all()
+    assert set(rows["flow"].to_pylist()) == {0, 1, 2}
+    assert pc.max(rows["size"]).as_py() == 1514
+    flows = result.aqms["fifo"].flows
+    assert set(flows["flow"].to_pylist()) == {0, 1, 2}
+    last = {row["flow"]: row["delivered"] for row in flows.to_pylist()}
+    assert sum(last.values()) * 8 / 2 == pytest.approx(
+        result.aqms["fifo"].summary.goodput, rel=0.02
+    )
+
+
+def test_run_json_repeats_the_run(sojourn: Sojourn, small: Path, tmp_path: Path) -> None:
+    assert sojourn("run", small, "--seed", 5, "--out", "out").returncode == 0
+    described = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert described["seed"] == 5
+    assert set(described["provenance"]) == {"sojourn", "python", "libraries"}
+    again = package.run(described["scenario"], out=tmp_path / "again")
+    rows = "fifo/packets.parquet"
+    assert digest(again.path / rows) == digest(tmp_path / "out" / rows)
+
+
+def test_the_report_can_be_made_again_from_the_rows(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    first = sojourn("run", small, "--out", "out")
+    summary = (tmp_path / "out" / "summary.json").read_text()
+    for name in ("summary.json", "report.html", "queue_delay.png"):
+        (tmp_path / "out" / name).unlink()
+    again = sojourn("report", "out")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == first.stdout
+    assert (tmp_path / "out" / "summary.json").read_text() == summary
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_the_report_asks_nothing_of_a_network(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", small, "--out", "out").returncode == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=", page)
+    for label in ("fifo", "codel"):
+        assert page.count(label) >= 3
+
+
+def test_a_run_goes_again_into_its_own_folder_but_into_no_other(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", small, "--out", "out").returncode == 0
+    assert sojourn("run", small, "--aqm", "codel", "--out", "out").returncode == 0
+    assert not (tmp_path / "out" / "fifo").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("precious")
+    refused = sojourn("run", small, "--out", "mine")
+    assert refused.returncode == 2
+    assert "nothing was touched" in refused.stderr
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_a_capture_has_valid_packets_that_entered_and_left(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", small, "--aqm", "codel", "--pcap", "--out", "out").returncode == 0
+    fields = ("frame.interface_name", "ip.checksum.status", "tcp.checksum.status", "frame.len")
+    read = subprocess.run(
+        ["tshark", "-r", tmp_path / "out" / "codel" / "bottleneck.pcapng",
+         "-o", "ip.check_checksum:TRUE", "-T", "fields",
+         *(part for field in fields for part in ("-e", field))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert read.stderr.replace("Running as user", "").count("\n") <= 1
+    frames = [line.split("\t") for line in read.stdout.splitlines()]
+    entered = [frame for frame in frames if frame[0] == "entered"]
+    left = [frame for frame in frames if frame[0] == "left"]
+    assert {frame[1] for frame in frames} == {"1"}
+    rows = pq.read_table(tmp_path / "out" / "codel" / "packets.parquet")
+    sent = rows["verdict"].cast("string").to_pylist().count("sent")
+    assert abs(len(left) - sent) <= 1
+    assert len(entered) >= rows.num_rows
+    assert max(int(frame[3]) for frame in frames) == 1514
+
+
+def test_aqms_lists_what_can_be_run(sojourn: Sojourn) -> None:
+    listed = {row["name"]: row for row in json.loads(sojourn("aqms", "--json").stdout)}
+    assert {"fifo", "codel", "p4_codel", "codel_act"} <= set(listed)
+    assert listed["codel_act"]["kind"] == "tofino1"
+    assert all(row["summary"] for row in listed.values())
+    text = sojourn("aqms").stdout.splitlines()
+    assert len(text) == len(listed)
+    assert max(map(len, text)) <= 100

@@ -1,7 +1,7 @@
 //! Copies the shipped programs and scenarios to where the wheel's builder picks them up.
 //!
-//! `pyproject.toml` takes everything below `OUT_DIR/shipped` into the package as `sojourn/_data`. A
-//! clone does not need the copies: there, the package reads `p4/` and `scenarios/` in place.
+//! `pyproject.toml` takes `OUT_DIR/_data` into the package as `sojourn/_data`. A clone does not need
+//! the copies: there, the package reads `p4/` and `scenarios/` in place.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -10,7 +10,7 @@ const SHIPPED: [&str; 2] = ["p4", "scenarios"];
 
 fn main() -> io::Result<()> {
     let root = Path::new("../..");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shipped");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("_data");
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }

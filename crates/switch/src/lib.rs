@@ -10,11 +10,11 @@
 
 mod config;
 pub mod discipline;
-pub(crate) mod ecn;
+mod ecn;
 mod observation;
 mod statistics;
 mod switch;
-pub mod tm;
+mod tm;
 
 pub use config::{
     ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,

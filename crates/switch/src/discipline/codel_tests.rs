@@ -151,6 +151,22 @@ fn drops_that_became_due_together_are_made_together() {
 }
 
 #[test]
+fn the_drop_that_ends_a_drop_state_counts_for_the_next() {
+    // Drops at 1100 (count 1) and 1200 (2). At 1271 the head is old and is dropped (3), the packet
+    // behind it is young: the drop state ends. Above again from 1272, first_above_time 1372:
+    // count - lastcount = 3 - 1 = 2, so count starts at 2.
+    let mut bench = Bench::new();
+    (1000..1271).for_each(|ms| bench.standing(ms, 20));
+    bench.line.packets = vec![Time(1270 * MS); 10].into();
+    bench.line.packets[0] = Time(1251 * MS);
+    bench.dequeue(Time(1271 * MS));
+    assert_eq!((bench.state.count, bench.state.dropping), (3, false));
+    (1272..=1372).for_each(|ms| bench.standing(ms, 20));
+    assert_eq!(bench.drops_ms(), [1100, 1200, 1271, 1372]);
+    assert_eq!((bench.state.count, bench.state.dropping), (2, true));
+}
+
+#[test]
 fn an_empty_queue_ends_the_drop_state() {
     let mut bench = Bench::new();
     (1000..=1100).for_each(|ms| bench.standing(ms, 20));

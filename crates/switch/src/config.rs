@@ -23,7 +23,8 @@ pub fn cells_for_bytes(size: Bytes) -> u32 {
 pub struct SwitchConfig {
     /// Ports, front panel and recirculation.
     pub ports: Vec<PortConfig>,
-    /// From a packet's last bit at the port to its admission to the traffic manager. Default 600 ns.
+    /// From a packet's last bit at the port to its admission to the traffic manager. Default
+    /// 600 ns.
     pub ingress_latency: Time,
     /// From the traffic manager's dequeue to the first bit on the wire, and to the mirror buffer.
     /// Default 500 ns.

@@ -14,7 +14,7 @@ mod ecn;
 mod observation;
 mod statistics;
 mod switch;
-mod tm;
+pub mod tm;
 
 pub use config::{
     ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,

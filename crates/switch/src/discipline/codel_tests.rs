@@ -273,7 +273,10 @@ proptest! {
     }
 
     #[test]
-    fn spacing_is_the_nearest_nanosecond(interval in 1..3_600_000_000_000u64, count in 1..u32::MAX) {
+    fn spacing_is_the_nearest_nanosecond(
+        interval in 1..3_600_000_000_000u64,
+        count in 1..u32::MAX,
+    ) {
         // |x - s| <= 1/2 for x = I / sqrt(c) means (2 s - 1)^2 c <= 4 I^2 < (2 s + 1)^2 c.
         let s = u128::from(spacing(Time(interval), count).0);
         let four_i_squared = 4 * u128::from(interval).pow(2);

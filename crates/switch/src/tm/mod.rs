@@ -1,10 +1,10 @@
 //! The traffic manager, one idea per file.
 //!
-//! `cells`: room in the buffer; [`shaper`]: token buckets; `scheduler`: which queue is next;
-//! [`line`]: how long a packet holds the wire; `mirror`: copies on their way to a queue;
-//! `replication`: multicast; `queue` and `port` put the first four together. Nothing here
-//! may know of the data plane or of pipelines: those are the switch's. [`line`] and [`shaper`] are of
-//! use outside too and public for that; the rest is this crate's own.
+//! `cells`: room in the buffer; `shaper`: token buckets; `scheduler`: which queue is next; `line`:
+//! how long a packet holds the wire; `mirror`: copies on their way to a queue; `replication`:
+//! multicast; `queue` and `port` put the first four together. Nothing here may know of the data
+//! plane or of pipelines: those are the switch's. Line and shaper are of use outside too and public
+//! for that; the rest is this crate's own.
 
 pub(crate) mod cells;
 pub mod line;

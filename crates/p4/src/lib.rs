@@ -10,6 +10,7 @@ pub mod preprocess;
 pub mod source;
 
 pub mod ast;
+pub mod check;
 pub mod types;
 pub mod hir;
 pub mod ir;

@@ -1,0 +1,141 @@
+//! What parsers and controls have in common: parameters, constructor parameters, the things that
+//! are declared inside (specification 13.2, 14, 15.1), and types of parsers and controls.
+
+use super::Checker;
+use super::report::code;
+use super::scope::{Entity, Generic, TypeEntity};
+use super::signature::{ParamsOf, Signature};
+use crate::ast::{self, Name, Parameter};
+use crate::hir::{ActionId, ControlId, InstanceId, TableId, ValueSetId};
+use crate::types::{BlockType, Type};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A declared parser or control.
+pub(super) struct BlockInfo {
+    /// Its type.
+    pub ty: Arc<BlockType>,
+    /// What `apply` takes.
+    pub apply: Rc<Signature>,
+    /// What its constructor takes.
+    pub constructor: Rc<Signature>,
+}
+
+/// Which kind of block is being checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// None: top level.
+    #[default]
+    None,
+    Parser,
+    Control(ControlId),
+}
+
+/// The parser or control being checked, with what was declared in it so far.
+#[derive(Debug, Default)]
+pub(super) struct OpenBlock {
+    pub kind: BlockKind,
+    pub instances: Vec<InstanceId>,
+    pub actions: Vec<ActionId>,
+    pub tables: Vec<TableId>,
+    pub value_sets: Vec<ValueSetId>,
+}
+
+impl Checker<'_> {
+    /// Checks both parameter lists of a parser or control declaration.
+    pub(super) fn block_info(
+        &mut self,
+        name: &Name,
+        type_params: &[Name],
+        params: &[Parameter],
+        constructor_params: &[Parameter],
+        of: (ParamsOf, ParamsOf),
+    ) -> BlockInfo {
+        if let Some(first) = type_params.first() {
+            let message = format!("the declaration of `{}` cannot have type parameters", name.text);
+            self.error(code::TYPE_ARGUMENTS, first.span, message);
+        }
+        self.check_distinct(
+            "the parameter",
+            params.iter().chain(constructor_params).map(|param| &param.name),
+        );
+        self.push_type_params(type_params);
+        let params = self.params(params, of.0);
+        let constructor_params = self.params(constructor_params, of.1);
+        self.scopes.pop();
+        let shape = params.iter().map(|p| (p.name.clone(), p.direction, p.ty.clone()));
+        let ty = Arc::new(BlockType {
+            declaration: self.declaration_id(),
+            name: name.text.clone(),
+            args: Vec::new(),
+            params: shape.collect(),
+        });
+        let signature = |params| Signature {
+            name: name.text.clone(),
+            type_params: Vec::new(),
+            params,
+            returns: Type::Void,
+            span: name.span,
+        };
+        BlockInfo {
+            ty,
+            apply: Rc::new(signature(params)),
+            constructor: Rc::new(signature(constructor_params)),
+        }
+    }
+
+    /// `parser Name<T>(params);` (true) or `control Name<T>(params);`
+    pub(super) fn declare_block_type(
+        &mut self,
+        name: &Name,
+        type_params: &[Name],
+        params: &[Parameter],
+        is_parser: bool,
+    ) {
+        let vars = self.push_type_params(type_params);
+        let of = if is_parser { ParamsOf::ParserType } else { ParamsOf::ControlType };
+        let params = self.params(params, of);
+        self.scopes.pop();
+        let declaration = self.declaration_id();
+        let optional: Arc<[bool]> =
+            params.iter().map(|p| p.optional || p.default.is_some()).collect();
+        self.optional_params.insert(declaration, optional);
+        let body = Arc::new(BlockType {
+            declaration,
+            name: name.text.clone(),
+            args: vars.iter().cloned().map(Type::Var).collect(),
+            params: params.iter().map(|p| (p.name.clone(), p.direction, p.ty.clone())).collect(),
+        });
+        let generic = Rc::new(Generic { params: vars, body });
+        self.declare(name, Entity::Type(TypeEntity::BlockType(generic, is_parser)));
+    }
+
+    /// `package Name<T>(params);`
+    pub(super) fn declare_package(
+        &mut self,
+        name: &Name,
+        type_params: &[Name],
+        params: &[Parameter],
+        annotations: &[ast::Annotation],
+    ) {
+        let type_params = self.push_type_params(type_params);
+        let params = self.params(params, ParamsOf::Package);
+        self.scopes.pop();
+        let signature = Signature {
+            name: name.text.clone(),
+            type_params,
+            params,
+            returns: Type::Void,
+            span: name.span,
+        };
+        let id = crate::types::PackageId(self.program.packages.len() as u32);
+        self.program.packages.push(crate::hir::Package {
+            name: name.text.clone(),
+            signature: signature.to_hir(),
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        self.packages.push(Rc::new(signature));
+        self.declare(name, Entity::Type(TypeEntity::Package(id)));
+    }
+}

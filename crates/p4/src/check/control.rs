@@ -1,0 +1,120 @@
+//! Controls and actions (specification 14 and 14.1).
+
+use super::Checker;
+use super::block::{BlockKind, OpenBlock};
+use super::place::{Place, PlaceKind};
+use super::scope::{Entity, TypeEntity};
+use super::signature::{ParamsOf, Signature};
+use crate::ast::{Annotation, Block, ControlDeclaration, Direction, Name, Parameter};
+use crate::ast::{Declaration, DeclarationKind};
+use crate::hir::{Action, ActionId, Control, ControlId, Stmt, VarKind};
+use crate::types::Type;
+use std::rc::Rc;
+
+impl Checker<'_> {
+    /// `control Name(params)(constructor params) { ... }`
+    pub(super) fn declare_control(
+        &mut self,
+        control: &ControlDeclaration,
+        annotations: &[Annotation],
+    ) {
+        let name = &control.name;
+        self.unfinished(name, "a control");
+        let info = self.block_info(
+            name,
+            &control.type_params,
+            &control.params,
+            &control.constructor_params,
+            (ParamsOf::Control, ParamsOf::ControlConstructor),
+        );
+        let id = ControlId(self.program.controls.len() as u32);
+        self.scopes.push();
+        let constructor_params =
+            self.declare_params(&info.constructor.params, |_| VarKind::ConstructorParameter);
+        let params = self.declare_params(&info.apply.params, VarKind::Parameter);
+        self.scopes.push();
+        self.block = OpenBlock { kind: BlockKind::Control(id), ..OpenBlock::default() };
+        let mut init = Vec::new();
+        self.at(Place::of(PlaceKind::ControlLocals), |checker| {
+            for local in &control.locals {
+                checker.control_local(local, &mut init);
+            }
+        });
+        let body = self.at(Place::of(PlaceKind::ControlApply), |checker| {
+            checker.block_statements(&control.body)
+        });
+        self.scopes.pop();
+        self.scopes.pop();
+        let block = std::mem::take(&mut self.block);
+        self.program.controls.push(Control {
+            name: name.text.clone(),
+            params,
+            constructor_params,
+            instances: block.instances,
+            actions: block.actions,
+            tables: block.tables,
+            init,
+            body,
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        self.controls.push(Rc::new(info));
+        self.finish(name, Entity::Type(TypeEntity::Control(id)));
+    }
+
+    fn control_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
+        match &local.kind {
+            DeclarationKind::Action { name, params, body } => {
+                self.declare_action(name, params, body, &local.annotations);
+            }
+            DeclarationKind::Table { name, properties } => {
+                self.declare_table(name, properties, &local.annotations);
+            }
+            _ => self.block_local(local, init),
+        }
+    }
+
+    /// `action name(params) { ... }`
+    pub(super) fn declare_action(
+        &mut self,
+        name: &Name,
+        params: &[Parameter],
+        body: &Block,
+        annotations: &[Annotation],
+    ) {
+        self.unfinished(name, "an action");
+        let params = self.params(params, ParamsOf::Action);
+        self.scopes.push();
+        let vars = self.declare_params(&params, VarKind::Parameter);
+        for (var, param) in vars.iter().zip(&params) {
+            if param.direction == Direction::None {
+                self.action_data.insert(*var);
+            }
+        }
+        let statements =
+            self.at(Place::of(PlaceKind::Action), |checker| checker.block_statements(body));
+        self.scopes.pop();
+        let id = ActionId(self.program.actions.len() as u32);
+        let control = match self.block.kind {
+            BlockKind::Control(id) => Some(id),
+            _ => None,
+        };
+        self.program.actions.push(Action {
+            name: name.text.clone(),
+            params: vars,
+            body: statements,
+            control,
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        self.actions.push(Rc::new(Signature {
+            name: name.text.clone(),
+            type_params: Vec::new(),
+            params,
+            returns: Type::Void,
+            span: name.span,
+        }));
+        self.block.actions.push(id);
+        self.finish(name, Entity::Action(id));
+    }
+}

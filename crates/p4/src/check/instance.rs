@@ -1,0 +1,350 @@
+//! Constructors: what is instantiated, where, and with what (specification 8.21, 10.3, 15).
+
+use super::Checker;
+use super::arguments::CallKind;
+use super::block::BlockKind;
+use super::call::CallResult;
+use super::infer::Substitution;
+use super::place::PlaceKind;
+use super::report::code;
+use super::scope::{Entity, TypeEntity};
+use super::signature::Signature;
+use super::type_ref::DontCare;
+use crate::ast::{self, Annotation, Argument, Name, TypeRef, TypeRefKind};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Arg, Instance, InstanceId, InstanceOf, Object};
+use crate::source::Span;
+use crate::types::Type;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a constructor call makes.
+struct Made {
+    of: InstanceOf,
+    ty: Type,
+    args: Vec<Arg>,
+}
+
+impl Checker<'_> {
+    /// `Type<type_args>(args)` where an expression stands.
+    pub(super) fn constructor_call(
+        &mut self,
+        entity: &TypeEntity,
+        type_args: &[TypeRef],
+        args: &[Argument],
+        span: Span,
+    ) -> CallResult {
+        let type_args: Vec<Type> =
+            type_args.iter().map(|arg| self.type_argument(arg, DontCare::Infer)).collect();
+        match self.construct(entity, &type_args, args, span) {
+            Some(made) => self.anonymous_instance(made, span),
+            None => CallResult::Broken,
+        }
+    }
+
+    /// `Type<args>(args)` whose type was written as such.
+    pub(super) fn applied_constructor_call(
+        &mut self,
+        ty: &Type,
+        args: &[Argument],
+        span: Span,
+    ) -> CallResult {
+        let Some((entity, type_args)) = self.entity_of(ty) else {
+            self.no_constructor(ty, span);
+            return CallResult::Broken;
+        };
+        match self.construct(&entity, &type_args, args, span) {
+            Some(made) => self.anonymous_instance(made, span),
+            None => CallResult::Broken,
+        }
+    }
+
+    fn entity_of(&self, ty: &Type) -> Option<(TypeEntity, Vec<Type>)> {
+        Some(match ty {
+            Type::Extern(id, args) => (TypeEntity::Extern(*id), args.to_vec()),
+            Type::Package(id, args) => (TypeEntity::Package(*id), args.to_vec()),
+            Type::Parser(block) => {
+                let at = self.parsers.iter().position(|info| info.ty == *block)?;
+                (TypeEntity::Parser(crate::hir::ParserId(at as u32)), Vec::new())
+            }
+            Type::Control(block) => {
+                let at = self.controls.iter().position(|info| info.ty == *block)?;
+                (TypeEntity::Control(crate::hir::ControlId(at as u32)), Vec::new())
+            }
+            _ => return None,
+        })
+    }
+
+    fn no_constructor(&mut self, ty: &Type, span: Span) {
+        if *ty == Type::Unknown {
+            return;
+        }
+        let message = format!("`{}` has no constructor", self.show(ty));
+        self.error(code::INSTANTIATION, span, message);
+    }
+
+    fn anonymous_instance(&mut self, made: Made, span: Span) -> CallResult {
+        if self.place.kind == PlaceKind::Function {
+            let message = "nothing can be instantiated in a function";
+            self.error(code::INSTANTIATION, span, message);
+        }
+        let id = InstanceId(self.program.instances.len() as u32);
+        let ty = made.ty.clone();
+        self.program.instances.push(Instance {
+            name: Arc::from(""),
+            of: made.of,
+            ty: made.ty,
+            args: made.args,
+            methods: Vec::new(),
+            annotations: Arc::from([]),
+            span,
+        });
+        CallResult::Object(Object::Instance(id), ty)
+    }
+
+    /// Checks a constructor's arguments.
+    fn construct(
+        &mut self,
+        entity: &TypeEntity,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Made> {
+        let (signatures, type_params): (Vec<Rc<Signature>>, _) = match entity {
+            TypeEntity::Plain(ty)
+                if !matches!(
+                    ty,
+                    Type::Extern(..) | Type::Package(..) | Type::Parser(_) | Type::Control(_)
+                ) =>
+            {
+                self.no_constructor(ty, span);
+                return None;
+            }
+            TypeEntity::Plain(ty) => {
+                let Some((entity, type_args)) = self.entity_of(ty) else {
+                    self.no_constructor(ty, span);
+                    return None;
+                };
+                return self.construct(&entity, &type_args, args, span);
+            }
+            TypeEntity::Fields(generic, _) => {
+                let message = format!("`{}` has no constructor", generic.body.name);
+                self.error(code::INSTANTIATION, span, message);
+                return None;
+            }
+            TypeEntity::BlockType(generic, is_parser) => {
+                let (name, kind) =
+                    (&generic.body.name, if *is_parser { "parser" } else { "control" });
+                let message = format!("`{name}` is only the type of a {kind}: it has no body");
+                self.error(code::INSTANTIATION, span, message);
+                return None;
+            }
+            TypeEntity::Parser(id) => {
+                (vec![self.parsers[id.index()].constructor.clone()], Vec::new())
+            }
+            TypeEntity::Control(id) => {
+                (vec![self.controls[id.index()].constructor.clone()], Vec::new())
+            }
+            TypeEntity::Package(id) => {
+                let signature = self.packages[id.index()].clone();
+                let params = signature.type_params.clone();
+                (vec![signature], params)
+            }
+            TypeEntity::Extern(id) => {
+                let info = self.externs[id.index()].clone();
+                if info.constructors.is_empty() {
+                    let message = format!("the extern `{}` has no constructor", info.name);
+                    let diagnostic = Diagnostic::error(code::INSTANTIATION, span, message);
+                    self.report(diagnostic.with_place(info.span, "declared here"));
+                    return None;
+                }
+                (info.constructors.clone(), info.type_params.clone())
+            }
+        };
+        let type_args = self.constructor_type_args(entity, &type_params, type_args, span)?;
+        self.construct_with(entity, &signatures, &type_params, type_args, args, span)
+    }
+
+    /// Type arguments as given, or open ones to be inferred.
+    fn constructor_type_args(
+        &mut self,
+        entity: &TypeEntity,
+        type_params: &[crate::types::TypeVar],
+        given: &[Type],
+        span: Span,
+    ) -> Option<Vec<Type>> {
+        if given.is_empty() {
+            return Some(type_params.iter().map(|param| self.fresh(&param.name)).collect());
+        }
+        match self.apply_type(entity, given, span) {
+            Type::Unknown => None,
+            _ => Some(given.to_vec()),
+        }
+    }
+
+    fn construct_with(
+        &mut self,
+        entity: &TypeEntity,
+        signatures: &[Rc<Signature>],
+        type_params: &[crate::types::TypeVar],
+        type_args: Vec<Type>,
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Made> {
+        let candidates: Vec<&Signature> = signatures.iter().map(|s| &**s).collect();
+        let (chosen, slots) = self.choose(&candidates, args, span)?;
+        // The parameters belong to the whole object, not to one constructor.
+        let signature =
+            Signature { type_params: type_params.to_vec(), ..(*signatures[chosen]).clone() };
+        let outer = Substitution::new();
+        let kind = CallKind::Constructor;
+        let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span)?;
+        let of = match entity {
+            TypeEntity::Parser(id) => InstanceOf::Parser(*id),
+            TypeEntity::Control(id) => InstanceOf::Control(*id),
+            TypeEntity::Package(id) => InstanceOf::Package(*id),
+            TypeEntity::Extern(id) => InstanceOf::Extern { id: *id, constructor: chosen as u32 },
+            _ => return None,
+        };
+        let ty = self.type_of_entity(entity, &bound.type_args);
+        let ty = self.well_formed(ty, span);
+        Some(Made { of, ty, args: bound.args })
+    }
+
+    /// `Type(args) name;` or `Type(args) name = { ... };`
+    pub(super) fn instantiation(
+        &mut self,
+        ty: &TypeRef,
+        args: &[Argument],
+        name: &Name,
+        body: Option<&[ast::Declaration]>,
+        annotations: &[Annotation],
+    ) -> Option<InstanceId> {
+        let span = ty.span.to(name.span);
+        let broken = |checker: &mut Self| {
+            checker.declare(name, Entity::Broken);
+            None
+        };
+        let Some((entity, type_args)) = self.instantiated_type(ty) else { return broken(self) };
+        let made = self.construct(&entity, &type_args, args, span);
+        let Some(made) = made else { return broken(self) };
+        self.check_instantiation_place(&made.of, span);
+        let id = InstanceId(self.program.instances.len() as u32);
+        self.program.instances.push(Instance {
+            name: name.text.clone(),
+            of: made.of.clone(),
+            ty: made.ty.clone(),
+            args: made.args,
+            methods: Vec::new(),
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        let methods = self.initializer(&made.of, &made.ty, body, name);
+        self.program.instances[id.index()].methods = methods;
+        self.declare(name, Entity::Instance(id));
+        match self.block.kind {
+            BlockKind::None => self.program.top_level.push(id),
+            _ => self.block.instances.push(id),
+        }
+        Some(id)
+    }
+
+    /// The type of an instantiation; without type arguments they are inferred.
+    fn instantiated_type(&mut self, written: &TypeRef) -> Option<(TypeEntity, Vec<Type>)> {
+        match &written.kind {
+            TypeRefKind::Named { name, global } => {
+                Some((self.type_entity(name, *global)?, Vec::new()))
+            }
+            TypeRefKind::Specialized { name, global, args } => {
+                let entity = self.type_entity(name, *global)?;
+                let args =
+                    args.iter().map(|arg| self.type_argument(arg, DontCare::Infer)).collect();
+                Some((entity, args))
+            }
+            _ => {
+                let ty = self.resolve_type(written);
+                self.no_constructor(&ty, written.span);
+                None
+            }
+        }
+    }
+
+    /// Appendix F: what may be instantiated where.
+    fn check_instantiation_place(&mut self, of: &InstanceOf, span: Span) {
+        let what = match of {
+            InstanceOf::Parser(_) => "a parser",
+            InstanceOf::Control(_) => "a control",
+            InstanceOf::Package(_) => "a package",
+            InstanceOf::Extern { .. } => "an extern",
+        };
+        let place = match (self.place.kind, self.block.kind) {
+            (PlaceKind::Function | PlaceKind::Method, _) => "a function",
+            (PlaceKind::Action, _) => "an action",
+            (_, BlockKind::None) => "the top level",
+            (_, BlockKind::Parser) => "a parser",
+            (_, BlockKind::Control(_)) => "a control",
+        };
+        let allowed = match of {
+            InstanceOf::Parser(_) => place == "a parser",
+            InstanceOf::Control(_) => place == "a control",
+            InstanceOf::Package(_) => place == "the top level",
+            InstanceOf::Extern { .. } => !matches!(place, "a function" | "an action"),
+        };
+        if !allowed {
+            let message = format!("{what} cannot be instantiated in {place}");
+            self.error(code::INSTANTIATION, span, message);
+        }
+    }
+
+    /// The instance that `Type.apply()` makes.
+    pub(super) fn direct_instance(
+        &mut self,
+        entity: &TypeEntity,
+        span: Span,
+    ) -> Option<(Object, Type)> {
+        let made = self.construct(entity, &[], &[], span)?;
+        let name = match &made.ty {
+            Type::Parser(block) | Type::Control(block) => block.name.clone(),
+            _ => return None,
+        };
+        let id = InstanceId(self.program.instances.len() as u32);
+        let ty = made.ty.clone();
+        self.program.instances.push(Instance {
+            name,
+            of: made.of,
+            ty: made.ty,
+            args: made.args,
+            methods: Vec::new(),
+            annotations: Arc::from([]),
+            span,
+        });
+        if self.block.kind != BlockKind::None {
+            self.block.instances.push(id);
+        }
+        Some((Object::Instance(id), ty))
+    }
+
+    /// The instance called `main`, without which there is no program to run.
+    pub(super) fn check_main(&mut self) {
+        let Some(found) = self.scopes.find("main", true).cloned() else {
+            return;
+        };
+        match found.entity {
+            Entity::Instance(id) => {
+                let instance = &self.program.instances[id.index()];
+                if matches!(instance.of, InstanceOf::Package(_)) {
+                    self.program.main = Some(id);
+                } else {
+                    let message = "`main` must be an instance of a package";
+                    self.error(code::MAIN, found.span, message);
+                }
+            }
+            Entity::Broken => {}
+            other => {
+                let kind = other.kind();
+                let message = format!("`main` must be an instance of a package, found {kind}");
+                self.error(code::MAIN, found.span, message);
+            }
+        }
+    }
+}

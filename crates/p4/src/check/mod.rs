@@ -1,0 +1,173 @@
+//! The checker: from the syntax tree to the typed tree.
+//!
+//! One pass over the declarations in source order, as P4 wants every name declared before its use:
+//! names are resolved, types inferred, constants folded at any width, and the rules of the language
+//! kept (specification 1.2.5). It stands on `ast`, `types` and `hir`; it knows no architecture, and
+//! an error in one place must not cause messages in another ([`Type::Unknown`] fits everything).
+//!
+//! One idea a file: `scope` names, `type_ref` written types, `nesting` what may stand in what,
+//! `infer` unification, `constant` folding, `convert` casts, `expr` and its neighbours expressions,
+//! `arguments` and `call` calls, `instance` constructors, `statement` and its neighbours statements,
+//! `parser`, `control`, `table` blocks, `declare` and its neighbours declarations.
+
+mod aggregate;
+mod arguments;
+mod block;
+mod builtin;
+mod call;
+mod constant;
+mod control;
+mod convert;
+mod declare;
+mod entries;
+mod expr;
+mod externs;
+mod fields;
+mod flow;
+mod function;
+mod infer;
+mod initializer;
+mod instance;
+mod key_name;
+mod keyset;
+mod lvalue;
+mod member;
+mod nesting;
+mod operators;
+mod parser;
+mod place;
+mod report;
+mod scope;
+mod signature;
+mod size;
+mod statement;
+mod switch;
+mod table;
+#[cfg(test)]
+mod tests;
+mod type_ref;
+
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::hir;
+use crate::source::SourceMap;
+use crate::types::{DeclarationId, Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Stack for checking: deep enough for [`MAX_DEPTH`] levels in an unoptimised build.
+const STACK: usize = 256 << 20;
+/// Levels of nested expressions, statements and types that are followed.
+const MAX_DEPTH: u32 = 1000;
+/// Copies of generic functions that one program may need.
+const MAX_COPIES: usize = 2000;
+
+/// Checks a program. The typed tree is there if and only if no diagnostic is an error.
+///
+/// Never panics, whatever the tree: nesting is bounded, and every error leaves something typed
+/// behind so that checking goes on.
+pub fn check(
+    program: &ast::Program,
+    sources: &SourceMap,
+) -> (Option<hir::Program>, Vec<Diagnostic>) {
+    std::thread::scope(|scope| {
+        let work = || Checker::new(sources).run(program);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => (None, vec![report::no_thread(&error)]),
+        }
+    })
+}
+
+/// Everything the checker knows while it goes through a program.
+struct Checker<'a> {
+    /// For the text of expressions, which names keys.
+    sources: &'a SourceMap,
+    /// What has been made so far.
+    program: hir::Program,
+    /// What has been said so far.
+    diagnostics: Vec<Diagnostic>,
+    /// Names in reach.
+    scopes: scope::Scopes,
+    /// The next [`DeclarationId`].
+    next_declaration: u32,
+    /// The next number of a type variable.
+    next_type_var: u32,
+    /// Inference variables, with what they turned out to be.
+    bindings: HashMap<u32, Option<Type>>,
+    /// Extern objects, in the order of `program.externs`.
+    externs: Vec<std::rc::Rc<externs::ExternInfo>>,
+    /// Extern functions, in the order of `program.extern_functions`.
+    extern_functions: Vec<std::rc::Rc<signature::Signature>>,
+    /// Package types, in the order of `program.packages`.
+    packages: Vec<std::rc::Rc<signature::Signature>>,
+    /// Parser declarations, in the order of `program.parsers`.
+    parsers: Vec<std::rc::Rc<block::BlockInfo>>,
+    /// Control declarations, in the order of `program.controls`.
+    controls: Vec<std::rc::Rc<block::BlockInfo>>,
+    /// Actions, in the order of `program.actions`.
+    actions: Vec<std::rc::Rc<signature::Signature>>,
+    /// Function declarations; a generic one has no fixed place in `program.functions`.
+    functions: Vec<std::rc::Rc<function::FunctionInfo<'a>>>,
+    /// Which parameters of a parser or control type are `@optional`.
+    optional_params: HashMap<DeclarationId, Arc<[bool]>>,
+    /// Where the code being checked stands.
+    place: place::Place,
+    /// The parser or control being checked.
+    block: block::OpenBlock,
+    /// Nesting of what is being checked.
+    depth: u32,
+    /// Parameters of actions without direction: not known when compiled, unlike others.
+    action_data: HashSet<hir::VarId>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(sources: &'a SourceMap) -> Checker<'a> {
+        Checker {
+            sources,
+            program: hir::Program::default(),
+            diagnostics: Vec::new(),
+            scopes: scope::Scopes::new(),
+            next_declaration: 1,
+            next_type_var: 1,
+            bindings: HashMap::new(),
+            externs: Vec::new(),
+            extern_functions: Vec::new(),
+            packages: Vec::new(),
+            parsers: Vec::new(),
+            controls: Vec::new(),
+            actions: Vec::new(),
+            functions: Vec::new(),
+            optional_params: HashMap::new(),
+            place: place::Place::top_level(),
+            block: block::OpenBlock::default(),
+            depth: 0,
+            action_data: HashSet::new(),
+        }
+    }
+
+    fn run(mut self, program: &'a ast::Program) -> (Option<hir::Program>, Vec<Diagnostic>) {
+        for declaration in &program.declarations {
+            self.top_level_declaration(declaration);
+        }
+        self.check_main();
+        let failed = self.diagnostics.iter().any(Diagnostic::is_error);
+        let diagnostics = report::in_order(self.diagnostics);
+        (if failed { None } else { Some(self.program) }, diagnostics)
+    }
+
+    /// A number for a declaration that makes a nominal type.
+    fn declaration_id(&mut self) -> DeclarationId {
+        self.next_declaration += 1;
+        DeclarationId(self.next_declaration)
+    }
+
+    /// A new variable of the typed tree.
+    fn new_var(&mut self, var: hir::Var) -> hir::VarId {
+        let id = hir::VarId(self.program.vars.len() as u32);
+        self.program.vars.push(var);
+        id
+    }
+}

@@ -1,0 +1,154 @@
+//! What may stand inside what: the table of specification 7.2.8, and which types may be given
+//! another name.
+//!
+//! Asked whenever a type is written and whenever type arguments are applied, since an argument can
+//! bring in what the declaration alone does not show.
+
+use super::Checker;
+use super::report::code;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::types::Type;
+
+/// Something that has types inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Container {
+    Header,
+    /// A struct inside a header.
+    StructInHeader,
+    HeaderUnion,
+    StructOrTuple,
+    List,
+    Array,
+}
+
+impl Container {
+    fn words(self) -> &'static str {
+        match self {
+            Container::Header => "a header",
+            Container::StructInHeader => "a struct inside a header",
+            Container::HeaderUnion => "a header union",
+            Container::StructOrTuple => "a struct or tuple",
+            Container::List => "a list",
+            Container::Array => "an array",
+        }
+    }
+
+    fn may_hold(self, ty: &Type) -> bool {
+        if matches!(ty, Type::Unknown | Type::Var(_)) {
+            return true;
+        }
+        if let Type::New(new) = ty {
+            return self.may_hold(&new.target);
+        }
+        match self {
+            Container::Header | Container::StructInHeader => match ty {
+                Type::Bit(_) | Type::Int(_) | Type::Bool | Type::SerializableEnum(_) => true,
+                Type::VarBit(_) => self == Container::Header,
+                Type::Struct(fields) => {
+                    fields.fields.iter().all(|f| Container::StructInHeader.may_hold(&f.ty))
+                }
+                Type::Stack(element, _) => self.may_hold(element),
+                _ => false,
+            },
+            Container::HeaderUnion => matches!(ty, Type::Header(_)),
+            Container::StructOrTuple => is_storable(ty),
+            Container::List => {
+                is_storable(ty)
+                    || matches!(ty, Type::InfInt | Type::String | Type::MatchKind | Type::List(_))
+            }
+            Container::Array => match ty {
+                Type::Stack(element, _) => {
+                    !matches!(**element, Type::Header(_) | Type::HeaderUnion(_))
+                }
+                Type::Extern(..) => true,
+                Type::Error | Type::Tuple(_) => false,
+                _ => is_storable(ty),
+            },
+        }
+    }
+}
+
+/// True for types whose values a variable can hold.
+pub(super) fn is_storable(ty: &Type) -> bool {
+    match ty {
+        Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::Bool | Type::Error => true,
+        Type::Enum(_) | Type::SerializableEnum(_) | Type::New(_) => true,
+        Type::Struct(_) | Type::Header(_) | Type::HeaderUnion(_) | Type::Tuple(_) => true,
+        Type::Stack(element, _) => is_storable(element),
+        Type::Var(_) | Type::Unknown => true,
+        _ => false,
+    }
+}
+
+/// The first thing in a type that may not stand where it stands: (container, element).
+fn misplaced(ty: &Type) -> Option<(Container, Type)> {
+    let check = |container: Container, inside: &[&Type]| {
+        inside.iter().find_map(|element| match container.may_hold(element) {
+            true => misplaced(element),
+            false => Some((container, (*element).clone())),
+        })
+    };
+    match ty {
+        Type::Stack(element, _) => check(Container::Array, &[element]),
+        Type::List(element) => check(Container::List, &[element]),
+        Type::Tuple(elements) => {
+            check(Container::StructOrTuple, &elements.iter().collect::<Vec<_>>())
+        }
+        Type::Struct(f) if !f.args.is_empty() => {
+            check(Container::StructOrTuple, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
+        }
+        Type::Header(f) if !f.args.is_empty() => {
+            check(Container::Header, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
+        }
+        Type::HeaderUnion(f) if !f.args.is_empty() => {
+            check(Container::HeaderUnion, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
+        }
+        Type::Extern(_, args) | Type::Package(_, args) => args.iter().find_map(misplaced),
+        Type::Parser(b) | Type::Control(b) if !b.args.is_empty() => {
+            b.params.iter().find_map(|(_, _, ty)| misplaced(ty))
+        }
+        _ => None,
+    }
+}
+
+impl Checker<'_> {
+    /// Hands the type on if everything in it may stand where it stands; otherwise says so.
+    pub(super) fn well_formed(&mut self, ty: Type, span: Span) -> Type {
+        let resolved = self.resolved(&ty);
+        match misplaced(&resolved) {
+            None => ty,
+            Some((container, element)) => {
+                let (element, whole) = (self.show(&element), self.show(&ty));
+                let message = format!("{} cannot hold `{element}`", container.words());
+                let diagnostic = Diagnostic::error(code::NESTING, span, message);
+                self.report(diagnostic.with_label(format!("in `{whole}`")));
+                Type::Unknown
+            }
+        }
+    }
+
+    /// A field of a struct, header or union: its type if it may stand there.
+    pub(super) fn field_type(
+        &mut self,
+        kind: crate::ast::FieldsKind,
+        ty: Type,
+        span: Span,
+    ) -> Type {
+        let container = match kind {
+            crate::ast::FieldsKind::Header => Container::Header,
+            crate::ast::FieldsKind::HeaderUnion => Container::HeaderUnion,
+            crate::ast::FieldsKind::Struct => Container::StructOrTuple,
+        };
+        if container.may_hold(&ty) {
+            return ty;
+        }
+        let message = format!("{} cannot hold `{}`", container.words(), self.show(&ty));
+        let mut diagnostic = Diagnostic::error(code::NESTING, span, message);
+        if container == Container::Header && matches!(ty, Type::Enum(_)) {
+            diagnostic = diagnostic.with_help("give the enum a representation: `enum bit<8> ...`");
+        }
+        self.report(diagnostic);
+        Type::Unknown
+    }
+}

@@ -1,0 +1,577 @@
+//! Unary and binary operators, slices and indices (specification 8.5 to 8.10 and 8.17).
+//!
+//! Which operands each takes, what implicit casts it makes, and folding when both are known.
+
+use super::Checker;
+use super::constant::{self, FoldError};
+use super::expr::{boolean, broken, integer, is_constant, typed};
+use super::report::code;
+use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Expr, ExprKind, Value};
+use crate::source::Span;
+use crate::types::Type;
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive};
+
+/// How an operator is written.
+pub(super) fn symbol(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Mod => "%",
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::SatAdd => "|+|",
+        BinaryOp::SatSub => "|-|",
+        BinaryOp::Shl => "<<",
+        BinaryOp::Shr => ">>",
+        BinaryOp::Le => "<=",
+        BinaryOp::Ge => ">=",
+        BinaryOp::Lt => "<",
+        BinaryOp::Gt => ">",
+        BinaryOp::Ne => "!=",
+        BinaryOp::Eq => "==",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitXor => "^",
+        BinaryOp::BitOr => "|",
+        BinaryOp::Concat => "++",
+        BinaryOp::And => "&&",
+        BinaryOp::Or => "||",
+    }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!(op, Eq | Ge | Gt | Le | Lt | Ne)
+}
+
+/// True if two values of the type can be compared with `==`.
+pub(super) fn has_equality(ty: &Type) -> bool {
+    match ty {
+        Type::Bool | Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::InfInt => true,
+        Type::Error | Type::MatchKind | Type::Enum(_) | Type::SerializableEnum(_) => true,
+        Type::New(new) => has_equality(&new.target),
+        Type::Struct(f) | Type::Header(f) | Type::HeaderUnion(f) => {
+            f.fields.iter().all(|field| has_equality(&field.ty))
+        }
+        Type::Stack(element, _) => has_equality(element),
+        Type::Tuple(elements) => elements.iter().all(has_equality),
+        _ => false,
+    }
+}
+
+impl Checker<'_> {
+    /// An enum with representation as its number; anything else unchanged.
+    pub(super) fn enum_as_number(&mut self, expr: Expr) -> Expr {
+        let Type::SerializableEnum(e) = &expr.ty else { return expr };
+        let Some(ty) = e.underlying.clone() else { return expr };
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Const(value) => typed(ExprKind::Const(value), ty, span),
+            _ => typed(ExprKind::Cast(Box::new(expr)), ty, span),
+        }
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
+        let operand = self.expr(operand, None);
+        if operand.ty == Type::Unknown {
+            return broken(span);
+        }
+        let operand = if op == UnaryOp::Not { operand } else { self.enum_as_number(operand) };
+        let allowed = match op {
+            UnaryOp::Not => operand.ty == Type::Bool,
+            UnaryOp::Complement => matches!(operand.ty, Type::Bit(_) | Type::Int(_)),
+            UnaryOp::Negate | UnaryOp::Plus => {
+                matches!(operand.ty, Type::Bit(_) | Type::Int(_) | Type::InfInt)
+            }
+        };
+        if !allowed {
+            let (symbol, wanted) = match op {
+                UnaryOp::Not => ("!", "`bool`"),
+                UnaryOp::Complement => ("~", "`bit<W>` or `int<W>`"),
+                UnaryOp::Negate => ("-", "a number"),
+                UnaryOp::Plus => ("+", "a number"),
+            };
+            let found = self.show(&operand.ty);
+            let message = format!("`{symbol}` takes {wanted}, found `{found}`");
+            self.error(code::OPERANDS, span, message);
+            return broken(span);
+        }
+        let ty = operand.ty.clone();
+        if let ExprKind::Const(value) = &operand.kind {
+            if let Some(value) = constant::unary(op, value, &ty) {
+                return typed(ExprKind::Const(value), ty, span);
+            }
+        }
+        if op == UnaryOp::Plus {
+            return Expr { span, ..operand };
+        }
+        typed(ExprKind::Unary(op, Box::new(operand)), ty, span)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        span: Span,
+    ) -> Expr {
+        let left = self.expr(left, None);
+        let expected = is_comparison(op).then(|| left.ty.clone());
+        let right = self.expr(right, expected.as_ref());
+        self.binary_values(op, left, right, span)
+    }
+
+    /// A binary operation on typed operands.
+    pub(super) fn binary_values(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Expr {
+        if left.ty == Type::Unknown || right.ty == Type::Unknown {
+            return broken(span);
+        }
+        let typed_operands = match op {
+            BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, left, right, span),
+            BinaryOp::Concat => self.concat_operands(left, right, span),
+            BinaryOp::And | BinaryOp::Or => self.truth_operands(op, left, right, span),
+            BinaryOp::Eq | BinaryOp::Ne => self.equality_operands(op, left, right, span),
+            _ => self.number_operands(op, left, right, span),
+        };
+        match typed_operands {
+            Some((left, right, ty)) => self.folded(op, left, right, ty, span),
+            None => broken(span),
+        }
+    }
+
+    fn folded(&mut self, op: BinaryOp, left: Expr, right: Expr, ty: Type, span: Span) -> Expr {
+        if let (ExprKind::Const(a), ExprKind::Const(b)) = (&left.kind, &right.kind) {
+            match constant::binary(op, (a, &left.ty), (b, &right.ty)) {
+                Ok(Some(value)) => return typed(ExprKind::Const(value), ty, span),
+                Ok(None) => {}
+                Err(error) => return self.fold_error(error, span),
+            }
+        } else if is_constant(&left) && is_constant(&right) && is_comparison(op) {
+            if let Some(equal) = constants_equal(&left, &right) {
+                return boolean(equal == (op == BinaryOp::Eq), span);
+            }
+        } else if let (BinaryOp::Div | BinaryOp::Mod, ExprKind::Const(Value::Int(n))) =
+            (op, &right.kind)
+        {
+            if *n == BigInt::from(0) {
+                return self.fold_error(FoldError::DivisionByZero, span);
+            }
+        }
+        typed(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
+    }
+
+    fn fold_error(&mut self, error: FoldError, span: Span) -> Expr {
+        self.error(code::ARITHMETIC, span, error.to_string());
+        broken(span)
+    }
+
+    /// Says that an operator does not take these operands.
+    fn bad_operands(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span, why: &str) {
+        let (a, b) = (self.show(&left.ty), self.show(&right.ty));
+        let message = format!("`{}` cannot join `{a}` and `{b}`", symbol(op));
+        let diagnostic = Diagnostic::error(code::OPERANDS, span, message)
+            .with_place(left.span, format!("`{a}`"))
+            .with_place(right.span, format!("`{b}`"));
+        self.report(if why.is_empty() { diagnostic } else { diagnostic.with_note(why) });
+    }
+
+    /// Casts a plain number to the other operand's type, and enums to numbers where they differ.
+    pub(super) fn balance(&mut self, left: Expr, right: Expr) -> (Expr, Expr) {
+        if left.ty == right.ty {
+            return (left, right);
+        }
+        let number = |ty: &Type| matches!(ty, Type::Bit(_) | Type::Int(_) | Type::InfInt);
+        let is_enum = |ty: &Type| matches!(ty, Type::SerializableEnum(_));
+        let (left, right) = if (is_enum(&left.ty) || number(&left.ty))
+            && (is_enum(&right.ty) || number(&right.ty))
+        {
+            (self.enum_as_number(left), self.enum_as_number(right))
+        } else {
+            (left, right)
+        };
+        match (&left.ty, &right.ty) {
+            (Type::InfInt, Type::Bit(_) | Type::Int(_)) => {
+                let left = self.number_to(left, &right.ty);
+                (left, right)
+            }
+            (Type::Bit(_) | Type::Int(_), Type::InfInt) => {
+                let right = self.number_to(right, &left.ty);
+                (left, right)
+            }
+            _ => (left, right),
+        }
+    }
+
+    fn number_operands(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Option<(Expr, Expr, Type)> {
+        use BinaryOp::{BitAnd, BitOr, BitXor, Div, Mod, SatAdd, SatSub};
+        let (left, right) = (self.enum_as_number(left), self.enum_as_number(right));
+        let (left, right) = self.balance(left, right);
+        let allowed = match (&left.ty, op) {
+            (Type::Bit(_), _) => true,
+            (Type::Int(_), _) => !matches!(op, Div | Mod),
+            (Type::InfInt, _) => !matches!(op, BitAnd | BitOr | BitXor | SatAdd | SatSub),
+            _ => false,
+        };
+        if !allowed || left.ty != right.ty {
+            let why = match (&left.ty, &right.ty) {
+                (Type::Bit(_) | Type::Int(_), Type::Bit(_) | Type::Int(_))
+                    if left.ty != right.ty =>
+                {
+                    "both operands must have the same width and sign; cast one of them"
+                }
+                (Type::Int(_), Type::Int(_)) => "division is defined for unsigned numbers only",
+                (Type::InfInt, Type::InfInt) => "a width is needed, as in `8w5`",
+                _ => "both operands must be numbers of the same type",
+            };
+            self.bad_operands(op, &left, &right, span, why);
+            return None;
+        }
+        let ty = if is_comparison(op) { Type::Bool } else { left.ty.clone() };
+        Some((left, right, ty))
+    }
+
+    fn truth_operands(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Option<(Expr, Expr, Type)> {
+        if left.ty == Type::Bool && right.ty == Type::Bool {
+            return Some((left, right, Type::Bool));
+        }
+        self.bad_operands(op, &left, &right, span, "both operands must be `bool`");
+        None
+    }
+
+    fn equality_operands(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Option<(Expr, Expr, Type)> {
+        let (left, right) = self.balance(left, right);
+        let (left, right) = match self.try_convert(right, &left.ty) {
+            Ok(right) => (left, right),
+            Err(right) => match self.try_convert(left, &right.ty) {
+                Ok(left) => (left, right),
+                Err(left) => {
+                    let why = "both operands must have the same type";
+                    self.bad_operands(op, &left, &right, span, why);
+                    return None;
+                }
+            },
+        };
+        if !has_equality(&left.ty) {
+            let why = "values of this type cannot be compared";
+            self.bad_operands(op, &left, &right, span, why);
+            return None;
+        }
+        Some((left, right, Type::Bool))
+    }
+
+    fn concat_operands(
+        &mut self,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Option<(Expr, Expr, Type)> {
+        let (left, right) = (self.enum_as_number(left), self.enum_as_number(right));
+        let width = |ty: &Type| match ty {
+            Type::Bit(width) | Type::Int(width) => Some(*width),
+            _ => None,
+        };
+        if left.ty == Type::String && right.ty == Type::String {
+            return Some((left, right, Type::String));
+        }
+        if let (Some(a), Some(b)) = (width(&left.ty), width(&right.ty)) {
+            if let Some(sum) = a.checked_add(b).filter(|sum| *sum <= 1 << 20) {
+                let signed = matches!(left.ty, Type::Int(_));
+                let ty = if signed { Type::Int(sum) } else { Type::Bit(sum) };
+                return Some((left, right, ty));
+            }
+        }
+        let why = "`++` joins two numbers with widths, or two strings";
+        self.bad_operands(BinaryOp::Concat, &left, &right, span, why);
+        None
+    }
+
+    /// The result has the left operand's type; the right one is never negative.
+    fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let (left, right) = (self.enum_as_number(left), self.enum_as_number(right));
+        let known = self.is_known(&right);
+        let why = match (&left.ty, &right.ty) {
+            (Type::Bit(_) | Type::Int(_), Type::Bit(_)) => None,
+            (Type::InfInt, Type::Bit(_)) if known => None,
+            (Type::InfInt, Type::Bit(_)) => {
+                Some("a number without a width can be shifted only by a known amount")
+            }
+            (Type::Bit(_) | Type::Int(_) | Type::InfInt, Type::InfInt | Type::Int(_)) if known => {
+                None
+            }
+            (Type::Bit(_) | Type::Int(_) | Type::InfInt, Type::Int(_)) => {
+                Some("the amount must be unsigned: `bit<W>`")
+            }
+            _ => Some("shifts take numbers; the amount is `bit<W>` or a known number"),
+        };
+        if let Some(why) = why {
+            self.bad_operands(op, &left, &right, span, why);
+            return broken(span);
+        }
+        self.warn_large_shift(&left, &right);
+        let ty = left.ty.clone();
+        let folded = self.folded(op, left, right, ty, span);
+        match folded.kind {
+            ExprKind::Binary(op, left, right) => {
+                let right = self.shift_amount(*right);
+                typed(ExprKind::Binary(op, left, Box::new(right)), folded.ty, span)
+            }
+            _ => folded,
+        }
+    }
+
+    /// A known amount as an unsigned number, since nothing at run time has the type `int`.
+    fn shift_amount(&mut self, amount: Expr) -> Expr {
+        match (&amount.kind, &amount.ty) {
+            (ExprKind::Const(Value::Int(n)), Type::InfInt | Type::Int(_)) => {
+                if n.is_negative() {
+                    return self.fold_error(FoldError::NegativeShift, amount.span);
+                }
+                let width = (n.bits() as u32).max(32);
+                integer(n.clone(), Type::Bit(width), amount.span)
+            }
+            (_, Type::InfInt) => {
+                let span = amount.span;
+                typed(ExprKind::Cast(Box::new(amount)), Type::Bit(32), span)
+            }
+            _ => amount,
+        }
+    }
+
+    fn warn_large_shift(&mut self, left: &Expr, right: &Expr) {
+        let (Type::Bit(width) | Type::Int(width)) = &left.ty else { return };
+        let ExprKind::Const(Value::Int(n)) = &right.kind else { return };
+        if *n >= BigInt::from(*width) {
+            let message = format!("a shift by {n} moves all bits out of `{}`", self.show(&left.ty));
+            self.warning(code::OVERFLOW, right.span, message);
+        }
+    }
+
+    /// `base[high:low]`
+    pub(super) fn slice(
+        &mut self,
+        base: &ast::Expr,
+        high: &ast::Expr,
+        low: &ast::Expr,
+        span: Span,
+    ) -> Expr {
+        let base = self.slice_base(base);
+        let (high_at, low_at) = (high.span, low.span);
+        let high = self.known_count(high, "the upper end of a slice");
+        let low = self.known_count(low, "the lower end of a slice");
+        let (Some(high), Some(low), Some(base)) = (high, low, base) else { return broken(span) };
+        if low > high {
+            let message = format!("the upper end of a slice is below the lower: [{high}:{low}]");
+            self.error(code::OUT_OF_RANGE, high_at.to(low_at), message);
+            return broken(span);
+        }
+        self.slice_of(base, high, low, span)
+    }
+
+    fn slice_base(&mut self, base: &ast::Expr) -> Option<Expr> {
+        let base = self.expr(base, None);
+        let base = self.enum_as_number(base);
+        match base.ty {
+            Type::Bit(_) | Type::Int(_) | Type::InfInt => Some(base),
+            Type::Unknown => None,
+            _ => {
+                let message = format!("only numbers have slices, found `{}`", self.show(&base.ty));
+                self.error(code::OPERANDS, base.span, message);
+                None
+            }
+        }
+    }
+
+    fn slice_of(&mut self, base: Expr, high: u32, low: u32, span: Span) -> Expr {
+        if let Type::Bit(width) | Type::Int(width) = base.ty {
+            if high >= width {
+                let shown = self.show(&base.ty);
+                let message = format!("bit {high} is outside of `{shown}`");
+                self.error(code::OUT_OF_RANGE, span, message);
+                return broken(span);
+            }
+        }
+        let Some(width) = (high - low).checked_add(1).filter(|width| *width <= 1 << 20) else {
+            self.error(code::BAD_WIDTH, span, "the slice is too wide");
+            return broken(span);
+        };
+        if let ExprKind::Const(Value::Int(n)) = &base.kind {
+            return integer(constant::slice(n, high, low), Type::Bit(width), span);
+        }
+        typed(ExprKind::Slice(Box::new(base), high, low), Type::Bit(width), span)
+    }
+
+    /// `base[low +: width]`; a `low` that is not known is a shift and a slice.
+    pub(super) fn slice_from(
+        &mut self,
+        base: &ast::Expr,
+        low: &ast::Expr,
+        width: &ast::Expr,
+        span: Span,
+    ) -> Expr {
+        let base = self.slice_base(base);
+        let width_at = width.span;
+        let width = self.known_count(width, "the width of a slice");
+        let low = self.expr(low, None);
+        let low = self.enum_as_number(low);
+        let (Some(width), Some(base)) = (width, base) else { return broken(span) };
+        if width == 0 {
+            self.error(code::BAD_WIDTH, width_at, "a slice has at least one bit");
+            return broken(span);
+        }
+        match (&low.kind, &low.ty) {
+            (_, Type::Unknown) => broken(span),
+            (ExprKind::Const(Value::Int(n)), Type::Bit(_) | Type::Int(_) | Type::InfInt) => {
+                let ends = n.to_u32().and_then(|low| Some((low.checked_add(width - 1)?, low)));
+                match ends {
+                    Some((high, low)) => self.slice_of(base, high, low, span),
+                    None => {
+                        let message = format!("a slice cannot begin at bit {n}");
+                        self.error(code::OUT_OF_RANGE, low.span, message);
+                        broken(span)
+                    }
+                }
+            }
+            (_, Type::Bit(_)) => self.moving_slice(base, low, width, span),
+            _ => {
+                let shown = self.show(&low.ty);
+                let message = format!("the lower end of a slice must be `bit<W>`, found `{shown}`");
+                self.error(code::OPERANDS, low.span, message);
+                broken(span)
+            }
+        }
+    }
+
+    fn moving_slice(&mut self, base: Expr, low: Expr, width: u32, span: Span) -> Expr {
+        let base_width = match base.ty {
+            Type::Bit(width) | Type::Int(width) => width,
+            _ => {
+                let message = "a slice of a plain number must begin at a known bit";
+                self.error(code::NOT_CONSTANT, low.span, message);
+                return broken(span);
+            }
+        };
+        if width > base_width {
+            let message =
+                format!("a slice of {width} bits is wider than `{}`", self.show(&base.ty));
+            self.error(code::OUT_OF_RANGE, span, message);
+            return broken(span);
+        }
+        let unsigned = Type::Bit(base_width);
+        let base = match base.ty {
+            Type::Int(_) => typed(ExprKind::Cast(Box::new(base)), unsigned.clone(), span),
+            _ => base,
+        };
+        let shifted = ExprKind::Binary(BinaryOp::Shr, Box::new(base), Box::new(low));
+        let shifted = typed(shifted, unsigned, span);
+        typed(ExprKind::Slice(Box::new(shifted), width - 1, 0), Type::Bit(width), span)
+    }
+
+    /// `base[index]`
+    pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
+        let base = self.expr(base, None);
+        let index = self.expr(index, None);
+        let index = self.enum_as_number(index);
+        if base.ty == Type::Unknown || index.ty == Type::Unknown {
+            return broken(span);
+        }
+        if !matches!(index.ty, Type::Bit(_) | Type::Int(_) | Type::InfInt) {
+            let message = format!("an index must be a number, found `{}`", self.show(&index.ty));
+            self.error(code::OPERANDS, index.span, message);
+            return broken(span);
+        }
+        let known = match &index.kind {
+            ExprKind::Const(Value::Int(n)) => Some(n.clone()),
+            _ => None,
+        };
+        let (length, element) = match (&base.ty, &known) {
+            (Type::Stack(element, n), _) => (*n as usize, Some((**element).clone())),
+            (Type::Tuple(elements), Some(n)) => {
+                let element = n.to_usize().and_then(|n| elements.get(n).cloned());
+                (elements.len(), element)
+            }
+            (Type::Tuple(_), None) => {
+                let message = "the index of a tuple must be known where it stands";
+                self.error(code::NOT_CONSTANT, index.span, message);
+                return broken(span);
+            }
+            _ => {
+                let message = format!("`{}` has no elements to index", self.show(&base.ty));
+                self.error(code::OPERANDS, span, message);
+                return broken(span);
+            }
+        };
+        if let Some(n) = &known {
+            if n.is_negative() || *n >= BigInt::from(length) {
+                let message = format!("the index {n} is out of range: there are {length} elements");
+                self.error(code::OUT_OF_RANGE, index.span, message);
+                return broken(span);
+            }
+        }
+        let Some(element) = element else { return broken(span) };
+        self.indexed(base, index, known, element, span)
+    }
+
+    fn indexed(
+        &mut self,
+        base: Expr,
+        index: Expr,
+        known: Option<BigInt>,
+        element: Type,
+        span: Span,
+    ) -> Expr {
+        if let (ExprKind::Aggregate(elements), Some(n)) = (&base.kind, known.as_ref()) {
+            let chosen = n.to_usize().and_then(|n| elements.get(n));
+            if let Some(chosen) = chosen.filter(|_| is_constant(&base)) {
+                return Expr { span, ..chosen.clone() };
+            }
+        }
+        let index = match (&index.kind, &index.ty) {
+            (ExprKind::Const(Value::Int(n)), _) => integer(n.clone(), Type::Bit(32), index.span),
+            (_, Type::InfInt) => {
+                let at = index.span;
+                typed(ExprKind::Cast(Box::new(index)), Type::Bit(32), at)
+            }
+            _ => index,
+        };
+        typed(ExprKind::Index(Box::new(base), Box::new(index)), element, span)
+    }
+}
+
+/// Whether two known values of one type are equal; `None` if that is not known here.
+fn constants_equal(a: &Expr, b: &Expr) -> Option<bool> {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Const(a), ExprKind::Const(b)) => Some(a == b),
+        (ExprKind::Aggregate(a), ExprKind::Aggregate(b)) => a
+            .iter()
+            .zip(b)
+            .try_fold(a.len() == b.len(), |equal, (a, b)| Some(equal && constants_equal(a, b)?)),
+        (ExprKind::InvalidHeader, ExprKind::InvalidHeader) => Some(true),
+        _ => None,
+    }
+}

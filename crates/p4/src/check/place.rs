@@ -1,0 +1,139 @@
+//! Where code stands, and what may be called or said there (specification, appendix F).
+//!
+//! Only the table of places; who asks is `call`, `statement` and `instance`.
+
+use super::Checker;
+use super::report::code;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::types::{ExternId, Type};
+
+/// The kind of place at which code stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceKind {
+    TopLevel,
+    ParserLocals,
+    ParserState,
+    ControlLocals,
+    ControlApply,
+    Action,
+    Function,
+    /// A function in an instance's initializer.
+    Method,
+    /// Arguments in a table's action list.
+    ActionArguments,
+}
+
+impl PlaceKind {
+    fn words(self) -> &'static str {
+        match self {
+            PlaceKind::TopLevel => "at top level",
+            PlaceKind::ParserLocals => "among a parser's declarations",
+            PlaceKind::ParserState => "in a parser state",
+            PlaceKind::ControlLocals => "among a control's declarations",
+            PlaceKind::ControlApply => "in a control's apply block",
+            PlaceKind::Action => "in an action",
+            PlaceKind::Function => "in a function",
+            PlaceKind::Method => "in a method",
+            PlaceKind::ActionArguments => "in the arguments of a table's action",
+        }
+    }
+}
+
+/// A place with what it needs to know of its surroundings.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub kind: PlaceKind,
+    /// What `return` must give: `Void` for nothing.
+    pub returns: Type,
+    /// Loops around the place, up to the enclosing body.
+    pub loops: u32,
+    /// In a method: the object's type.
+    pub this: Option<(ExternId, Vec<Type>)>,
+}
+
+impl Place {
+    /// A place without a result.
+    pub(super) fn of(kind: PlaceKind) -> Place {
+        Place { kind, returns: Type::Void, loops: 0, this: None }
+    }
+
+    /// Outside everything.
+    pub(super) fn top_level() -> Place {
+        Place::of(PlaceKind::TopLevel)
+    }
+}
+
+/// What is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Called {
+    Parser,
+    Control,
+    Extern,
+    Table,
+    Action,
+    Function,
+}
+
+impl Called {
+    fn words(self) -> &'static str {
+        match self {
+            Called::Parser => "a parser",
+            Called::Control => "a control",
+            Called::Extern => "an extern",
+            Called::Table => "a table",
+            Called::Action => "an action",
+            Called::Function => "a function",
+        }
+    }
+
+    fn allowed(self, place: PlaceKind) -> bool {
+        use PlaceKind::{
+            Action, ActionArguments, ControlApply, ControlLocals, Function, Method, ParserLocals,
+            ParserState, TopLevel,
+        };
+        match self {
+            Called::Parser => place == ParserState,
+            Called::Control => place == ControlApply,
+            Called::Table => place == ControlApply,
+            Called::Action => matches!(place, ControlApply | Action),
+            Called::Extern | Called::Function => match place {
+                TopLevel => false,
+                ParserLocals | ParserState | ControlLocals | ControlApply => true,
+                Action | Function | Method | ActionArguments => true,
+            },
+        }
+    }
+
+    fn where_allowed(self) -> &'static str {
+        match self {
+            Called::Parser => "a parser is applied in the states of other parsers",
+            Called::Control => "a control is applied in the apply block of other controls",
+            Called::Table => "a table is applied in the apply block of its control",
+            Called::Action => "an action is called by tables, other actions and apply blocks",
+            Called::Extern | Called::Function => "at top level everything is known when compiled",
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// Says so if this may not be called at the present place.
+    pub(super) fn check_call_place(&mut self, called: Called, span: Span) -> bool {
+        let place = self.place.kind;
+        if called.allowed(place) {
+            return true;
+        }
+        let message = format!("{} cannot be called {}", called.words(), place.words());
+        let diagnostic = Diagnostic::error(code::WRONG_PLACE, span, message);
+        self.report(diagnostic.with_note(called.where_allowed()));
+        false
+    }
+
+    /// Runs `work` at another place.
+    pub(super) fn at<T>(&mut self, place: Place, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.place, place);
+        let answer = work(self);
+        self.place = outer;
+        answer
+    }
+}

@@ -226,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_that_empties_ends_its_turn_and_saves_nothing() {
+        let mut scheduler = Scheduler::new(&[(0, 0, 1000), (0, 0, 1000)]);
+        let first = scheduler.pick(0, 0b11).unwrap();
+        scheduler.served(first, 100, true);
+        let second = scheduler.pick(0, 0b11).unwrap();
+        assert_ne!(second.queue, first.queue);
+    }
+
+    #[test]
     fn a_queue_that_was_alone_for_long_owes_one_packet_at_most() {
         let mut scheduler = Scheduler::new(&[(0, 0, 10), (0, 0, 10)]);
         for _ in 0..1000 {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.errors import ProgramError
+from sojourn.errors import UnknownAqmError
 from sojourn.layout import programs_folder
 
 
@@ -40,7 +40,7 @@ def check(
     path = Path(program)
     if not path.is_file():
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
-        raise ProgramError(f"{program}: {reason}")
+        raise UnknownAqmError(f"{program}: {reason}")
     paths = [*map(str, include_paths), str(programs_folder() / "include")]
     ok, rendered, diagnostics = _core.check(str(path), language_only, paths, dict(defines or {}))
     return CheckResult(ok, rendered, json.loads(diagnostics))

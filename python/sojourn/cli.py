@@ -23,15 +23,16 @@ from sojourn.errors import (
     EXIT_INTERRUPTED,
     EXIT_USER,
     Interrupted,
+    ProgramError,
     ScenarioError,
     SojournError,
 )
 from sojourn.folder import REPORT, RunFolder, default_folder
 from sojourn.layout import shown
 from sojourn.result import Result
-from sojourn.runner import finish, plan_scenario, run_plan, summaries
+from sojourn.runner import finish, plan_scenario, record, summaries
 from sojourn.scenario import Plan
-from sojourn.table import result_table
+from sojourn.table import result_tables
 
 _WIDTH = 100
 
@@ -76,11 +77,16 @@ def run(
     del on  # one ground so far; typer has refused every other
     plan = plan_scenario(scenario, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap)
     folder = out or default_folder(plan.name)
-    result = _run_with_progress(plan, folder)
-    _show(result, as_json=as_json)
+    recorded = _record_with_progress(plan, folder)
+    _show(_finish_with_status(recorded), as_json=as_json)
 
 
-def _run_with_progress(plan: Plan, folder: Path) -> Result:
+def _finish_with_status(folder: RunFolder) -> Result:
+    with _console(stderr=True).status("figures, plots and report"):
+        return finish(folder)
+
+
+def _record_with_progress(plan: Plan, folder: Path) -> RunFolder:
     """Runs `plan` while a bar for each AQM shows simulated time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
@@ -104,7 +110,7 @@ def _run_with_progress(plan: Plan, folder: Path) -> Result:
                 now = progress.now.get(label, 0)
                 bars.update(task, completed=now, now=now / 1e9)
 
-        return run_plan(plan, folder, progress, refresh)
+        return record(plan, folder, progress, refresh)
 
 
 def _show(result: Result, *, as_json: bool) -> None:
@@ -114,7 +120,8 @@ def _show(result: Result, *, as_json: bool) -> None:
     console = _console()
     scenario = result.scenario
     console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
-    console.print(result_table(result))
+    for table in result_tables(result, console.width):
+        console.print(table)
     console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
     console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)
 
@@ -125,7 +132,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Make table, plots and report again from the rows of an earlier run."""
-    _show(finish(RunFolder.open(folder)), as_json=as_json)
+    _show(_finish_with_status(RunFolder.open(folder)), as_json=as_json)
 
 
 @app.command()
@@ -187,6 +194,10 @@ def main() -> None:
     except Interrupted as error:
         _complain(str(error), "interrupted")
         sys.exit(EXIT_INTERRUPTED)
+    except ProgramError as error:
+        # The engine's diagnostics have their own heads, and a layout of their own.
+        print(str(error.args[0]).rstrip("\n"), file=sys.stderr)
+        sys.exit(EXIT_USER)
     except SojournError as error:
         _complain(str(error.args[0]), "error")
         sys.exit(EXIT_USER)
@@ -219,9 +230,7 @@ def _wrapped(message: str) -> str:
     wrap = TextWrapper(
         _WIDTH - 8, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
-    # A source excerpt has its own lines, and its columns must stay where they are.
-    lines = message.splitlines()
-    return "\n".join(wrap.fill(line) if line[:1].strip() else line for line in lines)
+    return "\n".join(wrap.fill(line) for line in message.splitlines())
 
 
 def _wants_traceback() -> bool:

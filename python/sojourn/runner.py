@@ -46,16 +46,16 @@ def plan_scenario(scenario: str | Path | Scenario | Mapping[str, Any], **changes
     return plan
 
 
-def run_plan(
+def record(
     plan: Plan,
     out: Path,
     progress: Progress | None = None,
     refresh: Callable[[], None] = lambda: None,
-) -> Result:
-    """Runs `plan` into the folder `out`."""
+) -> RunFolder:
+    """Runs `plan` and leaves its rows in the folder `out`; `finish` makes the rest from them."""
     folder = RunFolder.create(out, plan)
     simulate(plan, out, progress, refresh)
-    return finish(folder)
+    return folder
 
 
 def finish(folder: RunFolder) -> Result:
@@ -101,4 +101,4 @@ def run(
     """
     plan = plan_scenario(scenario, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap)
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
-    return run_plan(plan, folder)
+    return finish(record(plan, folder))

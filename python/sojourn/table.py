@@ -3,7 +3,7 @@
 Stands on the figures that `statistics` derived and on rich. The report shows the same columns.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -69,12 +69,24 @@ COLUMNS = (
 )
 
 
-def result_table(result: Result) -> Table:
-    """The table for a terminal of 100 columns."""
+_ROOM = 98
+"""Columns of a terminal that the whole table takes, next to AQMs' names of usual length."""
+
+_DELAY_COLUMNS = 6
+
+
+def result_tables(result: Result, width: int) -> list[Table]:
+    """The table for a terminal of `width` columns: in one piece, or as delay and traffic apart."""
+    if width >= _ROOM:
+        return [_table(result, COLUMNS)]
+    return [_table(result, COLUMNS[:_DELAY_COLUMNS]), _table(result, COLUMNS[_DELAY_COLUMNS:])]
+
+
+def _table(result: Result, columns: Sequence[Column]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("AQM", style="bold", overflow="fold", max_width=22)
-    for column in COLUMNS:
+    for column in columns:
         table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
     for label, aqm in result.aqms.items():
-        table.add_row(label, *(column.cell(aqm.summary) for column in COLUMNS))
+        table.add_row(label, *(column.cell(aqm.summary) for column in columns))
     return table

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_net::RunConfig;
 use sojourn_packet::Time;
+use std::sync::{Mutex, PoisonError};
 
 /// Checks a run's configuration without building the run.
 #[pyfunction]
@@ -20,7 +21,14 @@ fn read_config(config: &str) -> PyResult<RunConfig> {
 /// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
 #[pyclass(module = "sojourn._core")]
 pub struct Simulation {
-    run: sojourn_net::Simulation,
+    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    run: Mutex<sojourn_net::Simulation>,
+}
+
+impl Simulation {
+    fn run(&mut self) -> &mut sojourn_net::Simulation {
+        self.run.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
@@ -32,44 +40,45 @@ impl Simulation {
         let run = py
             .detach(|| sojourn_net::Simulation::new(config, plane))
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
-        Ok(Simulation { run })
+        Ok(Simulation { run: Mutex::new(run) })
     }
 
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
-        py.detach(|| self.run.advance(Time(until), max_rows));
+        let run = self.run();
+        py.detach(|| run.advance(Time(until), max_rows));
     }
 
     /// The instant up to which everything has happened, ns.
     #[getter]
-    fn now(&self) -> u64 {
-        self.run.now().as_nanos()
+    fn now(&mut self) -> u64 {
+        self.run().now().as_nanos()
     }
 
     /// True once the configured duration has passed.
     #[getter]
-    fn finished(&self) -> bool {
-        self.run.finished()
+    fn finished(&mut self) -> bool {
+        self.run().finished()
     }
 
     /// The packet rows that wait, as little-endian columns.
     fn take_packets<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::packets(py, &self.run.take_packets())
+        columns::packets(py, &self.run().take_packets())
     }
 
     /// The flow samples that wait, as little-endian columns.
     fn take_flows<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::flows(py, &self.run.take_flows())
+        columns::flows(py, &self.run().take_flows())
     }
 
     /// The captured frames that wait: time in ns, point (0 entered, 1 left), bytes, length on wire.
     fn take_capture<'py>(&mut self, py: Python<'py>) -> Vec<columns::Frame<'py>> {
-        columns::frames(py, &self.run.take_capture())
+        columns::frames(py, &self.run().take_capture())
     }
 
     /// The counters so far, as JSON.
-    fn report(&self) -> PyResult<String> {
-        serde_json::to_string(&self.run.report())
+    fn report(&mut self) -> PyResult<String> {
+        serde_json::to_string(&self.run().report())
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }
 }

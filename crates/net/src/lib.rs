@@ -5,7 +5,11 @@
 //! no clock and no file, starts no thread, and must not know wall-clock time, Python or Parquet.
 //! The same configuration and seed give the same rows, to the byte, everywhere.
 
+mod app;
 pub mod config;
+mod event;
+mod host;
+mod link;
 pub mod records;
 pub mod report;
 mod simulation;

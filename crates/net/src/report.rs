@@ -19,15 +19,23 @@ pub struct RunReport {
     pub recirculated_packets: u64,
     /// Their bytes.
     pub recirculated_bytes: u64,
-    /// Share of all bytes that left a data port or the recirculation port which were recirculated.
+    /// Bytes through the recirculation port's queue as a share of the bytes received from hosts.
     pub recirculated_share: f64,
+    /// Share of the recirculation port's bandwidth in use.
+    pub recirculation_utilisation: f64,
+    /// Packets that the egress pass dropped at the recirculation port: copies that had done their
+    /// work there and did not come back to ingress.
+    pub recirculation_drops: u64,
     /// How long mirrored copies were under way, during which a program's state is unsynchronised.
     pub unsynchronised: SpanReport,
     /// Packets that a parser refused.
     pub parser_errors: u64,
     /// Packets that the ingress pass dropped.
     pub ingress_drops: u64,
-    /// The bottleneck shaper's rate as hardware quantises it, bit/s.
+    /// Packets that the program sent to a port or queue that does not exist.
+    pub unroutable_packets: u64,
+    /// The bottleneck shaper's rate as hardware quantises it, bit/s; 0 without a
+    /// shaper.
     pub shaper_rate: u64,
     /// The bottleneck shaper's burst as hardware quantises it, bytes.
     pub shaper_burst: u64,
@@ -39,6 +47,8 @@ pub struct RunReport {
     pub reverse_bytes: u64,
     /// Frames that port 1 sent back towards the senders.
     pub reverse_packets: u64,
+    /// Frames towards the senders that found port 1's queue full.
+    pub reverse_drops: u64,
     /// Frames that reached a host which could not read them: a bad checksum or length.
     pub malformed_frames: u64,
     /// Frames that reached no host: their addresses belong to nobody.

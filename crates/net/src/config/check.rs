@@ -1,6 +1,9 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
 use super::{Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RunConfig, TcpFlow, UdpFlow};
+use sojourn_packet::Bytes;
+use sojourn_switch::discipline::{self, DisciplineError, REGISTERED};
+use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -23,14 +26,14 @@ impl RunConfig {
         for (i, flow) in self.flows.iter().enumerate() {
             check_flow(i, flow)?;
             if let FlowConfig::Udp(udp) = flow {
-                constant_rate = constant_rate.saturating_add(udp.rate);
+                constant_rate = constant_rate.saturating_add(line_rate(udp));
             }
         }
         // TCP is held back by its window; constant-rate senders faster than their link would
         // queue in front of it without end.
         if constant_rate > self.access_rate {
             return Err(invalid(
-                "flows[].rate (sum of all udp flows)",
+                "flows[].rate (sum of all udp flows, with preamble, FCS and gap)",
                 constant_rate,
                 format!("at most access_rate = {}", self.access_rate),
             ));
@@ -52,17 +55,46 @@ impl RunConfig {
 
     fn check_aqm(&self) -> Result<(), ConfigError> {
         match &self.aqm {
-            Aqm::Native(NativeAqm::Fifo {}) => Ok(()),
-            Aqm::Native(NativeAqm::Codel { target, interval }) => {
-                within("aqm.target", *target, 1..=LONGEST)?;
-                within("aqm.interval", *interval, 1..=LONGEST)
-            }
+            Aqm::Native(native) => check_native(native),
             Aqm::P4(p4) if p4.program.is_empty() => {
                 Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
             }
             Aqm::P4(_) => Ok(()),
         }
     }
+}
+
+/// The switch's register of disciplines says which names and parameters there are.
+fn check_native(native: &NativeAqm) -> Result<(), ConfigError> {
+    let quoted = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let Some(registered) = REGISTERED.iter().find(|d| d.name == native.name) else {
+        let allowed = quoted(&mut REGISTERED.iter().map(|d| d.name));
+        return Err(invalid("aqm.name", format!("`{}`", native.name), format!("one of {allowed}")));
+    };
+    let known = || registered.parameters.iter().map(|parameter| parameter.name);
+    if let Some(unknown) = native.parameters.keys().find(|key| !known().any(|name| name == *key)) {
+        return Err(ConfigError::UnknownKey {
+            key: format!("aqm.{unknown}"),
+            allowed: quoted(&mut known()),
+        });
+    }
+    let parameters: Vec<_> = native.parameters.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+    match discipline::build(&native.name, &parameters) {
+        Ok(_) => Ok(()),
+        Err(DisciplineError::Value { parameter, value, allowed, .. }) => {
+            Err(invalid(&format!("aqm.{parameter}"), value, allowed))
+        }
+        Err(other) => Err(ConfigError::Switch(other.to_string())),
+    }
+}
+
+/// What a flow's rate comes to on a wire, rounded up.
+fn line_rate(udp: &UdpFlow) -> u64 {
+    let frame = u64::from(udp.packet_size.max(1));
+    let wire = wire_bytes(Bytes(frame)).0 + INTER_FRAME_GAP;
+    (u128::from(udp.rate) * u128::from(wire)).div_ceil(u128::from(frame)) as u64
 }
 
 fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {

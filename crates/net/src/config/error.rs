@@ -18,6 +18,14 @@ pub enum ConfigError {
         /// What may stand there.
         allowed: String,
     },
+    /// A key that does not exist there.
+    #[error("{key} is unknown: allowed are {allowed}")]
+    UnknownKey {
+        /// Path of the key.
+        key: String,
+        /// The keys that there are.
+        allowed: String,
+    },
     /// `aqm.kind` is `p4` and no loaded program was handed over.
     #[error("aqm.kind = p4: a loaded program must be handed over with the configuration")]
     PlaneMissing,

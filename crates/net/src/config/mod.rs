@@ -89,21 +89,15 @@ pub enum Aqm {
     P4(P4Aqm),
 }
 
-/// The native disciplines and their parameters.
+/// A native discipline by its registered name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
-pub enum NativeAqm {
-    /// Tail drop.
-    Fifo {},
-    /// RFC 8289.
-    Codel {
-        /// Acceptable standing queue delay, ns (RFC 8289 section 3.2).
-        #[serde(default = "default_target")]
-        target: u64,
-        /// Sliding window of the minimum, ns (RFC 8289 section 3.2).
-        #[serde(default = "default_interval")]
-        interval: u64,
-    },
+pub struct NativeAqm {
+    /// Name, as the switch registers it: `fifo`, `codel` and so on.
+    pub name: String,
+    /// Parameters that differ from the defaults, by the names of the discipline's source; all
+    /// other keys beside `kind` and `name`.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, u64>,
 }
 
 /// A P4 program and how to load it.
@@ -302,14 +296,6 @@ fn default_seed() -> u64 {
 
 fn default_port_speed() -> u64 {
     10_000_000_000
-}
-
-fn default_target() -> u64 {
-    5_000_000
-}
-
-fn default_interval() -> u64 {
-    100_000_000
 }
 
 fn default_packet_size() -> u32 {

@@ -48,8 +48,8 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!(config.seed, 1);
     assert_eq!(config.switch.rate, 100_000_000);
     assert_eq!(config.access_rate, 10_000_000_000);
-    let Aqm::Native(NativeAqm::Codel { target, interval }) = config.aqm else { panic!() };
-    assert_eq!((target, interval), (5_000_000, 100_000_000));
+    let Aqm::Native(native) = config.aqm else { panic!() };
+    assert_eq!(native, NativeAqm { name: "codel".into(), parameters: BTreeMap::new() });
     let FlowConfig::Tcp(flow) = &config.flows[0] else { panic!() };
     assert_eq!(flow.congestion_control, CongestionControlName::Cubic);
     assert_eq!(flow.ip_version, IpVersion::V4);
@@ -76,6 +76,24 @@ fn an_unknown_choice_is_named_beside_the_allowed_ones() {
     assert!(message.contains("vegas") && message.contains("`cubic`"), "{message}");
     let message = refused(|v| v["aqm"] = serde_json::json!({"kind": "native", "name": "blue"}));
     assert!(message.contains("blue") && message.contains("`fifo`"), "{message}");
+}
+
+fn native(aqm: serde_json::Value) -> String {
+    refused(|v| v["aqm"] = aqm.clone())
+}
+
+#[test]
+fn a_native_discipline_takes_its_own_parameters_and_no_others() {
+    let message = native(serde_json::json!({"kind": "native", "name": "codel", "traget": 1}));
+    assert!(message.starts_with("aqm.traget is unknown: allowed are `target`"), "{message}");
+    let message = native(serde_json::json!({"kind": "native", "name": "codel", "target": 0}));
+    assert!(message.starts_with("aqm.target = 0: allowed is "), "{message}");
+    let mut value: serde_json::Value = serde_json::from_str(DEMO).unwrap();
+    value["aqm"] = serde_json::json!({"kind": "native", "name": "codel", "target": 1_000_000});
+    let Aqm::Native(native) = RunConfig::from_json(&value.to_string()).unwrap().aqm else {
+        panic!()
+    };
+    assert_eq!(native.parameters["target"], 1_000_000);
 }
 
 #[test]

@@ -96,6 +96,23 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
 }
 
+/// Where a frame goes by its IP header, if it has one; checks nothing else.
+pub fn destination(packet: &Packet) -> Option<IpAddress> {
+    let bytes = packet.bytes.as_slice();
+    let ip = bytes.get(ETHERNET_HEADER_LEN..)?;
+    match u16::from_be_bytes([bytes[12], bytes[13]]) {
+        ETHERTYPE_IPV4 => {
+            let octets: [u8; 4] = ip.get(16..20)?.try_into().ok()?;
+            Some(IpAddress::V4(Ipv4Addr::from(octets)))
+        }
+        ETHERTYPE_IPV6 => {
+            let octets: [u8; 16] = ip.get(24..40)?.try_into().ok()?;
+            Some(IpAddress::V6(Ipv6Addr::from(octets)))
+        }
+        _ => None,
+    }
+}
+
 fn read_ipv4(bytes: &[u8]) -> Result<Ip, WireError> {
     let fixed = bytes.first_chunk::<IPV4_HEADER_LEN>().ok_or(WireError::Truncated)?;
     let header_len = usize::from(fixed[0] & 0xf) * 4;

@@ -13,7 +13,7 @@ mod tcp;
 mod udp;
 
 pub use address::{Endpoint, Endpoints, IpAddress, Role, flow_endpoints, flow_of};
-pub use frame::{Frame, Transport, WireError, read_frame};
+pub use frame::{Frame, Transport, WireError, destination, read_frame};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{SackBlocks, TcpOptions, Timestamps};
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};

@@ -1,0 +1,181 @@
+//! The two ends of a TCP transfer: a client that connects and writes, a server that reads.
+
+use super::SenderSample;
+use crate::app::Bulk;
+use crate::report::FlowReport;
+use crate::tcp::{Connection, TcpConfig};
+use crate::wire::{Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
+use sojourn_packet::{HeaderBytes, Time};
+
+/// A connection with its addresses.
+struct Socket {
+    connection: Connection,
+    template: FrameTemplate,
+    /// Ours and the peer's.
+    ports: (u16, u16),
+}
+
+impl Socket {
+    fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
+        let template = FrameTemplate::new(local, remote, Protocol::Tcp);
+        Socket { connection, template, ports: (local.port, remote.port) }
+    }
+
+    fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+        let mine = ports == (self.ports.1, self.ports.0);
+        if mine {
+            self.connection.receive(now, segment);
+        }
+        mine
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+        self.connection.advance(now);
+        let segment = self.connection.poll_transmit(now)?;
+        write_tcp(&mut self.template, self.ports, &segment, out);
+        Some(segment.payload)
+    }
+}
+
+/// The end that connects at `start`, writes until `stop` and closes.
+pub(crate) struct TcpClient {
+    socket: Socket,
+    config: TcpConfig,
+    rate_cap: Option<u64>,
+    start: Time,
+    stop: Option<Time>,
+    /// Absent until the connection is open.
+    app: Option<Bulk>,
+    connected: bool,
+    closed: bool,
+}
+
+/// When a client runs and how fast it may write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientPlan {
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    pub(crate) rate_cap: Option<u64>,
+}
+
+impl TcpClient {
+    pub(crate) fn new(
+        config: TcpConfig,
+        plan: ClientPlan,
+        local: &Endpoint,
+        remote: &Endpoint,
+    ) -> TcpClient {
+        TcpClient {
+            socket: Socket::new(Connection::closed(config.clone()), local, remote),
+            config,
+            rate_cap: plan.rate_cap,
+            start: plan.start,
+            stop: plan.stop,
+            app: None,
+            connected: false,
+            closed: false,
+        }
+    }
+
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+        self.socket.receive(now, ports, segment)
+    }
+
+    fn stopped(&self, now: Time) -> bool {
+        self.stop.is_some_and(|stop| now >= stop)
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        if !self.connected {
+            let worth_it = self.stop.is_none_or(|stop| self.start < stop);
+            return worth_it.then_some(self.start);
+        }
+        let stop = if self.closed { None } else { self.stop };
+        let write = self.app.as_ref().filter(|_| !self.closed).and_then(Bulk::next_write);
+        [self.socket.connection.next_timer(), stop, write].into_iter().flatten().min()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+        if now < self.start || (!self.connected && self.stopped(now)) {
+            return None;
+        }
+        if !self.connected {
+            self.socket.connection = Connection::connect(self.config.clone());
+            self.connected = true;
+        }
+        self.write(now);
+        self.socket.poll_transmit(now, out)
+    }
+
+    /// What the application does with its socket.
+    fn write(&mut self, now: Time) {
+        let connection = &mut self.socket.connection;
+        if self.closed || !connection.is_established() {
+            // Before the handshake is done there is nothing to close either.
+            self.closed |= self.stop.is_some_and(|stop| now >= stop);
+            return;
+        }
+        let app = self.app.get_or_insert_with(|| Bulk::new(now, self.rate_cap));
+        if self.stop.is_some_and(|stop| now >= stop) {
+            if self.rate_cap.is_none() {
+                // What was not sent yet was never written.
+                connection.set_written(0);
+            }
+            connection.close();
+            self.closed = true;
+        } else {
+            connection.set_written(app.written(now));
+        }
+    }
+
+    pub(super) fn sample(&self, now: Time) -> SenderSample {
+        let sender = self.socket.connection.sender();
+        let statistics = sender.statistics();
+        SenderSample {
+            started: self.connected && now >= self.start,
+            cwnd: sender.window(),
+            ssthresh: sender.ssthresh(),
+            srtt: sender.rtt().srtt(),
+            in_flight: sender.in_flight(),
+            totals: FlowReport {
+                started: self.start.0,
+                delivered: 0,
+                segments: statistics.segments,
+                retransmits: statistics.retransmits,
+                timeouts: statistics.timeouts,
+                congestion_events: statistics.congestion_events,
+            },
+        }
+    }
+}
+
+/// The end that listens and reads; it closes when it has read everything.
+pub(crate) struct TcpServer {
+    socket: Socket,
+}
+
+impl TcpServer {
+    pub(crate) fn new(config: TcpConfig, local: &Endpoint, remote: &Endpoint) -> TcpServer {
+        TcpServer { socket: Socket::new(Connection::listen(config), local, remote) }
+    }
+
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+        let mine = self.socket.receive(now, ports, segment);
+        if self.socket.connection.receiver().is_finished() {
+            self.socket.connection.close();
+        }
+        mine
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        self.socket.connection.next_timer()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+        self.socket.poll_transmit(now, out)
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.socket.connection.receiver().delivered()
+    }
+}

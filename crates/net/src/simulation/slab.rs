@@ -1,0 +1,35 @@
+//! Packets under way, kept in place so that events stay small and nothing is allocated per packet.
+
+use sojourn_packet::Packet;
+
+/// Where a packet is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot(u32);
+
+/// The packets under way.
+#[derive(Debug, Default)]
+pub(super) struct PacketSlab {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl PacketSlab {
+    pub(super) fn put(&mut self, packet: Packet) -> Slot {
+        match self.free.pop() {
+            Some(index) => {
+                self.packets[index as usize] = packet;
+                Slot(index)
+            }
+            None => {
+                self.packets.push(packet);
+                Slot(self.packets.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Each slot is taken once.
+    pub(super) fn take(&mut self, slot: Slot) -> Packet {
+        self.free.push(slot.0);
+        std::mem::take(&mut self.packets[slot.0 as usize])
+    }
+}

@@ -1,0 +1,309 @@
+//! Whole runs, held against what can be computed by hand.
+
+use super::*;
+use crate::records::{CapturePoint, Verdict};
+use crate::wire::{Frame, Transport};
+use serde_json::{Value, json};
+
+/// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
+const FRAMING: u64 = 24;
+
+/// A run of a few flows through a native discipline, 100 Mbit/s unless changed.
+fn config(seconds: f64, aqm: Value, flows: &[Value]) -> RunConfig {
+    let duration = (seconds * 1e9) as u64;
+    let mut aqm = aqm;
+    aqm["kind"] = "native".into();
+    let text = json!({ "duration": duration, "aqm": aqm, "flows": flows }).to_string();
+    RunConfig::from_json(&text).expect("a valid configuration")
+}
+
+fn fifo() -> Value {
+    json!({"name": "fifo"})
+}
+
+fn tcp(rtt_ms: u64) -> Value {
+    json!({"kind": "tcp", "rtt": rtt_ms * 1_000_000})
+}
+
+/// Everything that a run yields.
+struct Done {
+    packets: PacketRows,
+    flows: FlowRows,
+    capture: Vec<CapturedFrame>,
+    report: RunReport,
+}
+
+fn run(config: &RunConfig) -> Done {
+    let mut run = Simulation::new(config.clone(), None).expect("a valid configuration");
+    run.advance(Time::MAX, usize::MAX);
+    assert!(run.finished());
+    let report = run.report();
+    Done {
+        packets: run.take_packets(),
+        flows: run.take_flows(),
+        capture: run.take_capture(),
+        report,
+    }
+}
+
+impl Done {
+    fn delivered(&self, flow: usize) -> u64 {
+        self.report.flows[flow].delivered
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.packets.verdict.iter().filter(|v| **v == verdict as u8).count()
+    }
+
+    /// Mean sojourn time in ns of what was sent.
+    fn mean_sojourn(&self) -> u64 {
+        let rows = &self.packets;
+        let spans = rows.enqueued.iter().zip(&rows.dequeued).zip(&rows.verdict);
+        let sent: Vec<u64> = spans
+            .filter(|(_, verdict)| **verdict == Verdict::Sent as u8)
+            .map(|((enqueued, dequeued), _)| dequeued - enqueued)
+            .collect();
+        sent.iter().sum::<u64>() / sent.len() as u64
+    }
+}
+
+#[test]
+fn one_flow_fills_100_mbit() {
+    let done = run(&config(10.0, fifo(), &[tcp(10)]));
+    let goodput = done.delivered(0) * 8 / 10;
+    // 1448 of the 1538 bytes that a full segment holds the wire are payload.
+    let possible = 100_000_000 * 1448 / (1514 + FRAMING);
+    assert!(goodput >= 93_000_000, "{goodput}");
+    assert!(goodput <= possible * 1001 / 1000, "{goodput} of {possible}");
+}
+
+#[test]
+fn the_round_trip_without_a_queue_is_the_configured_one_and_serialisation() {
+    // Too slow to queue: one segment now and then, acknowledged after 40 ms.
+    let mut flow = tcp(20);
+    flow["rate_cap"] = 100_000.into();
+    let mut quick = config(0.5, fifo(), &[flow]);
+    quick.switch.rate = quick.switch.port_speed;
+    let done = run(&quick);
+    // The SYN and the SYN-ACK: 74 bytes each over two links and two ports of 10 Gbit/s, without
+    // the gap behind them, and twice through the switch.
+    let hop = ((74 + 12) * 8u64).div_ceil(10);
+    let through_switch = quick.switch.ingress_latency + quick.switch.egress_latency;
+    let expected = 20_000_000 + 2 * (2 * hop + hop + through_switch);
+    let first = done.flows.srtt.iter().find(|srtt| **srtt > 0).copied().expect("a measurement");
+    // The handshake's measurement; data measures come later and may wait for the burst's end.
+    assert!(first.abs_diff(expected) <= 2_000, "{first}, not {expected}");
+}
+
+#[test]
+fn every_byte_sent_is_delivered_dropped_or_under_way() {
+    let flows = [tcp(5), tcp(8), tcp(10)];
+    let done = run(&config(3.0, fifo(), &flows));
+    let rows = &done.packets;
+    let data: Vec<u64> = (0..3)
+        .map(|flow| {
+            let segments = rows.flow.iter().zip(&rows.size).zip(&rows.verdict);
+            segments
+                .filter(|((f, size), verdict)| {
+                    **f == flow && **size == 1514 && **verdict == Verdict::Sent as u8
+                })
+                .count() as u64
+        })
+        .collect();
+    for flow in 0..3 {
+        let report = &done.report.flows[flow];
+        let sent = report.segments + report.retransmits;
+        let dropped = rows
+            .flow
+            .iter()
+            .zip(&rows.verdict)
+            .filter(|(f, v)| **f == flow as u32 && **v == Verdict::TailDrop as u8)
+            .count() as u64;
+        assert!(data[flow] + dropped <= sent, "flow {flow}");
+        assert!(sent - data[flow] - dropped <= 1_500, "no more than a queue is under way");
+        assert!(report.delivered <= data[flow] * 1448);
+        assert!(report.delivered + 1_500 * 1448 >= data[flow] * 1448);
+    }
+    assert_eq!((done.report.malformed_frames, done.report.stray_frames), (0, 0));
+    assert_eq!(done.report.forward_packets as usize, done.count(Verdict::Sent));
+}
+
+#[test]
+fn no_packet_waits_longer_than_the_full_queue_takes_to_drain() {
+    let config = config(3.0, fifo(), &[tcp(5), tcp(10)]);
+    let done = run(&config);
+    assert!(done.count(Verdict::TailDrop) > 0, "the queue was full at least once");
+    // A full segment takes 19 cells of 80 bytes; 24,250 cells hold 1,276 of them.
+    let most = config.switch.queue_limit / 80 / 19;
+    let drain = (most + 2) * (1514 + FRAMING) * 8 * 10;
+    let rows = &done.packets;
+    let worst = rows.dequeued.iter().zip(&rows.enqueued).map(|(d, e)| d - e).max();
+    assert!(worst.expect("rows") <= drain, "{worst:?} of {drain}");
+    assert!(worst.expect("rows") >= drain * 95 / 100, "{worst:?} of {drain}");
+}
+
+#[test]
+fn codel_keeps_the_queue_far_shorter_than_tail_drop_does() {
+    let flows: Vec<Value> = (0..10).map(|_| tcp(8)).collect();
+    let tail = run(&config(5.0, fifo(), &flows));
+    let codel = run(&config(5.0, json!({"name": "codel"}), &flows));
+    assert!(tail.mean_sojourn() > 50_000_000, "{}", tail.mean_sojourn());
+    assert!(codel.mean_sojourn() < 10_000_000, "{}", codel.mean_sojourn());
+    assert!(codel.count(Verdict::AqmDrop) > 0);
+    let goodput: u64 = (0..10).map(|flow| codel.delivered(flow)).sum::<u64>() * 8 / 5;
+    assert!(goodput > 85_000_000, "{goodput}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows_and_another_seed_others() {
+    let flows = [tcp(5), tcp(6), json!({"kind": "udp", "rate": 5_000_000, "rtt": 4_000_000})];
+    let mut config = config(1.0, json!({"name": "codel"}), &flows);
+    let (first, second) = (run(&config), run(&config));
+    assert_eq!(first.packets, second.packets);
+    assert_eq!(first.flows, second.flows);
+    assert_eq!(first.report, second.report);
+    config.seed = 2;
+    assert_ne!(first.packets, run(&config).packets);
+}
+
+#[test]
+fn a_run_in_small_steps_gives_the_same_rows_as_a_run_in_one() {
+    let config = config(0.5, fifo(), &[tcp(5), tcp(6)]);
+    let whole = run(&config);
+    let mut run = Simulation::new(config, None).expect("a valid configuration");
+    let mut rows = PacketRows::default();
+    let mut target = Time::ZERO;
+    while !run.finished() {
+        target += Time::from_micros(1_700);
+        loop {
+            run.advance(target, 7);
+            let some = run.take_packets();
+            let full = some.len() >= 7;
+            rows.packet.extend(some.packet);
+            rows.dequeued.extend(some.dequeued);
+            if !full {
+                break;
+            }
+        }
+        assert!(run.now() == target || run.finished());
+    }
+    assert_eq!(rows.packet, whole.packets.packet);
+    assert_eq!(rows.dequeued, whole.packets.dequeued);
+}
+
+#[test]
+fn adding_a_flow_leaves_the_others_starts_as_they_were() {
+    let starts = |flows: &[Value]| -> Vec<u64> {
+        run(&config(0.05, fifo(), flows)).report.flows.iter().map(|f| f.started).collect()
+    };
+    let two = starts(&[tcp(5), tcp(6)]);
+    let three = starts(&[tcp(5), tcp(6), tcp(7)]);
+    assert_eq!(two, three[..2]);
+    assert!(two[0] != two[1] && three.iter().all(|start| *start < START_LIMIT));
+}
+
+/// Ten milliseconds of jitter.
+const START_LIMIT: u64 = 10_000_000;
+
+#[test]
+fn constant_rate_udp_arrives_at_the_queue_with_exact_spacing() {
+    let flow = json!({"kind": "udp", "rate": 10_000_000, "packet_size": 1000, "rtt": 2_000_000});
+    let done = run(&config(1.0, fifo(), &[flow]));
+    let gaps: Vec<u64> = done.packets.enqueued.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.len() > 1_230);
+    assert!(gaps.iter().all(|gap| *gap == 800_000), "{gaps:?}");
+    assert_eq!(done.count(Verdict::Sent), done.packets.len());
+    // Delivered one way: half the round trip later, without the headers of 42 bytes.
+    let in_time = done.packets.dequeued.iter().filter(|at| **at + 1_010_000 < 1_000_000_000);
+    assert!(done.delivered(0).abs_diff(in_time.count() as u64 * 958) <= 958);
+}
+
+#[test]
+fn udp_faster_than_the_shaper_loses_exactly_the_excess() {
+    let flow = json!({"kind": "udp", "rate": 110_000_000, "packet_size": 1514, "rtt": 2_000_000});
+    let done = run(&config(5.0, fifo(), &[flow]));
+    let sent = done.count(Verdict::Sent) as u64;
+    // The shaper counts 20 bytes of preamble and gap with each frame of 1514 bytes and FCS.
+    let possible = 5 * done.report.shaper_rate / ((1514 + FRAMING) * 8);
+    assert!(sent.abs_diff(possible) * 500 < possible, "{sent} of {possible}");
+    assert!(done.count(Verdict::TailDrop) > 1_000);
+}
+
+#[test]
+fn a_rate_cap_holds_on_average() {
+    let mut flow = tcp(10);
+    flow["rate_cap"] = 9_000_000.into();
+    let done = run(&config(10.0, fifo(), &[flow]));
+    let goodput = done.delivered(0) * 8 / 10;
+    assert!(goodput.abs_diff(9_000_000) < 150_000, "{goodput}");
+}
+
+#[test]
+fn a_flow_that_stops_closes_and_leaves_the_link_to_the_others() {
+    let mut short = tcp(5);
+    short["stop"] = 1_000_000_000u64.into();
+    let done = run(&config(4.0, fifo(), &[short, tcp(5)]));
+    let last = |flow: u32| {
+        let rows = done.packets.flow.iter().zip(&done.packets.dequeued);
+        rows.filter(|(f, _)| **f == flow).map(|(_, at)| *at).max().expect("rows")
+    };
+    assert!(last(0) < 2_000_000_000, "{}", last(0));
+    assert!(last(1) > 3_900_000_000);
+    // Nothing that was written is missing: the connection could close.
+    let report = &done.report.flows[0];
+    assert!(report.delivered > 0 && report.delivered <= report.segments * 1448);
+}
+
+#[test]
+fn ipv6_flows_run_beside_ipv4_flows() {
+    let mut six = tcp(5);
+    six["ip_version"] = 6.into();
+    let udp = json!({"kind": "udp", "rate": 1_000_000, "rtt": 2_000_000, "ip_version": 6});
+    let done = run(&config(2.0, fifo(), &[six, tcp(5), udp]));
+    assert!((0..3).all(|flow| done.delivered(flow) > 200_000));
+    assert_eq!((done.report.malformed_frames, done.report.stray_frames), (0, 0));
+}
+
+#[test]
+fn the_capture_has_valid_frames_in_and_out_in_the_order_of_time() {
+    let mut config = config(0.2, fifo(), &[tcp(5)]);
+    config.capture = true;
+    let done = run(&config);
+    let (entered, left): (Vec<_>, Vec<_>) =
+        done.capture.iter().partition(|frame| frame.point == CapturePoint::Entered);
+    assert!(entered.len() >= left.len() && left.len() > 1_000);
+    for frame in &done.capture {
+        let packet = Packet {
+            bytes: frame.bytes.as_slice().into(),
+            zeros: frame.original_len - frame.bytes.len() as u32,
+            ..Packet::default()
+        };
+        let read: Frame = read_frame(&packet).expect("a valid frame");
+        assert!(matches!(read.transport, Transport::Tcp(_)));
+        assert_eq!(flow_of(read.destination), Some((0, Role::Server)));
+    }
+    for point in [entered, left] {
+        assert!(point.windows(2).all(|pair| pair[0].time <= pair[1].time));
+    }
+}
+
+#[test]
+fn samples_come_every_10_ms_from_the_start_of_each_flow() {
+    let mut late = tcp(5);
+    late["start"] = 500_000_000u64.into();
+    let done = run(&config(1.0, fifo(), &[tcp(5), late]));
+    let times = |flow: u32| -> Vec<u64> {
+        let rows = done.flows.flow.iter().zip(&done.flows.time);
+        rows.filter(|(f, _)| **f == flow).map(|(_, at)| *at).collect()
+    };
+    assert_eq!(times(0), (1..=100).map(|n| n * 10_000_000).collect::<Vec<_>>());
+    assert_eq!(times(1)[0], 510_000_000);
+    assert!(done.flows.delivered.windows(2).len() > 100);
+}
+
+#[test]
+fn a_program_is_wanted_for_p4_and_for_nothing_else() {
+    let mut p4 = config(1.0, fifo(), &[tcp(5)]);
+    p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
+    assert_eq!(Simulation::new(p4, None).err(), Some(ConfigError::PlaneMissing));
+}

@@ -1,0 +1,127 @@
+use super::*;
+
+fn sack(segment: &TcpSegment) -> Vec<(u32, u32)> {
+    let relative = |(left, right): &(u32, u32)| (left - PEER, right - PEER);
+    segment.options.sack.as_slice().iter().map(relative).collect()
+}
+
+#[test]
+fn every_second_full_segment_is_acknowledged_at_once() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    for n in 0..6 {
+        drill.data(n);
+        if n % 2 == 0 {
+            drill.nothing();
+        } else {
+            assert_eq!(drill.one().ack, PEER + seq(n + 1));
+        }
+    }
+}
+
+#[test]
+fn a_single_segment_is_acknowledged_after_40_ms() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.at(ms(5));
+    drill.data(0);
+    drill.nothing();
+    drill.at(Time(ms(45).0 - 1));
+    drill.nothing();
+    assert_eq!(drill.timer(), ms(45));
+    assert_eq!(drill.one().ack, PEER + seq(1));
+    assert_eq!(drill.end.next_timer(), None);
+}
+
+#[test]
+fn data_behind_a_gap_is_reported_at_once_with_every_segment() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.data(0);
+    drill.data(2);
+    let first = drill.one();
+    assert_eq!(first.ack, PEER + seq(1));
+    assert_eq!(sack(&first), [(seq(2), seq(3))]);
+    drill.data(3);
+    assert_eq!(sack(&drill.one()), [(seq(2), seq(4))]);
+}
+
+#[test]
+fn closing_a_gap_is_acknowledged_at_once() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.data(1);
+    drill.one();
+    drill.data(0);
+    let ack = drill.one();
+    assert_eq!(ack.ack, PEER + seq(2));
+    assert_eq!(sack(&ack), []);
+    assert_eq!(drill.end.receiver().delivered(), 2 * u64::from(MSS));
+}
+
+#[test]
+fn the_block_that_changed_last_comes_first_and_three_fit_beside_timestamps() {
+    // RFC 2018 section 4: the first block is the one with the segment that has just arrived.
+    let mut drill = Drill::receiver(TcpConfig::default());
+    for n in [2, 4, 6, 8] {
+        drill.data(n);
+        drill.all();
+    }
+    drill.data(5);
+    let blocks = sack(&drill.one());
+    assert_eq!(blocks, [(seq(4), seq(7)), (seq(8), seq(9)), (seq(2), seq(3))]);
+}
+
+#[test]
+fn a_duplicate_is_acknowledged_at_once() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.data(0);
+    drill.data(1);
+    drill.one();
+    drill.data(0);
+    assert_eq!(drill.one().ack, PEER + seq(2));
+    assert_eq!(drill.end.receiver().delivered(), 2 * u64::from(MSS));
+}
+
+#[test]
+fn a_delayed_acknowledgement_echoes_the_older_of_two_timestamps() {
+    // RFC 7323 section 4.3 case A, so that the sender's measure includes the delay.
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.at(ms(10));
+    drill.data(0);
+    drill.at(ms(30));
+    drill.data(1);
+    assert_eq!(drill.one().options.timestamps, Some(Timestamps { value: 30, echo: 10 }));
+}
+
+#[test]
+fn behind_a_gap_the_timestamp_of_the_last_segment_in_order_is_echoed() {
+    // RFC 7323 section 4.3 case B.
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.at(ms(10));
+    drill.data(0);
+    drill.at(ms(20));
+    drill.data(2);
+    assert_eq!(drill.one().options.timestamps.map(|t| t.echo), Some(10));
+    // Case C: the segment that fills the gap brings its own.
+    drill.at(ms(60));
+    drill.data(1);
+    assert_eq!(drill.one().options.timestamps.map(|t| t.echo), Some(60));
+}
+
+#[test]
+fn a_segment_with_an_older_timestamp_is_answered_and_dropped() {
+    // RFC 7323 section 5.3 (PAWS).
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.at(ms(50));
+    drill.data(0);
+    drill.data(1);
+    drill.one();
+    let options = peer_options(ms(49));
+    drill.inject(TcpSegment { seq: PEER + seq(2), payload: MSS, options, ..peer(1) });
+    assert_eq!(drill.one().ack, PEER + seq(2));
+}
+
+#[test]
+fn the_window_is_announced_in_units_of_its_scale() {
+    let mut drill = Drill::receiver(TcpConfig::default());
+    drill.data(0);
+    drill.data(1);
+    assert_eq!(drill.one().window, ((64 << 20) >> 11) as u16);
+}

@@ -1,0 +1,125 @@
+use super::*;
+
+#[test]
+fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {
+    // One measurement of 40 ms: 4 * 20 ms of variation are below the minimum of 200 ms.
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    assert_eq!(drill.timer(), ms(40 + 40 + 200));
+    assert_eq!(drill.sent(), [seq(0)], "one segment");
+    assert_eq!(drill.window(), 1);
+    assert_eq!(drill.end.sender().ssthresh(), 7 * u64::from(MSS));
+}
+
+#[test]
+fn a_large_variation_counts_instead_of_the_minimum() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(400));
+    drill.sent();
+    assert_eq!(drill.timer(), ms(400 + 400 + 4 * 200));
+}
+
+#[test]
+fn the_timeout_doubles_until_something_is_acknowledged_and_the_threshold_falls_once() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    let mut at = ms(40);
+    for backoff in 0..5 {
+        at += Time(ms(240).0 << backoff);
+        assert_eq!(drill.timer(), at);
+        assert_eq!(drill.sent(), [seq(0)]);
+    }
+    assert_eq!(drill.end.sender().ssthresh(), 7 * u64::from(MSS));
+    assert_eq!(drill.end.sender().statistics().timeouts, 5);
+    drill.at(at + ms(40));
+    drill.ack(seq(1));
+    assert_eq!(drill.sent(), [seq(1), seq(2)], "slow start over what is still missing");
+    // The echoed timestamp has measured 0 ms, so the backoff is forgotten.
+    let rto = drill.end.sender().rtt().rto();
+    assert_eq!(drill.timer(), at + ms(40) + rto);
+}
+
+#[test]
+fn without_timestamps_a_segment_sent_twice_measures_nothing() {
+    let mut drill = Drill::new(Connection::connect(TcpConfig::default()));
+    drill.one();
+    drill.at(ms(40));
+    drill.inject(syn_ack(TcpOptions { timestamps: None, ..full_offer() }));
+    drill.end.set_written(1460);
+    drill.all();
+    assert_eq!(drill.timer(), ms(280));
+    drill.one();
+    drill.at(ms(300));
+    drill.inject(TcpSegment { ack: 1461, ..peer(1) });
+    assert_eq!(drill.end.sender().rtt().srtt(), ms(40));
+    assert_eq!(drill.end.next_timer(), None);
+    // Karn: the backed-off timeout stays until a segment sent once is acknowledged.
+    drill.end.set_written(2 * 1460);
+    drill.one();
+    assert_eq!(drill.timer(), ms(300 + 2 * 240));
+}
+
+#[test]
+fn an_acknowledgement_of_new_data_starts_the_timer_anew() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    drill.at(ms(80));
+    drill.ack(seq(2));
+    drill.sent();
+    let rto = drill.end.sender().rtt().rto();
+    assert_eq!(drill.timer(), ms(80) + rto);
+}
+
+#[test]
+fn a_duplicate_does_not_start_the_timer_anew() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    drill.at(ms(100));
+    drill.ack_with(seq(0), &[(seq(1), seq(2))]);
+    drill.sent();
+    assert_eq!(drill.timer(), ms(280));
+}
+
+#[test]
+fn after_a_timeout_what_was_selectively_acknowledged_is_not_sent_again() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    drill.at(ms(80));
+    drill.ack_with(seq(0), &[(seq(2), seq(3)), (seq(5), seq(6))]);
+    drill.sent();
+    drill.timer();
+    assert_eq!(drill.sent(), [seq(0)]);
+    let mut again = Vec::new();
+    for n in [1, 3, 4, 6] {
+        drill.at(drill.now + ms(40));
+        drill.ack_with(seq(n), &[]);
+        again.extend(drill.sent());
+    }
+    again.retain(|s| *s < seq(10));
+    assert_eq!(again, [1, 3, 4, 6, 7, 8, 9].map(seq));
+}
+
+#[test]
+fn a_retransmission_that_is_lost_again_waits_for_the_timer() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.sent();
+    drill.at(ms(80));
+    drill.ack_with(seq(0), &[(seq(1), seq(5))]);
+    assert_eq!(drill.sent()[0], seq(0));
+    drill.at(ms(120));
+    drill.ack_with(seq(0), &[(seq(1), seq(10))]);
+    assert!(!drill.sent().contains(&seq(0)));
+    // The timer counts from the retransmission, as Linux has it.
+    let rto = drill.end.sender().rtt().rto();
+    assert!(drill.timer() >= ms(80) + ms(200) && drill.now <= ms(80) + rto + ms(60));
+    assert_eq!(drill.sent()[0], seq(0));
+}
+
+#[test]
+fn nothing_outstanding_means_no_timer() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+    drill.end.set_written(u64::from(MSS));
+    drill.sent();
+    drill.at(ms(80));
+    drill.ack(seq(1));
+    assert_eq!(drill.end.next_timer(), None);
+}

@@ -14,4 +14,8 @@ pub mod check;
 pub mod types;
 pub mod hir;
 pub mod ir;
+pub mod elaborate;
 pub mod interp;
+
+mod compile;
+pub use compile::{CompileError, Compiled, check_program, compile, compile_with};

@@ -1,0 +1,89 @@
+//! From a path to an executable program in one call.
+//!
+//! Stands on all stages and adds nothing of its own: preprocess, parse, check, elaborate, each only
+//! if the one before has found no error.
+
+use crate::diagnostic::{Diagnostic, RenderOptions, render_all};
+use crate::hir;
+use crate::ir;
+use crate::preprocess::{FileLoader, PreprocessOptions, SourceLoader};
+use crate::source::SourceMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A program that can run, and where it came from.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The IR.
+    pub program: Arc<ir::Program>,
+    /// All files and macro expansions, for messages.
+    pub sources: SourceMap,
+    /// Warnings and notes.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a program was refused: diagnostics, at least one of them an error.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}", self.text(&RenderOptions::default()))]
+pub struct CompileError {
+    /// What was found, errors and others, in the order of finding.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The sources that the diagnostics point into.
+    pub sources: Box<SourceMap>,
+}
+
+impl CompileError {
+    /// All messages with excerpts of the source.
+    pub fn text(&self, options: &RenderOptions) -> String {
+        render_all(&self.diagnostics, &self.sources, options)
+    }
+}
+
+/// Reads and checks the program at `path`.
+///
+/// # Errors
+/// Every error that the preprocessor, the parser and the checker find.
+pub fn check_program(
+    loader: &dyn SourceLoader,
+    path: &Path,
+    options: &PreprocessOptions,
+) -> Result<(hir::Program, SourceMap, Vec<Diagnostic>), CompileError> {
+    let (tree, sources, mut diagnostics) = crate::parse::parse_program(loader, path, options);
+    let refuse = |diagnostics, sources| CompileError { diagnostics, sources: Box::new(sources) };
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(refuse(diagnostics, sources));
+    }
+    let (typed, found) = crate::check::check(&tree, &sources);
+    diagnostics.extend(found);
+    match typed {
+        Some(typed) => Ok((typed, sources, diagnostics)),
+        None => Err(refuse(diagnostics, sources)),
+    }
+}
+
+/// Makes the program at `path` executable; files are asked of `loader`.
+///
+/// # Errors
+/// Every error that the first stage with errors finds.
+pub fn compile_with(
+    loader: &dyn SourceLoader,
+    path: &Path,
+    options: &PreprocessOptions,
+) -> Result<Compiled, CompileError> {
+    let (typed, sources, mut diagnostics) = check_program(loader, path, options)?;
+    match crate::elaborate::elaborate(&typed) {
+        Ok(program) => Ok(Compiled { program: Arc::new(program), sources, diagnostics }),
+        Err(found) => {
+            diagnostics.extend(found);
+            Err(CompileError { diagnostics, sources: Box::new(sources) })
+        }
+    }
+}
+
+/// Makes the program at `path` executable.
+///
+/// # Errors
+/// As for [`compile_with`].
+pub fn compile(path: &Path, options: &PreprocessOptions) -> Result<Compiled, CompileError> {
+    compile_with(&FileLoader, path, options)
+}

@@ -1,0 +1,251 @@
+//! Values known while the program is elaborated: constructor arguments and all that follows.
+//!
+//! The checker has folded what it could; what is left depends on constructor parameters.
+
+use super::value::part_types;
+use super::{Binding, Elaborator, plain};
+use crate::ast::{BinaryOp, UnaryOp};
+use crate::hir::{self, Expr, ExprKind};
+use crate::interp::arith;
+use crate::ir::{Const, Scalar};
+use crate::source::Span;
+use crate::types::Type;
+use num_bigint::{BigInt, BigUint};
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::sync::Arc;
+
+/// A known value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Bool(bool),
+    /// A number in the range of its type; enum members and errors as the checker numbers them.
+    Int(BigInt),
+    String(Arc<str>),
+    /// A struct, valid header, tuple, list or stack.
+    Aggregate(Vec<Known>),
+    /// An invalid header or union.
+    Invalid,
+}
+
+/// Shifts of unbounded integers beyond this are refused.
+const MAX_SHIFT: u32 = 1 << 16;
+
+impl Known {
+    pub fn of(value: &hir::Value) -> Known {
+        match value {
+            hir::Value::Bool(value) => Known::Bool(*value),
+            hir::Value::Int(value) => Known::Int(value.clone()),
+            hir::Value::String(text) => Known::String(text.clone()),
+        }
+    }
+
+    fn int(&self) -> Option<BigInt> {
+        match self {
+            Known::Int(value) => Some(value.clone()),
+            Known::Bool(value) => Some(BigInt::from(u8::from(*value))),
+            _ => None,
+        }
+    }
+
+    /// The bit patterns of all its scalars, in order.
+    pub fn patterns(&self, ty: &Type, out: &mut Vec<BigUint>) {
+        match self {
+            Known::Aggregate(items) => {
+                let types = part_types(ty);
+                for (at, item) in items.iter().enumerate() {
+                    item.patterns(&types(at).unwrap_or(Type::InfInt), out);
+                }
+            }
+            other => {
+                if let Some(number) = other.int() {
+                    let width = super::layout::scalar(ty).map_or(128, Scalar::width);
+                    out.push(arith::pattern(&number, width));
+                }
+            }
+        }
+    }
+
+    /// As a constant of the IR.
+    pub fn constant(&self, ty: &Type) -> Const {
+        match (plain(ty), self) {
+            (_, Known::String(text)) => Const::String(text.clone()),
+            (Type::Enum(of), Known::Int(index)) => {
+                let index = index.to_u32().unwrap_or(u32::MAX);
+                let name = of.members.get(index as usize).map(|(name, _)| name.clone());
+                Const::EnumMember(index, name.unwrap_or_else(|| "".into()))
+            }
+            (_, Known::Aggregate(items)) => {
+                let types = part_types(ty);
+                let items = items.iter().enumerate();
+                let items =
+                    items.map(|(at, item)| item.constant(&types(at).unwrap_or(Type::InfInt)));
+                Const::Aggregate(items.collect())
+            }
+            (_, Known::Invalid) => Const::Aggregate(Vec::new()),
+            (_, Known::Bool(value)) => Const::Scalar(Scalar::Bool, BigUint::from(u8::from(*value))),
+            (_, Known::Int(number)) => match super::layout::scalar(ty) {
+                Some(scalar) => Const::Scalar(scalar, arith::pattern(number, scalar.width())),
+                None => Const::Int(number.clone()),
+            },
+        }
+    }
+}
+
+/// A number made to fit a type: modulo 2^W, read as signed if the type is.
+fn wrapped(value: BigInt, ty: &Type) -> BigInt {
+    match super::layout::scalar(ty) {
+        Some(scalar) => arith::number(scalar, &arith::pattern(&value, scalar.width())),
+        None => value,
+    }
+}
+
+impl Elaborator<'_> {
+    /// The value of an expression, if it is known now.
+    pub(super) fn known(&self, expr: &Expr) -> Option<Known> {
+        match &expr.kind {
+            ExprKind::Const(value) => Some(Known::of(value)),
+            ExprKind::Var(id) => match self.bindings.get(id)? {
+                Binding::Known(known) => Some(known.clone()),
+                _ => None,
+            },
+            ExprKind::Aggregate(items) => items
+                .iter()
+                .map(|item| self.known(item))
+                .collect::<Option<_>>()
+                .map(Known::Aggregate),
+            ExprKind::InvalidHeader => Some(Known::Invalid),
+            ExprKind::Field(base, at) => match self.known(base)? {
+                Known::Aggregate(items) => items.get(*at as usize).cloned(),
+                _ => None,
+            },
+            ExprKind::Index(base, at) => match (self.known(base)?, self.known(at)?.int()?) {
+                (Known::Aggregate(items), at) => items.get(at.to_usize()?).cloned(),
+                _ => None,
+            },
+            ExprKind::IsValid(base) => match self.known(base)? {
+                Known::Aggregate(_) => Some(Known::Bool(true)),
+                Known::Invalid => Some(Known::Bool(false)),
+                _ => None,
+            },
+            ExprKind::Slice(base, high, low) => {
+                let scalar = super::layout::scalar(&base.ty);
+                let value = self.known(base)?.int()?;
+                let pattern = scalar.map_or_else(
+                    || value.to_biguint().unwrap_or_default(),
+                    |scalar| arith::pattern(&value, scalar.width()),
+                );
+                let width = high.checked_sub(*low)? + 1;
+                Some(Known::Int(BigInt::from((pattern >> *low) & arith::wide_mask(width))))
+            }
+            ExprKind::Unary(op, base) => self.known_unary(*op, &self.known(base)?, &expr.ty),
+            ExprKind::Binary(op, a, b) => self.known_binary(*op, a, b, &expr.ty),
+            ExprKind::Mux(condition, a, b) => match self.known(condition)? {
+                Known::Bool(true) => self.known(a),
+                Known::Bool(false) => self.known(b),
+                _ => None,
+            },
+            ExprKind::Cast(base) => self.known_cast(self.known(base)?, &expr.ty),
+            _ => None,
+        }
+    }
+
+    fn known_cast(&self, value: Known, ty: &Type) -> Option<Known> {
+        Some(match (plain(ty), value) {
+            (Type::Bool, value) => Known::Bool(!value.int()?.is_zero()),
+            (_, value @ (Known::Aggregate(_) | Known::Invalid | Known::String(_))) => value,
+            (_, value) => Known::Int(wrapped(value.int()?, ty)),
+        })
+    }
+
+    fn known_unary(&self, op: UnaryOp, value: &Known, ty: &Type) -> Option<Known> {
+        Some(match (op, value) {
+            (UnaryOp::Not, Known::Bool(value)) => Known::Bool(!value),
+            (UnaryOp::Complement, value) => Known::Int(wrapped(!value.int()?, ty)),
+            (UnaryOp::Negate, value) => Known::Int(wrapped(-value.int()?, ty)),
+            (UnaryOp::Plus, value) => value.clone(),
+            _ => return None,
+        })
+    }
+
+    fn known_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, ty: &Type) -> Option<Known> {
+        let x = self.known(a)?;
+        // A short-circuit operation is known if its left operand decides it.
+        match (op, &x) {
+            (BinaryOp::And, Known::Bool(false)) => return Some(Known::Bool(false)),
+            (BinaryOp::Or, Known::Bool(true)) => return Some(Known::Bool(true)),
+            _ => {}
+        }
+        let y = self.known(b)?;
+        match op {
+            BinaryOp::Eq => return Some(Known::Bool(x == y)),
+            BinaryOp::Ne => return Some(Known::Bool(x != y)),
+            BinaryOp::And | BinaryOp::Or => return Some(y),
+            _ => {}
+        }
+        let (x, y) = (x.int()?, y.int()?);
+        let number = |value: BigInt| Some(Known::Int(wrapped(value, ty)));
+        match op {
+            BinaryOp::Lt => Some(Known::Bool(x < y)),
+            BinaryOp::Le => Some(Known::Bool(x <= y)),
+            BinaryOp::Gt => Some(Known::Bool(x > y)),
+            BinaryOp::Ge => Some(Known::Bool(x >= y)),
+            BinaryOp::Add => number(x + y),
+            BinaryOp::Sub => number(x - y),
+            BinaryOp::Mul => number(x * y),
+            BinaryOp::Div | BinaryOp::Mod if y.is_zero() => None,
+            BinaryOp::Div => number(x / y),
+            BinaryOp::Mod => number(x % y),
+            BinaryOp::BitAnd => number(x & y),
+            BinaryOp::BitOr => number(x | y),
+            BinaryOp::BitXor => number(x ^ y),
+            BinaryOp::SatAdd => Some(Known::Int(saturated(x + y, ty))),
+            BinaryOp::SatSub => Some(Known::Int(saturated(x - y, ty))),
+            BinaryOp::Shl | BinaryOp::Shr => {
+                let by = y.to_u32().filter(|_| !y.is_negative())?;
+                let by = if plain(ty) == &Type::InfInt && by > MAX_SHIFT && op == BinaryOp::Shl {
+                    return None;
+                } else {
+                    by.min(MAX_SHIFT)
+                };
+                number(if op == BinaryOp::Shl { x << by } else { x >> by })
+            }
+            BinaryOp::Concat => {
+                let width = |ty| super::layout::scalar(ty).map(Scalar::width);
+                let (high, low) = (width(&a.ty)?, width(&b.ty)?);
+                let joined = (arith::pattern(&x, high) << low) | arith::pattern(&y, low);
+                number(BigInt::from(joined))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of an expression that has to be known; an error and nothing if it is not.
+    pub(super) fn must_know(&mut self, expr: &Expr, what: &str) -> Option<Known> {
+        let known = self.known(expr);
+        if known.is_none() {
+            self.not_known(expr.span, what);
+        }
+        known
+    }
+
+    fn not_known(&mut self, span: Span, what: &str) {
+        let diagnostic = crate::diagnostic::Diagnostic::error(
+            "E1005",
+            span,
+            format!("{what} must be known when the program is loaded"),
+        )
+        .with_label("depends on something that is only known at run time");
+        self.report(diagnostic);
+    }
+}
+
+fn saturated(value: BigInt, ty: &Type) -> BigInt {
+    match super::layout::scalar(ty) {
+        Some(Scalar::Int(width)) if width > 0 => {
+            let half = BigInt::one() << (width - 1);
+            value.clamp(-half.clone(), half - 1)
+        }
+        Some(scalar) => value.clamp(BigInt::zero(), (BigInt::one() << scalar.width()) - 1),
+        None => value,
+    }
+}

@@ -1,0 +1,398 @@
+//! Functions, actions and sub-controls put in place of their calls.
+//!
+//! Arguments are evaluated from left to right, then copied in; results are copied out from left to
+//! right, also after `return` and `exit` (specification 6.8, 12.4, 12.5). Where no two arguments
+//! share a slot and the callee cannot reach the caller's variables otherwise, the callee works on
+//! the arguments' own slots: nobody can tell the difference.
+
+use super::call::{CopyOut, overlap};
+use super::effects::arg_has_effects;
+use super::layout::Purpose;
+use super::place::Lvalue;
+use super::{Binding, Elaborator, ExitTarget, ReturnTarget, value};
+use crate::hir::{self, ActionId, Callee, FunctionId, Object, VarId};
+use crate::ir::{Expr, ExprKind, Layout, Scalar, Slot, StmtKind, Value};
+use crate::source::Span;
+use crate::types::Type;
+
+/// An argument after its evaluation.
+enum Ready {
+    /// Bound.
+    Done,
+    /// Read only, and lies in these slots.
+    In(Layout),
+    /// Written, and lies in these slots. True if it is also read.
+    Out(Lvalue, Layout, bool),
+    /// Written on return.
+    Copied,
+}
+
+/// How parameters are bound.
+#[derive(Clone, Copy)]
+pub(super) struct Manner {
+    /// The callee reaches no variables but its own.
+    pub by_place: bool,
+    /// Another call may be bound while this one is: then its parameters get slots of their own.
+    pub may_renew: bool,
+    /// The scope that keeps the slots of copied parameters.
+    pub owner: usize,
+}
+
+impl Elaborator<'_> {
+    /// Binds parameters to arguments; the answer is what has to be copied on return.
+    pub(super) fn bind(
+        &mut self,
+        params: &[VarId],
+        args: &[hir::Arg],
+        manner: Manner,
+    ) -> Vec<CopyOut> {
+        let fresh = manner.may_renew && args.iter().any(arg_has_effects);
+        let mut ready = Vec::with_capacity(args.len());
+        let mut extents: Vec<(usize, Layout)> = Vec::new();
+        let mut copies = Vec::new();
+        let mut bindings: Vec<(VarId, Binding)> = Vec::new();
+        for (at, (param, arg)) in params.iter().zip(args).enumerate() {
+            let later = args[at + 1..].iter().any(arg_has_effects);
+            let by_place = manner.by_place && !later;
+            let prepared = match arg {
+                hir::Arg::In(expr) => self.bind_in(*param, expr, by_place, fresh, manner),
+                hir::Arg::Out(expr) | hir::Arg::InOut(expr) => {
+                    let both = matches!(arg, hir::Arg::InOut(_));
+                    match self.place(expr, true) {
+                        Some(lvalue) => {
+                            extents.push((at, lvalue.extent()));
+                            match lvalue.fixed().cloned().filter(|_| by_place) {
+                                Some(layout) => (Ready::Out(lvalue, layout, both), None),
+                                None => {
+                                    let from = self.parameter(*param, fresh, manner);
+                                    if both {
+                                        let now = self.load(&lvalue.place, expr.span);
+                                        self.store_fixed(&from, now, expr.span);
+                                    }
+                                    let span = expr.span;
+                                    copies.push((
+                                        at,
+                                        CopyOut { to: lvalue, from: from.clone(), span },
+                                    ));
+                                    (Ready::Copied, Some(Binding::Place(from)))
+                                }
+                            }
+                        }
+                        None => (Ready::Done, None),
+                    }
+                }
+                hir::Arg::DontCare => {
+                    let layout = self.parameter(*param, fresh, manner);
+                    self.invalidate(&layout, self.var(*param).span);
+                    (Ready::Done, Some(Binding::Place(layout)))
+                }
+                hir::Arg::Absent => (Ready::Done, None),
+                hir::Arg::Object(object) => {
+                    (Ready::Done, self.resolve(object, self.var(*param).span))
+                }
+            };
+            bindings.extend(prepared.1.map(|binding| (*param, binding)));
+            ready.push(prepared.0);
+        }
+        self.settle(params, ready, &extents, &mut copies, &mut bindings, (fresh, manner));
+        self.bindings.extend(bindings);
+        self.clear_outs(params, args);
+        copies.sort_by_key(|(at, _)| *at);
+        copies.into_iter().map(|(_, copy)| copy).collect()
+    }
+
+    fn bind_in(
+        &mut self,
+        param: VarId,
+        expr: &hir::Expr,
+        by_place: bool,
+        fresh: bool,
+        manner: Manner,
+    ) -> (Ready, Option<Binding>) {
+        if super::plain(self.var_type(param)) == &Type::InfInt
+            || super::plain(self.var_type(param)) == &Type::String
+        {
+            let known = self.must_know(expr, "this argument");
+            return (Ready::Done, known.map(Binding::Known));
+        }
+        if by_place && self.is_plain_place(expr) {
+            let lvalue = self.place(expr, true);
+            if let Some(layout) = lvalue.as_ref().and_then(Lvalue::fixed) {
+                return (Ready::In(layout.clone()), None);
+            }
+        }
+        let value = self.value(expr);
+        let layout = self.parameter(param, fresh, manner);
+        let value = value::retype(value, self.var_type(param), expr.span);
+        self.store_fixed(&layout, value, expr.span);
+        (Ready::Done, Some(Binding::Place(layout)))
+    }
+
+    /// Arguments by place where none gets in another's way, the others by copy.
+    fn settle(
+        &mut self,
+        params: &[VarId],
+        ready: Vec<Ready>,
+        extents: &[(usize, Layout)],
+        copies: &mut Vec<(usize, CopyOut)>,
+        bindings: &mut Vec<(VarId, Binding)>,
+        (fresh, manner): (bool, Manner),
+    ) {
+        let inputs: Vec<Layout> = ready
+            .iter()
+            .filter_map(|ready| match ready {
+                Ready::In(layout) => Some(layout.clone()),
+                _ => None,
+            })
+            .collect();
+        for (at, (ready, param)) in ready.into_iter().zip(params).enumerate() {
+            let span = self.var(*param).span;
+            match ready {
+                Ready::Done | Ready::Copied => {}
+                Ready::In(layout) => {
+                    let mut place = layout.clone();
+                    if extents.iter().any(|(_, out)| overlap(out, &layout)) {
+                        place = self.parameter(*param, fresh, manner);
+                        let now = value::of_layout(&layout, span);
+                        self.store_fixed(&place, now, span);
+                    }
+                    bindings.push((*param, Binding::Place(place)));
+                }
+                Ready::Out(to, layout, both) => {
+                    let shared = extents.iter().any(|(o, out)| *o != at && overlap(out, &layout))
+                        || inputs.iter().any(|input| overlap(input, &layout));
+                    if !shared {
+                        bindings.push((*param, Binding::Place(layout)));
+                        continue;
+                    }
+                    let from = self.parameter(*param, fresh, manner);
+                    if both {
+                        let now = value::of_layout(&layout, span);
+                        self.store_fixed(&from, now, span);
+                    }
+                    bindings.push((*param, Binding::Place(from.clone())));
+                    copies.push((at, CopyOut { to, from, span }));
+                }
+            }
+        }
+    }
+
+    /// `out` parameters start with invalid headers and empty stacks.
+    fn clear_outs(&mut self, params: &[VarId], args: &[hir::Arg]) {
+        for (param, arg) in params.iter().zip(args) {
+            if let (hir::Arg::Out(expr), Some(Binding::Place(layout))) =
+                (arg, self.bindings.get(param).cloned())
+            {
+                self.invalidate(&layout, expr.span);
+            }
+        }
+    }
+
+    /// Slots for a parameter that is copied.
+    fn parameter(&mut self, param: VarId, fresh: bool, manner: Manner) -> Layout {
+        if !fresh && let Some(layout) = self.unit.scopes[manner.owner].vars.get(&param) {
+            return layout.clone();
+        }
+        let layout = self.variable(param, manner.owner);
+        if !fresh {
+            self.unit.scopes[manner.owner].vars.insert(param, layout.clone());
+        }
+        layout
+    }
+
+    /// New slots for a variable, named for it and the instance it lives in.
+    fn variable(&mut self, id: VarId, owner: usize) -> Layout {
+        let var = self.var(id);
+        let scope = &self.unit.scopes[owner];
+        let name = match scope.name.rsplit('.').next() {
+            Some(instance) if scope.depth > 0 => format!("{instance}.{}", var.name),
+            _ => var.name.to_string(),
+        };
+        self.allocate(&var.ty, &name, Purpose { temporary: false, span: var.span })
+    }
+
+    /// The slots of a local variable: the same each time its declaration is passed.
+    pub(super) fn local(&mut self, id: VarId) -> Layout {
+        let owner = self.unit.current;
+        let layout = match self.unit.scopes[owner].vars.get(&id) {
+            Some(layout) => layout.clone(),
+            None => {
+                let layout = self.variable(id, owner);
+                self.unit.scopes[owner].vars.insert(id, layout.clone());
+                layout
+            }
+        };
+        self.bindings.insert(id, Binding::Place(layout.clone()));
+        layout
+    }
+
+    /// A function in place of its call.
+    pub(super) fn inline_function(&mut self, id: FunctionId, call: &hir::Call) -> Option<Value> {
+        let function = &self.hir.functions[id.index()];
+        let manner = Manner { by_place: true, may_renew: true, owner: self.unit.current };
+        let copies = self.bind(&function.params, &call.args, manner);
+        let gives = function.returns != Type::Void;
+        let result = gives.then(|| self.temporary(&function.returns, call.span));
+        let label = self.label();
+        self.unit.returns.push(ReturnTarget { label, result: result.clone() });
+        let loops = std::mem::take(&mut self.unit.loops);
+        let body = self.nested(|this| this.statements(&function.body));
+        self.unit.loops = loops;
+        self.unit.returns.pop();
+        self.close_block(label, body, call.span);
+        self.copy_out(copies);
+        result.map(|layout| value::of_layout(&layout, call.span))
+    }
+
+    /// An action in place of its direct call; its action data are arguments like others.
+    pub(super) fn inline_action(&mut self, id: ActionId, call: &hir::Call) {
+        let action = &self.hir.actions[id.index()];
+        let manner = Manner { by_place: false, may_renew: true, owner: self.unit.current };
+        let copies = self.bind(&action.params, &call.args, manner);
+        self.guarded(copies, call.span, |this| this.action_body(action, call.span));
+    }
+
+    /// The statements of an action whose parameters are bound.
+    pub(super) fn action_body(&mut self, action: &hir::Action, span: Span) {
+        let label = self.label();
+        self.unit.returns.push(ReturnTarget { label, result: None });
+        let loops = std::mem::take(&mut self.unit.loops);
+        let body = self.nested(|this| this.statements(&action.body));
+        self.unit.loops = loops;
+        self.unit.returns.pop();
+        self.close_block(label, body, span);
+    }
+
+    /// A body, then what has to be copied out, also if the body exits.
+    pub(super) fn guarded(
+        &mut self,
+        copies: Vec<CopyOut>,
+        span: Span,
+        body: impl FnOnce(&mut Self),
+    ) {
+        if copies.is_empty() {
+            return body(self);
+        }
+        let outer = self.unit.exit;
+        let label = self.label();
+        self.unit.exit = outer.map(|_| ExitTarget { label, flagged: true });
+        let stmts = self.nested(body);
+        self.unit.exit = outer;
+        let exits = super::mentions(&stmts, label);
+        self.close_block(label, stmts, span);
+        self.copy_out(copies);
+        if exits {
+            self.go_on_exiting(span);
+        }
+    }
+
+    /// If the flag says that an `exit` is under way, it goes on outwards.
+    pub(super) fn go_on_exiting(&mut self, span: Span) {
+        let Some(outer) = self.unit.exit else { return };
+        let flag = self.exit_flag(span);
+        let condition = Expr { kind: ExprKind::Slot(flag), scalar: Scalar::Bool, span };
+        let then = self.nested(|this| this.push(StmtKind::Leave(outer.label), span));
+        self.push(StmtKind::If { condition, then, otherwise: Vec::new() }, span);
+    }
+
+    /// `exit`
+    pub(super) fn exit(&mut self, span: Span) {
+        let Some(target) = self.unit.exit else { return };
+        if target.flagged {
+            let flag = self.exit_flag(span);
+            self.push(StmtKind::Set(flag, value::truth(true, span)), span);
+        }
+        self.push(StmtKind::Leave(target.label), span);
+    }
+
+    fn exit_flag(&mut self, span: Span) -> Slot {
+        if let Some(flag) = self.unit.exit_flag {
+            return flag;
+        }
+        let purpose = Purpose { temporary: true, span };
+        let flag = self.narrow_slot("$exit$", Scalar::Bool, purpose);
+        self.unit.exit_flag = Some(flag);
+        flag
+    }
+
+    /// A sub-control in place of its application.
+    pub(super) fn apply_block(&mut self, object: &Object, call: &hir::Call) {
+        let Some(Binding::Block(scope)) = self.resolve(object, call.span) else { return };
+        let Some(hir::InstanceOf::Control(id)) = self.unit.scopes[scope].of else {
+            let message = "a sub-parser can only be applied by a statement of a parser state";
+            self.error("E1006", call.span, message);
+            return;
+        };
+        let control = &self.hir.controls[id.index()];
+        let by_place = self.applied_once(object);
+        let manner = Manner { by_place, may_renew: false, owner: scope };
+        let copies = self.bind(&control.params, &call.args, manner);
+        self.guarded(copies, call.span, |this| {
+            let caller = this.enter(scope);
+            this.control_body(control, call.span);
+            this.unit.current = caller;
+        });
+    }
+
+    /// The statements of a control whose parameters are bound and whose scope is entered.
+    pub(super) fn control_body(&mut self, control: &hir::Control, span: Span) {
+        let label = self.label();
+        self.unit.returns.push(ReturnTarget { label, result: None });
+        let loops = std::mem::take(&mut self.unit.loops);
+        let body = self.nested(|this| {
+            this.statements(&control.init);
+            this.statements(&control.body);
+        });
+        self.unit.loops = loops;
+        self.unit.returns.pop();
+        self.close_block(label, body, span);
+        // The control plane knows tables that are not applied, too.
+        for &table in &control.tables {
+            self.table(table);
+        }
+    }
+
+    /// True if there is one place in the program where this instance is applied: then its tables
+    /// and methods, which exist once, can work on the arguments' own slots.
+    pub(super) fn applied_once(&self, object: &Object) -> bool {
+        let Object::Instance(id) = object else { return false };
+        let applies = |callee: &Callee| matches!(callee, Callee::Apply(Object::Instance(other)) if other == id);
+        let count = match self.scope().of {
+            Some(hir::InstanceOf::Control(of)) => {
+                let control = &self.hir.controls[of.index()];
+                let actions = control.actions.iter().map(|a| &self.hir.actions[a.index()].body);
+                let bodies = actions.chain([&control.init, &control.body]);
+                bodies.map(|body| count_calls(body, &applies)).sum()
+            }
+            Some(hir::InstanceOf::Parser(of)) => {
+                let parser = &self.hir.parsers[of.index()];
+                let states = parser.states.iter().map(|state| &state.body);
+                states.map(|body| count_calls(body, &applies)).sum()
+            }
+            _ => 2,
+        };
+        count == 1
+    }
+}
+
+/// Calls among the statements that are statements themselves and of the kind asked for.
+fn count_calls(stmts: &[hir::Stmt], wanted: &dyn Fn(&Callee) -> bool) -> usize {
+    use hir::StmtKind as S;
+    let count = |body: &[hir::Stmt]| count_calls(body, wanted);
+    let stmts = stmts.iter().map(|stmt| match &stmt.kind {
+        S::Call(call) => usize::from(wanted(&call.callee)),
+        S::If(_, a, b) => count(a) + count(b),
+        S::Block(body) | S::ForRange { body, .. } => count(body),
+        // Written out once per element.
+        S::ForEach { body, .. } => 2 * count(body),
+        S::For { update, body, .. } => count(update) + count(body),
+        S::SwitchAction { cases, default, .. } => {
+            cases.iter().map(|(_, body)| count(body)).sum::<usize>() + count(default)
+        }
+        S::SwitchValue { cases, default, .. } => {
+            cases.iter().map(|(_, body)| count(body)).sum::<usize>() + count(default)
+        }
+        _ => 0,
+    });
+    stmts.sum()
+}

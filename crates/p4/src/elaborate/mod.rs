@@ -1,0 +1,309 @@
+//! Elaboration: from the typed tree to the IR, every instance inlined, every value a slot.
+//!
+//! Stands on `hir` and `ir`. `main` is evaluated as specification chapter 18 says; what a package
+//! is given becomes a unit with a frame of its own. The order of evaluation, copy-in and copy-out
+//! are those of chapter 6.8; where nobody can tell the difference, arguments are passed by place
+//! instead of by copy. It must not know any architecture: of core.p4 it knows `packet_in`,
+//! `packet_out` and `verify`.
+//!
+//! One idea a file: `instance` packages, units, objects and their names; `constant` values known
+//! now; `layout` frames; `place` lvalues; `value` and `expr` expressions; `call` and `inline`
+//! calls; `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset`
+//! patterns; `table` tables.
+
+mod call;
+mod constant;
+mod effects;
+mod expr;
+mod inline;
+mod instance;
+mod keyset;
+mod layout;
+mod loops;
+mod packet;
+mod parser;
+mod place;
+mod stmt;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, InstanceId, VarId};
+use crate::ir::{self, Label, Layout, ObjectId, SlotInfo, Stmt, StmtKind, UnitId};
+use crate::source::Span;
+use crate::types::Type;
+use constant::Known;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Statements of a whole program: inlining can multiply without end.
+const MAX_STATEMENTS: u32 = 1_000_000;
+/// Slots of a unit's frame.
+const MAX_SLOTS: usize = 1 << 20;
+/// Instances within instances.
+const MAX_DEPTH: usize = 64;
+/// Stack for elaboration: enough for the deepest tree that the checker hands over.
+const STACK: usize = 256 << 20;
+
+/// Elaborates a checked program.
+///
+/// # Errors
+/// What cannot be elaborated, as diagnostics: constants that are not, frames that are too large,
+/// constructs that the IR has no form for.
+pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let run = || Elaborator::new(program).program();
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+        let failed = |what: &str| {
+            Err(vec![Diagnostic::error("E1001", Span::DUMMY, format!("elaboration {what}"))])
+        };
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => failed("ended unexpectedly; this is a defect of the tool"),
+            Err(_) => failed("could not start a thread"),
+        }
+    })
+}
+
+/// What a name of the program stands for at the moment.
+#[derive(Clone, Debug)]
+enum Binding {
+    /// A variable in the frame.
+    Place(Layout),
+    /// A value known now.
+    Known(Known),
+    /// An extern object.
+    Object(ObjectId),
+    /// A control or parser instance: an index into [`UnitState::scopes`].
+    Block(usize),
+    /// `packet_in` or `packet_out`.
+    Packet,
+}
+
+/// An instance of a control or parser within a unit.
+#[derive(Debug, Default)]
+struct Scope {
+    /// What it is an instance of.
+    of: Option<hir::InstanceOf>,
+    /// Its full name for the control plane; empty for none.
+    name: String,
+    /// Constructor parameters.
+    constants: Vec<(VarId, Binding)>,
+    /// Instances in it.
+    members: HashMap<InstanceId, Binding>,
+    /// Tables that were lowered.
+    tables: HashMap<hir::TableId, table::Lowered>,
+    /// Value sets.
+    value_sets: HashMap<hir::ValueSetId, ir::ValueSetId>,
+    /// Where variables and parameters of this instance lie.
+    vars: HashMap<VarId, Layout>,
+    /// True once its objects' methods are lowered.
+    entered: bool,
+    /// Levels of instances above it.
+    depth: usize,
+}
+
+/// Where `exit` goes.
+#[derive(Clone, Copy, Debug)]
+struct ExitTarget {
+    label: Label,
+    /// True if whoever catches it has to go on: then a flag says so.
+    flagged: bool,
+}
+
+/// Where `return` goes, and where its value is put.
+#[derive(Clone, Debug)]
+struct ReturnTarget {
+    label: Label,
+    result: Option<Layout>,
+}
+
+/// Where `break` and `continue` go.
+#[derive(Clone, Copy, Debug)]
+struct LoopTarget {
+    leave: Label,
+    next: Label,
+}
+
+/// The unit in the making.
+#[derive(Debug, Default)]
+struct UnitState {
+    id: Option<UnitId>,
+    slots: Vec<SlotInfo>,
+    wide_slots: Vec<SlotInfo>,
+    labels: u32,
+    scopes: Vec<Scope>,
+    /// The scope that is being lowered.
+    current: usize,
+    exit: Option<ExitTarget>,
+    exit_flag: Option<ir::Slot>,
+    returns: Vec<ReturnTarget>,
+    loops: Vec<LoopTarget>,
+    /// States of a parser.
+    states: Vec<ir::State>,
+    /// The state being filled, in a parser.
+    state: Option<ir::StateId>,
+    /// True in the body of an implemented method.
+    in_method: bool,
+    /// The object whose method is being lowered.
+    this: Option<ObjectId>,
+}
+
+/// The state of an elaboration.
+struct Elaborator<'h> {
+    hir: &'h hir::Program,
+    out: ir::Program,
+    diagnostics: Vec<Diagnostic>,
+    bindings: HashMap<VarId, Binding>,
+    top_objects: HashMap<InstanceId, ObjectId>,
+    packages: HashMap<InstanceId, ir::Package>,
+    units: HashMap<InstanceId, UnitId>,
+    unit: UnitState,
+    /// Statements of the list in the making.
+    code: Vec<Stmt>,
+    statements: u32,
+    /// True once the program is too large: nothing more is made.
+    exhausted: bool,
+}
+
+impl<'h> Elaborator<'h> {
+    fn new(hir: &'h hir::Program) -> Elaborator<'h> {
+        Elaborator {
+            hir,
+            out: ir::Program { errors: hir.errors.clone(), ..ir::Program::default() },
+            diagnostics: Vec::new(),
+            bindings: HashMap::new(),
+            top_objects: HashMap::new(),
+            packages: HashMap::new(),
+            units: HashMap::new(),
+            unit: UnitState::default(),
+            code: Vec::new(),
+            statements: 0,
+            exhausted: false,
+        }
+    }
+
+    fn program(mut self) -> Result<ir::Program, Vec<Diagnostic>> {
+        let hir = self.hir;
+        for &id in &hir.top_level {
+            if matches!(hir.instances[id.index()].of, hir::InstanceOf::Extern { .. }) {
+                self.top_object(id);
+            }
+        }
+        if let Some(main) = hir.main {
+            self.out.main = self.package(main, 0);
+        }
+        if self.diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(self.diagnostics);
+        }
+        Ok(self.out)
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::error(code, span, message));
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        // The same place is lowered once per instance; one message is enough.
+        if !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Appends a statement.
+    fn push(&mut self, kind: StmtKind, span: Span) {
+        if self.exhausted {
+            return;
+        }
+        self.statements += 1;
+        if self.statements > MAX_STATEMENTS {
+            self.exhausted = true;
+            let message = "inlining makes this program too large";
+            self.report(Diagnostic::error("E1002", span, message).with_note(format!(
+                "calls, sub-controls and loops over elements are written out; the limit is \
+                 {MAX_STATEMENTS} statements"
+            )));
+            return;
+        }
+        self.code.push(Stmt { kind, span });
+    }
+
+    /// The statements that `fill` appends, as a list of their own.
+    fn nested(&mut self, fill: impl FnOnce(&mut Self)) -> Vec<Stmt> {
+        let outer = std::mem::take(&mut self.code);
+        fill(self);
+        std::mem::replace(&mut self.code, outer)
+    }
+
+    fn label(&mut self) -> Label {
+        self.unit.labels += 1;
+        Label(self.unit.labels - 1)
+    }
+
+    /// Appends statements that may leave by `label`, without a block where none is needed.
+    fn close_block(&mut self, label: Label, mut body: Vec<Stmt>, span: Span) {
+        while matches!(body.last(), Some(Stmt { kind: StmtKind::Leave(to), .. }) if *to == label) {
+            body.pop();
+        }
+        if mentions(&body, label) {
+            self.push(StmtKind::Block { label, body }, span);
+        } else {
+            self.code.extend(body);
+        }
+    }
+
+    fn scope(&self) -> &Scope {
+        &self.unit.scopes[self.unit.current]
+    }
+
+    fn scope_mut(&mut self) -> &mut Scope {
+        &mut self.unit.scopes[self.unit.current]
+    }
+
+    fn var(&self, id: VarId) -> &'h hir::Var {
+        &self.hir.vars[id.index()]
+    }
+
+    fn var_type(&self, id: VarId) -> &'h Type {
+        &self.var(id).ty
+    }
+}
+
+/// True if a statement leaves by `label`.
+fn mentions(stmts: &[Stmt], label: Label) -> bool {
+    stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Leave(to) => *to == label,
+        StmtKind::If { then, otherwise, .. } => mentions(then, label) || mentions(otherwise, label),
+        StmtKind::Switch { cases, default, .. } => {
+            cases.iter().any(|(_, body)| mentions(body, label)) || mentions(default, label)
+        }
+        StmtKind::Block { body, .. } | StmtKind::Loop { body, .. } => mentions(body, label),
+        _ => false,
+    })
+}
+
+/// The type behind new types.
+fn plain(ty: &Type) -> &Type {
+    match ty {
+        Type::New(new) => plain(&new.target),
+        other => other,
+    }
+}
+
+/// The name that `@name` gives, if there is one.
+fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
+    use crate::ast::{AnnotationBody, ExprKind};
+    let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
+    match &annotation.body {
+        AnnotationBody::Tokens(tokens) => {
+            tokens.iter().find(|token| token.is_string).map(|token| token.text.clone())
+        }
+        AnnotationBody::Expressions(exprs) => exprs.iter().find_map(|expr| match &expr.kind {
+            ExprKind::String(text) => Some(text.clone()),
+            _ => None,
+        }),
+        _ => None,
+    }
+}

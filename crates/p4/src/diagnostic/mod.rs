@@ -3,7 +3,8 @@
 //! A [`Diagnostic`] is data; [`render`] makes text with excerpts of the source of it, [`to_json`]
 //! makes JSON for tools. Nothing here knows P4: any stage can speak through it.
 //!
-//! Codes: `E01xx` preprocessor, `E02xx` tokens, `E03xx` syntax; later stages take the ranges above.
+//! Codes begin with `E` for errors and `W` for warnings: `E01xx` preprocessor, `E02xx` tokens,
+//! `E03xx` syntax; later stages take the ranges above.
 
 mod json;
 mod render;
@@ -64,7 +65,7 @@ pub struct Suggestion {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// A stable code, such as `E0301`.
+    /// A stable code, such as `E0301`; the stages' ranges are in the module's documentation.
     pub code: &'static str,
     /// One sentence without a final stop.
     pub message: String,

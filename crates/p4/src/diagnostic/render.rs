@@ -51,27 +51,55 @@ pub fn render_all(
 
 /// One diagnostic, with a line break at its end.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: &RenderOptions) -> String {
-    let plain =
-        |inline| draw(diagnostic, sources, RenderOptions { colour: false, ..*options }, inline);
+    let plain = RenderOptions { colour: false, ..*options };
     let fits = |text: &str| text.lines().all(|line| line.chars().count() <= options.width);
-    let text = plain(true);
-    let inline = fits(&text);
-    match (options.colour, inline) {
-        (true, _) => draw(diagnostic, sources, *options, inline),
-        (false, true) => text,
-        (false, false) => plain(false),
+    // The drawing library keeps to its width only roughly, and not at all with long labels.
+    let narrower = |by: usize| options.width.saturating_sub(by).max(20);
+    let ways = [(narrower(0), true), (narrower(12), true), (narrower(12), false)];
+    let fitting = ways.into_iter().find_map(|(margin, inline)| {
+        let text = draw(diagnostic, sources, &plain, margin, inline);
+        fits(&text).then_some((text, margin, inline))
+    });
+    match fitting {
+        Some((text, ..)) if !options.colour => text,
+        Some((_, margin, inline)) => draw(diagnostic, sources, options, margin, inline),
+        None => {
+            let text = draw(diagnostic, sources, options, narrower(30), false);
+            cut(&text, options.width)
+        }
     }
 }
 
-/// Draws it; labels stand beside their marks if `inline`, otherwise as notes below.
+/// Cuts what is still too long. Colour codes take no room and are kept.
+fn cut(text: &str, width: usize) -> String {
+    let mut shortened = String::with_capacity(text.len());
+    let (mut column, mut in_code) = (0, false);
+    for c in text.chars() {
+        in_code |= c == '\u{1b}';
+        if c == '\n' {
+            column = 0;
+        } else if !in_code {
+            column += 1;
+        }
+        if column <= width {
+            shortened.push(c);
+        }
+        in_code &= c != 'm';
+    }
+    shortened
+}
+
+/// Draws it, with source lines up to about `margin`. Labels stand beside their marks if `inline`,
+/// otherwise as notes below.
 fn draw(
     diagnostic: &Diagnostic,
     sources: &SourceMap,
-    options: RenderOptions,
+    options: &RenderOptions,
+    margin: usize,
     inline: bool,
 ) -> String {
     let renderer = if options.colour { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.term_width(options.width);
+    let renderer = renderer.term_width(margin);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

@@ -90,7 +90,7 @@ impl Parser {
             let expressions = self.comma_list(Kind::RBracket, true, Parser::expression)?;
             AnnotationBody::Expressions(expressions)
         };
-        self.expect_close(Kind::RBracket, opened)?;
+        self.close_list(Kind::RBracket, opened)?;
         Ok(body)
     }
 

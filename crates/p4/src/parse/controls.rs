@@ -1,12 +1,12 @@
 //! Control declarations and tables.
 
-use super::{Parsed, Parser, names::Meaning};
+use super::{Parsed, Parser, Reported, names::Meaning, recovery::described};
 use crate::{
     ast::{
-        ActionRef, Annotation, ControlDeclaration, Declaration, DeclarationKind, Entry, Expr,
-        KeyElement, TableProperty,
+        ActionRef, Annotation, ControlDeclaration, Declaration, DeclarationKind, Entry, KeyElement,
+        Name, TableProperty,
     },
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, near_name},
     lex::{Keyword, Kind},
     source::Span,
 };
@@ -108,6 +108,9 @@ impl Parser {
         let annotations = self.annotations()?;
         let is_const = self.eat_key(Keyword::Const);
         let plain = !is_const && annotations.is_empty();
+        if self.kind_at(1) == Kind::Eq && self.kind_at(2) == Kind::LBrace {
+            self.mend_as("property", &[Keyword::Key, Keyword::Actions, Keyword::Entries]);
+        }
         match self.kind() {
             Kind::Name(Some(Keyword::Key)) if plain => {
                 self.bump();
@@ -152,23 +155,26 @@ impl Parser {
     ) -> Parsed<TableProperty> {
         let name = self.non_type_name("a property of the table")?;
         if !self.is(Kind::Eq) {
-            let found = name.text.clone();
-            let reported = self.expected_sign(Kind::Eq);
-            if let Some(last) = self.diagnostics.last_mut() {
-                let known = PROPERTIES.iter().copied();
-                if let Some(near) = crate::diagnostic::near_name(&found, known) {
-                    let text = format!("did you mean `{near}`?");
-                    *last = last.clone().with_suggestion(name.span, near, text);
-                }
-            }
-            return Err(reported);
+            return Err(self.no_property(&name));
         }
         self.bump();
-        let misspelt = self.is(Kind::LBrace) && PROPERTIES.contains(&&*name.text);
-        let value: Expr =
-            if misspelt { return Err(self.expected("a value")) } else { self.expression()? };
+        let value = self.expression()?;
         self.expect(Kind::Semicolon)?;
         Ok(TableProperty::Other { is_const, name, value, annotations })
+    }
+
+    /// A property's `=` is missing, perhaps because the name is another one.
+    fn no_property(&mut self, name: &Name) -> Reported {
+        let (found, span) = (described(self.token()), self.span());
+        let message = format!("expected `=`, found {found}");
+        let error = Diagnostic::error("E0301", span, message).with_label("expected `=`");
+        match near_name(&name.text, PROPERTIES.iter().copied()) {
+            Some(near) => {
+                let text = format!("did you mean `{near}`?");
+                self.fail(error.with_suggestion(name.span, near, text))
+            }
+            None => self.fail(error),
+        }
     }
 
     /// `keyElement`

@@ -299,7 +299,7 @@ impl Parser {
         };
         let height = self.height + 1;
         if !self.is(Kind::RBrace) {
-            return Err(self.expect_close(Kind::RBrace, opened).err().unwrap_or(Reported));
+            return Err(self.close_list(Kind::RBrace, opened).err().unwrap_or(Reported));
         }
         self.open_braces.pop();
         self.bump();

@@ -20,7 +20,7 @@ impl Parser {
                 Ok(literal)
             }
             Err(error) => {
-                self.report(error);
+                self.report(*error);
                 self.bump();
                 Ok(IntegerLiteral { value: BigInt::ZERO, width: None })
             }
@@ -34,7 +34,7 @@ impl Parser {
 }
 
 /// Reads `[width (w|s)] [0x|0o|0d|0b] digits`.
-fn integer(span: Span, text: &str) -> Result<IntegerLiteral, Diagnostic> {
+fn integer(span: Span, text: &str) -> Result<IntegerLiteral, Box<Diagnostic>> {
     let plain_digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (width, rest) = match text.as_bytes().get(plain_digits) {
         Some(b'w') => (Some((&text[..plain_digits], false)), &text[plain_digits + 1..]),
@@ -62,7 +62,12 @@ fn integer(span: Span, text: &str) -> Result<IntegerLiteral, Diagnostic> {
     Ok(IntegerLiteral { value, width })
 }
 
-fn digits_value(span: Span, text: &str, digits: &str, radix: u32) -> Result<BigInt, Diagnostic> {
+fn digits_value(
+    span: Span,
+    text: &str,
+    digits: &str,
+    radix: u32,
+) -> Result<BigInt, Box<Diagnostic>> {
     let kind = match radix {
         16 => "hexadecimal",
         8 => "octal",
@@ -72,25 +77,25 @@ fn digits_value(span: Span, text: &str, digits: &str, radix: u32) -> Result<BigI
     if let Some(bad) = digits.chars().find(|c| *c != '_' && !c.is_digit(radix)) {
         let message = format!("`{bad}` is no {kind} digit");
         let error = Diagnostic::error("E0310", span, message);
-        return Err(match bad {
+        return Err(Box::new(match bad {
             'w' | 's' => error.with_note("the width comes first and is a plain number: `8w0xFF`"),
             _ if radix == 10 && digits.chars().all(|c| c == '_' || c.is_ascii_hexdigit()) => {
                 error.with_help(format!("hexadecimal numbers begin with `0x`: `0x{digits}`"))
             }
             _ => error,
-        });
+        }));
     }
     let clean: Vec<u8> = digits.bytes().filter(|byte| *byte != b'_').collect();
     if clean.is_empty() {
         let message = format!("the number `{text}` has no digits");
-        return Err(Diagnostic::error("E0310", span, message));
+        return Err(Diagnostic::error("E0310", span, message).into());
     }
     if clean.len() > MAX_DIGITS {
         let message = format!("a number of more than {MAX_DIGITS} digits");
-        return Err(Diagnostic::error("E0310", span, message));
+        return Err(Diagnostic::error("E0310", span, message).into());
     }
     let value = BigInt::parse_bytes(&clean, radix);
-    value.ok_or_else(|| Diagnostic::error("E0310", span, "this is no number"))
+    value.ok_or_else(|| Diagnostic::error("E0310", span, "this is no number").into())
 }
 
 /// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes stay

@@ -258,7 +258,7 @@ impl Parser {
     ) -> Parsed<Vec<T>> {
         let opened = self.expect(open)?;
         let items = self.comma_list(close, false, item)?;
-        self.expect_close(close, opened)?;
+        self.close_list(close, opened)?;
         Ok(items)
     }
 }

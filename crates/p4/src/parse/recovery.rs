@@ -108,15 +108,18 @@ impl Parser {
 
     /// A closing parenthesis or bracket.
     pub(super) fn expect_close(&mut self, close: Kind, opened: Span) -> Parsed<Span> {
+        self.close_with(close, opened, &format!("`{}`", close.sign()))
+    }
+
+    /// A closing parenthesis or bracket, where a comma could stand too.
+    pub(super) fn close_list(&mut self, close: Kind, opened: Span) -> Parsed<Span> {
+        self.close_with(close, opened, &format!("`,` or `{}`", close.sign()))
+    }
+
+    fn close_with(&mut self, close: Kind, opened: Span, what: &str) -> Parsed<Span> {
         if self.is(close) {
             return Ok(self.bump().span);
         }
-        let what = match close {
-            Kind::RParen => "`,` or `)`",
-            Kind::RBracket => "`]`",
-            Kind::Gt => "`,` or `>`",
-            _ => "`,` or `}`",
-        };
         let error = self.expectation(what);
         Err(self.fail(error.with_place(opened, "to close this")))
     }
@@ -218,13 +221,18 @@ impl Parser {
     /// A word that is no type but nearly a keyword is taken for the keyword: the slip is reported,
     /// and parsing goes on as if it had not happened.
     pub(super) fn mend_keyword(&mut self, words: &[Keyword]) {
+        self.mend_as("type and no keyword", words);
+    }
+
+    /// The same, with another name for what was looked for.
+    pub(super) fn mend_as(&mut self, what: &str, words: &[Keyword]) {
         if !self.is(Kind::Name(None)) || self.names.meaning(&self.token().text).is_some() {
             return;
         }
         let found = self.token().text.clone();
         let Some(near) = near_name(&found, words.iter().map(|word| word.text())) else { return };
         let Some(word) = Keyword::of(near) else { return };
-        let message = format!("there is no type and no keyword `{found}`");
+        let message = format!("there is no {what} `{found}`");
         let error = Diagnostic::error("E0304", self.span(), message);
         let error = error.with_suggestion(self.span(), near, format!("did you mean `{near}`?"));
         self.report(error);

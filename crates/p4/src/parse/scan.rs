@@ -169,11 +169,11 @@ impl Parser {
             && close == named + 1
             && self.meaning_of(named).is_none();
         match self.kind_of(close + 1) {
-            Kind::Plus | Kind::Minus | Kind::Dot | Kind::LParen => !unknown,
+            Kind::Plus | Kind::Minus | Kind::Dot => !unknown,
             Kind::Name(_) | Kind::Number | Kind::String | Kind::LBrace | Kind::InvalidHeader => {
                 true
             }
-            Kind::Not | Kind::Tilde | Kind::Dots => true,
+            Kind::Not | Kind::Tilde | Kind::Dots | Kind::LParen => true,
             Kind::Key(Keyword::True | Keyword::False | Keyword::This | Keyword::Error) => true,
             _ => !unknown,
         }

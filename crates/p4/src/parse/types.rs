@@ -188,7 +188,7 @@ impl Parser {
         if self.is(Kind::Ge) {
             return Err(self.split_sign(opened));
         }
-        self.expect_close(Kind::Gt, opened)?;
+        self.close_list(Kind::Gt, opened)?;
         Ok(args)
     }
 
@@ -225,7 +225,7 @@ impl Parser {
         }
         let opened = self.bump().span;
         let params = self.comma_list(Kind::Gt, false, |p| p.name("the name of a type"))?;
-        self.expect_close(Kind::Gt, opened)?;
+        self.close_list(Kind::Gt, opened)?;
         if params.is_empty() {
             let error = Diagnostic::error("E0301", opened, "expected a type parameter, found `>`");
             self.report(error);

@@ -39,7 +39,7 @@ impl Preprocessor<'_> {
         match value {
             Ok(value) => Ok(value != 0),
             Err(error) => {
-                self.report(error);
+                self.report(*error);
                 Ok(false)
             }
         }
@@ -79,7 +79,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-type Value = Result<i128, Diagnostic>;
+type Value = Result<i128, Box<Diagnostic>>;
 
 impl<'a> Reader<'a> {
     fn peek(&self) -> Option<&'a Token> {
@@ -92,18 +92,18 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn expect(&mut self, kind: Kind) -> Result<(), Diagnostic> {
+    fn expect(&mut self, kind: Kind) -> Result<(), Box<Diagnostic>> {
         if self.eat(kind) {
             return Ok(());
         }
         let message = format!("expected `{}` in this expression", kind.sign());
         let span = self.peek().map_or(self.end, |token| token.span);
-        Err(Diagnostic::error("E0137", span, message))
+        Err(Diagnostic::error("E0137", span, message).into())
     }
 
-    fn unexpected(&self, token: &Token) -> Diagnostic {
+    fn unexpected(&self, token: &Token) -> Box<Diagnostic> {
         let previous = self.at.checked_sub(1).map(|at| &self.tokens[at]);
-        let error = |message| Diagnostic::error("E0137", token.span, message);
+        let error = |message| Box::new(Diagnostic::error("E0137", token.span, message));
         match previous {
             Some(word) if word.kind == Kind::Word && token.kind == Kind::LParen => {
                 error(format!("`{}` is no macro that takes arguments", word.text))
@@ -116,7 +116,9 @@ impl<'a> Reader<'a> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let span = self.peek().map_or(self.end, |token| token.span);
-            return Err(Diagnostic::error("E0138", span, "this expression is nested too deep"));
+            return Err(
+                Diagnostic::error("E0138", span, "this expression is nested too deep").into()
+            );
         }
         let mut value = self.binary(0, live)?;
         if self.eat(Kind::Question) {
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
             left = match operator.apply(left, right) {
                 Some(value) => value,
                 None if !live_right => 0,
-                None => return Err(Diagnostic::error("E0139", span, "division by zero")),
+                None => return Err(Diagnostic::error("E0139", span, "division by zero").into()),
             };
         }
         Ok(left)
@@ -202,13 +204,13 @@ impl<'a> Reader<'a> {
     fn primary(&mut self, live: bool) -> Value {
         let Some(token) = self.peek() else {
             let message = "expected a value at the end of this expression";
-            return Err(Diagnostic::error("E0137", self.end, message));
+            return Err(Diagnostic::error("E0137", self.end, message).into());
         };
         self.at += 1;
         match token.kind {
             Kind::Number => number(&token.text).ok_or_else(|| {
                 let message = format!("`{}` is no plain integer", token.text);
-                Diagnostic::error("E0137", token.span, message)
+                Diagnostic::error("E0137", token.span, message).into()
             }),
             Kind::Word => Ok(i128::from(&*token.text == "true")),
             Kind::LParen => {
@@ -218,7 +220,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let message = format!("expected a value, found `{}`", token.spelling());
-                Err(Diagnostic::error("E0137", token.span, message))
+                Err(Diagnostic::error("E0137", token.span, message).into())
             }
         }
     }

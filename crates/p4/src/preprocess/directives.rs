@@ -40,7 +40,7 @@ impl Preprocessor<'_> {
         if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
             let message = format!("unexpected text behind `{directive}` is ignored");
             let span = first.span.to(last.span);
-            self.report(Diagnostic::warning("E0131", span, message));
+            self.report(Diagnostic::warning("W0131", span, message));
         }
     }
 
@@ -86,7 +86,7 @@ impl Preprocessor<'_> {
         let span = hash.span.to(name.span).to(place);
         let diagnostic = match is_error {
             true => Diagnostic::error("E0133", span, text),
-            false => Diagnostic::warning("E0134", span, text),
+            false => Diagnostic::warning("W0134", span, text),
         };
         self.report(diagnostic.with_label(match is_error {
             true => "the program asks for this error",
@@ -214,8 +214,8 @@ impl Preprocessor<'_> {
                     self.close_condition(&name);
                     return Ok(());
                 }
-                "else" | "elif" | "elifdef" | "elifndef" if nested == 0 => {
-                    if self.takes_branch(&name)? {
+                "else" | "elif" | "elifdef" | "elifndef" => {
+                    if nested == 0 && self.takes_branch(&name)? {
                         return Ok(());
                     }
                 }

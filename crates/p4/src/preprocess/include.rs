@@ -55,7 +55,7 @@ impl Preprocessor<'_> {
         if let (Some(start), Some(at)) = (start, at) {
             let at = start + at as u32;
             let message = "the file is not UTF-8; it is read as Latin-1";
-            self.report(Diagnostic::warning("E0121", Span::new(at, at), message));
+            self.report(Diagnostic::warning("W0121", Span::new(at, at), message));
         }
     }
 

@@ -90,7 +90,7 @@ impl Preprocessor<'_> {
             && !before.says_the_same(&defined)
         {
             let message = format!("the macro `{}` is defined again, differently", defined.name);
-            let warning = Diagnostic::warning("E0110", defined.place, message);
+            let warning = Diagnostic::warning("W0110", defined.place, message);
             let warning = warning.with_place(before.place, "it was defined here");
             self.report(warning.with_help("put `#undef` before it if that is meant"));
         }

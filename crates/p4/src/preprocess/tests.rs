@@ -245,7 +245,7 @@ fn the_command_line_defines_and_undefines() {
 #[test]
 fn a_definition_that_changes_a_macro_is_a_warning_and_one_that_repeats_it_is_not() {
     let done = run("#define A 1\n#define A 1\n#define A 2\nA");
-    assert_eq!((codes(&done), spelled(&done)), (vec!["E0110"], "2".to_string()));
+    assert_eq!((codes(&done), spelled(&done)), (vec!["W0110"], "2".to_string()));
     assert_eq!(done.diagnostics[0].severity, Severity::Warning);
 }
 
@@ -294,7 +294,7 @@ fn a_place_that_begins_in_a_macro_and_ends_behind_it_covers_both() {
 fn bytes_that_are_no_utf8_are_read_as_latin1_with_a_warning() {
     let loader = MemoryLoader::new().with("main.p4", b"// caf\xe9\nx \xff".to_vec());
     let done = run_with(&loader, &PreprocessOptions::default());
-    assert_eq!((codes(&done), spelled(&done)), (vec!["E0121"], "x \u{ff}".to_string()));
+    assert_eq!((codes(&done), spelled(&done)), (vec!["W0121"], "x \u{ff}".to_string()));
     assert_eq!(done.sources.location(done.diagnostics[0].primary).unwrap().column, 7);
 }
 

@@ -1,1 +1,0 @@
-//! Behaviour of the parser, on small programs of our own.

@@ -36,8 +36,10 @@ enum BindError {
 /// What kind of call it is, where the rules differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
-    /// A function, method, or `apply`: directionless arguments are known when compiled.
+    /// A function or `apply`: directionless arguments are known when compiled.
     Ordinary,
+    /// An extern function or method: what is behind it decides what it asks of its arguments.
+    Extern,
     /// An action called directly: directionless parameters behave as `in`.
     Action,
     /// A constructor: all arguments are known; type arguments nobody uses may stay open.
@@ -418,8 +420,13 @@ impl Checker<'_> {
         match checked {
             Checked::Broken => Arg::In(broken(span)),
             Checked::DontCare(_) => Arg::DontCare,
-            Checked::Object(object, ..) => {
-                if param.direction != Direction::None {
+            Checked::Object(object, found, _) => {
+                let is_block = matches!(found, Type::Parser(_) | Type::Control(_));
+                if kind != CallKind::Constructor && (is_block || matches!(found, Type::Package(..)))
+                {
+                    let message = "only constructors take parsers, controls and packages";
+                    self.error(code::ARGUMENTS, span, message);
+                } else if param.direction != Direction::None {
                     let message = "an instance is handed only to a parameter without direction";
                     self.error(code::DIRECTION, span, message);
                 }
@@ -431,16 +438,39 @@ impl Checker<'_> {
                 }
                 if param.direction == Direction::Out { Arg::Out(place) } else { Arg::InOut(place) }
             }
+            Checked::Value(value) if !self.has_type_at_run_time(&value, param, ty) => {
+                Arg::In(broken(value.span))
+            }
             Checked::Value(value) => {
                 let what = format!("argument for `{}`", param.name);
                 let declared = Some(param.span);
                 let value = self.convert(value, ty, &what, declared);
-                if param.direction == Direction::None && kind != CallKind::Action {
+                if param.direction == Direction::None
+                    && !matches!(kind, CallKind::Action | CallKind::Extern)
+                {
                     self.check_known(&value, param);
                 }
                 Arg::In(value)
             }
         }
+    }
+
+    /// A generic parameter with a direction takes only what exists at run time; says so if not.
+    fn has_type_at_run_time(&mut self, value: &Expr, param: &Param, ty: &Type) -> bool {
+        let generic = matches!(param.ty, Type::Var(_)) && param.direction != Direction::None;
+        let (message, help) = match ty {
+            _ if !generic => return true,
+            Type::InfInt => ("the width of this number cannot be inferred", "write it as in `8w5`"),
+            Type::String => ("a text is handed only to a parameter without direction", ""),
+            Type::Struct(f) if f.name.is_empty() => {
+                ("the type of this literal cannot be inferred", "write it with a cast: `(T) {...}`")
+            }
+            _ => return true,
+        };
+        let diagnostic = Diagnostic::error(code::CANNOT_INFER, value.span, message)
+            .with_place(param.span, "the parameter has no type of its own");
+        self.report(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) });
+        false
     }
 
     fn same_type(&mut self, place: Expr, ty: &Type) -> Result<(), Expr> {

@@ -121,7 +121,10 @@ impl Checker<'_> {
             return CallResult::Broken;
         };
         let outer = Substitution::new();
-        let kind = CallKind::Ordinary;
+        let kind = match functions[at] {
+            FunctionRef::Extern(_) if &*signature.name != "static_assert" => CallKind::Extern,
+            _ => CallKind::Ordinary,
+        };
         let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span);
         let Some(bound) = bound else { return CallResult::Broken };
         match functions[at] {
@@ -286,7 +289,7 @@ impl Checker<'_> {
             return CallResult::Broken;
         };
         self.check_call_place(Called::Extern, span);
-        let kind = CallKind::Ordinary;
+        let kind = CallKind::Extern;
         let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span);
         let Some(mut bound) = bound else { return CallResult::Broken };
         self.close(&bound.returns);

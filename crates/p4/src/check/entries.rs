@@ -30,7 +30,7 @@ impl Checker<'_> {
         open: &mut OpenTable<'_>,
     ) {
         open.table.const_entries = is_const;
-        if open.table.keys.is_empty() {
+        if open.table.keys.is_empty() && !entries.is_empty() {
             let message = "a table without key has no entries";
             self.error(code::ENTRY, span, message);
             return;
@@ -168,7 +168,9 @@ impl Checker<'_> {
         if let [ast::Keyset::Default(_)] = entry.keysets.as_slice() {
             return keys.iter().map(|_| Keyset::Any).collect();
         }
-        if entry.keysets.len() != keys.len() {
+        let types: Vec<&Type> = keys.iter().map(|key| &key.expr.ty).collect();
+        let written = Self::spread(&entry.keysets, &types);
+        if written.len() != keys.len() {
             let span = entry.keysets.iter().fold(Span::DUMMY, |span, k| span.to(span_of(k)));
             let (wanted, found) = (keys.len(), entry.keysets.len());
             let plural = if wanted == 1 { "" } else { "s" };
@@ -176,7 +178,7 @@ impl Checker<'_> {
             self.error(code::ENTRY, span, message);
             return keys.iter().map(|_| Keyset::Any).collect();
         }
-        let pairs = entry.keysets.iter().zip(keys);
+        let pairs = written.iter().zip(keys);
         pairs
             .map(|(written, key)| {
                 let keyset = self.keyset(written, &key.expr.ty);

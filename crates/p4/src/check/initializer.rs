@@ -56,6 +56,18 @@ impl Checker<'_> {
         made
     }
 
+    /// A constructor call alone cannot implement anything.
+    pub(super) fn check_nothing_abstract(&mut self, id: ExternId, span: Span) {
+        let info = self.externs[id.index()].clone();
+        if info.is_abstract.iter().any(|is_abstract| *is_abstract) {
+            let message =
+                format!("`{}` has abstract methods, which need an initializer", info.name);
+            let diagnostic = Diagnostic::error(code::ABSTRACT_METHOD, span, message)
+                .with_help("declare the instance with a name: `T(...) name = { ... };`");
+            self.report(diagnostic);
+        }
+    }
+
     fn check_all_implemented(&mut self, id: ExternId, made: &[MethodBody], name: &Name) {
         let info = self.externs[id.index()].clone();
         for (at, method) in info.methods.iter().enumerate() {
@@ -94,7 +106,15 @@ impl Checker<'_> {
                     .with_place(info.methods[at].span, "declared here");
                 self.report(diagnostic);
             }
-            None => {}
+            None => {
+                let known = info.methods.iter().zip(&info.is_abstract).filter(|(_, a)| **a);
+                let known: Vec<&str> = known.map(|(method, _)| &*method.name).collect();
+                let message =
+                    format!("`{}` has no abstract method `{}`", info.name, signature.name);
+                let diagnostic = Diagnostic::error(code::ABSTRACT_METHOD, signature.span, message)
+                    .with_place(info.span, "declared here");
+                self.report(diagnostic.with_near_name(&signature.name, known));
+            }
         }
         signature.returns = self.resolved(&signature.returns);
         let returns = signature.returns.clone();

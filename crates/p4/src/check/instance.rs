@@ -84,6 +84,9 @@ impl Checker<'_> {
     }
 
     fn anonymous_instance(&mut self, made: Made, span: Span) -> CallResult {
+        if let InstanceOf::Extern { id, .. } = made.of {
+            self.check_nothing_abstract(id, span);
+        }
         if self.place.kind == PlaceKind::Function {
             let message = "nothing can be instantiated in a function";
             self.error(code::INSTANTIATION, span, message);
@@ -118,6 +121,11 @@ impl Checker<'_> {
                 ) =>
             {
                 self.no_constructor(ty, span);
+                return None;
+            }
+            TypeEntity::Plain(ty) if !type_args.is_empty() => {
+                let message = format!("`{}` has its type arguments already", self.show(ty));
+                self.error(code::TYPE_ARGUMENTS, span, message);
                 return None;
             }
             TypeEntity::Plain(ty) => {
@@ -329,22 +337,11 @@ impl Checker<'_> {
         let Some(found) = self.scopes.find("main", true).cloned() else {
             return;
         };
-        match found.entity {
-            Entity::Instance(id) => {
-                let instance = &self.program.instances[id.index()];
-                if matches!(instance.of, InstanceOf::Package(_)) {
-                    self.program.main = Some(id);
-                } else {
-                    let message = "`main` must be an instance of a package";
-                    self.error(code::MAIN, found.span, message);
-                }
-            }
-            Entity::Broken => {}
-            other => {
-                let kind = other.kind();
-                let message = format!("`main` must be an instance of a package, found {kind}");
-                self.error(code::MAIN, found.span, message);
-            }
+        let Entity::Instance(id) = found.entity else { return };
+        if matches!(self.program.instances[id.index()].of, InstanceOf::Package(_)) {
+            self.program.main = Some(id);
+        } else {
+            self.error(code::MAIN, found.span, "`main` must be an instance of a package");
         }
     }
 }

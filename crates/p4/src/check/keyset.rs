@@ -33,6 +33,17 @@ impl Checker<'_> {
         self.convert(value, ty, "keyset", None)
     }
 
+    /// Keysets one by one: `{ a, b }` standing alone is as good as `(a, b)`.
+    pub(super) fn spread(keysets: &[ast::Keyset], keys: &[&Type]) -> Vec<ast::Keyset> {
+        if let [ast::Keyset::Value(ast::Expr { kind: ast::ExprKind::List(list), .. })] = keysets {
+            let is_tuple = matches!(keys, [Type::Tuple(_) | Type::Struct(_)]);
+            if list.len() == keys.len() && !is_tuple {
+                return list.iter().cloned().map(ast::Keyset::Value).collect();
+            }
+        }
+        keysets.to_vec()
+    }
+
     /// Two numbers of the key's type; of an enum's type both may be its numbers.
     fn keyset_pair(&mut self, a: &ast::Expr, b: &ast::Expr, ty: &Type, what: &str) -> (Expr, Expr) {
         let number = match ty {

@@ -17,7 +17,8 @@ enum Container {
     /// A struct inside a header.
     StructInHeader,
     HeaderUnion,
-    StructOrTuple,
+    Struct,
+    Tuple,
     List,
     Array,
 }
@@ -28,7 +29,8 @@ impl Container {
             Container::Header => "a header",
             Container::StructInHeader => "a struct inside a header",
             Container::HeaderUnion => "a header union",
-            Container::StructOrTuple => "a struct or tuple",
+            Container::Struct => "a struct",
+            Container::Tuple => "a tuple",
             Container::List => "a list",
             Container::Array => "an array",
         }
@@ -52,10 +54,12 @@ impl Container {
                 _ => false,
             },
             Container::HeaderUnion => matches!(ty, Type::Header(_)),
-            Container::StructOrTuple => is_storable(ty),
-            Container::List => {
+            Container::Struct => is_storable(ty),
+            // In tuples too, which then only constants can hold.
+            Container::Tuple | Container::List => {
                 is_storable(ty)
-                    || matches!(ty, Type::InfInt | Type::String | Type::MatchKind | Type::List(_))
+                    || matches!(ty, Type::InfInt | Type::String | Type::MatchKind)
+                    || matches!(ty, Type::List(_) | Type::Tuple(_))
             }
             Container::Array => match ty {
                 Type::Stack(element, _) => {
@@ -74,7 +78,8 @@ pub(super) fn is_storable(ty: &Type) -> bool {
     match ty {
         Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::Bool | Type::Error => true,
         Type::Enum(_) | Type::SerializableEnum(_) | Type::New(_) => true,
-        Type::Struct(_) | Type::Header(_) | Type::HeaderUnion(_) | Type::Tuple(_) => true,
+        Type::Struct(_) | Type::Header(_) | Type::HeaderUnion(_) => true,
+        Type::Tuple(elements) => elements.iter().all(is_storable),
         Type::Stack(element, _) => is_storable(element),
         Type::Var(_) | Type::Unknown => true,
         _ => false,
@@ -92,11 +97,9 @@ fn misplaced(ty: &Type) -> Option<(Container, Type)> {
     match ty {
         Type::Stack(element, _) => check(Container::Array, &[element]),
         Type::List(element) => check(Container::List, &[element]),
-        Type::Tuple(elements) => {
-            check(Container::StructOrTuple, &elements.iter().collect::<Vec<_>>())
-        }
+        Type::Tuple(elements) => check(Container::Tuple, &elements.iter().collect::<Vec<_>>()),
         Type::Struct(f) if !f.args.is_empty() => {
-            check(Container::StructOrTuple, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
+            check(Container::Struct, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
         }
         Type::Header(f) if !f.args.is_empty() => {
             check(Container::Header, &f.fields.iter().map(|f| &f.ty).collect::<Vec<_>>())
@@ -138,7 +141,7 @@ impl Checker<'_> {
         let container = match kind {
             crate::ast::FieldsKind::Header => Container::Header,
             crate::ast::FieldsKind::HeaderUnion => Container::HeaderUnion,
-            crate::ast::FieldsKind::Struct => Container::StructOrTuple,
+            crate::ast::FieldsKind::Struct => Container::Struct,
         };
         if container.may_hold(&ty) {
             return ty;

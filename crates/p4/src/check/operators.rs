@@ -52,6 +52,8 @@ pub(super) fn has_equality(ty: &Type) -> bool {
         Type::Bool | Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::InfInt => true,
         Type::Error | Type::MatchKind | Type::Enum(_) | Type::SerializableEnum(_) => true,
         Type::New(new) => has_equality(&new.target),
+        // Two literals without a type have nothing in common.
+        Type::Struct(f) if f.name.is_empty() => false,
         Type::Struct(f) | Type::Header(f) | Type::HeaderUnion(f) => {
             f.fields.iter().all(|field| has_equality(&field.ty))
         }
@@ -164,6 +166,10 @@ impl Checker<'_> {
             if *n == BigInt::from(0) {
                 return self.fold_error(FoldError::DivisionByZero, span);
             }
+        } else if matches!(op, BinaryOp::Div | BinaryOp::Mod) && !self.is_known(&right) {
+            let message = format!("`{}` needs a divisor that is known", symbol(op));
+            self.error(code::NOT_CONSTANT, right.span, message);
+            return broken(span);
         }
         typed(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
@@ -219,6 +225,10 @@ impl Checker<'_> {
     ) -> Option<(Expr, Expr, Type)> {
         use BinaryOp::{BitAnd, BitOr, BitXor, Div, Mod, SatAdd, SatSub};
         let (left, right) = (self.enum_as_number(left), self.enum_as_number(right));
+        if matches!(op, Div | Mod) && (is_negative(&left) || is_negative(&right)) {
+            self.fold_error(FoldError::NegativeDivision, span);
+            return None;
+        }
         let (left, right) = self.balance(left, right);
         let allowed = match (&left.ty, op) {
             (Type::Bit(_), _) => true,
@@ -561,6 +571,11 @@ impl Checker<'_> {
         };
         typed(ExprKind::Index(Box::new(base), Box::new(index)), element, span)
     }
+}
+
+/// True for a number below zero that is written in the program.
+fn is_negative(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Const(Value::Int(n)) if n.is_negative())
 }
 
 /// Whether two known values of one type are equal; `None` if that is not known here.

@@ -238,18 +238,12 @@ impl Checker<'_> {
                     self.check_value_set(set, keys, span);
                     return vec![Keyset::ValueSet(set)];
                 }
-                if let ast::Keyset::Value(ast::Expr { kind: ast::ExprKind::List(list), .. }) =
-                    single
-                {
-                    if list.len() == keys.len() {
-                        let list = list.iter().cloned().map(ast::Keyset::Value);
-                        return list.zip(keys).map(|(k, key)| self.keyset(&k, &key.ty)).collect();
-                    }
-                }
             }
             _ => {}
         }
-        if case.keysets.len() != keys.len() {
+        let types: Vec<&Type> = keys.iter().map(|key| &key.ty).collect();
+        let written = Self::spread(&case.keysets, &types);
+        if written.len() != keys.len() {
             let span = case.keysets.iter().fold(Span::DUMMY, |span, k| span.to(span_of(k)));
             let (wanted, found) = (keys.len(), case.keysets.len());
             let plural = if wanted == 1 { "" } else { "s" };
@@ -257,7 +251,7 @@ impl Checker<'_> {
             self.error(code::SELECT, span, message);
             return everything();
         }
-        let pairs = case.keysets.iter().zip(keys);
+        let pairs = written.iter().zip(keys);
         pairs
             .map(|(written, key)| match self.value_set_of(written) {
                 Some((set, span)) => {
@@ -317,6 +311,16 @@ impl Checker<'_> {
                     waiting.extend(cases.iter().filter_map(|case| next(&case.next)));
                 }
             }
+        }
+        let ends = |target: &StateRef| !matches!(target, StateRef::State(_));
+        let reached_states = states.iter().zip(&reached).filter(|(_, reached)| **reached);
+        let ends = reached_states.clone().any(|(state, _)| match &state.transition {
+            Transition::Direct(target) => ends(target),
+            Transition::Select { cases, .. } => cases.iter().any(|case| ends(&case.next)),
+        });
+        if let Some(start) = states.get(start as usize).filter(|_| !ends) {
+            let message = "no path from `start` leads to `accept` or `reject`";
+            self.error(code::STATE, start.span, message);
         }
         for (state, _) in states.iter().zip(&reached).filter(|(_, reached)| !**reached) {
             let message = format!("no transition leads to the state `{}`", state.name);

@@ -146,7 +146,13 @@ impl Scopes {
     /// The innermost declaration of `name`, or the top level's with `global`.
     pub(super) fn find(&self, name: &str, global: bool) -> Option<&Declared> {
         let seen = if global { &self.scopes[..1] } else { &self.scopes[..] };
-        seen.iter().rev().find_map(|scope| scope.names.get(name))
+        let mut found = seen.iter().rev().filter_map(|scope| scope.names.get(name));
+        let first = found.next()?;
+        match first.entity {
+            // A name begins to hold behind its declaration: inside it an outer one is meant.
+            Entity::Unfinished(_) => Some(found.next().unwrap_or(first)),
+            _ => Some(first),
+        }
     }
 
     fn innermost(&mut self) -> &mut Scope {

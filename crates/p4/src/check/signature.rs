@@ -90,6 +90,7 @@ impl ParamsOf {
                     && !matches!(self, ParamsOf::Action | ParamsOf::Function)
             }
             Type::InfInt | Type::String | Type::MatchKind | Type::List(_) => known,
+            Type::Tuple(_) if !is_storable(ty) => known,
             Type::Void | Type::Set(_) | Type::TableResult(_) => false,
             other => is_storable(other),
         }
@@ -139,8 +140,7 @@ impl Checker<'_> {
     }
 
     fn check_result(&mut self, ty: Type, span: Span) -> Type {
-        let is_value =
-            is_storable(&ty) || matches!(ty, Type::InfInt | Type::String | Type::List(_));
+        let is_value = is_storable(&ty) || matches!(ty, Type::String | Type::List(_));
         if is_value {
             return ty;
         }
@@ -194,7 +194,7 @@ impl Checker<'_> {
         direction: Direction,
         of: ParamsOf,
     ) -> Type {
-        if of.may_take(&ty, direction) {
+        if of.may_take(&ty, direction) && !self.is_declaration(&ty) {
             return ty;
         }
         let shown = self.show(&ty);
@@ -209,6 +209,13 @@ impl Checker<'_> {
         }
         self.report(diagnostic);
         Type::Unknown
+    }
+
+    /// True for the type of a parser or control with a body, which names no interface.
+    fn is_declaration(&self, ty: &Type) -> bool {
+        let (Type::Parser(block) | Type::Control(block)) = ty else { return false };
+        let declared = self.parsers.iter().chain(&self.controls);
+        declared.into_iter().any(|info| info.ty.declaration == block.declaration)
     }
 
     fn check_optional(&mut self, param: &ast::Parameter, optional: bool, of: ParamsOf) {

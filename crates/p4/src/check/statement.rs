@@ -128,6 +128,7 @@ impl Checker<'_> {
             let value = self.expr(init, Some(&ty));
             self.convert(value, &ty, &format!("variable `{}`", name.text), Some(declared))
         });
+        self.check_shadowing(name);
         let var = self.new_var(Var {
             name: name.text.clone(),
             ty,
@@ -137,6 +138,20 @@ impl Checker<'_> {
         });
         self.declare(name, Entity::Var(var));
         (var, init)
+    }
+
+    /// A variable that hides a parameter is nearly always a slip: it is refused.
+    fn check_shadowing(&mut self, name: &Name) {
+        let Some(found) = self.scopes.find(&name.text, false) else { return };
+        let Entity::Var(id) = found.entity else { return };
+        let hidden = &self.program.vars[id.index()];
+        if matches!(hidden.kind, VarKind::Local) {
+            return;
+        }
+        let message = format!("the variable `{}` hides a parameter", name.text);
+        let diagnostic = Diagnostic::error(code::DUPLICATE_NAME, name.span, message)
+            .with_place(hidden.span, "the parameter");
+        self.report(diagnostic);
     }
 
     fn variable_type(&mut self, written: &TypeRef, name: &Name) -> Type {

@@ -86,6 +86,10 @@ impl Checker<'_> {
                 let message = format!("the table `{}` has `{what}` twice", name.text);
                 self.error(code::TABLE_PROPERTY, span, message);
             }
+            if what == "entries" && !seen.contains(&"key") && has_key(properties) {
+                let message = "`entries` must stand after `key`";
+                self.error(code::TABLE_PROPERTY, span, message);
+            }
             if what == "default_action" && !seen.contains(&"actions") {
                 let message = "`default_action` must stand after `actions`";
                 self.error(code::TABLE_PROPERTY, span, message);
@@ -442,6 +446,8 @@ impl Checker<'_> {
             return;
         };
         if !self.actions[id.index()].params.is_empty() {
+            let message = "a table without `default_action` runs `NoAction`, which has parameters";
+            self.error(code::TABLE_PROPERTY, table.span, message);
             return;
         }
         let at = table.actions.iter().position(|action| action.action == id);
@@ -484,4 +490,8 @@ impl Checker<'_> {
         }
         None
     }
+}
+
+fn has_key(properties: &[TableProperty]) -> bool {
+    properties.iter().any(|property| matches!(property, TableProperty::Key(_)))
 }

@@ -207,19 +207,26 @@ impl Preprocessor<'_> {
             let before = self.diagnostics.len();
             let Some(name) = self.next_of_directive() else { continue };
             self.diagnostics.truncate(before);
-            match &*name.text {
-                "if" | "ifdef" | "ifndef" => nested += 1,
-                "endif" if nested > 0 => nested -= 1,
+            let goes_on = match &*name.text {
+                "if" | "ifdef" | "ifndef" => {
+                    nested += 1;
+                    false
+                }
+                "endif" if nested > 0 => {
+                    nested -= 1;
+                    false
+                }
                 "endif" => {
                     self.close_condition(&name);
-                    return Ok(());
+                    true
                 }
                 "else" | "elif" | "elifdef" | "elifndef" => {
-                    if nested == 0 && self.takes_branch(&name)? {
-                        return Ok(());
-                    }
+                    nested == 0 && self.takes_branch(&name)?
                 }
-                _ => {}
+                _ => false,
+            };
+            if goes_on {
+                return Ok(());
             }
         }
     }

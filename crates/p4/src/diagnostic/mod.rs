@@ -9,8 +9,6 @@
 mod json;
 mod render;
 mod suggest;
-#[cfg(test)]
-mod tests;
 
 pub use json::{to_json, to_json_string};
 pub use render::{RenderOptions, render, render_all};

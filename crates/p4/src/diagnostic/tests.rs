@@ -1,1 +1,0 @@
-//! Behaviour of diagnostics as a reader sees it.

@@ -4,16 +4,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 import pytest
 
+from sojourn.folder import RunFolder
+from sojourn.result import Result, read_result
+
 SMALL = """
-duration = "2 s"
+duration = "3 s"
 aqms = ["fifo", "codel"]
 
 [switch]
-rate = "20 Mbit/s"
+rate = "50 Mbit/s"
+queue_limit = "500 kB"
 
 [[flows]]
 count = 3
@@ -23,27 +29,51 @@ rtt = ["5 ms", "10 ms"]
 Sojourn = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def call_sojourn(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Calls `sojourn` with `arguments` in `folder`, as from a terminal of 100 columns."""
+    return subprocess.run(
+        [sys.executable, "-m", "sojourn", *map(str, arguments)],
+        cwd=folder,
+        env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 @pytest.fixture
 def sojourn(tmp_path: Path) -> Sojourn:
     """Calls `sojourn` with the given arguments in the test's own folder."""
-
-    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "sojourn", *map(str, arguments)],
-            cwd=tmp_path,
-            env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-
-    return call
+    return partial(call_sojourn, tmp_path)
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A scenario file: three flows, 2 s, tail drop and CoDel."""
+    """A scenario file: three flows, 3 s, tail drop and CoDel."""
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run of the small scenario, to be looked at and not to be changed."""
+
+    stdout: str
+    folder: Path
+
+    @cached_property
+    def result(self) -> Result:
+        """The run as Python sees it."""
+        return read_result(RunFolder.open(self.folder))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """One run of the small scenario for all tests that only look."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.toml").write_text(SMALL)
+    done = call_sojourn(folder, "run", "small.toml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    return Finished(done.stdout, folder / "out")

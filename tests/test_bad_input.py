@@ -108,7 +108,7 @@ def test_a_full_disk_leaves_readable_rows_and_a_message(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(LONG)
     (tmp_path / "disk").mkdir()
     script = """
-        mount -t tmpfs -o size=10m none disk || exit 77
+        mount -t tmpfs -o size=9m none disk || exit 77
         "$0" -m sojourn run long.toml --out disk/out
         echo status $?
         "$0" -c 'import pyarrow.parquet as p; print(p.read_table("disk/out/fifo/packets.parquet")

@@ -79,22 +79,22 @@ def test_a_p4_run_names_its_sources_with_their_hashes() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"2 s"', '"2 sec"', ':2: duration: "2 sec": unknown unit "sec"; use one of ns, us, ms'),
-        ('"2 s"', "2", ":2: duration: 2: write a time as text with its unit"),
-        ('"2 s"', '"0 s"', ':2: duration: "0 s": must be more than zero'),
+        ('"3 s"', '"3 sec"', ':2: duration: "3 sec": unknown unit "sec"; use one of ns, us, ms'),
+        ('"3 s"', "2", ":2: duration: 2: write a time as text with its unit"),
+        ('"3 s"', '"0 s"', ':2: duration: "0 s": must be more than zero'),
         ("duration", "durration", ':2: durration: unknown key; did you mean "duration"?'),
         ("rate =", "rat =", ':6: switch.rat: unknown key; did you mean "rate"?'),
         ("rate =", "# rate =", ":5: switch.rate: missing"),
-        ('"20 Mbit/s"', '"fast"', ':6: switch.rate: "fast": not a rate'),
-        ("count = 3", "count = 0", ":9: flows[0].count: 0: input should be greater than or equal"),
+        ('"50 Mbit/s"', '"fast"', ':6: switch.rate: "fast": not a rate'),
+        ("count = 3", "count = 0", ":10: flows[0].count: 0: input should be greater than or equal"),
         ("count = 3", 'kind = "upd"', 'flows[0]: kind "upd": must be "tcp" or "udp"; did you mean'),
         (
             "count = 3",
             'congestion_control = "cubik"',
-            ':9: flows[0].congestion_control: "cubik": must be "cubic" or "newreno"; '
+            ':10: flows[0].congestion_control: "cubik": must be "cubic" or "newreno"; '
             'did you mean "cubic"?',
         ),
-        ('["5 ms", "10 ms"]', '["9 ms", "5 ms"]', ":10: flows[0].rtt: "),
+        ('["5 ms", "10 ms"]', '["9 ms", "5 ms"]', ":11: flows[0].rtt: "),
         ('["fifo", "codel"]', "[]", ":3: aqms: must not be empty"),
         ('"codel"]', '{ use = "codel", targt = "5 ms" }]', "aqms[1].targt: unknown key; did you"),
     ],
@@ -110,7 +110,7 @@ def test_a_mistake_is_named_with_its_place_and_cure(
 
 def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     text = (
-        SMALL.replace('"2 s"', "2").replace('"20 Mbit/s"', '"fast"').replace("count = 3", "n = 3")
+        SMALL.replace('"3 s"', "2").replace('"50 Mbit/s"', '"fast"').replace("count = 3", "n = 3")
     )
     with pytest.raises(ScenarioError) as error:
         read_scenario(write(tmp_path, text))

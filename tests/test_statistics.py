@@ -30,6 +30,9 @@ def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 
     counters = {
         "simulated": 1_000 * MS,
         "recirculated_packets": 7,
+        "recirculated_share": 0.01,
+        "mirrored_packets": 8,
+        "unsynchronised": {"count": 8, "total": 9_000, "max": 2_000},
         "flows": [{"delivered": 1_000_000}, {"delivered": 250_000}],
     }
     (folder / COUNTERS).write_text(json.dumps(counters))
@@ -61,7 +64,7 @@ def test_goodput_and_utilisation_are_over_simulated_time(tmp_path: Path) -> None
     summary = findings_of(tmp_path, [0] * 500, ["sent"] * 400 + ["aqm"] * 100, size=1250).summary
     assert summary.goodput == pytest.approx(10_000_000)
     assert summary.utilisation == pytest.approx(0.4)
-    assert summary.recirculated == 7
+    assert (summary.recirculated, summary.mirrored, summary.unsynchronised) == (7, 8, 9_000)
 
 
 def test_the_distribution_rises_from_none_to_all(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def page(result: Result) -> str:
         over_time=_embedded(over_time, "over-time", with_script=True),
         bin=TIME.format(_bin(result)),
         distribution=_embedded(distribution, "distribution", with_script=False),
-        parameters=_parameters(folder),
+        synchronisation=_synchronisation(result),
+        parameters=_parameters(result),
         programs=_programs(folder),
         provenance=_provenance(folder),
         scenario=escape(json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2)),
@@ -220,12 +221,54 @@ def _pale(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.22)"
 
 
-def _parameters(folder: RunFolder) -> str:
-    scenario, switch = folder.scenario, folder.scenario.switch
+def _synchronisation(result: Result) -> str:
+    """What it took to keep registers of different stages in step; nothing if nobody mirrored."""
+    rows = []
+    for label, aqm in result.aqms.items():
+        counters = aqm.findings.counters
+        if not counters["mirrored_packets"]:
+            continue
+        spans = counters["unsynchronised"]
+        cells = (
+            f"{counters['mirrored_packets']}",
+            f"{counters['mirrored_packets'] * 1e9 / max(counters['simulated'], 1):.0f}",
+            f"{counters['recirculated_packets']}",
+            f"{100 * counters['recirculated_share']:.4f}",
+            f"{counters['mirror_drops']}",
+            f"{spans['total'] / 1e6:.3f}",
+            f"{spans['max'] / 1e3:.2f}",
+        )
+        rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{c}</td>" for c in cells))
+    if not rows:
+        return ""
+    heads = (
+        "mirrored<br>packets",
+        "mirrored<br>packets/s",
+        "recirculated<br>packets",
+        "recirculated<br>share of bytes, %",
+        "mirror<br>drops",
+        "unsynchronised<br>in all, ms",
+        "unsynchronised<br>longest, us",
+    )
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return (
+        "<h2>Synchronisation of registers</h2><p>A register belongs to one stage, so a value that "
+        "two stages need is written by a mirrored packet that comes round again. Until it has, the "
+        "registers disagree: that time is unsynchronised.</p>"
+        f'<div class="scroll"><table class=result><tr><th>AQM</th>{head}</tr>'
+        f"{''.join(rows)}</table></div>"
+    )
+
+
+def _parameters(result: Result) -> str:
+    scenario, switch = result.scenario, result.scenario.switch
+    effective = next(iter(result.aqms.values())).findings.counters
     flows = "; ".join(_flow_text(group) for group in scenario.flows)
     rows = {
         "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
         f"queue of at most {SIZE.format(switch.queue_limit)}",
+        "as the chip rounds it": f"{RATE.format(effective['shaper_rate'])}, "
+        f"burst {SIZE.format(effective['shaper_burst'])}",
         "flows": flows,
         "duration": TIME.format(scenario.duration),
         "target": TIME.format(scenario.target),

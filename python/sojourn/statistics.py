@@ -55,6 +55,12 @@ class Summary:
     tail_drops: int
     marks: int
     recirculated: int
+    """Packets that went through the recirculation port."""
+    recirculated_share: float
+    """Their bytes over all bytes that left a port."""
+    mirrored: int
+    unsynchronised: int
+    """How long, in all, mirrored copies were under way to the registers they update."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -84,6 +90,8 @@ class Findings:
     """All that is derived from one run's rows."""
 
     summary: Summary
+    counters: dict[str, Any]
+    """The engine's own counters, as in `counters.json`."""
     over_time: DelayOverTime
     distribution: Distribution
 
@@ -113,8 +121,11 @@ def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Fin
         tail_drops=int(tally.verdicts[_TAIL]),
         marks=int(tally.verdicts[_MARK]),
         recirculated=counters["recirculated_packets"],
+        recirculated_share=counters["recirculated_share"],
+        mirrored=counters["mirrored_packets"],
+        unsynchronised=counters["unsynchronised"]["total"],
     )
-    return Findings(summary, tally.over_time(), tally.distribution())
+    return Findings(summary, counters, tally.over_time(), tally.distribution())
 
 
 def _batches(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:

@@ -2,10 +2,40 @@
 //!
 //! It stands on the language crate and on [`crate::DataPlane`]'s vocabulary. What the chip does to
 //! one packet in one pass is here; queues, ports and clocks are not.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`load()`] | from the text of a program to a [`Tofino`], or to diagnostics |
+//! | [`rules`] | what the chip cannot do, why, and what to do instead |
+//! | [`register_action`] | register actions compiled to stateful-ALU instructions |
+//! | [`salu`], [`math_unit`] | the stateful ALU, bit by bit |
+//! | [`externs`] | the other fixed-function blocks |
+//! | [`Tofino`] | the two passes of a packet |
+//! | [`ControlPlane`] | table entries, as data |
 
+mod access;
 mod arguments;
+mod control;
 pub mod externs;
+mod gress;
+mod load;
 pub mod math_unit;
+mod metadata;
+mod pipeline;
 pub mod register_action;
 pub mod rules;
+mod runtime;
 pub mod salu;
+#[cfg(test)]
+mod testing;
+mod validity;
+mod visit;
+
+pub use control::{
+    ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
+    ProfileEntries, ProfileMember, TableEntries, TableEntry,
+};
+pub use load::{LoadError, LoadOptions, Loaded, build, load, load_with};
+pub use metadata::Clock;
+pub use pipeline::Tofino;
+pub use runtime::{Digest, Faults, RegisterState};

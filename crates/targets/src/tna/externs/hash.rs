@@ -1,57 +1,13 @@
 //! The hash engine: CRCs of any polynomial up to 64 bits, XOR folding, identity and random.
 //!
 //! On the chip every one of them is a matrix over single bits computed when the program is built;
-//! here each is computed from the concatenated input fields. Sources: TNA (extern `Hash`,
+//! here each is computed from the input as bytes: the fields one behind the other, the first most
+//! significant, filled up with zeros *in front* so that the last field ends on a byte boundary. Sources: TNA (extern `Hash`,
 //! `CRCPolynomial`), the chip's public hash library (bit order, defaults), and the CRC catalogue of
 //! reveng.sourceforge.net (check values in the tests).
 
 use super::random::SplitMix64;
 use thiserror::Error;
-
-/// The input of a hash: fields one behind the other, the first field most significant.
-///
-/// Bits fill bytes so that the *last* field ends on a byte boundary: a total that is no multiple
-/// of eight is extended with zeros in front, as the chip does it.
-#[derive(Clone, Debug, Default)]
-pub struct HashInput {
-    fields: Vec<(u128, u32)>,
-    bytes: Vec<u8>,
-}
-
-impl HashInput {
-    /// Forgets all fields and keeps the room.
-    pub fn clear(&mut self) {
-        self.fields.clear();
-        self.bytes.clear();
-    }
-
-    /// Appends a field of `width` bits (at most 128; wider fields come in pieces).
-    pub fn push(&mut self, value: u128, width: u32) {
-        self.fields.push((value, width));
-    }
-
-    /// Total length in bits.
-    pub fn bits(&self) -> u32 {
-        self.fields.iter().map(|(_, width)| width).sum()
-    }
-
-    /// The fields as bytes.
-    fn bytes(&mut self) -> &[u8] {
-        let total = self.bits();
-        self.bytes.clear();
-        self.bytes.resize(total.div_ceil(8) as usize, 0);
-        let last = self.bytes.len();
-        let mut position = 0;
-        for (value, width) in self.fields.iter().rev() {
-            for bit in 0..*width {
-                let at = position + bit;
-                self.bytes[last - 1 - (at / 8) as usize] |= ((value >> bit & 1) as u8) << (at % 8);
-            }
-            position += width;
-        }
-        &self.bytes
-    }
-}
 
 /// A CRC: the parameters of TNA's `CRCPolynomial`.
 #[derive(Clone, Debug)]
@@ -217,14 +173,14 @@ impl Algorithm {
         }
     }
 
-    /// The hash of `input`, `width` bits wide (1 to 128).
-    pub fn hash(&self, input: &mut HashInput, width: u32) -> u128 {
+    /// The hash of an input of `bits` bits in `bytes`, `width` bits wide (1 to 128).
+    pub fn hash(&self, bytes: &[u8], bits: u32, width: u32) -> u128 {
         let word = match self {
-            Algorithm::Identity => low_bits(input),
-            Algorithm::Random { seed } => random_matrix(*seed, input.bytes()),
-            Algorithm::Xor(fold) => xor_fold(input, *fold),
+            Algorithm::Identity => low_bits(bytes),
+            Algorithm::Random { seed } => random_matrix(*seed, bytes),
+            Algorithm::Xor(fold) => xor_fold(bytes, bits, *fold),
             Algorithm::Crc { crc, msb, extended } => {
-                let value = u128::from(crc.of(input.bytes()));
+                let value = u128::from(crc.of(bytes));
                 if *msb && width < crc.width {
                     value >> (crc.width - width)
                 } else if *extended && width > crc.width {
@@ -242,8 +198,7 @@ fn repeat(value: u128, width: u32) -> u128 {
     (0..128).step_by(width as usize).fold(0, |word, shift| word | value << shift)
 }
 
-fn low_bits(input: &mut HashInput) -> u128 {
-    let bytes = input.bytes();
+fn low_bits(bytes: &[u8]) -> u128 {
     bytes.iter().skip(bytes.len().saturating_sub(16)).fold(0, |word, b| word << 8 | u128::from(*b))
 }
 
@@ -262,15 +217,14 @@ fn random_matrix(seed: u64, bytes: &[u8]) -> u128 {
     word
 }
 
-fn xor_fold(input: &HashInput, fold: u32) -> u128 {
+/// The words are counted from the first bit of the input; the last one is filled up behind it.
+fn xor_fold(bytes: &[u8], bits: u32, fold: u32) -> u128 {
+    let skipped = bytes.len() as u32 * 8 - bits.min(bytes.len() as u32 * 8);
     let mut word = 0;
-    let mut before = 0;
-    for (value, width) in &input.fields {
-        for bit in (0..*width).rev() {
-            let place = fold - 1 - before % fold;
-            word ^= (value >> bit & 1) << place;
-            before += 1;
-        }
+    for at in 0..bits {
+        let position = skipped + at;
+        let bit = bytes[(position / 8) as usize] >> (7 - position % 8) & 1;
+        word ^= u128::from(bit) << (fold - 1 - at % fold);
     }
     word
 }
@@ -279,14 +233,10 @@ fn xor_fold(input: &HashInput, fold: u32) -> u128 {
 mod tests {
     use super::*;
 
-    fn text(text: &[u8]) -> HashInput {
-        let mut input = HashInput::default();
-        text.iter().for_each(|byte| input.push(u128::from(*byte), 8));
-        input
-    }
+    const DIGITS: &[u8] = b"123456789";
 
     fn check(name: &str, width: u32) -> u128 {
-        Algorithm::named(name, 0).unwrap().hash(&mut text(b"123456789"), width)
+        Algorithm::named(name, 0).unwrap().hash(DIGITS, 72, width)
     }
 
     #[test]
@@ -332,7 +282,7 @@ mod tests {
         let crc = Crc::new(Polynomial::CRC16).unwrap();
         let ask = |msb, extended, width| {
             let algorithm = Algorithm::Crc { crc: crc.clone(), msb, extended };
-            algorithm.hash(&mut text(b"123456789"), width)
+            algorithm.hash(DIGITS, 72, width)
         };
         assert_eq!(ask(false, false, 8), 0x3d);
         assert_eq!(ask(true, false, 8), 0xbb);
@@ -360,36 +310,24 @@ mod tests {
 
     #[test]
     fn identity_gives_the_last_bits_of_the_input() {
-        let mut input = HashInput::default();
-        input.push(0xabc, 12);
-        input.push(0x1, 1);
-        assert_eq!(Algorithm::Identity.hash(&mut input, 9), 0xabc << 1 & 0x1ff | 1);
-    }
-
-    #[test]
-    fn fields_that_are_no_whole_bytes_are_filled_up_in_front() {
-        let mut nine_bits = HashInput::default();
-        nine_bits.push(0x1f4, 9);
-        assert_eq!(nine_bits.bytes(), [0x01, 0xf4]);
+        // Twelve bits 0xabc, then one bit 1.
+        let value: u16 = 0xabc << 1 | 1;
+        assert_eq!(Algorithm::Identity.hash(&value.to_be_bytes(), 13, 9), 0xabc << 1 & 0x1ff | 1);
     }
 
     #[test]
     fn xor_folds_words_from_the_front_and_fills_up_the_last() {
-        let mut input = HashInput::default();
-        input.push(0x12_3456, 24);
-        let fold = |bits, input: &mut HashInput| Algorithm::Xor(bits).hash(input, bits);
-        assert_eq!(fold(16, &mut input), 0x1234 ^ 0x5600);
-        assert_eq!(fold(8, &mut input), 0x12 ^ 0x34 ^ 0x56);
-        assert_eq!(fold(32, &mut input), 0x1234_5600);
+        let fold = |bits| Algorithm::Xor(bits).hash(&[0x12, 0x34, 0x56], 24, bits);
+        assert_eq!(fold(16), 0x1234 ^ 0x5600);
+        assert_eq!(fold(8), 0x12 ^ 0x34 ^ 0x56);
+        assert_eq!(fold(32), 0x1234_5600);
+        // Nine bits 1_1111_0100: the word 0xfa, and the bit 0 at the top of the next word.
+        assert_eq!(Algorithm::Xor(8).hash(&[0x01, 0xf4], 9, 8), 0xfa);
     }
 
     #[test]
     fn a_random_hash_is_linear_fixed_by_its_seed_and_differs_between_seeds() {
-        let hash = |seed, value| {
-            let mut input = HashInput::default();
-            input.push(value, 32);
-            Algorithm::Random { seed }.hash(&mut input, 32)
-        };
+        let hash = |seed, value: u32| Algorithm::Random { seed }.hash(&value.to_be_bytes(), 32, 32);
         let (a, b) = (0x1234_5678, 0x0f0f_00ff);
         assert_eq!(hash(1, a) ^ hash(1, b), hash(1, a ^ b) ^ hash(1, 0));
         assert_eq!(hash(1, a), hash(1, a));

@@ -10,13 +10,14 @@ use super::shape::Shape;
 use super::term::{Half, Operation, Term, TermKind};
 use crate::tna::rules::{self, Rule};
 use crate::tna::salu::PredicateMask;
+use crate::tna::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Expr, ExprKind, ExternCall, Label, Layout, Method, ObjectId, Program, Scalar,
     Slot, Stmt, StmtKind, Unary, Unit, Value as CallValue,
 };
 use sojourn_p4::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where an assignment goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub struct Body<'a, 'p> {
     memory: Vec<Slot>,
     output: Option<Slot>,
     numbers: HashMap<*const Stmt, usize>,
+    /// Variables that the body declares.
+    declared: HashSet<Slot>,
     /// The first statement that assigns to each half.
     first_write: [Option<usize>; 2],
     units: Units,
@@ -132,6 +135,7 @@ pub fn effects<'p>(
         memory,
         output,
         numbers: HashMap::new(),
+        declared: HashSet::new(),
         first_write: [None; 2],
         units: Units::default(),
         outcome: 0,
@@ -141,6 +145,7 @@ pub fn effects<'p>(
         reads: Vec::new(),
     };
     body.number(&method.body);
+    body.declare_variables();
     body.run_all()
 }
 
@@ -173,6 +178,7 @@ impl<'p> Body<'_, 'p> {
                 if let Some(half) = self.memory.iter().position(|known| *known == slot) {
                     self.first_write[half].get_or_insert(number);
                 }
+                self.declared.insert(slot);
             }
             match &stmt.kind {
                 StmtKind::If { then, otherwise, .. } => {
@@ -183,6 +189,35 @@ impl<'p> Body<'_, 'p> {
                 _ => {}
             }
         }
+    }
+
+    /// Of all slots that the body writes, keeps those that nothing outside it knows.
+    fn declare_variables(&mut self) {
+        let candidates = std::mem::take(&mut self.declared).into_iter();
+        self.declared = candidates
+            .filter(|slot| !self.memory.contains(slot) && self.output != Some(*slot))
+            .filter(|slot| !self.unit.slots[slot.index()].temporary)
+            .collect();
+        if self.declared.is_empty() {
+            return;
+        }
+        let mut known: HashSet<Slot> = HashSet::new();
+        for param in &self.unit.params {
+            let range = param.layout.range();
+            known.extend((0..range.narrow_len).map(|i| Slot(range.narrow_start.0 + i)));
+        }
+        visit::statements_outside_methods(self.program, self.unit, &mut |stmt| {
+            visit::written(stmt, &mut |slot| {
+                known.insert(slot);
+            });
+            let found = visit::expressions(stmt);
+            known.extend(
+                self.declared
+                    .iter()
+                    .filter(|slot| found.iter().any(|expr| visit::reads(expr, **slot))),
+            );
+        });
+        self.declared.retain(|slot| !known.contains(slot));
     }
 
     /// Walks until no new comparison turns up, then collects all outcomes.
@@ -257,10 +292,7 @@ impl<'p> Body<'_, 'p> {
             return Role::Output;
         }
         let info = &self.unit.slots[slot.index()];
-        let inside = info.span.start >= self.method.span.start
-            && info.span.end <= self.method.span.end
-            && !info.span.is_dummy();
-        if info.temporary || inside {
+        if info.temporary || self.declared.contains(&slot) {
             return Role::Local { temporary: info.temporary };
         }
         Role::Field
@@ -336,7 +368,13 @@ impl<'p> Body<'_, 'p> {
     fn output_term(&mut self, value: &Expr) -> Result<Term> {
         let reads = self.reads.len();
         let term = self.term(value)?;
-        Ok(self.updated(term, reads))
+        let mut named = value;
+        while let ExprKind::Cast(inner) | ExprKind::Slice(inner, _) = &named.kind {
+            named = inner;
+        }
+        // A copy in a local variable stays what it was.
+        let by_name = matches!(&named.kind, ExprKind::Slot(slot) if self.memory.contains(slot));
+        Ok(if by_name { self.updated(term, reads) } else { term })
     }
 
     fn updated(&mut self, term: Term, reads: usize) -> Term {
@@ -599,10 +637,7 @@ impl<'p> Body<'_, 'p> {
     fn call(&mut self, call: &'p ExternCall) -> Result<()> {
         let term = self.call_result(call)?;
         let Some(Layout::Narrow(slot, scalar)) = &call.result else { return Ok(()) };
-        let term = Term { width: scalar.width(), ..term };
-        let reads = self.reads.len();
-        let term = if self.output == Some(*slot) { self.updated(term, reads) } else { term };
-        self.put(*slot, term, call.span)
+        self.put(*slot, Term { width: scalar.width(), ..term }, call.span)
     }
 
     fn call_result(&mut self, call: &'p ExternCall) -> Result<Term> {

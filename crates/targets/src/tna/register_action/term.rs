@@ -110,11 +110,6 @@ impl Term {
     pub fn is_zero(&self) -> bool {
         matches!(self.kind, TermKind::Constant(0))
     }
-
-    /// True for terms that an ALU has to compute, as against choose.
-    pub fn is_computed(&self) -> bool {
-        matches!(self.kind, TermKind::Operation(..) | TermKind::Complement(_) | TermKind::Negate(_))
-    }
 }
 
 /// True if two expressions are the same text over the same slots.

@@ -1,0 +1,303 @@
+//! Loading: from the text of a program to a data plane, or to diagnostics.
+//!
+//! ```text
+//! text -> tokens -> tree -> typed tree -> IR -> registers as stateful ALUs -> Tofino
+//!         (the language crate)                  (this folder)
+//! ```
+//!
+//! Everything that the silicon cannot do is refused here, not while packets pass.
+
+use super::access;
+use super::gress::{Gress, check_block};
+use super::math_unit::Reading;
+use super::metadata::Clock;
+use super::pipeline::Tofino;
+use super::register_action::{self, CompiledRegister, actions_of};
+use super::rules;
+use super::runtime;
+use super::validity;
+use super::visit;
+use sojourn_p4::check::check;
+use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
+use sojourn_p4::elaborate::elaborate;
+use sojourn_p4::interp::Interpreter;
+use sojourn_p4::ir::{ExternCall, ObjectId, Package, PackageArg, Program, UnitId};
+use sojourn_p4::parse::parse_program;
+use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, SourceLoader};
+use sojourn_p4::source::{SourceMap, Span};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How a program is loaded.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Folders to search for included files, in order.
+    pub include_paths: Vec<PathBuf>,
+    /// Macros that are defined before the first line: name and replacement.
+    pub defines: Vec<(String, String)>,
+    /// Which description of the math unit is believed.
+    pub math_unit: Reading,
+    /// The chip's counter and the unit of its queue timestamps.
+    pub clock: Clock,
+    /// Seeds `Random` and hashes of kind `RANDOM`.
+    pub seed: u64,
+}
+
+/// A program that cannot be loaded, with everything found in it.
+#[derive(Debug, Error)]
+#[error("{}", self.summary())]
+pub struct LoadError {
+    /// What was found, warnings included.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that the diagnostics point into.
+    pub sources: Arc<SourceMap>,
+}
+
+impl LoadError {
+    /// The diagnostics as text with excerpts of the source.
+    pub fn render(&self, options: &RenderOptions) -> String {
+        render_all(&self.diagnostics, &self.sources, options)
+    }
+
+    /// The diagnostics as JSON.
+    pub fn to_json(&self) -> String {
+        to_json_string(&self.diagnostics, &self.sources)
+    }
+
+    fn summary(&self) -> String {
+        let mut errors = self.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+        let Some(first) = errors.next() else { return "the program cannot be loaded".to_owned() };
+        let place = self.sources.location(first.primary).map(|at| format!("{at}: "));
+        let more = match errors.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        format!("{}{}{more}", place.unwrap_or_default(), first.message)
+    }
+}
+
+/// A program that was loaded.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The data plane.
+    pub plane: Tofino,
+    /// What is legal but probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    /// The files that the warnings point into.
+    pub sources: Arc<SourceMap>,
+}
+
+/// Loads the program in the file `path`.
+///
+/// # Errors
+/// Everything that language and chip have against it.
+pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Tofino, LoadError> {
+    load_with(&FileLoader::default(), path, options).map(|loaded| loaded.plane)
+}
+
+/// [`load`] with the warnings, and with files from anywhere.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with(
+    loader: &dyn SourceLoader,
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let preprocess = PreprocessOptions {
+        include_paths: options.include_paths.clone(),
+        defines: with_target(&options.defines),
+        ..PreprocessOptions::default()
+    };
+    let (tree, sources, mut diagnostics) = parse_program(loader, path, &preprocess);
+    let sources = Arc::new(sources);
+    let program = if diagnostics.iter().any(Diagnostic::is_error) {
+        None
+    } else {
+        let (typed, mut found) = check(&tree, &sources);
+        diagnostics.append(&mut found);
+        typed.and_then(|typed| match elaborate(&typed) {
+            Ok(program) => Some(program),
+            Err(mut found) => {
+                diagnostics.append(&mut found);
+                None
+            }
+        })
+    };
+    let Some(program) = program else {
+        return Err(LoadError { diagnostics, sources });
+    };
+    match build(program, options, &mut diagnostics) {
+        Some(plane) => Ok(Loaded { plane, warnings: diagnostics, sources }),
+        None => Err(LoadError { diagnostics, sources }),
+    }
+}
+
+/// The macros that the vendor's driver defines, unless the caller has others.
+fn with_target(defines: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all = defines.to_vec();
+    for (name, value) in [("__TARGET_TOFINO__", "1")] {
+        if !all.iter().any(|(known, _)| known == name) {
+            all.push((name.to_owned(), value.to_owned()));
+        }
+    }
+    all
+}
+
+/// Makes a data plane of an elaborated program; none if an error was found.
+pub fn build(
+    mut program: Program,
+    options: &LoadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Tofino> {
+    validity::mask_reads(&mut program);
+    let blocks = match find_blocks(&program, diagnostics) {
+        Ok(blocks) => blocks,
+        Err(refused) => {
+            diagnostics.push(*refused);
+            return None;
+        }
+    };
+    let registers = registers(&program, options.math_unit, diagnostics);
+    check_accesses(&program, &blocks, diagnostics);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
+    let runtime = match runtime::prepare(&program, registers, options.seed) {
+        Ok(runtime) => runtime,
+        Err(mut refused) => {
+            diagnostics.append(&mut refused);
+            return None;
+        }
+    };
+    let interpreter = Interpreter::new(Arc::new(program));
+    let [ip, ic, id, ep, ec, ed] = blocks;
+    let ingress = Gress::new(&interpreter, ip, ic, id);
+    let egress = Gress::new(&interpreter, ep, ec, ed);
+    Some(Tofino::new(interpreter, runtime, ingress, egress, options.clock))
+}
+
+type Refused = Box<Diagnostic>;
+
+/// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.
+fn find_blocks(
+    program: &Program,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<[UnitId; 6], Refused> {
+    let Some(main) = &program.main else {
+        let message = "the program has no `main`";
+        return Err(Box::new(rules::ARCHITECTURE.error(Span::DUMMY, message)));
+    };
+    if !matches!(&*main.of, "Switch" | "MultiParserSwitch") {
+        let message = match architecture(&main.of) {
+            Some(other) => format!("`main` is a `{}`: this program is for {other}", main.of),
+            None => format!("`main` is a `{}`, not a `Switch` of TNA", main.of),
+        };
+        return Err(Box::new(rules::ARCHITECTURE.error(main.span, message)));
+    }
+    let mut pipes = main.args.iter().filter_map(|(_, arg)| match arg {
+        PackageArg::Package(pipe) => Some(pipe),
+        _ => None,
+    });
+    let Some(pipe) = pipes.next() else {
+        let message = "`Switch` without a `Pipeline`";
+        return Err(Box::new(rules::PIPELINE.error(main.span, message)));
+    };
+    if let Some(second) = pipes.next() {
+        let message = "only the first pipe is simulated";
+        diagnostics.push(rules::UNSUPPORTED.warning(second.span, message));
+    }
+    blocks_of(program, pipe)
+}
+
+/// The architecture that a package of this name belongs to.
+fn architecture(package: &str) -> Option<&'static str> {
+    Some(match package {
+        "V1Switch" => "v1model (bmv2)",
+        "PSA_Switch" => "the Portable Switch Architecture",
+        "PNA_NIC" => "the Portable NIC Architecture",
+        "ebpfFilter" | "ubpf" => "eBPF",
+        "VSS" => "the Very Simple Switch",
+        _ => return None,
+    })
+}
+
+fn blocks_of(program: &Program, pipe: &Package) -> Result<[UnitId; 6], Refused> {
+    let block = |arg: &PackageArg| match arg {
+        PackageArg::Unit(unit) => Some(*unit),
+        // Several parsers for groups of ports: the first one.
+        PackageArg::Package(parsers) => parsers.args.iter().find_map(|(_, arg)| match arg {
+            PackageArg::Unit(unit) => Some(*unit),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let found: Vec<UnitId> = pipe.args.iter().filter_map(|(_, arg)| block(arg)).collect();
+    let Ok(blocks) = <[UnitId; 6]>::try_from(found.clone()) else {
+        let message = format!("a pipeline of {} blocks", found.len());
+        return Err(Box::new(rules::PIPELINE.error(pipe.span, message)));
+    };
+    for (index, unit) in blocks.iter().enumerate() {
+        check_block(program, *unit, index % 3 == 0, pipe.span)?;
+    }
+    Ok(blocks)
+}
+
+/// Compiles all registers; errors and warnings go to `diagnostics`.
+fn registers(
+    program: &Program,
+    reading: Reading,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<CompiledRegister> {
+    let mut used: HashSet<ObjectId> = HashSet::new();
+    visit::calls(program, &mut |_, call| used.extend(call.object));
+    let mut compiled = Vec::new();
+    for (index, object) in program.objects.iter().enumerate() {
+        if !matches!(&*object.of, "Register" | "DirectRegister") {
+            continue;
+        }
+        let id = ObjectId(index as u32);
+        let is_used = |object| used.contains(&object);
+        match register_action::compile(program, id, &is_used, reading, diagnostics) {
+            Ok(register) => compiled.push(register),
+            Err(mut refused) => diagnostics.append(&mut refused),
+        }
+    }
+    compiled
+}
+
+/// One access to a register for each packet and pass; no register in both passes.
+fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec<Diagnostic>) {
+    let mut register_of_action: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
+    for (index, object) in program.objects.iter().enumerate() {
+        let register = ObjectId(index as u32);
+        if matches!(&*object.of, "Register" | "DirectRegister") {
+            let actions = actions_of(program, register).map(|(action, _)| (action, register));
+            register_of_action.extend(actions);
+            register_of_action.insert(register, register);
+        }
+    }
+    let register_of = |call: &ExternCall| {
+        let accesses = matches!(&*call.name, "execute" | "execute_log" | "read" | "write");
+        let object = call.object.filter(|_| accesses)?;
+        register_of_action.get(&object).copied()
+    };
+    let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
+    for (index, unit) in blocks.iter().enumerate() {
+        diagnostics.append(&mut access::check_unit(program, *unit, &register_of));
+        let egress = index >= 3;
+        visit::unit_statements(program, *unit, &mut |stmt| {
+            let sojourn_p4::ir::StmtKind::Call(call) = &stmt.kind else { return };
+            let Some(register) = register_of(call) else { return };
+            let (other, first) = *first_use.entry(register).or_insert((egress, call.span));
+            if other != egress {
+                let name = &program.objects[register.index()].name;
+                let message = format!("register `{name}` is used in ingress and in egress");
+                let refused = rules::GRESSES.error(call.span, message);
+                diagnostics.push(refused.with_place(first, "the other use"));
+            }
+        });
+    }
+}

@@ -1,0 +1,234 @@
+//! Intrinsic metadata: what the fixed parts of the chip tell a program, and what they are told.
+//!
+//! Two forms. In front of a packet, as bits in the order of the chip's headers, for the parsers to
+//! extract; and as fields of structs, by name, for the controls. Units are the chip's: times are
+//! nanoseconds of one 48-bit counter, queue depths are cells of 80 bytes (TNA p. 32-33).
+
+use super::validity::{INVALID, has_valid_bit};
+use crate::dataplane::{EgressInput, IngressInput};
+use sojourn_p4::interp::{Frame, PacketOut};
+use sojourn_p4::ir::{Layout, Slot};
+use sojourn_p4::types::Type;
+use sojourn_packet::Time;
+
+/// Length of the header in front of a packet that enters the egress parser, in bytes.
+pub const EGRESS_HEADER_BYTES: usize = 27;
+
+/// Settings of the chip that show in timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// What the chip's counter showed when the run began.
+    pub offset: Time,
+    /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
+    /// right before they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.
+    pub timestamp_shift: u8,
+}
+
+impl Clock {
+    /// The 48-bit counter at an instant of the run.
+    pub fn global(&self, at: Time) -> u64 {
+        self.offset.as_nanos().wrapping_add(at.as_nanos()) & ((1 << 48) - 1)
+    }
+
+    /// The traffic manager's 18-bit timestamp.
+    fn enqueued(&self, at: Time) -> u64 {
+        (self.global(at) >> self.timestamp_shift.min(16)) & 0x3_ffff
+    }
+
+    /// The 18-bit time in the queue, in the same unit.
+    fn in_queue(&self, span: Time) -> u64 {
+        (span.as_nanos() >> self.timestamp_shift.min(16)) & 0x3_ffff
+    }
+}
+
+/// Appends what the ingress parser finds in front of a packet: eight bytes of intrinsic metadata
+/// and eight of port metadata, all zero; a resubmitted packet brings eight of its own instead.
+pub fn write_ingress_header(input: &IngressInput, clock: &Clock, out: &mut PacketOut) {
+    out.append(u128::from(input.resubmitted), 1);
+    out.append(0, 6);
+    out.append(u128::from(input.port.0), 9);
+    out.append(u128::from(clock.global(input.arrived)), 48);
+    if !input.resubmitted {
+        out.append(0, 64);
+    }
+}
+
+/// Appends what the egress parser finds in front of a packet, each field filled up to bytes.
+pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut PacketOut) {
+    let depth = |cells: u32| u128::from(cells.min(0x7_ffff));
+    out.append(u128::from(input.port.0 & 0x1ff), 16);
+    out.append(depth(input.enqueue_depth), 24);
+    out.append(u128::from(input.enqueue_congestion & 3), 8);
+    out.append(u128::from(clock.enqueued(input.enqueued)), 32);
+    out.append(depth(input.dequeue_depth), 24);
+    out.append(u128::from(input.dequeue_congestion & 3), 8);
+    out.append(u128::from(input.pool_congestion), 8);
+    let in_queue = clock.in_queue(input.dequeued.saturating_sub(input.enqueued));
+    out.append(u128::from(in_queue), 32);
+    out.append(u128::from(input.rid), 16);
+    out.append(u128::from(input.rid_first), 8);
+    out.append(u128::from(input.queue & 31), 8);
+    out.append(u128::from(input.cos & 7), 8);
+    out.append(0, 8);
+    out.append(u128::from(input.length & 0xffff), 16);
+}
+
+/// Which of an architecture's parameters a unit's parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// `packet_in` or `packet_out`.
+    Packet,
+    /// The program's headers: the first other parameter.
+    Headers,
+    /// The program's metadata: the second.
+    Metadata,
+    /// `ingress_intrinsic_metadata_t` or its egress sister.
+    Intrinsic,
+    /// `..._from_parser_t`
+    FromParser,
+    /// `..._for_deparser_t`
+    ForDeparser,
+    /// `ingress_intrinsic_metadata_for_tm_t`
+    ForTrafficManager,
+    /// `egress_intrinsic_metadata_for_output_port_t`
+    ForPort,
+}
+
+impl Role {
+    /// The role of a parameter of an intrinsic type.
+    pub fn of_type(ty: &Type) -> Option<Role> {
+        let (Type::Struct(fields) | Type::Header(fields)) = ty else { return None };
+        let name = fields.name.strip_prefix("ingress").or(fields.name.strip_prefix("egress"))?;
+        Some(match name {
+            "_intrinsic_metadata_t" => Role::Intrinsic,
+            "_intrinsic_metadata_from_parser_t" => Role::FromParser,
+            "_intrinsic_metadata_for_deparser_t" => Role::ForDeparser,
+            "_intrinsic_metadata_for_tm_t" => Role::ForTrafficManager,
+            "_intrinsic_metadata_for_output_port_t" => Role::ForPort,
+            _ => return None,
+        })
+    }
+}
+
+/// The slot of a field of a struct or header.
+pub fn field(layout: &Layout, name: &str) -> Option<Slot> {
+    let (fields, ty) = match layout {
+        Layout::Struct { fields, ty } | Layout::Header { fields, ty, .. } => (fields, ty),
+        _ => return None,
+    };
+    let (Type::Struct(declared) | Type::Header(declared)) = ty else { return None };
+    let at = declared.fields.iter().position(|field| &*field.name == name)?;
+    match fields.get(at)? {
+        Layout::Narrow(slot, _) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// The slots of a struct's fields that have a valid bit.
+pub fn fields_with_valid_bit(layout: &Layout) -> Vec<Slot> {
+    let (Layout::Struct { ty, .. } | Layout::Header { ty, .. }) = layout else { return Vec::new() };
+    let (Type::Struct(declared) | Type::Header(declared)) = ty else { return Vec::new() };
+    let names = declared.fields.iter().map(|declared| &*declared.name);
+    names.filter(|name| has_valid_bit(name)).filter_map(|name| field(layout, name)).collect()
+}
+
+/// A field that the chip reads after a pass; absent if the program does not have the parameter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told(pub Option<Slot>);
+
+impl Told {
+    /// The field of this name in `layout`.
+    pub fn new(layout: Option<&Layout>, name: &str) -> Told {
+        Told(layout.and_then(|layout| field(layout, name)))
+    }
+
+    /// Its value; none if it has a valid bit that is off, or does not exist.
+    #[inline]
+    pub fn get(self, frame: &Frame) -> Option<u128> {
+        let value = frame.get(self.0?);
+        (value & INVALID == 0).then_some(value)
+    }
+
+    /// Its value, 0 if there is none.
+    #[inline]
+    pub fn or_zero(self, frame: &Frame) -> u128 {
+        self.get(frame).unwrap_or(0)
+    }
+
+    /// Sets it, if it exists.
+    #[inline]
+    pub fn set(self, frame: &mut Frame, value: u128) {
+        if let Some(slot) = self.0 {
+            frame.set(slot, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataplane::PortId;
+
+    #[test]
+    fn an_egress_packet_starts_with_27_bytes_in_the_chips_order() {
+        let input = EgressInput {
+            port: PortId(0x101),
+            queue: 0x1f,
+            cos: 5,
+            enqueued: Time(0x12345),
+            dequeued: Time(0x12345 + 0x2_0001),
+            enqueue_depth: 0x7_0001,
+            dequeue_depth: 3,
+            enqueue_congestion: 2,
+            dequeue_congestion: 1,
+            pool_congestion: 0xe4,
+            rid: 0xabcd,
+            rid_first: true,
+            length: 1518,
+            ..EgressInput::default()
+        };
+        let mut out = PacketOut::new();
+        write_egress_header(&input, &Clock::default(), &mut out);
+        let expected = [
+            0x01, 0x01, 0x07, 0x00, 0x01, 2, 0x00, 0x01, 0x23, 0x45, 0, 0, 3, 1, 0xe4, 0x00, 0x02,
+            0x00, 0x01, 0xab, 0xcd, 1, 0x1f, 5, 0, 0x05, 0xee,
+        ];
+        assert_eq!(out.bytes(), expected);
+        assert_eq!(out.bytes().len(), EGRESS_HEADER_BYTES);
+    }
+
+    #[test]
+    fn an_ingress_packet_starts_with_port_and_mac_time_and_room_for_port_metadata() {
+        let input = IngressInput {
+            port: PortId(0x144),
+            arrived: Time(0x1_0203_0405),
+            now: Time(0),
+            resubmitted: false,
+        };
+        let mut out = PacketOut::new();
+        write_ingress_header(&input, &Clock::default(), &mut out);
+        assert_eq!(out.bytes()[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(out.bytes().len(), 16);
+        out.clear();
+        let again = IngressInput { resubmitted: true, ..input };
+        write_ingress_header(&again, &Clock::default(), &mut out);
+        assert_eq!(out.bytes()[..2], [0x81, 0x44]);
+        assert_eq!(out.bytes().len(), 8);
+    }
+
+    #[test]
+    fn the_queues_timestamps_are_shifted_and_wrap_at_18_bits() {
+        let clock = Clock { offset: Time(0), timestamp_shift: 0 };
+        assert_eq!(clock.enqueued(Time(262_144 + 5)), 5);
+        let clock = Clock { offset: Time(0), timestamp_shift: 9 };
+        assert_eq!(clock.enqueued(Time(262_144 + 5)), 512);
+        assert_eq!(clock.in_queue(Time::from_millis(5)), 5_000_000 >> 9);
+    }
+
+    #[test]
+    fn the_global_counter_has_48_bits_and_starts_where_it_is_told() {
+        let clock = Clock { offset: Time((1 << 48) - 1), timestamp_shift: 0 };
+        assert_eq!(clock.global(Time(0)), (1 << 48) - 1);
+        assert_eq!(clock.global(Time(1)), 0);
+    }
+}

@@ -1,0 +1,414 @@
+//! A loaded program as a data plane: the two passes of a packet through the chip.
+//!
+//! ```text
+//! ingress   packet -> parser -> control -> deparser -> [resubmit] [mirror] [to the queues]
+//! egress    packet -> parser -> control -> deparser -> [mirror] [to the port]
+//! ```
+//!
+//! Parsers (TNA p. 22-29): a packet on which the ingress parser fails is dropped there, unless the
+//! program looks at `parser_err`; the egress parser drops nothing, the program goes on with what
+//! was extracted. An explicit `reject` drops in both.
+//!
+//! Deparsers (TNA p. 34-35): the packet is written first. Then a valid `mirror_type` makes a copy,
+//! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
+//! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
+
+use super::control::{ControlError, ControlPlane};
+use super::gress::Gress;
+use super::metadata::{
+    Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
+};
+use super::runtime::{Digest, Faults, RegisterState, Runtime};
+use crate::dataplane::{
+    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
+    MirrorDirection, PortId, Replication,
+};
+use smallvec::SmallVec;
+use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_packet::{HeaderBytes, Packet};
+use std::sync::Arc;
+
+/// The frame check sequence, which the chip counts with the packet's length.
+const FCS_BYTES: u64 = 4;
+
+/// Bits of `parser_err` for the errors of the language and of TNA.
+#[derive(Clone, Debug)]
+struct ParserErrors(Vec<u16>);
+
+impl ParserErrors {
+    fn new(names: &[Arc<str>]) -> ParserErrors {
+        let bit = |name: &Arc<str>| match &**name {
+            "NoError" => 0,
+            "NoMatch" => 0x0001,
+            "PacketTooShort" | "HeaderTooShort" => 0x0002,
+            "CounterRange" => 0x0004,
+            "Timeout" => 0x0008,
+            "ParserTimeout" => 0x0010,
+            "StackOutOfBounds" | "IbufOverflow" | "IbufUnderflow" => 0x0020,
+            "PhvOwner" => 0x0080,
+            "MultiWrite" => 0x0100,
+            _ => 0x0040,
+        };
+        ParserErrors(names.iter().map(bit).collect())
+    }
+
+    fn bits(&self, error: u32) -> u16 {
+        self.0.get(error as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Fields that the pipeline writes into or reads out of the ingress blocks' frames.
+#[derive(Clone, Debug)]
+struct IngressFields {
+    tstamp: [Told; 2],
+    parser_err: [Told; 2],
+    unicast: Told,
+    bypass: Told,
+    cos: Told,
+    queue: Told,
+    color: Told,
+    groups: [Told; 2],
+    l1_exclusion: Told,
+    l2_exclusion: Told,
+    rid: Told,
+    drop_ctl: Told,
+    mirror_type: Told,
+    resubmit_type: Told,
+}
+
+impl IngressFields {
+    fn new(gress: &Gress) -> IngressFields {
+        let tm = |name| gress.control.field(Role::ForTrafficManager, name);
+        let deparser = |name| gress.control.field(Role::ForDeparser, name);
+        let both = |name| from_parser(gress, name);
+        IngressFields {
+            tstamp: both("global_tstamp"),
+            parser_err: both("parser_err"),
+            unicast: tm("ucast_egress_port"),
+            bypass: tm("bypass_egress"),
+            cos: tm("ingress_cos"),
+            queue: tm("qid"),
+            color: tm("packet_color"),
+            groups: [tm("mcast_grp_a"), tm("mcast_grp_b")],
+            l1_exclusion: tm("level1_exclusion_id"),
+            l2_exclusion: tm("level2_exclusion_id"),
+            rid: tm("rid"),
+            drop_ctl: deparser("drop_ctl"),
+            mirror_type: deparser("mirror_type"),
+            resubmit_type: deparser("resubmit_type"),
+        }
+    }
+}
+
+/// The same for egress.
+#[derive(Clone, Debug)]
+struct EgressFields {
+    tstamp: [Told; 2],
+    parser_err: [Told; 2],
+    drop_ctl: Told,
+    mirror_type: Told,
+}
+
+/// A field that the parser stage gives to control and deparser.
+fn from_parser(gress: &Gress, name: &str) -> [Told; 2] {
+    [&gress.control, &gress.deparser].map(|block| block.field(Role::FromParser, name))
+}
+
+impl EgressFields {
+    fn new(gress: &Gress) -> EgressFields {
+        EgressFields {
+            tstamp: from_parser(gress, "global_tstamp"),
+            parser_err: from_parser(gress, "parser_err"),
+            drop_ctl: gress.control.field(Role::ForDeparser, "drop_ctl"),
+            mirror_type: gress.control.field(Role::ForDeparser, "mirror_type"),
+        }
+    }
+}
+
+/// A TNA program, loaded: a [`DataPlane`] with its tables and registers.
+#[derive(Debug)]
+pub struct Tofino {
+    interpreter: Interpreter,
+    tables: Tables,
+    runtime: Runtime,
+    ingress: Gress,
+    egress: Gress,
+    ingress_fields: IngressFields,
+    egress_fields: EgressFields,
+    parser_errors: ParserErrors,
+    clock: Clock,
+    /// What a parser reads: intrinsic header and the packet's real bytes.
+    front: PacketOut,
+    /// What a deparser writes.
+    written: PacketOut,
+}
+
+impl Tofino {
+    pub(super) fn new(
+        interpreter: Interpreter,
+        runtime: Runtime,
+        ingress: Gress,
+        egress: Gress,
+        clock: Clock,
+    ) -> Tofino {
+        let program = interpreter.program().clone();
+        Tofino {
+            tables: Tables::new(program.clone()),
+            ingress_fields: IngressFields::new(&ingress),
+            egress_fields: EgressFields::new(&egress),
+            parser_errors: ParserErrors::new(&program.errors),
+            interpreter,
+            runtime,
+            ingress,
+            egress,
+            clock,
+            front: PacketOut::new(),
+            written: PacketOut::new(),
+        }
+    }
+
+    /// Installs table entries. What is refused leaves the rest installed.
+    ///
+    /// # Errors
+    /// The first entry that does not fit the program, naming table, action or key.
+    pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
+        super::control::install(control, &mut self.tables, &mut self.runtime)
+    }
+
+    /// The program's registers, for control planes and tests.
+    pub fn registers(&self) -> impl Iterator<Item = &RegisterState> {
+        self.runtime.registers.iter()
+    }
+
+    /// The register whose name is, or ends in, `name`.
+    pub fn register_mut(&mut self, name: &str) -> Option<&mut RegisterState> {
+        let fits = |known: &str| {
+            known == name || known.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+        };
+        self.runtime.registers.iter_mut().find(|register| fits(register.name()))
+    }
+
+    /// Digests since the last call; the oldest are lost if there were too many.
+    pub fn take_digests(&mut self) -> Vec<Digest> {
+        self.runtime.digests.drain(..).collect()
+    }
+
+    /// What the program did that the chip cannot do.
+    pub fn faults(&self) -> &Faults {
+        &self.runtime.faults
+    }
+
+    /// The program that was loaded.
+    pub fn program(&self) -> &Arc<sojourn_p4::ir::Program> {
+        self.interpreter.program()
+    }
+
+    fn halted(&mut self, halt: &Halt) {
+        let faults = &mut self.runtime.faults;
+        faults.halted += 1;
+        faults.first.get_or_insert_with(|| halt.to_string().into());
+    }
+
+    fn run_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: &Packet,
+    ) -> Result<IngressOutput, Halt> {
+        self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
+        self.front.clear();
+        write_ingress_header(input, &self.clock, &mut self.front);
+        append_bytes(&mut self.front, &packet.bytes);
+        let gress = &mut self.ingress;
+        gress.reset();
+        let parser = PacketIn::new(self.front.bytes(), packet.zeros);
+        let parsed = self.interpreter.run_parser(
+            gress.parser.unit,
+            &mut gress.parser.frame,
+            parser,
+            &self.tables,
+            &mut self.runtime,
+        )?;
+        settle(gress, &self.runtime, &self.front, &parsed);
+        let error = self.parser_errors.bits(parsed.error);
+        if !parsed.accepted && (error == 0 || !gress.reads_parser_error) {
+            return Ok(IngressOutput { parser_rejected: true, ..IngressOutput::default() });
+        }
+        gress.parsed();
+        let fields = &self.ingress_fields;
+        let tstamp = self.clock.global(input.now).into();
+        set_both(gress, fields.tstamp, tstamp);
+        set_both(gress, fields.parser_err, error.into());
+        run_rest(&self.interpreter, gress, &mut self.written, &self.tables, &mut self.runtime)?;
+        Ok(self.ingress_result(packet, &parsed))
+    }
+
+    /// What the ingress deparser's decisions come to.
+    fn ingress_result(&mut self, packet: &Packet, parsed: &Parsed) -> IngressOutput {
+        let (frame, fields) = (&self.ingress.control.frame, &self.ingress_fields);
+        let resubmit = self.runtime.pass.resubmit.take();
+        if let (Some(data), Some(_)) = (resubmit, fields.resubmit_type.get(frame)) {
+            let resubmit = Some(with_front(&data, packet));
+            return IngressOutput { resubmit, ..IngressOutput::default() };
+        }
+        let request = self.runtime.pass.mirror.take();
+        let mirror = request.filter(|_| fields.mirror_type.get(frame).is_some());
+        let mirror = mirror.filter(|request| request.session != 0).map(|request| Mirror {
+            session: request.session,
+            direction: MirrorDirection::Ingress,
+            header_len: request.header.len() as u16,
+            packet: with_front(&request.header, packet),
+        });
+        let mut out = IngressOutput { mirror, ..IngressOutput::default() };
+        if fields.drop_ctl.or_zero(frame) & 1 == 0 {
+            out.admission = admission(fields, frame);
+            if out.admission.unicast.is_some() || out.admission.replication.is_some() {
+                out.packet = Some(rewritten(packet, &self.written, &self.front, parsed));
+            }
+        }
+        out
+    }
+
+    fn run_egress(&mut self, input: &EgressInput, packet: &Packet) -> Result<EgressOutput, Halt> {
+        self.runtime.begin(input.now, u64::from(input.length));
+        self.front.clear();
+        write_egress_header(input, &self.clock, &mut self.front);
+        debug_assert_eq!(self.front.bytes().len(), EGRESS_HEADER_BYTES);
+        append_bytes(&mut self.front, &packet.bytes);
+        let gress = &mut self.egress;
+        gress.reset();
+        let parser = PacketIn::new(self.front.bytes(), packet.zeros);
+        let parsed = self.interpreter.run_parser(
+            gress.parser.unit,
+            &mut gress.parser.frame,
+            parser,
+            &self.tables,
+            &mut self.runtime,
+        )?;
+        settle(gress, &self.runtime, &self.front, &parsed);
+        let error = self.parser_errors.bits(parsed.error);
+        if !parsed.accepted && error == 0 {
+            return Ok(EgressOutput { parser_rejected: true, ..EgressOutput::default() });
+        }
+        gress.parsed();
+        let fields = &self.egress_fields;
+        set_both(gress, fields.tstamp, self.clock.global(input.now).into());
+        set_both(gress, fields.parser_err, error.into());
+        run_rest(&self.interpreter, gress, &mut self.written, &self.tables, &mut self.runtime)?;
+        Ok(self.egress_result(packet, &parsed))
+    }
+
+    /// What the egress deparser's decisions come to.
+    fn egress_result(&mut self, packet: &Packet, parsed: &Parsed) -> EgressOutput {
+        let (frame, fields) = (&self.egress.control.frame, &self.egress_fields);
+        let drop_ctl = fields.drop_ctl.or_zero(frame);
+        let wants_mirror = fields.mirror_type.get(frame).is_some() && drop_ctl & 4 == 0;
+        let request = self.runtime.pass.mirror.take().filter(|_| wants_mirror);
+        let request = request.filter(|request| request.session != 0);
+        let sent = drop_ctl & 1 == 0;
+        if !sent && request.is_none() {
+            return EgressOutput::default();
+        }
+        let packet = rewritten(packet, &self.written, &self.front, parsed);
+        let mirror = request.map(|request| Mirror {
+            session: request.session,
+            direction: MirrorDirection::Egress,
+            header_len: request.header.len() as u16,
+            packet: with_front(&request.header, &packet),
+        });
+        EgressOutput { packet: sent.then_some(packet), mirror, parser_rejected: false }
+    }
+}
+
+impl DataPlane for Tofino {
+    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+        self.run_ingress(input, &packet).unwrap_or_else(|halt| {
+            self.halted(&halt);
+            IngressOutput::default()
+        })
+    }
+
+    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+        self.run_egress(input, &packet).unwrap_or_else(|halt| {
+            self.halted(&halt);
+            EgressOutput::default()
+        })
+    }
+}
+
+/// Runs control and deparser of a pass.
+fn run_rest(
+    interpreter: &Interpreter,
+    gress: &mut Gress,
+    written: &mut PacketOut,
+    tables: &Tables,
+    runtime: &mut Runtime,
+) -> Result<(), Halt> {
+    let control = &mut gress.control;
+    interpreter.run_control(control.unit, &mut control.frame, None, tables, runtime)?;
+    gress.controlled();
+    written.clear();
+    let deparser = &mut gress.deparser;
+    interpreter.run_control(deparser.unit, &mut deparser.frame, Some(written), tables, runtime)
+}
+
+/// Stores residual checksums now that it is known what else the parser has extracted.
+fn settle(gress: &mut Gress, runtime: &Runtime, front: &PacketOut, parsed: &Parsed) {
+    for deposit in &runtime.pass.deposits {
+        let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
+        let mut sum = deposit.sum;
+        sum.subtract(front.bytes().get(range).unwrap_or_default());
+        gress.parser.frame.set(deposit.slot, sum.sum().into());
+    }
+}
+
+fn set_both(gress: &mut Gress, field: [Told; 2], value: u128) {
+    field[0].set(&mut gress.control.frame, value);
+    field[1].set(&mut gress.deparser.frame, value);
+}
+
+fn append_bytes(out: &mut PacketOut, bytes: &[u8]) {
+    for chunk in bytes.chunks(16) {
+        let word = chunk.iter().fold(0u128, |word, byte| word << 8 | u128::from(*byte));
+        out.append(word, 8 * chunk.len() as u32);
+    }
+}
+
+/// A copy of `packet` with some bytes in front.
+fn with_front(front: &[u8], packet: &Packet) -> Packet {
+    let mut bytes: HeaderBytes = SmallVec::with_capacity(front.len() + packet.bytes.len());
+    bytes.extend_from_slice(front);
+    bytes.extend_from_slice(&packet.bytes);
+    Packet { id: packet.id, flow: packet.flow, bytes, zeros: packet.zeros }
+}
+
+/// What the deparser wrote, with what the parser left of the packet behind it.
+fn rewritten(packet: &Packet, written: &PacketOut, front: &PacketOut, parsed: &Parsed) -> Packet {
+    let consumed = parsed.consumed.div_ceil(8) as usize;
+    let rest = front.bytes().get(consumed..).unwrap_or_default();
+    let taken_zeros = consumed.saturating_sub(front.bytes().len()) as u32;
+    let mut bytes: HeaderBytes = SmallVec::new();
+    bytes.extend_from_slice(written.bytes());
+    bytes.extend_from_slice(rest);
+    let zeros = packet.zeros.saturating_sub(taken_zeros);
+    Packet { id: packet.id, flow: packet.flow, bytes, zeros }
+}
+
+/// Where the traffic manager is told to send a packet.
+fn admission(fields: &IngressFields, frame: &sojourn_p4::interp::Frame) -> Admission {
+    let word = |field: Told| field.or_zero(frame) as u16;
+    let groups = fields.groups.map(|group| group.get(frame).map(|id| id as u16));
+    let replication = groups.iter().any(Option::is_some).then(|| Replication {
+        groups,
+        rid: word(fields.rid),
+        l1_exclusion: word(fields.l1_exclusion),
+        l2_exclusion: word(fields.l2_exclusion),
+    });
+    Admission {
+        unicast: fields.unicast.get(frame).map(|port| PortId(port as u16)),
+        queue: word(fields.queue) as u8,
+        cos: word(fields.cos) as u8,
+        color: word(fields.color) as u8,
+        bypass_egress: fields.bypass.or_zero(frame) != 0,
+        replication,
+    }
+}

@@ -1,0 +1,68 @@
+//! Externs of the deparsers that make copies: `Mirror`, `Resubmit`, `Digest`.
+
+use super::{Runtime, scalar, value};
+use smallvec::SmallVec;
+use sojourn_p4::interp::Context;
+use sojourn_p4::ir::ExternCall;
+use sojourn_packet::Time;
+use std::sync::Arc;
+
+/// Digests that are kept for the control plane; the oldest goes when there are more.
+const KEPT_DIGESTS: usize = 4096;
+
+/// A mirrored copy that the deparser asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MirrorRequest {
+    /// The session.
+    pub session: u16,
+    /// The mirror header.
+    pub header: SmallVec<[u8; 32]>,
+}
+
+/// A message to the control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// The `Digest` object.
+    pub name: Arc<str>,
+    /// When.
+    pub at: Time,
+    /// Its fields one behind the other, filled up with zeros in front.
+    pub bytes: Box<[u8]>,
+}
+
+impl Runtime {
+    /// `mirror.emit(session, header)`; the first request of a pass counts.
+    pub(super) fn request_mirror(&mut self, bits: u32, call: &ExternCall, ctx: &Context<'_>) {
+        let session = scalar(call, 0, ctx) as u16;
+        if self.pass.mirror.is_some() {
+            return;
+        }
+        let header = match value(call, 1) {
+            Some(header) => SmallVec::from_slice(self.bytes_of(header, bits, ctx)),
+            None => SmallVec::new(),
+        };
+        self.pass.mirror = Some(MirrorRequest { session, header });
+    }
+
+    /// `resubmit.emit(header)`; the bytes behind the header up to eight are zero.
+    pub(super) fn request_resubmit(&mut self, bits: u32, call: &ExternCall, ctx: &Context<'_>) {
+        let mut data: SmallVec<[u8; 8]> = match value(call, 0) {
+            Some(header) => SmallVec::from_slice(self.bytes_of(header, bits, ctx)),
+            None => SmallVec::new(),
+        };
+        data.resize(8, 0);
+        self.pass.resubmit.get_or_insert(data);
+    }
+
+    /// `digest.pack(data)`
+    pub(super) fn pack_digest(&mut self, digest: u32, call: &ExternCall, ctx: &Context<'_>) {
+        let Some(data) = value(call, 0) else { return };
+        let bits = super::prepare::value_bits(data);
+        let bytes = self.bytes_of(data, bits, ctx).into();
+        if self.digests.len() == KEPT_DIGESTS {
+            self.digests.pop_front();
+        }
+        let name = self.digest_names[digest as usize].clone();
+        self.digests.push_back(Digest { name, at: self.pass.now, bytes });
+    }
+}

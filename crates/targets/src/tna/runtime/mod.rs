@@ -1,0 +1,304 @@
+//! Extern objects while packets pass: their state, and what each call does to it.
+//!
+//! [`Runtime`] implements the interpreter's [`Externs`]. What a call site means is worked out when
+//! the program is loaded (`prepare`); at run time one match leads to a few lines of the extern's
+//! own file. It must not know where packets come from: a pass tells it the time and the length.
+
+mod deparser;
+mod field;
+mod numbers;
+mod parser;
+mod prepare;
+mod profiles;
+mod registers;
+mod stateful;
+
+pub use deparser::{Digest, MirrorRequest};
+pub use prepare::prepare;
+pub use profiles::{GROUP, Profiles};
+pub use registers::RegisterState;
+
+use super::externs::checksum::OnesComplement;
+use super::externs::counter::Counter;
+use super::externs::hash::Algorithm;
+use super::externs::meter::Meter;
+use super::externs::random::Random;
+use smallvec::SmallVec;
+use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, PacketOut};
+use sojourn_p4::ir::{Arg, Expr, ExternCall, Slot, TableId, Value};
+use sojourn_packet::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the call at a site does; numbers index the lists of [`Runtime`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// Nothing that a pass would call.
+    #[default]
+    None,
+    Execute {
+        register: u32,
+        action: u32,
+    },
+    ExecuteDirect {
+        register: u32,
+        action: u32,
+    },
+    ReadRegister {
+        register: u32,
+        direct: bool,
+    },
+    WriteRegister {
+        register: u32,
+        direct: bool,
+    },
+    Hash {
+        hash: u32,
+        bits: u32,
+    },
+    Random(u32),
+    Count {
+        counter: u32,
+        direct: bool,
+    },
+    Meter {
+        meter: u32,
+        direct: bool,
+        colored: bool,
+    },
+    ChecksumAdd {
+        checksum: u32,
+        bits: u32,
+    },
+    ChecksumSubtract {
+        checksum: u32,
+        bits: u32,
+    },
+    ChecksumVerify(u32),
+    ChecksumGet(u32),
+    ChecksumDeposit(u32),
+    ChecksumUpdate {
+        bits: u32,
+    },
+    CounterSet,
+    CounterAdd {
+        negative: bool,
+    },
+    CounterIsZero,
+    CounterIsNegative,
+    Priority,
+    Mirror {
+        bits: u32,
+    },
+    Resubmit {
+        bits: u32,
+    },
+    Digest(u32),
+    MinMax {
+        min: bool,
+    },
+    FunnelShift,
+    Invalidate,
+    IsValid,
+    Size {
+        value: u32,
+    },
+    PortMetadata,
+}
+
+/// A hash object.
+#[derive(Clone, Debug)]
+pub(crate) struct Hash {
+    pub algorithm: Algorithm,
+    pub width: u32,
+}
+
+/// A residual that a parser wants once it knows what else it has extracted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deposit {
+    pub sum: OnesComplement,
+    pub slot: Slot,
+    /// The cursor when it was asked for, in bits.
+    pub from: u64,
+}
+
+/// What one pass has asked for so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pass {
+    /// Counts passes: registers remember the last one that used them.
+    pub number: u64,
+    pub now: Time,
+    /// Length for counters and meters, frame check sequence included.
+    pub bytes: u64,
+    pub mirror: Option<MirrorRequest>,
+    pub resubmit: Option<SmallVec<[u8; 8]>>,
+    pub deposits: SmallVec<[Deposit; 2]>,
+    pub parser_counter: i32,
+    pub priority: u8,
+}
+
+/// Something that the program asked for and that the chip cannot do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// How often a packet accessed a register a second time in one pass; the access did nothing.
+    pub second_accesses: u64,
+    /// How often a pass was ended because the program went round a loop too often, or called
+    /// something that is not there; the packet was dropped.
+    pub halted: u64,
+    /// Why the first pass was ended.
+    pub first: Option<Arc<str>>,
+}
+
+/// The state of all extern objects of a program.
+#[derive(Debug)]
+pub struct Runtime {
+    pub(crate) sites: Vec<Site>,
+    pub(crate) registers: Vec<RegisterState>,
+    pub(crate) hashes: Vec<Hash>,
+    pub(crate) randoms: Vec<Random>,
+    pub(crate) counters: Vec<(Arc<str>, Counter)>,
+    pub(crate) meters: Vec<(Arc<str>, Meter)>,
+    pub(crate) checksums: Vec<OnesComplement>,
+    pub(crate) digest_names: Vec<Arc<str>>,
+    pub(crate) digests: VecDeque<Digest>,
+    pub(crate) profiles: Profiles,
+    pub(crate) pass: Pass,
+    pub(crate) faults: Faults,
+    /// Error value of a parser counter loaded beyond its maximum.
+    pub(crate) counter_range: u32,
+    pub(crate) scratch: PacketOut,
+}
+
+impl Runtime {
+    /// Starts a pass of a packet of `bytes` bytes at `now`.
+    pub(crate) fn begin(&mut self, now: Time, bytes: u64) {
+        let number = self.pass.number + 1;
+        self.pass.deposits.clear();
+        let deposits = std::mem::take(&mut self.pass.deposits);
+        self.pass = Pass { number, now, bytes, deposits, ..Pass::default() };
+        self.checksums.fill(OnesComplement::new());
+    }
+
+    /// The bytes of a value of `bits` bits, filled up with zeros in front.
+    pub(crate) fn bytes_of(&mut self, value: &Value, bits: u32, ctx: &Context<'_>) -> &[u8] {
+        self.scratch.clear();
+        self.scratch.append(0, bits.next_multiple_of(8) - bits);
+        ctx.append_value(value, &mut self.scratch);
+        self.scratch.align();
+        self.scratch.bytes()
+    }
+}
+
+/// A scalar argument; 0 if it was left out.
+#[inline]
+pub(crate) fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
+    match call.args.get(index) {
+        Some(Arg::In(value)) => ctx.eval_value(value),
+        Some(Arg::InOut(layout)) => ctx.get(layout),
+        _ => 0,
+    }
+}
+
+/// An argument handed in as a value.
+pub(crate) fn value(call: &ExternCall, index: usize) -> Option<&Value> {
+    match call.args.get(index) {
+        Some(Arg::In(value)) => Some(value),
+        _ => None,
+    }
+}
+
+/// Stores the result of a call, if anyone wants it.
+#[inline]
+pub(crate) fn answer(call: &ExternCall, ctx: &mut Context<'_>, result: u128) {
+    if let Some(layout) = &call.result {
+        ctx.set(layout, result);
+    }
+}
+
+/// The packet fields that a stateful ALU gets.
+#[inline]
+pub(crate) fn field(fields: &[Expr], index: usize, ctx: &Context<'_>) -> u32 {
+    fields.get(index).map_or(0, |field| ctx.eval(field) as u32)
+}
+
+impl Externs for Runtime {
+    #[inline]
+    fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt> {
+        let site = self.sites.get(call.site.index()).copied().unwrap_or_default();
+        match site {
+            Site::Execute { register, action } => self.execute(register, action, call, ctx),
+            Site::ExecuteDirect { register, action } => {
+                self.execute_direct(register, action, call, ctx);
+            }
+            Site::ReadRegister { register, direct } => {
+                self.read_register(register, direct, call, ctx);
+            }
+            Site::WriteRegister { register, direct } => {
+                self.write_register(register, direct, call, ctx);
+            }
+            Site::Hash { hash, bits } => self.hash(hash, bits, call, ctx),
+            Site::Random(random) => {
+                let number = self.randoms[random as usize].get();
+                answer(call, ctx, number);
+            }
+            Site::Count { counter, direct } => self.count(counter, direct, call, ctx),
+            Site::Meter { meter, direct, colored } => {
+                self.meter(meter, direct, colored, call, ctx);
+            }
+            Site::None => {
+                return Err(Halt::NotImplemented { name: call.name.clone(), span: call.span });
+            }
+            other => self.rare(other, call, ctx),
+        }
+        Ok(())
+    }
+
+    fn select_action(
+        &mut self,
+        table: TableId,
+        reference: u32,
+        selector: &[u128],
+        ctx: &mut Context<'_>,
+    ) -> Result<Option<ActionRun>, Halt> {
+        Ok(self.profiles.select(table, reference, selector, ctx, &self.hashes))
+    }
+}
+
+impl Runtime {
+    /// Calls of parsers, deparsers and small functions.
+    fn rare(&mut self, site: Site, call: &ExternCall, ctx: &mut Context<'_>) {
+        match site {
+            Site::ChecksumAdd { checksum, bits } => self.sum(checksum, bits, false, call, ctx),
+            Site::ChecksumSubtract { checksum, bits } => self.sum(checksum, bits, true, call, ctx),
+            Site::ChecksumVerify(checksum) => {
+                let valid = self.checksums[checksum as usize].verify();
+                answer(call, ctx, valid.into());
+            }
+            Site::ChecksumGet(checksum) => {
+                let sum = self.checksums[checksum as usize].sum();
+                answer(call, ctx, sum.into());
+            }
+            Site::ChecksumDeposit(checksum) => self.deposit_later(checksum, call, ctx),
+            Site::ChecksumUpdate { bits } => self.update_checksum(bits, call, ctx),
+            Site::CounterSet => self.set_parser_counter(call, ctx),
+            Site::CounterAdd { negative } => self.add_to_parser_counter(negative, call, ctx),
+            Site::CounterIsZero => {
+                answer(call, ctx, u128::from(self.pass.parser_counter == 0));
+            }
+            Site::CounterIsNegative => {
+                answer(call, ctx, u128::from(self.pass.parser_counter < 0));
+            }
+            Site::Priority => self.pass.priority = scalar(call, 0, ctx) as u8,
+            Site::Mirror { bits } => self.request_mirror(bits, call, ctx),
+            Site::Resubmit { bits } => self.request_resubmit(bits, call, ctx),
+            Site::Digest(digest) => self.pack_digest(digest, call, ctx),
+            Site::MinMax { min } => numbers::min_max(min, call, ctx),
+            Site::FunnelShift => numbers::funnel_shift(call, ctx),
+            Site::Invalidate => field::invalidate(call, ctx),
+            Site::IsValid => field::is_validated(call, ctx),
+            Site::Size { value } => answer(call, ctx, value.into()),
+            Site::PortMetadata => parser::port_metadata(call, ctx),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! From a program's extern objects to their state, and from its call sites to what they do.
+//!
+//! Everything that can be refused is refused here: arguments out of the chip's range, externs
+//! that are not simulated, headers that are too long for the mirror or resubmit path.
+
+use super::profiles::{Profile, Profiles};
+use super::{Hash, Pass, RegisterState, Runtime, Site};
+use crate::tna::arguments::{self, ArgumentError};
+use crate::tna::externs::checksum::OnesComplement;
+use crate::tna::externs::counter::{Counter, CounterKind};
+use crate::tna::externs::hash::{Algorithm, Crc, Polynomial};
+use crate::tna::externs::meter::{Meter, MeterKind};
+use crate::tna::externs::random::{Random, SplitMix64};
+use crate::tna::externs::selector::{Selector, SelectorMode};
+use crate::tna::register_action::CompiledRegister;
+use crate::tna::rules;
+use crate::tna::visit;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::PacketOut;
+use sojourn_p4::ir::{Arg, ExternCall, Object, ObjectArg, ObjectId, Program, TableId, Value};
+use sojourn_p4::types::Type;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Bits that the mirror and the resubmit unit have for a header.
+const MIRROR_BITS: u32 = 32 * 8;
+const RESUBMIT_BITS: u32 = 8 * 8;
+
+/// Which list of the runtime an object's state is in, and where.
+type Places = BTreeMap<ObjectId, u32>;
+
+/// Makes the runtime of a program.
+///
+/// # Errors
+/// Everything about its extern objects and calls that the chip does not have.
+pub fn prepare(
+    program: &Program,
+    registers: Vec<CompiledRegister>,
+    seed: u64,
+) -> Result<Runtime, Vec<Diagnostic>> {
+    let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
+    let mut runtime = Runtime {
+        sites: vec![Site::None; program.call_sites as usize],
+        registers: registers.into_iter().map(RegisterState::new).collect(),
+        hashes: Vec::new(),
+        randoms: Vec::new(),
+        counters: Vec::new(),
+        meters: Vec::new(),
+        checksums: Vec::new(),
+        digest_names: Vec::new(),
+        digests: VecDeque::new(),
+        profiles: Profiles::default(),
+        pass: Pass::default(),
+        faults: super::Faults::default(),
+        counter_range: counter_range.map_or(u32::MAX, |at| at as u32),
+        scratch: PacketOut::new(),
+    };
+    let mut errors = Vec::new();
+    let places = objects(program, seed, &mut runtime, &mut errors);
+    profiles(program, &places, &mut runtime, &mut errors);
+    visit::calls(program, &mut |_, call| match site(program, call, &places, &runtime) {
+        Ok(site) => {
+            if let Some(place) = runtime.sites.get_mut(call.site.index()) {
+                *place = site;
+            }
+        }
+        Err(refused) => errors.push(*refused),
+    });
+    if errors.is_empty() { Ok(runtime) } else { Err(errors) }
+}
+
+/// Width of a value on the wire, validity bits not counted.
+pub(super) fn value_bits(value: &Value) -> u32 {
+    let mut found = Vec::new();
+    fn scalars<'v>(value: &'v Value, found: &mut Vec<&'v sojourn_p4::ir::Expr>) {
+        match value {
+            Value::Scalar(expr) => found.push(expr),
+            Value::Header { fields: parts, .. }
+            | Value::Union { members: parts, .. }
+            | Value::Struct { fields: parts, .. }
+            | Value::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| scalars(part, found));
+            }
+            Value::VarBit(..) | Value::String(_) => {}
+        }
+    }
+    scalars(value, &mut found);
+    found.iter().map(|expr| expr.scalar.width()).sum()
+}
+
+fn objects(
+    program: &Program,
+    seed: u64,
+    runtime: &mut Runtime,
+    errors: &mut Vec<Diagnostic>,
+) -> Places {
+    let mut places = Places::new();
+    for (index, register) in runtime.registers.iter().enumerate() {
+        places.insert(register.compiled.object, index as u32);
+    }
+    for (index, object) in program.objects.iter().enumerate() {
+        let id = ObjectId(index as u32);
+        let mut seeds = SplitMix64::new(seed ^ name_number(&object.name));
+        let made = match &*object.of {
+            "Hash" => {
+                hash(program, object, seeds.next()).map(|hash| push(&mut runtime.hashes, hash))
+            }
+            "Random" => {
+                let bits = object.type_args.first().map_or(32, type_bits);
+                Ok(push(&mut runtime.randoms, Random::new(bits, seeds.next())))
+            }
+            "Counter" | "DirectCounter" => counter(object)
+                .map(|counter| push(&mut runtime.counters, (object.name.clone(), counter))),
+            "Meter" | "DirectMeter" => {
+                meter(object).map(|meter| push(&mut runtime.meters, (object.name.clone(), meter)))
+            }
+            "Checksum" => Ok(push(&mut runtime.checksums, OnesComplement::new())),
+            "Digest" => Ok(push(&mut runtime.digest_names, object.name.clone())),
+            _ => continue,
+        };
+        match made {
+            Ok(place) => {
+                places.insert(id, place);
+            }
+            Err(ArgumentError(why)) => {
+                let message = format!("this {}: {why}", object.of);
+                errors.push(rules::EXTERN_ARGUMENT.error(object.span, message));
+            }
+        }
+    }
+    places
+}
+
+fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
+    list.push(item);
+    list.len() as u32 - 1
+}
+
+/// A number from a name, so that two objects get different random numbers (FNV-1a).
+fn name_number(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |number, byte| {
+        (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn hash(program: &Program, object: &Object, seed: u64) -> Result<Hash, ArgumentError> {
+    let width = object.type_args.first().map_or(32, type_bits);
+    let name = arguments::member(object, "algo")?;
+    let algorithm = match arguments::object_argument(object, "poly") {
+        Some(id) => custom(&program.objects[id.index()])?,
+        None => Algorithm::named(name, seed)
+            .ok_or_else(|| ArgumentError(format!("{name} needs a CRCPolynomial")))?,
+    };
+    Ok(Hash { algorithm, width })
+}
+
+/// A hash with a polynomial of the program's.
+fn custom(object: &Object) -> Result<Algorithm, ArgumentError> {
+    let width = object.type_args.first().map_or(0, type_bits);
+    let crc = Crc::new(Polynomial {
+        width,
+        coeff: arguments::integer(object, "coeff")?,
+        reversed: arguments::boolean(object, "reversed")?,
+        init: arguments::integer(object, "init")?,
+        xor: arguments::integer(object, "xor")?,
+    });
+    Ok(Algorithm::Crc {
+        crc: crc.map_err(|why| ArgumentError(why.to_string()))?,
+        msb: arguments::boolean(object, "msb")?,
+        extended: arguments::boolean(object, "extended")?,
+    })
+}
+
+fn counter(object: &Object) -> Result<Counter, ArgumentError> {
+    let name = arguments::member(object, "type")?;
+    let kind =
+        CounterKind::named(name).ok_or_else(|| ArgumentError(format!("`type` is {name}")))?;
+    let size = if &*object.of == "Counter" { arguments::integer(object, "size")? } else { 0usize };
+    Ok(Counter::new(kind, size))
+}
+
+fn meter(object: &Object) -> Result<Meter, ArgumentError> {
+    let kind = match arguments::member(object, "type")? {
+        "PACKETS" => MeterKind::Packets,
+        _ => MeterKind::Bytes,
+    };
+    let size = if &*object.of == "Meter" { arguments::integer(object, "size")? } else { 0usize };
+    let meter = Meter::new(kind, size);
+    if arguments::constant(object, "red").is_none() {
+        return Ok(meter);
+    }
+    let code = |name| arguments::integer(object, name);
+    Ok(meter.with_codes(code("red")?, code("yellow")?, code("green")?))
+}
+
+/// Width of a type whose values are one number.
+pub(super) fn type_bits(ty: &Type) -> u32 {
+    match ty {
+        Type::Bool => 1,
+        Type::Bit(width) | Type::Int(width) => *width,
+        Type::New(new) => type_bits(&new.target),
+        Type::SerializableEnum(e) => e.underlying.as_ref().map_or(32, type_bits),
+        Type::Struct(fields) | Type::Header(fields) => {
+            fields.fields.iter().map(|field| type_bits(&field.ty)).sum()
+        }
+        Type::Tuple(types) => types.iter().map(type_bits).sum(),
+        Type::Stack(element, count) => type_bits(element) * count,
+        _ => 32,
+    }
+}
+
+/// Which table uses which action profile or selector.
+fn profiles(
+    program: &Program,
+    places: &Places,
+    runtime: &mut Runtime,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let profiles = &mut runtime.profiles;
+    for (index, object) in program.objects.iter().enumerate() {
+        let id = ObjectId(index as u32);
+        if !matches!(&*object.of, "ActionProfile" | "ActionSelector") {
+            continue;
+        }
+        let mut profile = Profile { name: object.name.to_string(), ..Profile::default() };
+        if &*object.of == "ActionSelector" {
+            let mode = match arguments::member(object, "mode") {
+                Ok("RESILIENT") => SelectorMode::Resilient,
+                _ => SelectorMode::Fair,
+            };
+            profile.selector = Some(Selector::new(mode));
+            let hash = arguments::object_argument(object, "hash");
+            profile.hash = hash.and_then(|hash| places.get(&hash).copied());
+        }
+        profiles.of_object.insert(id, push(&mut profiles.profiles, profile) as usize);
+    }
+    for (index, table) in program.tables.iter().enumerate() {
+        for (name, value) in &table.properties {
+            let ObjectArg::Object(object) = value else { continue };
+            match profiles.of_object.get(object) {
+                Some(profile) => {
+                    profiles.of_table.insert(TableId(index as u32), *profile);
+                }
+                None if &**name == "implementation" => {
+                    let of = &program.objects[object.index()].of;
+                    if !matches!(&**of, "Atcam" | "Alpm") {
+                        let message = format!("a table implemented by {of}");
+                        errors.push(rules::UNSUPPORTED.error(table.span, message));
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+type Refused = Box<Diagnostic>;
+
+/// What the call at a site does.
+fn site(
+    program: &Program,
+    call: &ExternCall,
+    places: &Places,
+    runtime: &Runtime,
+) -> Result<Site, Refused> {
+    let Some(id) = call.object else { return function(call) };
+    let object = &program.objects[id.index()];
+    let place = || places.get(&id).copied().unwrap_or_default();
+    let (of, name) = (&*object.of, &*call.name);
+    Ok(match (of, name) {
+        ("RegisterAction" | "DirectRegisterAction", "execute") => {
+            return execute(object, id, call, places, runtime);
+        }
+        // Part of the action's own body, which is compiled and not run.
+        ("RegisterAction" | "DirectRegisterAction", "predicate") => Site::None,
+        ("MathUnit" | "RegisterParam", _) => Site::None,
+        ("Register" | "DirectRegister", "read") => {
+            Site::ReadRegister { register: place(), direct: of == "DirectRegister" }
+        }
+        ("Register" | "DirectRegister", "write") => {
+            Site::WriteRegister { register: place(), direct: of == "DirectRegister" }
+        }
+        ("Hash", "get") => Site::Hash { hash: place(), bits: argument_bits(call, 0) },
+        ("Random", "get") => Site::Random(place()),
+        ("Counter" | "DirectCounter", "count") => {
+            Site::Count { counter: place(), direct: of == "DirectCounter" }
+        }
+        ("Meter", "execute") => {
+            Site::Meter { meter: place(), direct: false, colored: call.args.len() > 2 }
+        }
+        ("DirectMeter", "execute") => {
+            Site::Meter { meter: place(), direct: true, colored: call.args.len() > 1 }
+        }
+        ("Checksum", _) => checksum(call, place(), argument_bits(call, 0))?,
+        ("ParserCounter", "set") => Site::CounterSet,
+        ("ParserCounter", "increment") => Site::CounterAdd { negative: false },
+        ("ParserCounter", "decrement") => Site::CounterAdd { negative: true },
+        ("ParserCounter", "is_zero") => Site::CounterIsZero,
+        ("ParserCounter", "is_negative") => Site::CounterIsNegative,
+        ("ParserPriority", "set") => Site::Priority,
+        ("Mirror", "emit") => Site::Mirror { bits: mirror_header(call)? },
+        ("Resubmit", "emit") => Site::Resubmit { bits: resubmit_header(call)? },
+        ("Digest", "pack") => Site::Digest(place()),
+        _ => {
+            let message = format!("{of}.{name} is not simulated");
+            return Err(Box::new(rules::UNSUPPORTED.error(call.span, message)));
+        }
+    })
+}
+
+fn execute(
+    object: &Object,
+    id: ObjectId,
+    call: &ExternCall,
+    places: &Places,
+    runtime: &Runtime,
+) -> Result<Site, Refused> {
+    let register = arguments::first_object(object).and_then(|register| places.get(&register));
+    let compiled = register.map(|register| &runtime.registers[*register as usize].compiled);
+    let action = compiled.and_then(|c| c.actions.iter().position(|action| action.object == id));
+    match (register, action) {
+        (Some(register), Some(action)) => {
+            let (register, action) = (*register, action as u32);
+            Ok(if &*object.of == "DirectRegisterAction" {
+                Site::ExecuteDirect { register, action }
+            } else {
+                Site::Execute { register, action }
+            })
+        }
+        _ => {
+            let message = "this register action has no register that could run it";
+            Err(Box::new(rules::EXTERN_ARGUMENT.error(call.span, message)))
+        }
+    }
+}
+
+fn checksum(call: &ExternCall, checksum: u32, bits: u32) -> Result<Site, Refused> {
+    let whole_bytes = || {
+        if bits % 8 == 0 {
+            return Ok(());
+        }
+        let message = format!("{bits} bits in a checksum, which adds whole bytes");
+        Err(Box::new(rules::EXTERN_ARGUMENT.error(call.span, message)))
+    };
+    Ok(match &*call.name {
+        "add" => {
+            whole_bytes()?;
+            Site::ChecksumAdd { checksum, bits }
+        }
+        "subtract" => {
+            whole_bytes()?;
+            Site::ChecksumSubtract { checksum, bits }
+        }
+        "verify" => Site::ChecksumVerify(checksum),
+        "get" => Site::ChecksumGet(checksum),
+        "subtract_all_and_deposit" => Site::ChecksumDeposit(checksum),
+        _ => {
+            whole_bytes()?;
+            Site::ChecksumUpdate { bits }
+        }
+    })
+}
+
+fn function(call: &ExternCall) -> Result<Site, Refused> {
+    Ok(match &*call.name {
+        "min" => Site::MinMax { min: true },
+        "max" => Site::MinMax { min: false },
+        "funnel_shift_right" => Site::FunnelShift,
+        "invalidate" => Site::Invalidate,
+        "is_validated" => Site::IsValid,
+        "sizeInBits" => Site::Size { value: argument_bits(call, 0) },
+        "sizeInBytes" => Site::Size { value: argument_bits(call, 0).div_ceil(8) },
+        "port_metadata_unpack" => Site::PortMetadata,
+        name => {
+            let message = format!("the function {name} is not simulated");
+            return Err(Box::new(rules::UNSUPPORTED.error(call.span, message)));
+        }
+    })
+}
+
+fn argument_bits(call: &ExternCall, index: usize) -> u32 {
+    match call.args.get(index) {
+        Some(Arg::In(value)) => value_bits(value),
+        _ => 0,
+    }
+}
+
+fn mirror_header(call: &ExternCall) -> Result<u32, Refused> {
+    let bits = argument_bits(call, 1);
+    if bits % 8 == 0 && bits <= MIRROR_BITS {
+        return Ok(bits);
+    }
+    let message = format!("a mirror header of {bits} bits");
+    Err(Box::new(rules::MIRROR_HEADER.error(call.span, message)))
+}
+
+fn resubmit_header(call: &ExternCall) -> Result<u32, Refused> {
+    let bits = argument_bits(call, 0);
+    if bits % 8 == 0 && bits <= RESUBMIT_BITS {
+        return Ok(bits);
+    }
+    let message = format!("resubmitted metadata of {bits} bits");
+    Err(Box::new(rules::RESUBMIT_HEADER.error(call.span, message)))
+}

@@ -1,0 +1,222 @@
+//! Registers: memory, and the stateful ALU in front of it.
+
+use super::{Runtime, answer, field, scalar};
+use crate::tna::register_action::{CompiledRegister, OutputFormat};
+use crate::tna::salu::{Fetched, Instruction, execute};
+use sojourn_p4::interp::Context;
+use sojourn_p4::ir::{Arg, ExternCall, Layout, Value};
+
+/// A register while packets pass.
+#[derive(Clone, Debug)]
+pub struct RegisterState {
+    /// What it was compiled to.
+    pub(crate) compiled: CompiledRegister,
+    /// The entries; the second word of a single register is not used.
+    memory: Vec<[u32; 2]>,
+    /// The last pass that accessed it.
+    last_pass: u64,
+}
+
+impl RegisterState {
+    /// A register with its initial values.
+    pub fn new(compiled: CompiledRegister) -> RegisterState {
+        let memory = vec![compiled.initial; compiled.size.unwrap_or(0)];
+        RegisterState { compiled, memory, last_pass: 0 }
+    }
+
+    /// Its name for the control plane.
+    pub fn name(&self) -> &str {
+        &self.compiled.name
+    }
+
+    /// What it was compiled to.
+    pub fn compiled(&self) -> &CompiledRegister {
+        &self.compiled
+    }
+
+    /// Its shape, its constants and the instructions of its actions, as text.
+    pub fn describe(&self) -> String {
+        let CompiledRegister { shape, shared, actions, rows, .. } = &self.compiled;
+        let pair = if shape.dual { "2 x " } else { "" };
+        let mut text = format!("{}: {pair}{} bits", self.name(), shape.width.bits());
+        for (number, _) in rows.iter().enumerate() {
+            text += &format!("\n  row{number} = {}", shared.rows[number] as i32);
+        }
+        for action in actions {
+            text += &format!("\n  {}", action.name);
+            for line in action.instruction.to_string().lines() {
+                text += &format!("\n    {line}");
+            }
+        }
+        text
+    }
+
+    /// One entry.
+    pub fn get(&self, index: usize) -> Option<[u32; 2]> {
+        self.memory.get(index).copied()
+    }
+
+    /// Sets one entry, cut to the register's width; false if there is no such entry.
+    pub fn set(&mut self, index: usize, entry: [u32; 2]) -> bool {
+        let mask = self.compiled.shape.width.mask();
+        let place = self.memory.get_mut(index);
+        place.map(|place| *place = entry.map(|word| word & mask)).is_some()
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// True for a direct register whose table has no entry yet.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// Room for the state of a table entry.
+    fn grow(&mut self, index: usize) {
+        if index >= self.memory.len() {
+            self.memory.resize(index + 1, self.compiled.initial);
+        }
+    }
+
+    /// True for the first access of this pass.
+    #[inline]
+    fn enter(&mut self, pass: u64) -> bool {
+        let first = self.last_pass != pass;
+        self.last_pass = pass;
+        first
+    }
+
+    /// Runs an instruction on an entry. An index beyond the memory accesses nothing and puts out 0.
+    #[inline]
+    fn run(&mut self, instruction: &Instruction, index: usize, fields: [u32; 2]) -> u32 {
+        let Some(entry) = self.memory.get_mut(index) else { return 0 };
+        let [phv_lo, phv_hi] = fields;
+        let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
+        let done = execute(instruction, &self.compiled.shared, &fetched);
+        if let Some(lo) = done.lo {
+            entry[0] = lo;
+        }
+        if let Some(hi) = done.hi {
+            entry[1] = hi;
+        }
+        done.output
+    }
+}
+
+impl Runtime {
+    /// `action.execute(index)`
+    #[inline]
+    pub(super) fn execute(
+        &mut self,
+        register: u32,
+        action: u32,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let index = scalar(call, 0, ctx) as usize;
+        self.access(register, action, index, call, ctx);
+    }
+
+    /// `action.execute()` of a direct register: the entry is that of the table entry that was hit.
+    pub(super) fn execute_direct(
+        &mut self,
+        register: u32,
+        action: u32,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let entry = ctx.matched().and_then(|matched| matched.entry);
+        let Some(entry) = entry else { return answer(call, ctx, 0) };
+        self.registers[register as usize].grow(entry.index());
+        self.access(register, action, entry.index(), call, ctx);
+    }
+
+    #[inline]
+    fn access(
+        &mut self,
+        register: u32,
+        action: u32,
+        index: usize,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let state = &mut self.registers[register as usize];
+        if !state.enter(self.pass.number) {
+            self.faults.second_accesses += 1;
+            return answer(call, ctx, 0);
+        }
+        let mask = state.compiled.shape.width.mask();
+        let fields = &state.compiled.fields;
+        let fields = [field(fields, 0, ctx) & mask, field(fields, 1, ctx) & mask];
+        let action = &state.compiled.actions[action as usize];
+        let (instruction, format): (Instruction, OutputFormat) =
+            (action.instruction, action.format);
+        let output = state.run(&instruction, index, fields);
+        answer(call, ctx, format.read(output).into());
+    }
+
+    /// The entry that `read` and `write` of a register mean, in the one access of this pass.
+    fn plain_access(
+        &mut self,
+        register: u32,
+        direct: bool,
+        call: &ExternCall,
+        ctx: &Context<'_>,
+    ) -> Option<&mut [u32; 2]> {
+        let state = &mut self.registers[register as usize];
+        if !state.enter(self.pass.number) {
+            self.faults.second_accesses += 1;
+            return None;
+        }
+        let index = if direct {
+            let index = ctx.matched()?.entry?.index();
+            state.grow(index);
+            index
+        } else {
+            scalar(call, 0, ctx) as usize
+        };
+        state.memory.get_mut(index)
+    }
+
+    /// `register.read(index)`
+    pub(super) fn read_register(
+        &mut self,
+        register: u32,
+        direct: bool,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let entry = self.plain_access(register, direct, call, ctx).map_or([0; 2], |entry| *entry);
+        match &call.result {
+            Some(Layout::Struct { fields, .. }) => {
+                for (field, word) in fields.iter().zip(entry) {
+                    ctx.set(field, word.into());
+                }
+            }
+            _ => answer(call, ctx, entry[0].into()),
+        }
+    }
+
+    /// `register.write(index, value)`
+    pub(super) fn write_register(
+        &mut self,
+        register: u32,
+        direct: bool,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let value = match call.args.get(if direct { 0 } else { 1 }) {
+            Some(Arg::In(Value::Struct { fields, .. })) => {
+                let word = |index| fields.get(index).map_or(0, |f| ctx.eval_value(f) as u32);
+                [word(0), word(1)]
+            }
+            Some(Arg::In(value)) => [ctx.eval_value(value) as u32, 0],
+            _ => [0; 2],
+        };
+        if let Some(entry) = self.plain_access(register, direct, call, ctx) {
+            *entry = value;
+        }
+    }
+}

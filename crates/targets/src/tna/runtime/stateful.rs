@@ -1,0 +1,91 @@
+//! Hashes, counters and meters in the match-action pipeline.
+
+use super::{Runtime, answer, scalar, value};
+use crate::tna::externs::hash::Algorithm;
+use crate::tna::externs::meter::Color;
+use sojourn_p4::interp::Context;
+use sojourn_p4::ir::{ExternCall, Value};
+
+impl Runtime {
+    /// `hash.get(data)`
+    pub(super) fn hash(&mut self, hash: u32, bits: u32, call: &ExternCall, ctx: &mut Context<'_>) {
+        let Some(data) = value(call, 0) else { return };
+        let width = self.hashes[hash as usize].width;
+        if bits <= 128 && matches!(self.hashes[hash as usize].algorithm, Algorithm::Identity) {
+            let joined = join(data, ctx) & (u128::MAX >> (128 - width.clamp(1, 128)));
+            return answer(call, ctx, joined);
+        }
+        self.bytes_of(data, bits, ctx);
+        let word = self.hashes[hash as usize].algorithm.hash(self.scratch.bytes(), bits, width);
+        answer(call, ctx, word);
+    }
+
+    /// `counter.count(index, adjust)`
+    pub(super) fn count(
+        &mut self,
+        counter: u32,
+        direct: bool,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let Some((index, adjust)) = place(direct, call, ctx) else { return };
+        let counter = &mut self.counters[counter as usize].1;
+        if direct {
+            counter.grow(index + 1);
+        }
+        counter.count(index, self.pass.bytes, adjust);
+    }
+
+    /// `meter.execute(index, color, adjust)`
+    pub(super) fn meter(
+        &mut self,
+        meter: u32,
+        direct: bool,
+        colored: bool,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let first = usize::from(!direct);
+        let color = if colored { scalar(call, first, ctx) as u8 } else { Color::Green as u8 };
+        let adjust = scalar(call, first + usize::from(colored), ctx) as u64;
+        let index = match (direct, ctx.matched().and_then(|matched| matched.entry)) {
+            (false, _) => scalar(call, 0, ctx) as usize,
+            (true, Some(entry)) => entry.index(),
+            (true, None) => return answer(call, ctx, color.into()),
+        };
+        let meter = &mut self.meters[meter as usize].1;
+        if direct {
+            meter.grow(index + 1);
+        }
+        let bytes = self.pass.bytes;
+        let color = meter.execute(index, self.pass.now, bytes, adjust, Color::from_code(color));
+        answer(call, ctx, color.into());
+    }
+}
+
+/// The fields of a value joined to one number, the first most significant.
+fn join(value: &Value, ctx: &Context<'_>) -> u128 {
+    fn add(value: &Value, ctx: &Context<'_>, joined: &mut u128) {
+        match value {
+            Value::Scalar(expr) => {
+                *joined = joined.checked_shl(expr.scalar.width()).unwrap_or(0) | ctx.eval(expr);
+            }
+            Value::Struct { fields: parts, .. } | Value::Header { fields: parts, .. } => {
+                parts.iter().for_each(|part| add(part, ctx, joined));
+            }
+            _ => {}
+        }
+    }
+    let mut joined = 0;
+    add(value, ctx, &mut joined);
+    joined
+}
+
+/// Index and adjustment of a counter; none for a direct counter on a miss.
+fn place(direct: bool, call: &ExternCall, ctx: &Context<'_>) -> Option<(usize, u64)> {
+    if direct {
+        let entry = ctx.matched()?.entry?;
+        return Some((entry.index(), scalar(call, 0, ctx) as u64));
+    }
+    Some((scalar(call, 0, ctx) as usize, scalar(call, 1, ctx) as u64))
+}

@@ -58,7 +58,7 @@ enum Checked {
     Value(Expr),
     Place(Expr),
     Object(Object, Type, Span),
-    DontCare(Span),
+    DontCare,
     Broken,
 }
 
@@ -143,7 +143,9 @@ impl Checker<'_> {
                 }
             }
             [first, ..] => {
-                let message = format!("no `{}` takes these {} arguments", first.name, args.len());
+                let plural = if args.len() == 1 { "" } else { "s" };
+                let (name, given) = (&first.name, args.len());
+                let message = format!("no `{name}` takes {given} argument{plural} like these");
                 let mut diagnostic = Diagnostic::error(code::NO_OVERLOAD, span, message);
                 for candidate in candidates {
                     let text = format!("takes {}", self.show_params(candidate));
@@ -292,7 +294,7 @@ impl Checker<'_> {
                 let diagnostic = Diagnostic::error(code::ARGUMENTS, arg.span, message);
                 self.report(diagnostic.with_place(param.span, "the parameter"));
             }
-            return Checked::DontCare(arg.span);
+            return Checked::DontCare;
         };
         if matches!(param.direction, Direction::Out | Direction::InOut) {
             let place = self.lvalue(value);
@@ -327,7 +329,7 @@ impl Checker<'_> {
                 let (ty, span) = match &checked[at] {
                     Checked::Value(value) | Checked::Place(value) => (value.ty.clone(), value.span),
                     Checked::Object(_, ty, span) => (ty.clone(), *span),
-                    Checked::DontCare(_) | Checked::Broken => continue,
+                    Checked::DontCare | Checked::Broken => continue,
                 };
                 let is_plain = ty == Type::InfInt && self.open_var(wanted).is_some();
                 if is_plain != plain_numbers && (is_plain || plain_numbers) {
@@ -419,7 +421,7 @@ impl Checker<'_> {
     ) -> Arg {
         match checked {
             Checked::Broken => Arg::In(broken(span)),
-            Checked::DontCare(_) => Arg::DontCare,
+            Checked::DontCare => Arg::DontCare,
             Checked::Object(object, found, _) => {
                 let is_block = matches!(found, Type::Parser(_) | Type::Control(_));
                 if kind != CallKind::Constructor && (is_block || matches!(found, Type::Package(..)))

@@ -146,15 +146,11 @@ impl Checker<'_> {
         };
         match (of, method, bound.args.len()) {
             ("packet_in", "extract", count) => self.check_extract(ty, count, bound, span),
-            ("packet_in", "lookahead", _) => {
-                if bits(ty).is_none_or(|(least, most)| least != most) {
-                    self.core_error("lookahead", "a type of fixed size", ty, span);
-                }
+            ("packet_in", "lookahead", _) if bits(ty).is_none_or(|(least, most)| least != most) => {
+                self.core_error("lookahead", "a type of fixed size", ty, span);
             }
-            ("packet_out", "emit", _) => {
-                if !holds_headers(ty) {
-                    self.core_error("emit", "a header, or what holds only headers", ty, span);
-                }
+            ("packet_out", "emit", _) if !holds_headers(ty) => {
+                self.core_error("emit", "a header, or what holds only headers", ty, span);
             }
             _ => {}
         }

@@ -48,10 +48,9 @@ impl Checker<'_> {
         type_args: &[TypeRef],
         args: &[Argument],
         span: Span,
-        expected: Option<&Type>,
     ) -> CallResult {
         if let ast::ExprKind::Paren(inner) = &callee.kind {
-            return self.call(inner, type_args, args, span, expected);
+            return self.call(inner, type_args, args, span);
         }
         if let ast::ExprKind::Member(base, method) = &callee.kind {
             return self.member_call(base, method, type_args, args, span);

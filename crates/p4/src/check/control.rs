@@ -63,6 +63,7 @@ impl Checker<'_> {
     }
 
     fn control_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
+        self.check_annotations(&local.annotations);
         match &local.kind {
             DeclarationKind::Action { name, params, body } => {
                 self.declare_action(name, params, body, &local.annotations);

@@ -236,14 +236,17 @@ impl Checker<'_> {
 
 /// The types that a cast may name.
 fn is_cast_target(ty: &Type) -> bool {
-    match ty {
-        Type::Bool | Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::InfInt => true,
-        Type::Error | Type::Enum(_) | Type::SerializableEnum(_) | Type::New(_) => true,
-        Type::Struct(_) | Type::Header(_) | Type::HeaderUnion(_) => true,
-        Type::Stack(..) | Type::Tuple(_) | Type::List(_) | Type::String => true,
-        Type::Var(_) => true,
-        _ => false,
-    }
+    !matches!(
+        ty,
+        Type::Void
+            | Type::MatchKind
+            | Type::Extern(..)
+            | Type::Parser(_)
+            | Type::Control(_)
+            | Type::Package(..)
+            | Type::Set(_)
+            | Type::TableResult(_)
+    )
 }
 
 /// True if a written cast may change the one type into the other.

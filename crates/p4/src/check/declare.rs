@@ -8,6 +8,7 @@ impl<'a> Checker<'a> {
     pub(super) fn top_level_declaration(&mut self, declaration: &'a Declaration) {
         use DeclarationKind as D;
         let annotations = &declaration.annotations;
+        self.check_annotations(annotations);
         match &declaration.kind {
             D::Constant { ty, name, value } => self.declare_constant(ty, name, value),
             D::Instantiation { ty, args, name, body } => {

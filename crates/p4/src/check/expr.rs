@@ -11,7 +11,7 @@ use super::report::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, ActionId, Expr, ExprKind, Object, TableId, Value, ValueSetId};
+use crate::hir::{self, ActionId, Expr, ExprKind, Object, TableId, Value};
 use crate::source::Span;
 use crate::types::Type;
 use num_bigint::BigInt;
@@ -36,7 +36,7 @@ pub(super) enum Operand {
     /// An action.
     Action(ActionId),
     /// A value set.
-    ValueSet(ValueSetId),
+    ValueSet,
     /// Something wrong, said already.
     Broken,
 }
@@ -90,7 +90,7 @@ impl Checker<'_> {
             Operand::TableResult(_) => "the result of applying a table",
             Operand::Functions(_) => "a function",
             Operand::Action(_) => "an action",
-            Operand::ValueSet(_) => "a value set",
+            Operand::ValueSet => "a value set",
         };
         let message = format!("expected a value, found {what}");
         let mut diagnostic = Diagnostic::error(code::NO_VALUE, span, message);
@@ -140,7 +140,7 @@ impl Checker<'_> {
             E::Mux(condition, yes, no) => self.mux(condition, yes, no, expected, span),
             E::Cast(ty, operand) => self.cast(ty, operand, span),
             E::Call { callee, type_args, args } => {
-                return self.call_operand(callee, type_args, args, span, expected);
+                return self.call_operand(callee, type_args, args, span);
             }
             E::Error => return Operand::Broken,
         };
@@ -153,9 +153,8 @@ impl Checker<'_> {
         type_args: &[ast::TypeRef],
         args: &[ast::Argument],
         span: Span,
-        expected: Option<&Type>,
     ) -> Operand {
-        match self.call(callee, type_args, args, span, expected) {
+        match self.call(callee, type_args, args, span) {
             CallResult::Value(value) => Operand::Value(value),
             CallResult::Object(object, ty) => Operand::Object(object, ty),
             CallResult::TableResult(table) => Operand::TableResult(table),
@@ -215,7 +214,7 @@ impl Checker<'_> {
             Entity::Functions(functions) => Operand::Functions(functions),
             Entity::Action(id) => Operand::Action(id),
             Entity::Table(id) => Operand::Table(id),
-            Entity::ValueSet(id) => Operand::ValueSet(id),
+            Entity::ValueSet(_) => Operand::ValueSet,
             Entity::Unfinished(_) | Entity::Broken => Operand::Broken,
         }
     }

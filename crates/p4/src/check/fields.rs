@@ -28,6 +28,7 @@ impl Checker<'_> {
         let params = self.push_type_params(type_params);
         self.check_distinct("the field", fields.iter().map(|field| &field.name));
         let made = fields.iter().map(|field| {
+            self.check_annotations(&field.annotations);
             let span = field.ty.span;
             let ty = self.resolve_type(&field.ty);
             FieldType {
@@ -91,9 +92,8 @@ impl Checker<'_> {
                 Type::Enum(Arc::new(enumeration))
             }
             Some(written) => {
-                let ty = self.enum_representation(written);
-                enumeration.members = self.serializable_members(&ty, members);
-                enumeration.underlying = Some(ty);
+                enumeration.underlying = Some(self.enum_representation(written));
+                enumeration.members = self.serializable_members(&enumeration, members);
                 Type::SerializableEnum(Arc::new(enumeration))
             }
         };
@@ -123,29 +123,34 @@ impl Checker<'_> {
         Type::Unknown
     }
 
+    /// Members with their values; a value may name the members before it.
     fn serializable_members(
         &mut self,
-        underlying: &Type,
+        enumeration: &EnumType,
         members: &[(Name, Option<ast::Expr>)],
     ) -> Vec<(Arc<str>, BigInt)> {
+        let underlying = enumeration.underlying.clone().unwrap_or(Type::Unknown);
+        let ty = Type::SerializableEnum(Arc::new(enumeration.clone()));
         let mut made = Vec::new();
+        self.scopes.push();
         for (name, value) in members {
             let Some(value) = value else {
                 let message = format!("the enum member `{}` needs a value", name.text);
                 self.error(code::BAD_ENUM, name.span, message);
                 continue;
             };
-            let Some(number) = self.known_integer(value, "an enum member's value") else {
-                made.push((name.text.clone(), BigInt::from(0)));
-                continue;
-            };
-            if *underlying != Type::Unknown && !constant::fits(&number, underlying) {
-                let shown = self.show(underlying);
+            let number = self.known_integer(value, "an enum member's value").unwrap_or_default();
+            if underlying != Type::Unknown && !constant::fits(&number, &underlying) {
+                let shown = self.show(&underlying);
                 let message = format!("{number} is not a value of `{shown}`");
                 self.error(code::BAD_ENUM, value.span, message);
             }
+            let constant = super::expr::integer(number.clone(), ty.clone(), name.span);
+            let entity = Entity::Constant(Rc::new(constant));
+            self.scopes.set(name.text.clone(), entity, name.span);
             made.push((name.text.clone(), number));
         }
+        self.scopes.pop();
         made
     }
 

@@ -38,7 +38,7 @@ impl Checker<'_> {
                 self.no_member("a table", name, &["apply"]);
                 Operand::Broken
             }
-            Operand::Functions(_) | Operand::Action(_) | Operand::ValueSet(_) => {
+            Operand::Functions(_) | Operand::Action(_) | Operand::ValueSet => {
                 self.no_member("this", name, &[]);
                 Operand::Broken
             }

@@ -11,6 +11,7 @@
 //! `parser`, `control`, `table` blocks, `declare` and its neighbours declarations.
 
 mod aggregate;
+mod annotations;
 mod arguments;
 mod block;
 mod builtin;

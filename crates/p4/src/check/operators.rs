@@ -166,10 +166,6 @@ impl Checker<'_> {
             if *n == BigInt::from(0) {
                 return self.fold_error(FoldError::DivisionByZero, span);
             }
-        } else if matches!(op, BinaryOp::Div | BinaryOp::Mod) && !self.is_known(&right) {
-            let message = format!("`{}` needs a divisor that is known", symbol(op));
-            self.error(code::NOT_CONSTANT, right.span, message);
-            return broken(span);
         }
         typed(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }

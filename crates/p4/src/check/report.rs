@@ -70,7 +70,6 @@ pub(super) mod code {
     pub const OVERFLOW: &str = "W0501";
     pub const UNREACHABLE: &str = "W0901";
     pub const ENTRY_ORDER: &str = "W1001";
-    pub const NO_MAIN: &str = "W1101";
 }
 
 /// Said when the machine has no thread for us.

@@ -138,11 +138,6 @@ impl Scopes {
         self.scopes.extend(hidden.0);
     }
 
-    /// True at top level.
-    pub(super) fn at_top(&self) -> bool {
-        self.scopes.len() == 1
-    }
-
     /// The innermost declaration of `name`, or the top level's with `global`.
     pub(super) fn find(&self, name: &str, global: bool) -> Option<&Declared> {
         let seen = if global { &self.scopes[..1] } else { &self.scopes[..] };

@@ -128,7 +128,9 @@ impl Checker<'_> {
             let value = self.expr(init, Some(&ty));
             self.convert(value, &ty, &format!("variable `{}`", name.text), Some(declared))
         });
-        self.check_shadowing(name);
+        if !matches!(self.place.kind, PlaceKind::ParserLocals | PlaceKind::ControlLocals) {
+            self.check_shadowing(name);
+        }
         let var = self.new_var(Var {
             name: name.text.clone(),
             ty,
@@ -308,7 +310,7 @@ impl Checker<'_> {
             self.expr(call, None);
             return None;
         };
-        match self.call(callee, type_args, args, call.span, None) {
+        match self.call(callee, type_args, args, call.span) {
             CallResult::Value(Expr { kind: ExprKind::Call(call), .. }) => {
                 Some(StmtKind::Call(*call))
             }

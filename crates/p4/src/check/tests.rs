@@ -1,1 +1,0 @@
-//! The checker on small programs.

@@ -1,0 +1,87 @@
+//! Nothing makes the checker panic, overflow or run on for ever.
+
+use super::{CORE, checked, codes, in_control};
+use crate::check::check;
+use crate::parse::parse_program;
+use crate::preprocess::{MemoryLoader, PreprocessOptions};
+
+/// Parses what may be broken, and checks whatever came out of it.
+fn survive(text: &str) {
+    let loader = MemoryLoader::new()
+        .with("core.p4", CORE)
+        .with("main.p4", format!("#include \"core.p4\"\n{text}"));
+    let (program, sources, _) = parse_program(&loader, "main.p4", &PreprocessOptions::default());
+    check(&program, &sources);
+}
+
+const PROGRAM: &str = "header H { bit<8> a; varbit<16> v; } struct S<T> { T x; H[3] h; }\n\
+    extern E<T> { E(T x); T get<U>(in T a, out U b); abstract void f(inout T x); }\n\
+    T same<T>(in T x) { return x; }\n\
+    enum bit<4> N { a = 1, b = a + 1 }\n\
+    parser p(packet_in b, out S<bit<8>> s)(bool k) { value_set<bit<8>>(4) vs;\n\
+    state start { b.extract(s.h.next); transition select(s.x, k) { (1 &&& 3, true) : start; _ : accept; } } }\n\
+    control c(inout S<bit<8>> s) { E<bit<8>>(5) e = { void f(inout bit<8> x) { x = this.get(x, s.x); } };\n\
+    action a(in bit<8> d, bit<8> v) { s.x = same(d) + v; }\n\
+    table t { key = { s.x : exact; s.h[0].isValid() : exact; } actions = { a(s.x); NoAction; }\n\
+    default_action = a(s.x, 3); entries = { (1, true) : a(s.x, 2); } }\n\
+    apply { if (t.apply().hit) { s.x[3:0] = 4; } else { switch (t.apply().action_run) { a: { } } }\n\
+    for (bit<8> i in 0 .. 3) { s = { x = i, ... }; } } }\n";
+
+#[test]
+fn every_prefix_of_a_program_is_survived() {
+    for (at, _) in PROGRAM.char_indices() {
+        survive(&PROGRAM[..at]);
+    }
+}
+
+#[test]
+fn a_program_with_any_word_left_out_is_survived() {
+    let words: Vec<&str> = PROGRAM.split(' ').collect();
+    for left_out in 0..words.len() {
+        let rest = words.iter().enumerate().filter(|(at, _)| *at != left_out);
+        survive(&rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" "));
+    }
+}
+
+#[test]
+fn a_program_with_any_word_doubled_or_replaced_is_survived() {
+    let words: Vec<&str> = PROGRAM.split(' ').collect();
+    for at in 0..words.len() {
+        for other in ["s", "a", "5", "T", "{", "e.f"] {
+            let mut changed = words.clone();
+            changed[at] = other;
+            survive(&changed.join(" "));
+        }
+    }
+}
+
+#[test]
+fn the_deepest_nesting_that_parses_is_checked() {
+    let depth = 60;
+    let expression = format!("{}x{}", "(x + ".repeat(depth), ")".repeat(depth));
+    assert!(checked(&in_control(&format!("x = {expression};"))).0.is_some());
+    let statement = format!("{}x = 1;{}", "if (t) { ".repeat(depth), " }".repeat(depth));
+    assert!(checked(&in_control(&statement)).0.is_some());
+}
+
+#[test]
+fn numbers_that_grow_without_end_are_stopped() {
+    assert_eq!(codes("const int a = 1 << 1000000;\n"), ["E0603"]);
+    let mut program = String::from("const int a0 = 1 << 1000;\n");
+    for n in 1..20 {
+        program += &format!("const int a{n} = a{} * a{};\n", n - 1, n - 1);
+    }
+    assert!(codes(&program).contains(&"E0603"));
+}
+
+#[test]
+fn types_that_grow_without_end_are_stopped() {
+    let mut program = String::from("struct P<T> { T a; T b; }\n");
+    program += "typedef P<bit<8>> T0;\n";
+    for n in 1..14 {
+        program += &format!("typedef P<T{}> T{n};\n", n - 1);
+    }
+    program += "control c() { T13 x; apply {} }\n";
+    assert!(checked(&program).0.is_some());
+    assert_eq!(codes("typedef bit<99999999> W;\n"), ["E0504"]);
+}

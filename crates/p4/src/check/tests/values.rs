@@ -1,0 +1,146 @@
+//! Constants, widths, casts, operators.
+
+use super::{codes, in_control, typed};
+use crate::hir::{ExprKind, StmtKind, Value};
+use num_bigint::BigInt;
+
+/// The number that `variable` is set to at the beginning of an action.
+fn folded(ty: &str, expression: &str) -> BigInt {
+    let program = typed(&format!("action a() {{ {ty} v = {expression}; }}"));
+    let action = program.actions.last().expect("the action");
+    match &action.body[0].kind {
+        StmtKind::Declare(_, Some(value)) => match &value.kind {
+            ExprKind::Const(Value::Int(n)) => n.clone(),
+            ExprKind::Const(Value::Bool(b)) => BigInt::from(*b),
+            other => panic!("not folded: {other:?}"),
+        },
+        other => panic!("not a declaration: {other:?}"),
+    }
+}
+
+#[test]
+fn arithmetic_without_a_width_is_exact_until_it_meets_one() {
+    assert_eq!(folded("bit<8>", "(1 << 100) >> 98"), BigInt::from(4));
+    assert_eq!(folded("bit<128>", "(1 << 128) - 1"), (BigInt::from(1) << 128) - 1);
+}
+
+#[test]
+fn arithmetic_with_a_width_wraps_at_once() {
+    assert_eq!(folded("bit<8>", "(8w255 + 1) >> 1"), BigInt::from(0));
+    assert_eq!(folded("int<8>", "8s127 + 1"), BigInt::from(-128));
+}
+
+#[test]
+fn concatenation_puts_the_left_side_on_top() {
+    assert_eq!(folded("bit<16>", "8w0x12 ++ 8w0x34"), BigInt::from(0x1234));
+}
+
+#[test]
+fn a_slice_of_a_constant_is_a_constant() {
+    assert_eq!(folded("bit<4>", "(16w0xabcd)[11:8]"), BigInt::from(0xb));
+    assert_eq!(folded("bit<4>", "(16w0xabcd)[8+:4]"), BigInt::from(0xb));
+}
+
+#[test]
+fn a_cast_of_a_negative_number_keeps_its_bits() {
+    assert_eq!(folded("bit<8>", "(bit<8>) -8s1"), BigInt::from(255));
+    assert_eq!(folded("int<16>", "(int<16>) -8s1"), BigInt::from(-1));
+}
+
+#[test]
+fn fields_and_elements_of_constants_are_constants() {
+    let program = "struct P { bit<8> a; bit<8> b; }\n\
+        const P p = { b = 2, a = 1 };\n\
+        const tuple<bit<8>, P> t = { 7, { 8, 9 } };\n\
+        action a() { bit<(p.a)> v = 1; bit<(t[1].b)> w = 0x1ff; }";
+    let program = typed(program);
+    let widths: Vec<String> = program.vars.iter().map(|var| var.ty.to_string()).collect();
+    assert_eq!(widths, ["bit<1>", "bit<9>"]);
+}
+
+#[test]
+fn sizes_follow_the_wire_format() {
+    let types = "header V { bit<4> a; varbit<12> b; }\n\
+        struct W { V[3] v; bool c; }\n\
+        header_union U { V v; }\n";
+    let asserts = "const bool a = static_assert(W.minSizeInBits() == 13, \"\");\n\
+        const bool b = static_assert(W.maxSizeInBits() == 49, \"\");\n\
+        const bool c = static_assert(W.maxSizeInBytes() == 7, \"\");\n\
+        const bool d = static_assert(U.maxSizeInBits() == 16, \"\");\n";
+    typed(&format!("{types}{asserts}"));
+}
+
+#[test]
+fn defaults_fill_what_dots_leave_open() {
+    let program = "struct I { bit<4> x; bool y; }\n\
+        struct O { bit<8> a; I i; error e; }\n\
+        const O o = { a = 5, ... };\n\
+        const bool check = static_assert(o == { 5, { 0, false }, error.NoError }, \"\");\n";
+    typed(program);
+}
+
+#[test]
+fn operands_of_different_width_or_sign_are_refused() {
+    for wrong in ["x + y", "x + z", "y ++ 1", "x << z", "~1", "5 & 3", "1 << x", "!x", "-t"] {
+        assert_eq!(codes(&in_control(&format!("bool q = ({wrong}) == 1;"))), ["E0601"], "{wrong}");
+    }
+}
+
+#[test]
+fn operands_that_the_language_joins_are_taken() {
+    for right in
+        ["x + 1", "e + 1", "x << y", "x << 9w3", "x |+| 3", "x * 2", "x & E.two", "x ++ 8s1 == 5"]
+    {
+        let found = codes(&in_control(&format!("bool q = ({right}) == 1;")));
+        let expected: &[&str] = if right.contains("== 5") { &["E0601"] } else { &[] };
+        assert_eq!(found, expected, "{right}");
+    }
+}
+
+#[test]
+fn casts_change_width_or_sign_but_not_both() {
+    for (cast, good) in [
+        ("(bit<16>) x", true),
+        ("(int<8>) x", true),
+        ("(int<16>) x", false),
+        ("(bit<8>) e", true),
+        ("(E) x", true),
+        ("(Port) 9w1", true),
+        ("(Port) x", false),
+        ("(bit<9>) p", true),
+        ("(bool) 1w1", true),
+        ("(bool) x", false),
+        ("(S) { 1, true }", true),
+        ("(H) {#}", true),
+        ("(S) {#}", false),
+    ] {
+        let found = codes(&in_control(&format!("tuple<bit<1>> q; bool r = {cast} == {cast};")));
+        assert_eq!(found.is_empty(), good, "{cast}: {found:?}");
+    }
+}
+
+#[test]
+fn an_enum_becomes_a_number_but_a_number_no_enum() {
+    assert_eq!(codes(&in_control("x = E.one; x = e;")), [] as [&str; 0]);
+    assert_eq!(codes(&in_control("e = 1;")), ["E0501"]);
+    assert_eq!(codes(&in_control("e = E.one + 1;")), ["E0501"]);
+}
+
+#[test]
+fn a_number_that_does_not_fit_is_cut_with_a_warning() {
+    assert_eq!(codes(&in_control("x = 256;")), ["W0501"]);
+    assert_eq!(codes(&in_control("x = x << 8;")), ["W0501"]);
+}
+
+#[test]
+fn structs_tuples_and_stacks_compare_with_literals() {
+    assert_eq!(codes(&in_control("t = s == { 1, true }; t = u == { 1, true };")), [] as [&str; 0]);
+    assert_eq!(codes(&in_control("t = s == { 1, 1 };")), ["E0501"]);
+}
+
+#[test]
+fn a_moving_slice_is_read_and_written_with_shifts() {
+    let program =
+        typed("control c(inout bit<32> w, in bit<5> at) { apply { w[at+:4] = w[at+:4] + 1; } }\n");
+    assert!(matches!(program.controls[0].body[0].kind, StmtKind::Block(_)));
+}

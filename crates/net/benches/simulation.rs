@@ -3,7 +3,7 @@
 //! Prints the packets at the bottleneck per second of wall time as criterion's throughput, and the
 //! events per second of one run beside it.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput};
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;
 use std::hint::black_box;
@@ -53,9 +53,8 @@ fn simulation(criterion: &mut Criterion) {
     }
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().without_plots();
-    targets = simulation
+fn main() {
+    let mut criterion = Criterion::default().without_plots().configure_from_args();
+    simulation(&mut criterion);
+    criterion.final_summary();
 }
-criterion_main!(benches);

@@ -156,7 +156,7 @@ impl Connection {
 
     fn on_syn_ack(&mut self, now: Time, segment: &TcpSegment) {
         let answers = segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK)
-            && segment.ack == self.local.to_wire(FIRST_BYTE);
+            && segment.ack == self.local.number_of(FIRST_BYTE);
         if answers {
             self.agree(segment);
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
@@ -188,12 +188,12 @@ impl Connection {
         if !segment.flags.contains(TcpFlags::ACK) {
             return None;
         }
-        self.local.from_wire(segment.ack, self.sender.next())
+        self.local.offset_of(segment.ack, self.sender.next())
     }
 
     /// A segment on an open connection.
     fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
-        let Some(start) = self.remote.from_wire(segment.seq, self.receiver.next()) else { return };
+        let Some(start) = self.remote.offset_of(segment.seq, self.receiver.next()) else { return };
         if segment.flags.contains(TcpFlags::SYN) || !self.accept_timestamp(segment, start) {
             self.receiver.acknowledge_at_once();
             return;
@@ -235,8 +235,8 @@ impl Connection {
             .as_slice()
             .iter()
             .filter_map(|(left, right)| {
-                let start = self.local.from_wire(*left, ack)?;
-                Some((start, self.local.from_wire(*right, ack)?))
+                let start = self.local.offset_of(*left, ack)?;
+                Some((start, self.local.offset_of(*right, ack)?))
             })
             .collect();
         let echo_rtt = segment.options.timestamps.filter(|_| self.agreement.timestamps).map(|t| {
@@ -275,7 +275,7 @@ impl Connection {
     fn handshake_segment(&mut self, now: Time) -> TcpSegment {
         self.handshake.sent(now);
         let mut segment = TcpSegment {
-            seq: self.local.to_wire(0),
+            seq: self.local.number_of(0),
             // Never scaled.
             window: self.config.receive_window.min(0xffff) as u16,
             ..TcpSegment::default()
@@ -290,7 +290,7 @@ impl Connection {
             let agreed = Some((&self.agreement, &self.peer_syn));
             segment.options = syn_options(&self.config, agreed, now, self.ts_recent);
             segment.flags = TcpFlags::SYN | TcpFlags::ACK;
-            segment.ack = self.remote.to_wire(FIRST_BYTE);
+            segment.ack = self.remote.number_of(FIRST_BYTE);
             self.last_ack_sent = FIRST_BYTE;
             if self.agreement.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;
@@ -301,7 +301,7 @@ impl Connection {
 
     fn data(&mut self, now: Time, outgoing: &Outgoing) -> TcpSegment {
         let mut segment = self.acknowledgement(now);
-        segment.seq = self.local.to_wire(outgoing.start);
+        segment.seq = self.local.number_of(outgoing.start);
         segment.payload = outgoing.payload;
         if outgoing.fin {
             segment.flags = segment.flags | TcpFlags::FIN;
@@ -326,7 +326,7 @@ impl Connection {
         if self.agreement.sack {
             let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
             for (start, end) in self.receiver.reported().iter().take(room) {
-                sack.push(self.remote.to_wire(*start), self.remote.to_wire(*end));
+                sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
             }
         }
         let mut flags = TcpFlags::ACK;
@@ -337,8 +337,8 @@ impl Connection {
         self.last_ack_sent = self.receiver.next();
         let window = self.config.receive_window >> self.agreement.own_shift;
         TcpSegment {
-            seq: self.local.to_wire(self.sender.next()),
-            ack: self.remote.to_wire(self.receiver.next()),
+            seq: self.local.number_of(self.sender.next()),
+            ack: self.remote.number_of(self.receiver.next()),
             flags,
             window: window.min(0xffff) as u16,
             options: TcpOptions { timestamps, sack, ..TcpOptions::default() },

@@ -12,13 +12,13 @@ impl Numbering {
     }
 
     /// The number on the wire.
-    pub(crate) fn to_wire(self, offset: u64) -> u32 {
+    pub(crate) fn number_of(self, offset: u64) -> u32 {
         self.initial.wrapping_add(offset as u32)
     }
 
     /// The offset within 2 GiB of `near` that has this number; absent if it lies before the SYN.
-    pub(crate) fn from_wire(self, number: u32, near: u64) -> Option<u64> {
-        let distance = number.wrapping_sub(self.to_wire(near)) as i32;
+    pub(crate) fn offset_of(self, number: u32, near: u64) -> Option<u64> {
+        let distance = number.wrapping_sub(self.number_of(near)) as i32;
         near.checked_add_signed(i64::from(distance))
     }
 }
@@ -35,7 +35,7 @@ mod tests {
         ) {
             if let Some(offset) = near.checked_add_signed(distance) {
                 let numbering = Numbering::new(initial);
-                prop_assert_eq!(numbering.from_wire(numbering.to_wire(offset), near), Some(offset));
+                prop_assert_eq!(numbering.offset_of(numbering.number_of(offset), near), Some(offset));
             }
         }
     }

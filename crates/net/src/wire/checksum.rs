@@ -9,13 +9,13 @@ impl Sum {
     ///
     /// At most 64 KiB may be summed in all, which is what IP allows.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Sum {
-        let (words, rest) = bytes.as_chunks::<2>();
         let mut sum = self.0;
-        for word in words {
-            sum += u32::from(u16::from_be_bytes(*word));
-        }
-        if let [last] = rest {
+        let words = bytes.chunks_exact(2);
+        if let [last] = words.remainder() {
             sum += u32::from(*last) << 8;
+        }
+        for word in words {
+            sum += u32::from(u16::from_be_bytes([word[0], word[1]]));
         }
         Sum(sum)
     }

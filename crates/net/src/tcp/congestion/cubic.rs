@@ -1,8 +1,10 @@
 //! CUBIC, RFC 9438: the window is a cubic function of the time since the last reduction, never
 //! below what Reno would have. Windows are floating-point segments, as in the RFC; times are
 //! integers, and the one cube root is taken in integers, so that every machine computes the same.
+//! Slow start ends by HyStart, as it does in Linux; section 4.10 would prefer HyStart++.
 
 use super::cube_root::cube_root;
+use super::hystart::HyStart;
 use super::{Ack, CongestionControl};
 use sojourn_packet::Time;
 
@@ -30,6 +32,7 @@ pub struct Cubic {
     cwnd_prior: f64,
     /// The congestion avoidance stage, from its first acknowledgement on.
     epoch: Option<Epoch>,
+    hystart: HyStart,
 }
 
 /// One congestion avoidance stage.
@@ -56,6 +59,7 @@ impl Cubic {
             w_max: 0.0,
             cwnd_prior: 0.0,
             epoch: None,
+            hystart: HyStart::default(),
         }
     }
 
@@ -114,6 +118,9 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        if self.cwnd < self.ssthresh && self.hystart.on_ack(ack, self.cwnd) {
+            self.ssthresh = self.cwnd;
+        }
         if !ack.window_limited {
             return;
         }
@@ -143,6 +150,7 @@ impl CongestionControl for Cubic {
         // Section 4.8: the next stage begins at its plateau, with K = 0.
         self.w_max = 0.0;
         self.epoch = None;
+        self.hystart = HyStart::default();
         self.cwnd = 1.0;
     }
 
@@ -171,6 +179,7 @@ mod tests {
             rtt: Some(RTT),
             srtt: RTT,
             in_flight: 0,
+            new_round: false,
             window_limited: true,
         }
     }

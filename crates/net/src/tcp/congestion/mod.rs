@@ -6,6 +6,7 @@
 
 mod cube_root;
 mod cubic;
+mod hystart;
 mod new_reno;
 
 pub use cubic::Cubic;
@@ -28,6 +29,8 @@ pub struct Ack {
     pub srtt: Time,
     /// Bytes believed to be in the network after it.
     pub in_flight: u64,
+    /// True if it is the first of a round trip.
+    pub new_round: bool,
     /// True if the window, not the application, has limited the sender lately (RFC 7661).
     pub window_limited: bool,
 }

@@ -94,6 +94,7 @@ mod tests {
             rtt: None,
             srtt: Time::ZERO,
             in_flight: 0,
+            new_round: false,
             window_limited: true,
         }
     }

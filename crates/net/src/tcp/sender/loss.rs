@@ -1,14 +1,27 @@
-//! Which segments are lost, judged by what arrived behind them (RFC 6675 section 4, `IsLost`).
+//! Which segments are lost, judged by what has arrived.
+//!
+//! Segments sent once: RFC 6675 section 4, `IsLost`. Segments sent again: the rule of RFC 8985
+//! section 6.2 (RACK) without its window for reordering, as RFC 6675 would leave a lost
+//! retransmission to the timer, which Linux has not done for years. Full RACK-TLP belongs here.
 
+use super::scoreboard::{Scoreboard, Transmission};
 use crate::tcp::ranges::RangeSet;
 
 /// How many segments must have arrived behind a segment before it counts as lost.
 const DUP_THRESH: u64 = 3;
 
+/// Marks what is lost; `latest` is the last transmission that is known to have arrived.
+pub(crate) fn detect(scoreboard: &mut Scoreboard, latest: Transmission, mss: u32) {
+    if let Some(boundary) = lost_below(scoreboard.sacked(), mss) {
+        scoreboard.lose_below(boundary);
+    }
+    scoreboard.lose_retransmissions_before(latest);
+}
+
 /// Everything outstanding that ends at or below the returned offset and was not selectively
 /// acknowledged is lost: behind it, [`DUP_THRESH`] separate ranges or more than `DUP_THRESH - 1`
 /// full segments have arrived.
-pub(crate) fn lost_below(sacked: &RangeSet, mss: u32) -> Option<u64> {
+fn lost_below(sacked: &RangeSet, mss: u32) -> Option<u64> {
     let mut bytes = 0;
     for (ranges, (start, end)) in (1..).zip(sacked.iter().rev()) {
         bytes += end - start;

@@ -16,7 +16,7 @@ pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::tcp::congestion::{Ack, CongestionControl};
 use recovery::{Cause, Recovery};
-use scoreboard::{Delivered, Scoreboard};
+use scoreboard::{Delivered, Scoreboard, Transmission};
 use sojourn_packet::Time;
 use timer::RetransmissionTimer;
 use usage::WindowUsage;
@@ -70,8 +70,9 @@ enum Phase {
     Open,
     /// The window is being reduced for a loss or a mark.
     Recovery(Recovery),
-    /// After a timeout, until what was outstanding then is acknowledged.
-    Loss { end: u64 },
+    /// After a timeout, until what was outstanding then, up to `end`, is acknowledged; `una` was
+    /// the oldest segment then.
+    Loss { una: u64, end: u64 },
 }
 
 /// The sending half.
@@ -90,6 +91,10 @@ pub struct Sender {
     written: u64,
     /// The application will not write any more.
     closing: bool,
+    /// The last transmission that is known to have arrived.
+    latest_delivered: Transmission,
+    /// A round trip ends when something behind this offset is acknowledged.
+    round_end: u64,
     cwr_pending: bool,
     sent_since_poll: bool,
     last_sent: Time,
@@ -115,6 +120,8 @@ impl Sender {
             window_edge: FIRST_BYTE + peer_window,
             written: FIRST_BYTE,
             closing: false,
+            latest_delivered: 0,
+            round_end: FIRST_BYTE,
             cwr_pending: false,
             sent_since_poll: false,
             last_sent: Time::ZERO,
@@ -184,8 +191,9 @@ impl Sender {
         }
         self.window_edge = self.window_edge.max(info.ack + info.window);
         let advanced = info.ack > self.scoreboard.una();
-        let acked = self.scoreboard.acknowledge(info.ack);
-        let mut sacked = Delivered::default();
+        let mut acked = Delivered::new(now, self.rtt.min());
+        let mut sacked = acked;
+        self.scoreboard.acknowledge(info.ack, &mut acked);
         for (start, end) in info.sack {
             self.scoreboard.sack(*start, *end, &mut sacked);
         }
@@ -194,9 +202,8 @@ impl Sender {
             self.rearm(now);
         }
         let delivered = acked.bytes + sacked.bytes;
-        if let Some(boundary) = loss::lost_below(self.scoreboard.sacked(), self.mss) {
-            self.scoreboard.lose_below(boundary);
-        }
+        self.latest_delivered = self.latest_delivered.max(acked.latest).max(sacked.latest);
+        loss::detect(&mut self.scoreboard, self.latest_delivered, self.mss);
         self.change_phase(now, delivered, info.ece);
         if advanced && !self.in_recovery() {
             self.grow(now, delivered, sample);
@@ -233,7 +240,7 @@ impl Sender {
         let lost = self.scoreboard.has_lost();
         match &self.phase {
             Phase::Recovery(recovery) if recovery.ends_at(una) => self.phase = Phase::Open,
-            Phase::Loss { end } if una >= *end => self.phase = Phase::Open,
+            Phase::Loss { end, .. } if una >= *end => self.phase = Phase::Open,
             _ => {}
         }
         match &mut self.phase {
@@ -265,12 +272,17 @@ impl Sender {
     fn grow(&mut self, now: Time, delivered: u64, rtt: Option<Time>) {
         let window = self.control.window();
         let slow_start = window < self.control.ssthresh();
+        let new_round = self.scoreboard.una() > self.round_end;
+        if new_round {
+            self.round_end = self.scoreboard.next();
+        }
         self.control.on_ack(&Ack {
             now,
             delivered,
             rtt,
             srtt: self.rtt.srtt(),
             in_flight: self.scoreboard.pipe(),
+            new_round,
             window_limited: self.usage.is_limited(window, slow_start),
         });
     }
@@ -284,11 +296,12 @@ impl Sender {
         let again = match self.phase {
             Phase::Open => false,
             Phase::Recovery(_) => true,
-            Phase::Loss { .. } => self.timer.backoff() > 0,
+            Phase::Loss { una, .. } => self.scoreboard.una() == una,
         };
         self.control.on_timeout(now, again);
         self.scoreboard.lose_all();
-        self.phase = Phase::Loss { end: self.scoreboard.next() };
+        let board = &self.scoreboard;
+        self.phase = Phase::Loss { una: board.una(), end: board.next() };
         self.timer.back_off(now, self.rtt.rto());
         self.statistics.timeouts += 1;
     }

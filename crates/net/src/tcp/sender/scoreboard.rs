@@ -25,6 +25,7 @@ struct Sent {
     start: u64,
     end: u64,
     at: Time,
+    transmission: Transmission,
     fate: Fate,
     retransmitted: bool,
 }
@@ -34,6 +35,9 @@ impl Sent {
         self.end - self.start
     }
 }
+
+/// Numbers transmissions, of new data and old, in the order in which they were made.
+pub(crate) type Transmission = u64;
 
 /// What an acknowledgement told about segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,12 +49,25 @@ pub(crate) struct Delivered {
     pub(crate) oldest: Option<Time>,
     /// The same of the newest.
     pub(crate) newest: Option<Time>,
+    /// The last transmission among those that were delivered.
+    pub(crate) latest: Transmission,
     ambiguous: bool,
+    /// What was sent twice, the second time after this, was delivered by the first transmission:
+    /// the second is younger than any round trip (RFC 8985 section 6.2, step 2).
+    plausible: Time,
 }
 
 impl Delivered {
+    /// Nothing yet, by an acknowledgement at `now` on a path whose least round trip is `min_rtt`.
+    pub(crate) fn new(now: Time, min_rtt: Time) -> Delivered {
+        Delivered { plausible: now.saturating_sub(min_rtt), ..Delivered::default() }
+    }
+
     fn add(&mut self, sent: &Sent) {
         self.bytes += sent.len();
+        if !sent.retransmitted || sent.at <= self.plausible {
+            self.latest = self.latest.max(sent.transmission);
+        }
         self.ambiguous |= sent.retransmitted;
         if self.ambiguous {
             (self.oldest, self.newest) = (None, None);
@@ -72,6 +89,11 @@ pub(crate) struct Scoreboard {
     pipe: u64,
     /// Bytes lost and not yet sent again.
     lost: u64,
+    /// How many transmissions there were.
+    transmissions: Transmission,
+    /// Retransmissions in the order in which they were made, with the last byte of each; some have
+    /// arrived since.
+    retransmissions: VecDeque<(Transmission, u64)>,
     /// Below it, losses have been looked for already.
     examined: u64,
     /// Below it, no segment waits to be sent again.
@@ -88,6 +110,8 @@ impl Scoreboard {
             sacked: RangeSet::default(),
             pipe: 0,
             lost: 0,
+            transmissions: 0,
+            retransmissions: VecDeque::new(),
             examined: next,
             retransmit_from: next,
         }
@@ -131,10 +155,12 @@ impl Scoreboard {
     /// New data up to `end` is sent.
     pub(crate) fn send(&mut self, now: Time, end: u64) {
         let start = self.next;
+        self.transmissions += 1;
         self.segments.push_back(Sent {
             start,
             end,
             at: now,
+            transmission: self.transmissions,
             fate: Fate::InFlight,
             retransmitted: false,
         });
@@ -162,15 +188,17 @@ impl Scoreboard {
             sent.fate = Fate::InFlight;
             sent.retransmitted = true;
             sent.at = now;
+            self.transmissions += 1;
+            sent.transmission = self.transmissions;
             self.pipe += sent.len();
             self.lost -= sent.len();
             self.retransmit_from = sent.end;
+            self.retransmissions.push_back((sent.transmission, sent.end - 1));
         }
     }
 
     /// Everything below `ack` has arrived.
-    pub(crate) fn acknowledge(&mut self, ack: u64) -> Delivered {
-        let mut delivered = Delivered::default();
+    pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(front) = self.segments.front_mut()
             && front.start < ack
         {
@@ -194,7 +222,6 @@ impl Scoreboard {
         self.sacked.remove_below(ack);
         self.examined = self.examined.max(ack);
         self.retransmit_from = self.retransmit_from.max(ack);
-        delivered
     }
 
     /// The bytes `[start, end)` have arrived out of order.
@@ -246,6 +273,25 @@ impl Scoreboard {
         }
     }
 
+    /// Retransmissions made before `latest` that have not arrived are lost once more.
+    pub(crate) fn lose_retransmissions_before(&mut self, latest: Transmission) {
+        while let Some(&(transmission, last)) = self.retransmissions.front()
+            && transmission < latest
+        {
+            self.retransmissions.pop_front();
+            let position = self.position(last);
+            if let Some(sent) = self.segments.get_mut(position)
+                && sent.transmission == transmission
+                && sent.fate == Fate::InFlight
+            {
+                sent.fate = Fate::Lost;
+                self.pipe -= sent.len();
+                self.lost += sent.len();
+                self.retransmit_from = self.retransmit_from.min(sent.start);
+            }
+        }
+    }
+
     /// Everything that has not arrived is lost (RFC 6675 section 5.1: what was selectively
     /// acknowledged stays so).
     pub(crate) fn lose_all(&mut self) {
@@ -256,6 +302,7 @@ impl Scoreboard {
             }
         }
         self.pipe = 0;
+        self.retransmissions.clear();
         self.examined = self.next;
         self.retransmit_from = self.una;
     }
@@ -273,6 +320,7 @@ mod tests {
         Ack(u64),
         Sack(u64, u64),
         LoseBelow(u64),
+        LoseRetransmissions(u64),
         LoseAll,
     }
 
@@ -283,6 +331,7 @@ mod tests {
             2 => (0u64..40).prop_map(Step::Ack),
             4 => (0u64..40, 1u64..5).prop_map(|(start, len)| Step::Sack(start, start + len)),
             1 => (0u64..40).prop_map(Step::LoseBelow),
+            1 => (0u64..60).prop_map(Step::LoseRetransmissions),
             1 => Just(Step::LoseAll),
         ]
     }
@@ -294,19 +343,25 @@ mod tests {
         ) {
             let mut board = Scoreboard::new(0);
             let mut delivered = Delivered::default();
-            for step in steps {
+            for (step, now) in steps.into_iter().zip((0..).map(Time)) {
                 match step {
-                    Step::Send => board.send(Time::ZERO, board.next() + 10),
+                    Step::Send => board.send(now, board.next() + 10),
                     Step::Resend => {
-                        if let Some((start, _)) = board.next_lost() { board.resend(Time::ZERO, start) }
+                        if let Some((start, _)) = board.next_lost() { board.resend(now, start) }
                     }
                     // Acknowledgements move forward, mostly by whole segments.
                     Step::Ack(n) if n * 10 >= board.una() && n * 10 <= board.next() => {
-                        delivered.bytes += board.acknowledge(n * 10).bytes;
+                        board.acknowledge(n * 10, &mut delivered);
                     }
                     Step::Ack(_) => {}
                     Step::Sack(start, end) => board.sack(start * 10, end * 10, &mut delivered),
                     Step::LoseBelow(n) => board.lose_below(n * 10),
+                    Step::LoseRetransmissions(latest) => {
+                        board.lose_retransmissions_before(latest);
+                        let old = |s: &&Sent| s.retransmitted && s.transmission < latest;
+                        let mut old = board.segments.iter().filter(old);
+                        prop_assert!(old.all(|s| s.fate != Fate::InFlight));
+                    }
                     Step::LoseAll => board.lose_all(),
                 }
                 let of = |fate| -> u64 {

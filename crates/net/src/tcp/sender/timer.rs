@@ -17,10 +17,6 @@ impl RetransmissionTimer {
         self.deadline
     }
 
-    pub(crate) fn backoff(&self) -> u32 {
-        self.backoff
-    }
-
     /// Starts the timer if it is not running.
     pub(crate) fn start(&mut self, now: Time, rto: Time) {
         if self.deadline.is_none() {

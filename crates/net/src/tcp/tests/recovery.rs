@@ -113,3 +113,25 @@ fn a_loss_among_what_was_sent_in_a_recovery_begins_another_one() {
     assert_eq!(drill.end.sender().statistics().congestion_events, 2);
     assert_eq!(drill.end.sender().ssthresh(), 5 * u64::from(MSS));
 }
+
+#[test]
+fn a_retransmission_is_lost_when_something_sent_after_it_has_arrived() {
+    let mut drill = with_flight(new_reno(), 20);
+    drill.ack_with(seq(0), &[(seq(1), seq(4))]);
+    assert_eq!(drill.sent()[0], seq(0));
+    // What was sent before the retransmission says nothing about it.
+    drill.at(ms(25));
+    let mut later = Vec::new();
+    for n in 5..=20 {
+        drill.ack_with(seq(0), &[(seq(1), seq(n))]);
+        later.extend(drill.sent());
+    }
+    assert!(later.iter().all(|s| *s >= seq(20)), "{later:?}");
+    // New data sent after it have arrived, and it has not.
+    drill.at(ms(36));
+    drill.ack_with(seq(0), &[(seq(1), later[0] + MSS)]);
+    assert_eq!(drill.sent()[0], seq(0));
+    let statistics = drill.end.sender().statistics();
+    assert_eq!((statistics.retransmits, statistics.timeouts), (2, 0));
+    assert_eq!(statistics.congestion_events, 1, "still the same recovery");
+}

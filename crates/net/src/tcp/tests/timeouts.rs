@@ -99,19 +99,18 @@ fn after_a_timeout_what_was_selectively_acknowledged_is_not_sent_again() {
 }
 
 #[test]
-fn a_retransmission_that_is_lost_again_waits_for_the_timer() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(40));
+fn a_threshold_stays_when_only_selective_acknowledgements_come_between_two_timeouts() {
+    let mut drill = Drill::sender(new_reno(), ms(40));
     drill.sent();
-    drill.at(ms(80));
-    drill.ack_with(seq(0), &[(seq(1), seq(5))]);
-    assert_eq!(drill.sent()[0], seq(0));
-    drill.at(ms(120));
-    drill.ack_with(seq(0), &[(seq(1), seq(10))]);
-    assert!(!drill.sent().contains(&seq(0)));
-    // The timer counts from the retransmission, as Linux has it.
-    let rto = drill.end.sender().rtt().rto();
-    assert!(drill.timer() >= ms(80) + ms(200) && drill.now <= ms(80) + rto + ms(60));
-    assert_eq!(drill.sent()[0], seq(0));
+    drill.timer();
+    drill.sent();
+    let threshold = drill.end.sender().ssthresh();
+    drill.at(drill.now + ms(10));
+    drill.ack_with(seq(0), &[(seq(1), seq(2))]);
+    drill.sent();
+    drill.timer();
+    assert_eq!(drill.end.sender().statistics().timeouts, 2);
+    assert_eq!(drill.end.sender().ssthresh(), threshold);
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Elaborator<'_> {
                 _ => None,
             };
             let mut diagnostic =
-                Diagnostic::error("E1010", call.span, "a static assertion does not hold");
+                Diagnostic::error("E1310", call.span, "a static assertion does not hold");
             if let Some(Known::String(text)) = text {
                 diagnostic = diagnostic.with_note(text.to_string());
             }

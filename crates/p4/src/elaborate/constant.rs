@@ -230,7 +230,7 @@ impl Elaborator<'_> {
 
     fn not_known(&mut self, span: Span, what: &str) {
         let diagnostic = crate::diagnostic::Diagnostic::error(
-            "E1005",
+            "E1305",
             span,
             format!("{what} must be known when the program is loaded"),
         )

@@ -91,7 +91,7 @@ impl Elaborator<'_> {
     }
 
     fn lost(&mut self, expr: &hir::Expr) -> Value {
-        self.error("E1007", expr.span, "this has no value at run time");
+        self.error("E1307", expr.span, "this has no value at run time");
         self.zero(&expr.ty, expr.span)
     }
 

@@ -320,7 +320,7 @@ impl Elaborator<'_> {
         let Some(Binding::Block(scope)) = self.resolve(object, call.span) else { return };
         let Some(hir::InstanceOf::Control(id)) = self.unit.scopes[scope].of else {
             let message = "a sub-parser can only be applied by a statement of a parser state";
-            self.error("E1006", call.span, message);
+            self.error("E1306", call.span, message);
             return;
         };
         let control = &self.hir.controls[id.index()];

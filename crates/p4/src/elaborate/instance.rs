@@ -33,11 +33,11 @@ impl Elaborator<'_> {
         let hir = self.hir;
         let instance = &hir.instances[id.index()];
         let InstanceOf::Package(of) = instance.of else {
-            self.error("E1008", instance.span, "`main` must be an instance of a package");
+            self.error("E1308", instance.span, "`main` must be an instance of a package");
             return None;
         };
         if depth > MAX_DEPTH {
-            self.error("E1011", instance.span, "packages within packages never end");
+            self.error("E1311", instance.span, "packages within packages never end");
             return None;
         }
         let package = &hir.packages[of.index()];
@@ -226,7 +226,7 @@ impl Elaborator<'_> {
         let hir = self.hir;
         let instance = &hir.instances[id.index()];
         if depth > MAX_DEPTH {
-            self.error("E1011", instance.span, "instances within instances never end");
+            self.error("E1311", instance.span, "instances within instances never end");
             return None;
         }
         let (constructor_params, inner) = match instance.of {
@@ -381,7 +381,7 @@ impl Elaborator<'_> {
             hir::Object::This => self.unit.this.map(Binding::Object),
         };
         if found.is_none() && self.diagnostics.is_empty() {
-            self.error("E1007", span, "this object is not there when the program runs");
+            self.error("E1307", span, "this object is not there when the program runs");
         }
         found
     }
@@ -410,7 +410,7 @@ impl Elaborator<'_> {
                     "`{}` has methods and is used by two parsers or controls",
                     instance.name
                 );
-                let diagnostic = crate::diagnostic::Diagnostic::error("E1009", span, message)
+                let diagnostic = crate::diagnostic::Diagnostic::error("E1309", span, message)
                     .with_place(instance.span, "declared at top level")
                     .with_help("declare one object in each of them");
                 self.report(diagnostic);

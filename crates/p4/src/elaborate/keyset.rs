@@ -142,7 +142,7 @@ impl Elaborator<'_> {
             Keyset::Any => Vec::new(),
             Keyset::ValueSet(_) => {
                 let message = "a value set beside keysets that are computed is not supported";
-                self.error("E1006", span, message);
+                self.error("E1306", span, message);
                 Vec::new()
             }
             Keyset::Value(expr) => {
@@ -188,7 +188,7 @@ impl Elaborator<'_> {
                 Some(found) => patterns.extend(found),
                 None => {
                     self.error(
-                        "E1005",
+                        "E1305",
                         span,
                         "the entries of a table must be known when the program is loaded",
                     );

@@ -32,7 +32,7 @@ impl Elaborator<'_> {
             if !self.exhausted {
                 self.exhausted = true;
                 let message = format!("`{name}` does not fit the frame");
-                self.report(Diagnostic::error("E1003", purpose.span, message).with_note(format!(
+                self.report(Diagnostic::error("E1303", purpose.span, message).with_note(format!(
                     "all variables of a parser or control together may take {MAX_SLOTS} slots"
                 )));
             }
@@ -73,7 +73,7 @@ impl Elaborator<'_> {
                 Some(scalar) => Layout::Wide(self.wide_slot(name, scalar, purpose), scalar),
                 None => {
                     let message = format!("`{name}` of type `{other}` cannot exist at run time");
-                    self.error("E1004", purpose.span, message);
+                    self.error("E1304", purpose.span, message);
                     Layout::Object
                 }
             },

@@ -108,7 +108,7 @@ impl Elaborator<'_> {
         let (Some(Known::Int(low)), Some(Known::Int(high))) = ends else { return };
         if &high - &low > BigInt::from(MAX_ROUNDS) {
             let message = format!("a loop over `int` may have at most {MAX_ROUNDS} rounds");
-            self.error("E1002", span, message);
+            self.error("E1302", span, message);
             return;
         }
         let leave = self.label();

@@ -57,7 +57,7 @@ pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>>
         let run = || Elaborator::new(program).program();
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
         let failed = |what: &str| {
-            Err(vec![Diagnostic::error("E1001", Span::DUMMY, format!("elaboration {what}"))])
+            Err(vec![Diagnostic::error("E1301", Span::DUMMY, format!("elaboration {what}"))])
         };
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => result,
@@ -221,7 +221,7 @@ impl<'h> Elaborator<'h> {
         if self.statements > MAX_STATEMENTS {
             self.exhausted = true;
             let message = "inlining makes this program too large";
-            self.report(Diagnostic::error("E1002", span, message).with_note(format!(
+            self.report(Diagnostic::error("E1302", span, message).with_note(format!(
                 "calls, sub-controls and loops over elements are written out; the limit is \
                  {MAX_STATEMENTS} statements"
             )));

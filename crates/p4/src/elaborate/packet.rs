@@ -42,7 +42,7 @@ impl Elaborator<'_> {
             }
             _ => {
                 let message = format!("`{name}` is not a method of a packet known here");
-                self.error("E1006", call.span, message);
+                self.error("E1306", call.span, message);
                 None
             }
         }

@@ -55,7 +55,7 @@ impl Elaborator<'_> {
     fn new_state(&mut self, name: String, annotations: Arc<[Annotation]>, span: Span) -> StateId {
         if self.unit.states.len() >= MAX_STATES && !self.exhausted {
             self.exhausted = true;
-            self.error("E1002", span, "copying sub-parsers makes this parser too large");
+            self.error("E1302", span, "copying sub-parsers makes this parser too large");
         }
         self.unit.states.push(ir::State {
             name: name.into(),
@@ -110,7 +110,7 @@ impl Elaborator<'_> {
                 }
                 _ => {
                     let message = "a sub-parser applied in a loop or switch is not supported";
-                    self.error("E1006", stmt.span, message);
+                    self.error("E1306", stmt.span, message);
                 }
             }
         }

@@ -187,7 +187,7 @@ impl Elaborator<'_> {
         let (next, count) = (*next, elements.len() as u32);
         if !matches!(place, Place::Fixed(_)) {
             let message = "`next` and `last` of a stack inside an element chosen at run time";
-            self.error("E1006", span, format!("{message} are not supported"));
+            self.error("E1306", span, format!("{message} are not supported"));
             return None;
         }
         self.push(StmtKind::CheckStack { next, count, last }, span);

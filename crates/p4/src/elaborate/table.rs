@@ -148,16 +148,17 @@ impl Elaborator<'_> {
         if flagged && outer.is_some() {
             self.unit.exit = Some(ExitTarget { label, flagged: true });
         }
+        let mut exits = false;
         let body = self.nested(|this| {
             let body = this.nested(|this| {
                 let manner = Manner { by_place: false, may_renew: true, owner: this.unit.current };
                 let copies = this.bind(&params, &args, manner);
                 this.guarded(copies, listed.span, |this| this.action_body(action, listed.span));
             });
+            exits = flagged && super::mentions(&body, label);
             this.close_block(label, body, listed.span);
         });
         self.unit.exit = outer;
-        let exits = flagged && super::mentions(&body, label);
         let lowered = ir::TableAction {
             name: name.into(),
             data,

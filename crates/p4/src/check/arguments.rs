@@ -381,7 +381,17 @@ impl Checker<'_> {
                 }
                 self.close(arg);
             }
-            settled.push(self.resolved(arg));
+            let arg = self.resolved(arg);
+            if arg == Type::InfInt && kind == CallKind::Ordinary {
+                let message =
+                    format!("the width of the number for `{}` cannot be inferred", param.name);
+                let diagnostic = Diagnostic::error(code::CANNOT_INFER, span, message)
+                    .with_place(signature.span, "declared here")
+                    .with_help("write a width, as in `8w5`");
+                self.report(diagnostic);
+                return None;
+            }
+            settled.push(arg);
         }
         Some(settled)
     }

@@ -77,13 +77,13 @@ impl Checker<'_> {
 
     /// A callee; an unknown name gets the nearest name of something that can be called.
     fn callee(&mut self, callee: &ast::Expr) -> Operand {
-        if let ast::ExprKind::Name { name, global } = &callee.kind {
-            if self.scopes.find(&name.text, *global).is_none() {
-                self.unknown_name(name, "function", |entity| {
-                    matches!(entity, Entity::Functions(_) | Entity::Action(_) | Entity::Type(_))
-                });
-                return Operand::Broken;
-            }
+        if let ast::ExprKind::Name { name, global } = &callee.kind
+            && self.scopes.find(&name.text, *global).is_none()
+        {
+            self.unknown_name(name, "function", |entity| {
+                matches!(entity, Entity::Functions(_) | Entity::Action(_) | Entity::Type(_))
+            });
+            return Operand::Broken;
         }
         self.operand(callee, None)
     }
@@ -91,13 +91,13 @@ impl Checker<'_> {
     /// Looks at the arguments of a call whose callee is not known, for errors of their own.
     fn check_lost_arguments(&mut self, args: &[Argument]) {
         for arg in args {
-            if let Some(value) = &arg.value {
-                if !matches!(
+            if let Some(value) = &arg.value
+                && !matches!(
                     value.kind,
                     ast::ExprKind::List(_) | ast::ExprKind::KeyValueList { .. }
-                ) {
-                    self.operand(value, Some(&Type::Unknown));
-                }
+                )
+            {
+                self.operand(value, Some(&Type::Unknown));
             }
         }
     }

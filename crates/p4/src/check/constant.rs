@@ -183,10 +183,10 @@ fn shift_left(a: &BigInt, by: &BigInt, ty: &Type) -> Result<BigInt, FoldError> {
     if a.is_zero() {
         return Ok(BigInt::zero());
     }
-    if let Type::Bit(width) | Type::Int(width) = ty {
-        if *by >= BigInt::from(*width) {
-            return Ok(BigInt::zero());
-        }
+    if let Type::Bit(width) | Type::Int(width) = ty
+        && *by >= BigInt::from(*width)
+    {
+        return Ok(BigInt::zero());
     }
     match by.to_u64() {
         Some(by) if by + a.bits() <= MAX_BITS => Ok(a << by),

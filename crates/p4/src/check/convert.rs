@@ -172,10 +172,10 @@ impl Checker<'_> {
         if to == Type::Unknown || operand.ty == Type::Unknown {
             return broken(span);
         }
-        if is_cast_target(&to) {
-            if let Some(expr) = self.cast_value(operand.clone(), &to, span) {
-                return expr;
-            }
+        if is_cast_target(&to)
+            && let Some(expr) = self.cast_value(operand.clone(), &to, span)
+        {
+            return expr;
         }
         let (from, shown) = (self.show(&operand.ty), self.show(&to));
         let message = format!("`{from}` cannot be cast to `{shown}`");
@@ -200,10 +200,10 @@ impl Checker<'_> {
         let ExprKind::Const(value) = &operand.kind else {
             return Some(typed(ExprKind::Cast(Box::new(operand)), to.clone(), span));
         };
-        if let (Value::Int(n), Type::Bool) = (value, constant::underlying(to)) {
-            if n.is_negative() || n.bits() > 1 {
-                return None;
-            }
+        if let (Value::Int(n), Type::Bool) = (value, constant::underlying(to))
+            && (n.is_negative() || n.bits() > 1)
+        {
+            return None;
         }
         let value = constant::cast(value, to)?;
         Some(typed(ExprKind::Const(value), to.clone(), span))

@@ -257,10 +257,11 @@ impl Checker<'_> {
                 return broken(span);
             }
         };
-        if let ExprKind::Const(Value::Bool(truth)) = condition.kind {
-            if is_constant(&yes) && is_constant(&no) {
-                return Expr { span, ..if truth { yes } else { no } };
-            }
+        if let ExprKind::Const(Value::Bool(truth)) = condition.kind
+            && is_constant(&yes)
+            && is_constant(&no)
+        {
+            return Expr { span, ..if truth { yes } else { no } };
         }
         if yes.ty == Type::InfInt && !self.is_known(&condition) {
             let message = "the width of the result is not known: both branches are plain numbers";

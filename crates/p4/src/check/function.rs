@@ -43,10 +43,10 @@ impl<'a> Checker<'a> {
             self.program.functions.push(function);
             info.copies.borrow_mut().insert(Vec::new(), id);
         }
-        if let Some(found) = self.scopes.here(&prototype.name.text) {
-            if matches!(found.entity, Entity::Unfinished(_)) {
-                self.scopes.forget(&prototype.name.text);
-            }
+        if let Some(found) = self.scopes.here(&prototype.name.text)
+            && matches!(found.entity, Entity::Unfinished(_))
+        {
+            self.scopes.forget(&prototype.name.text);
         }
         self.declare_overload(&prototype.name, FunctionRef::Defined(index));
     }

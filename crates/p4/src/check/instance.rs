@@ -25,6 +25,12 @@ struct Made {
     args: Vec<Arg>,
 }
 
+/// The constructors of a type, and the type parameters that they share.
+struct Constructors {
+    signatures: Vec<Rc<Signature>>,
+    type_params: Vec<crate::types::TypeVar>,
+}
+
 impl Checker<'_> {
     /// `Type<type_args>(args)` where an expression stands.
     pub(super) fn constructor_call(
@@ -113,28 +119,63 @@ impl Checker<'_> {
         args: &[Argument],
         span: Span,
     ) -> Option<Made> {
-        let (signatures, type_params): (Vec<Rc<Signature>>, _) = match entity {
-            TypeEntity::Plain(ty)
-                if !matches!(
-                    ty,
-                    Type::Extern(..) | Type::Package(..) | Type::Parser(_) | Type::Control(_)
-                ) =>
-            {
-                self.no_constructor(ty, span);
-                return None;
+        if let TypeEntity::Plain(ty) = entity {
+            return self.construct_named(ty, type_args, args, span);
+        }
+        let constructors = self.constructors_of(entity, span)?;
+        let Constructors { signatures, type_params } = &constructors;
+        let written = !type_args.is_empty();
+        let type_args = self.constructor_type_args(entity, type_params, type_args, span)?;
+        let candidates: Vec<&Signature> = signatures.iter().map(|s| &**s).collect();
+        let (chosen, slots) = self.choose(&candidates, args, span)?;
+        // The type parameters belong to the whole object, not to one constructor.
+        let signature =
+            Signature { type_params: type_params.clone(), ..(*signatures[chosen]).clone() };
+        let outer = Substitution::new();
+        let kind = CallKind::Constructor;
+        let said = self.diagnostics.len();
+        let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span)?;
+        let of = match entity {
+            TypeEntity::Parser(id) => InstanceOf::Parser(*id),
+            TypeEntity::Control(id) => InstanceOf::Control(*id),
+            TypeEntity::Package(id) => InstanceOf::Package(*id),
+            TypeEntity::Extern(id) => {
+                if said == self.diagnostics.len() && !written {
+                    self.check_all_inferred(&signature, &bound.type_args, span);
+                }
+                InstanceOf::Extern { id: *id, constructor: chosen as u32 }
             }
-            TypeEntity::Plain(ty) if !type_args.is_empty() => {
-                let message = format!("`{}` has its type arguments already", self.show(ty));
-                self.error(code::TYPE_ARGUMENTS, span, message);
-                return None;
-            }
-            TypeEntity::Plain(ty) => {
-                let Some((entity, type_args)) = self.entity_of(ty) else {
-                    self.no_constructor(ty, span);
-                    return None;
-                };
-                return self.construct(&entity, &type_args, args, span);
-            }
+            _ => return None,
+        };
+        let ty = self.type_of_entity(entity, &bound.type_args);
+        let ty = self.well_formed(ty, span);
+        Some(Made { of, ty, args: bound.args })
+    }
+
+    /// The constructor of a type that has another name: through `typedef` or a type parameter.
+    fn construct_named(
+        &mut self,
+        ty: &Type,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Made> {
+        let Some((entity, of_type)) = self.entity_of(ty) else {
+            self.no_constructor(ty, span);
+            return None;
+        };
+        if !type_args.is_empty() {
+            let message = format!("`{}` has its type arguments already", self.show(ty));
+            self.error(code::TYPE_ARGUMENTS, span, message);
+            return None;
+        }
+        self.construct(&entity, &of_type, args, span)
+    }
+
+    /// The constructors of a type; says so if it has none.
+    fn constructors_of(&mut self, entity: &TypeEntity, span: Span) -> Option<Constructors> {
+        let (signatures, type_params) = match entity {
+            TypeEntity::Plain(_) => return None,
             TypeEntity::Fields(generic, _) => {
                 let message = format!("`{}` has no constructor", generic.body.name);
                 self.error(code::INSTANTIATION, span, message);
@@ -169,8 +210,20 @@ impl Checker<'_> {
                 (info.constructors.clone(), info.type_params.clone())
             }
         };
-        let type_args = self.constructor_type_args(entity, &type_params, type_args, span)?;
-        self.construct_with(entity, &signatures, &type_params, type_args, args, span)
+        Some(Constructors { signatures, type_params })
+    }
+
+    /// Type arguments that nobody wrote must follow from the constructor's arguments.
+    fn check_all_inferred(&mut self, signature: &Signature, found: &[Type], span: Span) {
+        for (param, found) in signature.type_params.iter().zip(found) {
+            if matches!(found, Type::Unknown | Type::InfInt) {
+                let message = format!("the type `{}` cannot be inferred", param.name);
+                let diagnostic = Diagnostic::error(code::CANNOT_INFER, span, message)
+                    .with_place(signature.span, "declared here")
+                    .with_help(format!("write it out: `{}<...>(...)`", signature.name));
+                self.report(diagnostic);
+            }
+        }
     }
 
     /// Type arguments as given, or open ones to be inferred.
@@ -188,35 +241,6 @@ impl Checker<'_> {
             Type::Unknown => None,
             _ => Some(given.to_vec()),
         }
-    }
-
-    fn construct_with(
-        &mut self,
-        entity: &TypeEntity,
-        signatures: &[Rc<Signature>],
-        type_params: &[crate::types::TypeVar],
-        type_args: Vec<Type>,
-        args: &[Argument],
-        span: Span,
-    ) -> Option<Made> {
-        let candidates: Vec<&Signature> = signatures.iter().map(|s| &**s).collect();
-        let (chosen, slots) = self.choose(&candidates, args, span)?;
-        // The parameters belong to the whole object, not to one constructor.
-        let signature =
-            Signature { type_params: type_params.to_vec(), ..(*signatures[chosen]).clone() };
-        let outer = Substitution::new();
-        let kind = CallKind::Constructor;
-        let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span)?;
-        let of = match entity {
-            TypeEntity::Parser(id) => InstanceOf::Parser(*id),
-            TypeEntity::Control(id) => InstanceOf::Control(*id),
-            TypeEntity::Package(id) => InstanceOf::Package(*id),
-            TypeEntity::Extern(id) => InstanceOf::Extern { id: *id, constructor: chosen as u32 },
-            _ => return None,
-        };
-        let ty = self.type_of_entity(entity, &bound.type_args);
-        let ty = self.well_formed(ty, span);
-        Some(Made { of, ty, args: bound.args })
     }
 
     /// `Type(args) name;` or `Type(args) name = { ... };`

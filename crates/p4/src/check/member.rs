@@ -138,10 +138,10 @@ impl Checker<'_> {
             self.no_such_field(name, fields);
             return broken(span);
         };
-        if let ExprKind::Aggregate(elements) = &base.kind {
-            if let Some(element) = elements.get(at).filter(|_| is_constant(&base)) {
-                return Expr { span, ..element.clone() };
-            }
+        if let ExprKind::Aggregate(elements) = &base.kind
+            && let Some(element) = elements.get(at).filter(|_| is_constant(&base))
+        {
+            return Expr { span, ..element.clone() };
         }
         let ty = fields.fields[at].ty.clone();
         typed(ExprKind::Field(Box::new(base), at as u32), ty, span)

@@ -20,6 +20,7 @@ mod constant;
 mod control;
 mod convert;
 mod declare;
+mod elements;
 mod entries;
 mod expr;
 mod externs;

@@ -182,11 +182,11 @@ impl Checker<'_> {
         span: Span,
         made: &mut Vec<Stmt>,
     ) {
-        if let ast::ExprKind::SliceFrom { base, low, width } = &target.kind {
-            if let Some(kind) = self.moving_slice_target(base, low, width, op, value, span) {
-                made.push(statement(kind, span));
-                return;
-            }
+        if let ast::ExprKind::SliceFrom { base, low, width } = &target.kind
+            && let Some(kind) = self.moving_slice_target(base, low, width, op, value, span)
+        {
+            made.push(statement(kind, span));
+            return;
         }
         let target_value = self.lvalue(target);
         let wanted = target_value.ty.clone();

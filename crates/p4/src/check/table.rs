@@ -305,12 +305,13 @@ impl Checker<'_> {
                 return;
             }
         };
-        if let Arg::In(value) = &arg {
-            if value.ty != Type::Unknown && !self.is_known(value) {
-                let message = format!("the property `{}` must be a known value", name.text);
-                self.error(code::NOT_CONSTANT, value.span, message);
-                return;
-            }
+        if let Arg::In(value) = &arg
+            && value.ty != Type::Unknown
+            && !self.is_known(value)
+        {
+            let message = format!("the property `{}` must be a known value", name.text);
+            self.error(code::NOT_CONSTANT, value.span, message);
+            return;
         }
         let name_span = name.span;
         table.properties.push(Property {
@@ -476,16 +477,16 @@ impl Checker<'_> {
         wanted: &str,
     ) -> Option<(Expr, Span)> {
         for property in all {
-            if let TableProperty::Other { name, value, .. } = property {
-                if &*name.text == wanted {
-                    let made = self.expr(value, None);
-                    if !is_constant(&made) {
-                        let message = format!("`{wanted}` must be a constant");
-                        self.error(code::NOT_CONSTANT, value.span, message);
-                        return None;
-                    }
-                    return (made.ty != Type::Unknown).then_some((made, value.span));
+            if let TableProperty::Other { name, value, .. } = property
+                && &*name.text == wanted
+            {
+                let made = self.expr(value, None);
+                if !is_constant(&made) {
+                    let message = format!("`{wanted}` must be a constant");
+                    self.error(code::NOT_CONSTANT, value.span, message);
+                    return None;
                 }
+                return (made.ty != Type::Unknown).then_some((made, value.span));
             }
         }
         None

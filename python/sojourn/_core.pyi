@@ -28,12 +28,18 @@ class Simulation:
     def report(self) -> str:
         """The counters so far, as JSON."""
 
-def check_config(config: str) -> None: ...
+def check_config(config: str) -> None:
+    """Checks a configuration, and that its program can be loaded."""
+
 def native_disciplines() -> list[tuple[str, str]]:
     """Name and one line of each."""
 
 def check(
-    path: str, language_only: bool, include_paths: list[str], defines: dict[str, str]
+    path: str,
+    language_only: bool,
+    include_paths: list[str],
+    defines: dict[str, str],
+    colour: bool,
 ) -> tuple[bool, str, str]:
     """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON."""
 

@@ -31,16 +31,19 @@ def check(
     language_only: bool = False,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] | None = None,
+    colour: bool = False,
 ) -> CheckResult:
     """Checks the P4 program in the file `program`.
 
     With `language_only` it stops after the type checker. Sojourn's own architecture files are found
-    after those in `include_paths`.
+    after those in `include_paths`. With `colour` the diagnostics are drawn for a colour terminal.
     """
     path = Path(program)
     if not path.is_file():
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
         raise UnknownAqmError(f"{program}: {reason}")
     paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    ok, rendered, diagnostics = _core.check(str(path), language_only, paths, dict(defines or {}))
+    ok, rendered, diagnostics = _core.check(
+        str(path), language_only, paths, dict(defines or {}), colour
+    )
     return CheckResult(ok, rendered, json.loads(diagnostics))

@@ -152,7 +152,11 @@ def check(
     """Check a P4 program: the language, and whether the target can load it."""
     defines = dict(_definition(text) for text in define or ())
     result = sojourn.check(
-        program, language_only=language_only, include_paths=include or (), defines=defines
+        program,
+        language_only=language_only,
+        include_paths=include or (),
+        defines=defines,
+        colour=_console().is_terminal and "NO_COLOR" not in os.environ,
     )
     if as_json:
         print(json.dumps({"ok": result.ok, "diagnostics": result.diagnostics}, indent=2))

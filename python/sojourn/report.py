@@ -267,8 +267,8 @@ def _parameters(result: Result) -> str:
     rows = {
         "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
         f"queue of at most {SIZE.format(switch.queue_limit)}",
-        "as the chip rounds it": f"{RATE.format(effective['shaper_rate'])}, "
-        f"burst {SIZE.format(effective['shaper_burst'])}",
+        "as the chip rounds it": f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, "
+        f"burst {effective['shaper_burst']} B",
         "flows": flows,
         "duration": TIME.format(scenario.duration),
         "target": TIME.format(scenario.target),

@@ -5,6 +5,7 @@
 
 mod columns;
 mod errors;
+mod program;
 mod simulation;
 mod tofino;
 
@@ -16,6 +17,8 @@ mod _core {
 
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
+    #[pymodule_export]
+    use super::program::check;
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
     #[pymodule_export]

@@ -2,16 +2,18 @@
 
 use crate::columns;
 use crate::errors::ConfigError;
+use crate::program;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_net::RunConfig;
 use sojourn_packet::Time;
 use std::sync::{Mutex, PoisonError};
 
-/// Checks a run's configuration without building the run.
+/// Checks a run's configuration, and that its program can be loaded, without building the run.
 #[pyfunction]
-pub fn check_config(config: &str) -> PyResult<()> {
-    read_config(config).map(|_| ())
+pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
+    let config = read_config(config)?;
+    py.detach(|| program::plane(&config)).map(|_| ())
 }
 
 fn read_config(config: &str) -> PyResult<RunConfig> {
@@ -36,10 +38,11 @@ impl Simulation {
     #[new]
     fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
         let config = read_config(config)?;
-        let plane = None;
-        let run = py
-            .detach(|| sojourn_net::Simulation::new(config, plane))
-            .map_err(|error| ConfigError::new_err(error.to_string()))?;
+        let run = py.detach(|| {
+            let plane = program::plane(&config)?;
+            sojourn_net::Simulation::new(config, plane)
+                .map_err(|error| ConfigError::new_err(error.to_string()))
+        })?;
         Ok(Simulation { run: Mutex::new(run) })
     }
 

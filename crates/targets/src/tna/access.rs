@@ -129,10 +129,11 @@ impl Walk<'_> {
             let name = &self.program.objects[register.index()].name;
             let message = format!("a packet can access register `{name}` twice in one pass");
             let mut refused =
-                rules::ONE_ACCESS.error(call.span, message).with_label("the second access");
+                rules::ONE_ACCESS.refuse(call.span, message).with_label("the second access");
             if first.span != call.span {
                 refused = refused.with_place(first.span, "the first access");
             }
+            let refused = Diagnostic::from(refused);
             if !self.diagnostics.contains(&refused) {
                 self.diagnostics.push(refused);
             }

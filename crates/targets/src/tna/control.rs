@@ -24,7 +24,7 @@ use thiserror::Error;
 pub enum ControlError {
     /// About a table; the message names it.
     #[error("{0}")]
-    Table(#[from] TableError),
+    Table(#[from] Box<TableError>),
     /// About one entry of a table.
     #[error("entry {number} of table `{table}`: {why}")]
     Entry {
@@ -33,7 +33,7 @@ pub enum ControlError {
         /// The entry, counted from 1.
         number: usize,
         /// What does not fit.
-        why: TableError,
+        why: Box<TableError>,
     },
     /// A profile, meter or other object that the program does not have.
     #[error("there is no {what} `{name}`{}", near.as_ref().map_or_else(String::new, |n| format!(" (did you mean `{n}`?)")))]
@@ -288,7 +288,7 @@ pub(super) fn install(
 }
 
 fn table(entries: &TableEntries, tables: &mut Tables) -> Result<(), ControlError> {
-    let id = tables.find(&entries.name)?;
+    let id = tables.find(&entries.name).map_err(Box::new)?;
     for (index, entry) in entries.entries.iter().enumerate() {
         let number = index + 1;
         let name = || entries.name.clone();
@@ -301,10 +301,10 @@ fn table(entries: &TableEntries, tables: &mut Tables) -> Result<(), ControlError
         let keys = entry.matches.iter().map(|(key, value)| (key.clone(), value.to_match()));
         let spec = EntrySpec { keys: keys.collect(), target, priority: -i64::from(entry.priority) };
         let added = tables.add(id, &spec);
-        added.map_err(|why| ControlError::Entry { table: name(), number, why })?;
+        added.map_err(|why| ControlError::Entry { table: name(), number, why: why.into() })?;
     }
     if let Some(ActionCall { action, args }) = &entries.default {
-        tables.set_default(id, action, &named(args))?;
+        tables.set_default(id, action, &named(args)).map_err(Box::new)?;
     }
     Ok(())
 }

@@ -5,10 +5,9 @@
 //! parameters that two blocks share are copied. It must not know what the metadata means.
 
 use super::metadata::{Role, Told, fields_with_valid_bit};
-use super::rules;
+use super::rules::{self, Refusal};
 use super::validity::INVALID;
 use super::visit;
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
@@ -173,12 +172,12 @@ pub fn check_block(
     unit: UnitId,
     is_parser: bool,
     at: Span,
-) -> Result<(), Box<Diagnostic>> {
+) -> Result<(), Refusal> {
     let unit = &program.units[unit.index()];
     let fits = matches!(unit.body, sojourn_p4::ir::Body::Parser(_)) == is_parser;
     if fits && !unit.params.is_empty() {
         return Ok(());
     }
     let message = format!("`{}` cannot stand at this place of a pipeline", unit.name);
-    Err(Box::new(rules::PIPELINE.error(at, message).with_place(unit.span, "declared here")))
+    Err(rules::PIPELINE.refuse(at, message).with_place(unit.span, "declared here"))
 }

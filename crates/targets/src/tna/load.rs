@@ -13,7 +13,7 @@ use super::math_unit::Reading;
 use super::metadata::Clock;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
-use super::rules;
+use super::rules::{self, Refusal};
 use super::runtime;
 use super::validity;
 use super::visit;
@@ -94,7 +94,7 @@ pub struct Loaded {
 /// # Errors
 /// Everything that language and chip have against it.
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Tofino, LoadError> {
-    load_with(&FileLoader::default(), path, options).map(|loaded| loaded.plane)
+    load_with(&FileLoader, path, options).map(|loaded| loaded.plane)
 }
 
 /// [`load`] with the warnings, and with files from anywhere.
@@ -156,7 +156,7 @@ pub fn build(
     let blocks = match find_blocks(&program, diagnostics) {
         Ok(blocks) => blocks,
         Err(refused) => {
-            diagnostics.push(*refused);
+            diagnostics.push(refused.into());
             return None;
         }
     };
@@ -179,23 +179,21 @@ pub fn build(
     Some(Tofino::new(interpreter, runtime, ingress, egress, options.clock))
 }
 
-type Refused = Box<Diagnostic>;
-
 /// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.
 fn find_blocks(
     program: &Program,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<[UnitId; 6], Refused> {
+) -> Result<[UnitId; 6], Refusal> {
     let Some(main) = &program.main else {
         let message = "the program has no `main`";
-        return Err(Box::new(rules::ARCHITECTURE.error(Span::DUMMY, message)));
+        return Err(rules::ARCHITECTURE.refuse(Span::DUMMY, message));
     };
     if !matches!(&*main.of, "Switch" | "MultiParserSwitch") {
         let message = match architecture(&main.of) {
             Some(other) => format!("`main` is a `{}`: this program is for {other}", main.of),
             None => format!("`main` is a `{}`, not a `Switch` of TNA", main.of),
         };
-        return Err(Box::new(rules::ARCHITECTURE.error(main.span, message)));
+        return Err(rules::ARCHITECTURE.refuse(main.span, message));
     }
     let mut pipes = main.args.iter().filter_map(|(_, arg)| match arg {
         PackageArg::Package(pipe) => Some(pipe),
@@ -203,7 +201,7 @@ fn find_blocks(
     });
     let Some(pipe) = pipes.next() else {
         let message = "`Switch` without a `Pipeline`";
-        return Err(Box::new(rules::PIPELINE.error(main.span, message)));
+        return Err(rules::PIPELINE.refuse(main.span, message));
     };
     if let Some(second) = pipes.next() {
         let message = "only the first pipe is simulated";
@@ -224,7 +222,7 @@ fn architecture(package: &str) -> Option<&'static str> {
     })
 }
 
-fn blocks_of(program: &Program, pipe: &Package) -> Result<[UnitId; 6], Refused> {
+fn blocks_of(program: &Program, pipe: &Package) -> Result<[UnitId; 6], Refusal> {
     let block = |arg: &PackageArg| match arg {
         PackageArg::Unit(unit) => Some(*unit),
         // Several parsers for groups of ports: the first one.
@@ -237,7 +235,7 @@ fn blocks_of(program: &Program, pipe: &Package) -> Result<[UnitId; 6], Refused> 
     let found: Vec<UnitId> = pipe.args.iter().filter_map(|(_, arg)| block(arg)).collect();
     let Ok(blocks) = <[UnitId; 6]>::try_from(found.clone()) else {
         let message = format!("a pipeline of {} blocks", found.len());
-        return Err(Box::new(rules::PIPELINE.error(pipe.span, message)));
+        return Err(rules::PIPELINE.refuse(pipe.span, message));
     };
     for (index, unit) in blocks.iter().enumerate() {
         check_block(program, *unit, index % 3 == 0, pipe.span)?;
@@ -295,8 +293,8 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
             if other != egress {
                 let name = &program.objects[register.index()].name;
                 let message = format!("register `{name}` is used in ingress and in egress");
-                let refused = rules::GRESSES.error(call.span, message);
-                diagnostics.push(refused.with_place(first, "the other use"));
+                let refused = rules::GRESSES.refuse(call.span, message);
+                diagnostics.push(refused.with_place(first, "the other use").into());
             }
         });
     }

@@ -28,6 +28,8 @@ mod runtime;
 pub mod salu;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod validity;
 mod visit;
 

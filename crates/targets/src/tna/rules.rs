@@ -21,10 +21,35 @@ pub struct Rule {
     pub cure: &'static str,
 }
 
+/// Why a program is refused: an error that is cheap to hand upwards.
+#[derive(Debug)]
+pub struct Refusal(Box<Diagnostic>);
+
+impl Refusal {
+    /// Another place that matters.
+    #[must_use]
+    pub fn with_place(self, span: Span, text: impl Into<String>) -> Refusal {
+        Refusal(Box::new(self.0.with_place(span, text)))
+    }
+
+    /// Words beside the mark at the primary place.
+    #[must_use]
+    pub fn with_label(self, text: impl Into<String>) -> Refusal {
+        Refusal(Box::new(self.0.with_label(text)))
+    }
+}
+
+impl From<Refusal> for Diagnostic {
+    fn from(refusal: Refusal) -> Diagnostic {
+        *refusal.0
+    }
+}
+
 impl Rule {
     /// An error about this rule, with its reason and cure.
-    pub fn error(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(self.code, span, message).with_note(self.reason).with_help(self.cure)
+    pub fn refuse(&'static self, span: Span, message: impl Into<String>) -> Refusal {
+        let error = Diagnostic::error(self.code, span, message);
+        Refusal(Box::new(error.with_note(self.reason).with_help(self.cure)))
     }
 
     /// A warning about this rule, with its reason and cure.

@@ -5,9 +5,8 @@
 
 use super::resources::{Resources, Row};
 use super::term::{Half, Operation, Term, TermKind};
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Compare, Constant, MemoryOperand, Opcode, Relation, Sense, Width};
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Scalar};
 use sojourn_p4::source::Span;
 
@@ -19,7 +18,7 @@ pub struct Units {
 
 impl Units {
     /// The unit (0 lo, 1 hi) that answers this comparison, and whether it answers the opposite.
-    pub fn answer(&mut self, compare: Compare, span: Span) -> Result<(usize, bool), Diagnostic> {
+    pub fn answer(&mut self, compare: Compare, span: Span) -> Result<(usize, bool), Refusal> {
         for (index, (known, _)) in self.units.iter().enumerate() {
             if *known == compare {
                 return Ok((index, false));
@@ -30,7 +29,7 @@ impl Units {
         }
         if self.units.len() == 2 {
             return Err(rules::COMPARISONS
-                .error(span, "a third comparison in one register action")
+                .refuse(span, "a third comparison in one register action")
                 .with_place(self.units[0].1, "the first")
                 .with_place(self.units[1].1, "the second"));
         }
@@ -92,10 +91,11 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, term: &Term, negative: bool) -> Result<(), Diagnostic> {
+    fn add(&mut self, term: &Term, negative: bool) -> Result<(), Refusal> {
         use TermKind as K;
         let twice = |what: &str| {
-            Err(rules::COMPARE_TERMS.error(term.span, format!("a second {what} in one comparison")))
+            Err(rules::COMPARE_TERMS
+                .refuse(term.span, format!("a second {what} in one comparison")))
         };
         match &term.kind {
             K::Operation(Operation::Add, a, b) => {
@@ -127,19 +127,19 @@ impl Sum {
                 Ok(())
             }
             K::Low(inner) if matches!(inner.kind, K::Memory(_)) => Err(rules::COMPARE_SLICE
-                .error(term.span, "a comparison of some bits of the memory word")),
+                .refuse(term.span, "a comparison of some bits of the memory word")),
             K::Scratch | K::Updated(_) => Err(rules::LOCALS
-                .error(term.span, "a comparison with a local variable that the ALU computes")),
+                .refuse(term.span, "a comparison with a local variable that the ALU computes")),
             _ => {
                 Err(rules::COMPARE_SHAPE
-                    .error(term.span, "this cannot be an operand of a comparison"))
+                    .refuse(term.span, "this cannot be an operand of a comparison"))
             }
         }
     }
 }
 
 /// Fits a comparison to a compare unit.
-pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Compare, Diagnostic> {
+pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Compare, Refusal> {
     let mut sum = Sum::default();
     sum.add(comparison.left, false)?;
     sum.add(comparison.right, true)?;
@@ -162,7 +162,7 @@ pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Co
     Ok(Compare { opcode, mem, mem_negate, phv, phv_negate, constant })
 }
 
-fn opcode(comparison: &Comparison<'_>, width: Width) -> Result<Opcode, Diagnostic> {
+fn opcode(comparison: &Comparison<'_>, width: Width) -> Result<Opcode, Refusal> {
     let relation = match comparison.operator {
         Binary::Eq => return Ok(Opcode::Equal),
         Binary::Ne => return Ok(Opcode::NotEqual),
@@ -183,7 +183,7 @@ fn opcode(comparison: &Comparison<'_>, width: Width) -> Result<Opcode, Diagnosti
             comparison.operands.width(),
             width.bits()
         );
-        return Err(rules::COMPARE_NARROW.error(comparison.span, message));
+        return Err(rules::COMPARE_NARROW.refuse(comparison.span, message));
     };
     Ok(Opcode::Order(relation, sense))
 }
@@ -205,18 +205,18 @@ fn turn_round(sum: &mut Sum, opcode: Opcode) -> Opcode {
     Opcode::Order(relation, sense)
 }
 
-fn constant(sum: &Sum, span: Span, shared: &mut Resources<'_>) -> Result<Constant, Diagnostic> {
+fn constant(sum: &Sum, span: Span, shared: &mut Resources<'_>) -> Result<Constant, Refusal> {
     if let Some((Term { kind: TermKind::Parameter(object), .. }, _)) = &sum.parameter {
         if sum.constant != 0 {
             let message = "a parameter and a constant in one comparison";
-            return Err(rules::PARAMETER_USE.error(span, message));
+            return Err(rules::PARAMETER_USE.refuse(span, message));
         }
         return shared.row(Row::Parameter(*object), span);
     }
     let value = sum.constant;
     if i32::try_from(value).is_err() {
         let message = format!("the comparison needs the constant {value}");
-        return Err(rules::COMPARE_CONSTANT.error(span, message));
+        return Err(rules::COMPARE_CONSTANT.refuse(span, message));
     }
     let kept = i128::from(shared.width.sign_extend(value as u32));
     if kept != value {

@@ -32,7 +32,7 @@ use self::term::{Half, Term, TermKind};
 use self::update::{HalfAlus, Value};
 use crate::tna::arguments;
 use crate::tna::math_unit::{MathUnit, Reading};
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Instruction, PredicateMask, Shared};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, Method, Object, ObjectId, Program, UnitId};
@@ -92,16 +92,16 @@ pub fn compile(
 ) -> Result<CompiledRegister, Vec<Diagnostic>> {
     let object = &program.objects[register.index()];
     let entry = object.type_args.first().unwrap_or(&Type::Unknown);
-    let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused])?;
+    let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused.into()])?;
     let mut shared = Resources::new(program, shape.width);
     let (mut actions, mut errors) = (Vec::new(), Vec::new());
     for (id, action) in actions_of(program, register).filter(|(id, _)| used(*id)) {
         match compile_action(program, id, action, shape, &mut shared) {
             Ok(compiled) => actions.push(compiled),
-            Err(refused) => errors.push(refused),
+            Err(refused) => errors.push(refused.into()),
         }
         if actions.len() == 5 {
-            errors.push(fifth_action(program, &actions));
+            errors.push(fifth_action(program, &actions).into());
         }
     }
     let unit = actions.first().and_then(|first: &CompiledAction| {
@@ -115,7 +115,7 @@ pub fn compile(
     let size = match &*object.of {
         "DirectRegister" => None,
         _ => Some(arguments::integer(object, "size").map_err(|why| {
-            vec![rules::EXTERN_ARGUMENT.error(object.span, format!("this register: {why}"))]
+            vec![rules::EXTERN_ARGUMENT.refuse(object.span, format!("this register: {why}")).into()]
         })?),
     };
     Ok(CompiledRegister {
@@ -144,9 +144,9 @@ pub fn actions_of(
     })
 }
 
-fn fifth_action(program: &Program, actions: &[CompiledAction]) -> Diagnostic {
+fn fifth_action(program: &Program, actions: &[CompiledAction]) -> Refusal {
     let place = |action: &CompiledAction| program.objects[action.object.index()].span;
-    let refused = rules::ACTION_COUNT.error(place(&actions[4]), "a fifth action of one register");
+    let refused = rules::ACTION_COUNT.refuse(place(&actions[4]), "a fifth action of one register");
     actions[..4].iter().fold(refused, |d, action| d.with_place(place(action), "another"))
 }
 
@@ -188,16 +188,16 @@ fn compile_action<'p>(
     action: &'p Object,
     shape: Shape,
     shared: &mut Resources<'p>,
-) -> Result<CompiledAction, Diagnostic> {
+) -> Result<CompiledAction, Refusal> {
     let entry = action.type_args.first().unwrap_or(&Type::Unknown);
     if Shape::of(entry, action.span)? != shape {
         let message = format!("an action on `{entry}` for a register of another entry type");
-        return Err(rules::ACTION_TYPE.error(action.span, message));
+        return Err(rules::ACTION_TYPE.refuse(action.span, message));
     }
     let method = action.methods.iter().find(|method| &*method.name == "apply");
     let (Some(method), Some(unit)) = (method, action.unit) else {
         let message = "a register action without an `apply` inside a control";
-        return Err(rules::STATEMENT.error(action.span, message));
+        return Err(rules::STATEMENT.refuse(action.span, message));
     };
     let unit = &program.units[unit.index()];
     let effects = effects(program, unit, id, method, shape, shared)?;
@@ -218,7 +218,7 @@ fn fit(
     shape: Shape,
     shared: &mut Resources<'_>,
     instruction: &mut Instruction,
-) -> Result<OutputFormat, Diagnostic> {
+) -> Result<OutputFormat, Refusal> {
     let lo = update::fit_half(&values(outcomes, Destination::Memory(Half::Lo)), Half::Lo, shared)?;
     let hi = values(outcomes, Destination::Memory(Half::Hi));
     let scratch = values(outcomes, Destination::Scratch);
@@ -241,7 +241,7 @@ fn fit_output(
     method: &Method,
     free: bool,
     shared: &mut Resources<'_>,
-) -> Result<output::Fitted, Diagnostic> {
+) -> Result<output::Fitted, Refusal> {
     let values = values(outcomes, Destination::Output);
     let param = method.params.get(1);
     let ty = param.map_or(&Type::Void, |param| &param.ty);

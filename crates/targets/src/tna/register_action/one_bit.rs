@@ -3,12 +3,11 @@
 use super::body::{Assignment, Destination};
 use super::output::OutputFormat;
 use super::term::{Half, Term, TermKind};
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{
     AluOp, Constant, Instruction, LogicOp, MemoryOperand, OperandA, OperandB, Output, OutputSource,
     PredicateMask, Update,
 };
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::Method;
 
 /// Fits the assignments of an action without conditions to a one-bit instruction.
@@ -16,26 +15,26 @@ pub fn fit(
     assignments: &[Assignment],
     method: &Method,
     instruction: &mut Instruction,
-) -> Result<OutputFormat, Diagnostic> {
+) -> Result<OutputFormat, Refusal> {
     for Assignment { to, term, .. } in assignments {
         match to {
             Destination::Memory(_) => instruction.lo1 = Some(write(term)?),
             Destination::Output => instruction.output = read(term)?,
             Destination::Scratch => {
                 let message = "a local variable in an action of a one-bit register";
-                return Err(rules::ONE_BIT.error(method.span, message));
+                return Err(rules::ONE_BIT.refuse(method.span, message));
             }
         }
     }
     Ok(OutputFormat::Bits { low: 0, width: 1 })
 }
 
-fn write(term: &Term) -> Result<Update, Diagnostic> {
+fn write(term: &Term) -> Result<Update, Refusal> {
     let table = match term.kind {
         TermKind::Constant(0) => LogicOp::CLEAR,
         TermKind::Constant(_) => LogicOp::SET,
         TermKind::Memory(_) => LogicOp::A,
-        _ => return Err(rules::ONE_BIT.error(term.span, "a bit that is computed")),
+        _ => return Err(rules::ONE_BIT.refuse(term.span, "a bit that is computed")),
     };
     Ok(Update {
         op: AluOp::Logic(table),
@@ -47,12 +46,12 @@ fn write(term: &Term) -> Result<Update, Diagnostic> {
 }
 
 /// The output is the old bit, even if the text reads the bit after assigning to it.
-fn read(term: &Term) -> Result<Option<Output>, Diagnostic> {
+fn read(term: &Term) -> Result<Option<Output>, Refusal> {
     let complement = match &term.kind {
         TermKind::Constant(0) => return Ok(None),
         TermKind::Memory(Half::Lo) | TermKind::Updated(Half::Lo) => false,
         TermKind::Complement(inner) if matches!(inner.kind, TermKind::Memory(_)) => true,
-        _ => return Err(rules::ONE_BIT.error(term.span, "an output other than the old bit")),
+        _ => return Err(rules::ONE_BIT.refuse(term.span, "an output other than the old bit")),
     };
     Ok(Some(Output {
         source: OutputSource::Memory(MemoryOperand::Lo),

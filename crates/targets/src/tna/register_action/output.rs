@@ -6,9 +6,8 @@
 use super::resources::Resources;
 use super::term::{Half, Term, TermKind};
 use super::update::Value;
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{MemoryOperand, Output, OutputSource, PredicateMask};
-use sojourn_p4::diagnostic::Diagnostic;
 
 /// How the 32-bit output word becomes the value of `execute`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +59,7 @@ pub fn fit(
     width: u32,
     free: bool,
     shared: &mut Resources<'_>,
-) -> Result<Fitted, Diagnostic> {
+) -> Result<Fitted, Refusal> {
     let driven: Vec<&Value> = values.iter().filter(|value| !value.term.is_zero()).collect();
     let nothing = OutputFormat::Bits { low: 0, width };
     let Some(first) = driven.first() else {
@@ -95,21 +94,21 @@ pub fn fit(
     }
     if same {
         let message = "this value needs an ALU of its own, and the register has none left for it";
-        return Err(rules::OUTPUT_FORM.error(first.term.span, message));
+        return Err(rules::OUTPUT_FORM.refuse(first.term.span, message));
     }
     Err(incompatible(&driven))
 }
 
-fn incompatible(driven: &[&Value]) -> Diagnostic {
+fn incompatible(driven: &[&Value]) -> Refusal {
     let first = driven[0];
     let other = driven.iter().find(|value| value.term != first.term).unwrap_or(&first);
     rules::OUTPUT_SOURCES
-        .error(other.term.span, "this action puts out one thing here and another elsewhere")
+        .refuse(other.term.span, "this action puts out one thing here and another elsewhere")
         .with_place(first.term.span, "the other output")
 }
 
 /// The source of a value that the output can take as it is.
-fn direct(term: &Term, shared: &mut Resources<'_>) -> Result<Option<OutputSource>, Diagnostic> {
+fn direct(term: &Term, shared: &mut Resources<'_>) -> Result<Option<OutputSource>, Refusal> {
     Ok(match &term.kind {
         TermKind::Memory(half) => Some(OutputSource::Memory(memory(*half))),
         TermKind::Updated(half) => Some(OutputSource::Alu(memory(*half))),
@@ -130,7 +129,7 @@ fn through_second_half(
     mask: PredicateMask,
     width: u32,
     shared: &mut Resources<'_>,
-) -> Result<Fitted, Diagnostic> {
+) -> Result<Fitted, Refusal> {
     for value in driven {
         match &value.term.kind {
             TermKind::Updated(_) | TermKind::Scratch | TermKind::Predicate | TermKind::Low(_) => {
@@ -141,7 +140,7 @@ fn through_second_half(
                     "the constant {constant} does not fit the {} bits of the register's ALU",
                     shared.width.bits()
                 );
-                return Err(rules::OUTPUT_FORM.error(value.term.span, message));
+                return Err(rules::OUTPUT_FORM.refuse(value.term.span, message));
             }
             _ => {}
         }
@@ -159,7 +158,7 @@ pub fn fit_member(
     members: [u32; 4],
     span: sojourn_p4::source::Span,
     shared: &mut Resources<'_>,
-) -> Result<Fitted, Diagnostic> {
+) -> Result<Fitted, Refusal> {
     shared.one_hot_bits(span)?;
     let output = Output {
         source: OutputSource::Predicate,

@@ -4,7 +4,7 @@
 use super::term::same_expression;
 use crate::tna::arguments::{ArgumentError, math_unit};
 use crate::tna::math_unit::MathUnit;
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Constant, PhvOperand, PredicateOutput, Width};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ObjectId, Program};
@@ -57,14 +57,14 @@ impl<'p> Resources<'p> {
     }
 
     /// The packet input that carries `field`.
-    pub fn field(&mut self, field: &Expr, span: Span) -> Result<PhvOperand, Diagnostic> {
+    pub fn field(&mut self, field: &Expr, span: Span) -> Result<PhvOperand, Refusal> {
         let width = field.scalar.width();
         if width > self.width.bits() {
             let message = format!(
                 "this field has {width} bits, the stateful ALU works in {}-bit mode",
                 self.width.bits()
             );
-            return Err(rules::FIELD_WIDTH.error(span, message));
+            return Err(rules::FIELD_WIDTH.refuse(span, message));
         }
         let known = self.fields.iter().position(|(other, _)| same_expression(other, field));
         let index = known.unwrap_or_else(|| {
@@ -76,7 +76,7 @@ impl<'p> Resources<'p> {
             1 => Ok(PhvOperand::Hi),
             _ => {
                 let refused =
-                    rules::FIELD_INPUTS.error(span, "a third packet field for one register");
+                    rules::FIELD_INPUTS.refuse(span, "a third packet field for one register");
                 Err(refused
                     .with_place(self.fields[0].1, "the first")
                     .with_place(self.fields[1].1, "the second"))
@@ -85,7 +85,7 @@ impl<'p> Resources<'p> {
     }
 
     /// An immediate, or the row that holds the constant.
-    pub fn constant(&mut self, value: i128, span: Span) -> Result<Constant, Diagnostic> {
+    pub fn constant(&mut self, value: i128, span: Span) -> Result<Constant, Refusal> {
         if (-8..=7).contains(&value) {
             return Ok(Constant::Immediate(value as i8));
         }
@@ -93,7 +93,7 @@ impl<'p> Resources<'p> {
     }
 
     /// The row that holds a constant or parameter.
-    pub fn row(&mut self, row: Row, span: Span) -> Result<Constant, Diagnostic> {
+    pub fn row(&mut self, row: Row, span: Span) -> Result<Constant, Refusal> {
         let known = self.rows.iter().position(|(other, _)| *other == row);
         let index = known.unwrap_or_else(|| {
             self.rows.push((row, span));
@@ -104,15 +104,15 @@ impl<'p> Resources<'p> {
         }
         let message = "a fifth large constant or parameter for one register";
         let names = ["the first", "the second", "the third", "the fourth"];
-        let refused = rules::CONSTANT_ROWS.error(span, message);
+        let refused = rules::CONSTANT_ROWS.refuse(span, message);
         Err(self.rows.iter().zip(names).fold(refused, |d, ((_, at), name)| d.with_place(*at, name)))
     }
 
     /// Makes the math unit of this object the register's.
-    pub fn math_unit(&mut self, object: ObjectId, span: Span) -> Result<(), Diagnostic> {
+    pub fn math_unit(&mut self, object: ObjectId, span: Span) -> Result<(), Refusal> {
         let declared = &self.program.objects[object.index()];
         let (unit, capped) = math_unit(declared).map_err(|ArgumentError(why)| {
-            rules::EXTERN_ARGUMENT.error(declared.span, format!("this MathUnit: {why}"))
+            rules::EXTERN_ARGUMENT.refuse(declared.span, format!("this MathUnit: {why}"))
         })?;
         if let Some(capped) = capped {
             let message = format!(
@@ -123,7 +123,7 @@ impl<'p> Resources<'p> {
         }
         match &self.math {
             Some((other, first)) if *other != unit => Err(rules::MATH_UNITS
-                .error(span, "a second, different math unit for one register")
+                .refuse(span, "a second, different math unit for one register")
                 .with_place(*first, "the first")),
             Some(_) => Ok(()),
             None => {
@@ -134,12 +134,12 @@ impl<'p> Resources<'p> {
     }
 
     /// Uses the combined predicate bit at `position` for an output of `width` bits.
-    pub fn combined_bit(&mut self, position: u8, width: u32, span: Span) -> Result<(), Diagnostic> {
+    pub fn combined_bit(&mut self, position: u8, width: u32, span: Span) -> Result<(), Refusal> {
         if let Some((other, _, first)) = self.combined
             && other != position
         {
             return Err(rules::OUTPUT_CONSTANTS
-                .error(span, "two actions of one register put out different constants")
+                .refuse(span, "two actions of one register put out different constants")
                 .with_place(first, "the other"));
         }
         let widest = self.combined.map_or(0, |(_, widest, _)| widest).max(width);
@@ -148,16 +148,19 @@ impl<'p> Resources<'p> {
     }
 
     /// Uses the predicate's four bits.
-    pub fn one_hot_bits(&mut self, span: Span) -> Result<(), Diagnostic> {
+    pub fn one_hot_bits(&mut self, span: Span) -> Result<(), Refusal> {
         self.one_hot = Some(span);
         self.check_predicate_place(span)
     }
 
     /// The four bits lie at 4 to 7, so a constant beside them must be narrow.
-    fn check_predicate_place(&self, span: Span) -> Result<(), Diagnostic> {
+    fn check_predicate_place(&self, span: Span) -> Result<(), Refusal> {
         match (self.combined, self.one_hot) {
             (Some((_, width, other)), Some(one_hot)) if width > 4 => Err(rules::OUTPUT_CONSTANTS
-                .error(span, format!("a constant of {width} bits and predicate() for one register"))
+                .refuse(
+                    span,
+                    format!("a constant of {width} bits and predicate() for one register"),
+                )
                 .with_place(if span == other { one_hot } else { other }, "the other")),
             _ => Ok(()),
         }

@@ -1,8 +1,7 @@
 //! What a register's entry looks like in the stateful ALU's memory (rules T01).
 
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::Width;
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 
@@ -17,8 +16,8 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of entries of type `ty`.
-    pub fn of(ty: &Type, span: Span) -> Result<Shape, Diagnostic> {
-        let refuse = |why: String| Err(rules::ENTRY_TYPE.error(span, why));
+    pub fn of(ty: &Type, span: Span) -> Result<Shape, Refusal> {
+        let refuse = |why: String| Err(rules::ENTRY_TYPE.refuse(span, why));
         let fields: Vec<&Type> = match strip(ty) {
             Type::Struct(fields) => fields.fields.iter().map(|field| &field.ty).collect(),
             Type::Tuple(fields) => fields.iter().collect(),
@@ -60,9 +59,10 @@ fn strip(ty: &Type) -> &Type {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_p4::diagnostic::Diagnostic;
 
     fn shape(ty: Type) -> Result<Shape, String> {
-        Shape::of(&ty, Span::DUMMY).map_err(|diagnostic| diagnostic.message)
+        Shape::of(&ty, Span::DUMMY).map_err(|refused| Diagnostic::from(refused).message)
     }
 
     fn pair(a: Type, b: Type) -> Type {

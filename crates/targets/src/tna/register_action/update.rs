@@ -5,12 +5,11 @@
 
 use super::resources::{Resources, Row};
 use super::term::{Half, Operation, Term, TermKind};
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{
     AluOp, ArithmeticOp, Constant, LogicOp, MemoryOperand, OperandA, OperandB, OutputSource,
     PhvOperand, PredicateMask, Update,
 };
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::source::Span;
 
 /// A value, and in which outcomes of the comparisons it is computed.
@@ -38,12 +37,12 @@ pub fn fit_half(
     values: &[Value],
     half: Half,
     shared: &mut Resources<'_>,
-) -> Result<HalfAlus, Diagnostic> {
+) -> Result<HalfAlus, Refusal> {
     let values = one_operation_each(values);
     if let [first, second, third, ..] = values.as_slice() {
         let which = if half == Half::Lo { "first" } else { "second" };
         return Err(rules::TWO_VALUES
-            .error(third.term.span, format!("a third value for the {which} half of the entry"))
+            .refuse(third.term.span, format!("a third value for the {which} half of the entry"))
             .with_place(first.term.span, "the first")
             .with_place(second.term.span, "the second"));
     }
@@ -57,11 +56,11 @@ pub fn fit_half(
         }
         if half == Half::Hi {
             let message = "the math unit's result for the second half of the entry";
-            return Err(rules::MATH_HALF.error(value.term.span, message));
+            return Err(rules::MATH_HALF.refuse(value.term.span, message));
         }
         if alus.math_operand.is_some() {
             let message = "two different values from the math unit";
-            return Err(rules::TWO_VALUES.error(value.term.span, message));
+            return Err(rules::TWO_VALUES.refuse(value.term.span, message));
         }
         alus.first = alus.first.or(alus.second);
         alus.second = Some(update);
@@ -116,7 +115,7 @@ enum Operand {
 type Fitted = (Update, Option<OutputSource>);
 
 /// Fits one value to one ALU; the second result is the operand of the math unit if it is needed.
-pub fn fit(term: &Term, shared: &mut Resources<'_>) -> Result<Fitted, Diagnostic> {
+pub fn fit(term: &Term, shared: &mut Resources<'_>) -> Result<Fitted, Refusal> {
     match &term.kind {
         TermKind::Operation(operation, left, right) => {
             binary(*operation, left, right, term.span, shared)
@@ -131,21 +130,21 @@ pub fn fit(term: &Term, shared: &mut Resources<'_>) -> Result<Fitted, Diagnostic
     }
 }
 
-fn complement(inner: &Term, shared: &mut Resources<'_>) -> Result<Fitted, Diagnostic> {
+fn complement(inner: &Term, shared: &mut Resources<'_>) -> Result<Fitted, Refusal> {
     if !is_operation(inner) && !matches!(inner.kind, TermKind::Complement(_)) {
         return Ok(single(operand(inner, shared)?, true));
     }
     let (mut update, math) = fit(inner, shared)?;
     let AluOp::Logic(LogicOp(table)) = update.op else {
         let message = "the complement of an arithmetic result is a second operation";
-        return Err(rules::ONE_OPERATOR.error(inner.span, message));
+        return Err(rules::ONE_OPERATOR.refuse(inner.span, message));
     };
     update.op = AluOp::Logic(LogicOp(!table & 0b1111));
     Ok((update, math))
 }
 
 /// A leaf as an operand.
-fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Diagnostic> {
+fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Refusal> {
     use TermKind as K;
     Ok(match &term.kind {
         K::Memory(Half::Lo) => Operand::Memory(MemoryOperand::Lo),
@@ -158,29 +157,29 @@ fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Diagnosti
             Operand::Math(math_operand(input, shared)?)
         }
         K::Operation(..) | K::Complement(_) | K::Negate(_) => {
-            return Err(rules::ONE_OPERATOR.error(term.span, "an operation inside an operation"));
+            return Err(rules::ONE_OPERATOR.refuse(term.span, "an operation inside an operation"));
         }
         K::Low(_) => {
-            return Err(rules::CUT_RESULT.error(term.span, "some bits of a memory word or result"));
+            return Err(rules::CUT_RESULT.refuse(term.span, "some bits of a memory word or result"));
         }
         K::Scratch | K::Updated(_) => {
-            return Err(rules::LOCALS.error(term.span, "a local variable that the ALU computes"));
+            return Err(rules::LOCALS.refuse(term.span, "a local variable that the ALU computes"));
         }
         K::Predicate => {
             let message = "the outcome of the comparisons can only be put out";
-            return Err(rules::OUTPUT_FORM.error(term.span, message));
+            return Err(rules::OUTPUT_FORM.refuse(term.span, message));
         }
     })
 }
 
-fn math_operand(input: &Term, shared: &mut Resources<'_>) -> Result<OutputSource, Diagnostic> {
+fn math_operand(input: &Term, shared: &mut Resources<'_>) -> Result<OutputSource, Refusal> {
     Ok(match &input.kind {
         TermKind::Memory(Half::Lo) => OutputSource::Memory(MemoryOperand::Lo),
         TermKind::Memory(Half::Hi) => OutputSource::Memory(MemoryOperand::Hi),
         TermKind::Field(field) => OutputSource::Phv(shared.field(field, input.span)?),
         _ => {
             let message = "this cannot be an operand of the math unit";
-            return Err(rules::MATH_OPERAND.error(input.span, message));
+            return Err(rules::MATH_OPERAND.refuse(input.span, message));
         }
     })
 }
@@ -214,7 +213,7 @@ fn binary(
     right: &Term,
     span: Span,
     shared: &mut Resources<'_>,
-) -> Result<Fitted, Diagnostic> {
+) -> Result<Fitted, Refusal> {
     let boolean = matches!(operation, Operation::And | Operation::Or | Operation::Xor);
     let mut side = |term: &Term| match &term.kind {
         TermKind::Complement(inner) if boolean => Ok((operand(inner, shared)?, true)),
@@ -230,9 +229,9 @@ fn place(
     left: (Operand, bool),
     right: (Operand, bool),
     span: Span,
-) -> Result<Fitted, Diagnostic> {
+) -> Result<Fitted, Refusal> {
     use Operand as O;
-    let refuse = |rule: &'static rules::Rule, what: &str| Err(rule.error(span, what.to_owned()));
+    let refuse = |rule: &'static rules::Rule, what: &str| Err(rule.refuse(span, what.to_owned()));
     let swapped = match (left.0, right.0) {
         (O::Memory(_), O::Memory(_)) => {
             return refuse(&rules::MEMORY_WITH_MEMORY, "an operation on two memory words");

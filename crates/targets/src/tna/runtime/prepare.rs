@@ -13,7 +13,7 @@ use crate::tna::externs::meter::{Meter, MeterKind};
 use crate::tna::externs::random::{Random, SplitMix64};
 use crate::tna::externs::selector::{Selector, SelectorMode};
 use crate::tna::register_action::CompiledRegister;
-use crate::tna::rules;
+use crate::tna::rules::{self, Refusal};
 use crate::tna::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
@@ -63,7 +63,7 @@ pub fn prepare(
                 *place = site;
             }
         }
-        Err(refused) => errors.push(*refused),
+        Err(refused) => errors.push(refused.into()),
     });
     if errors.is_empty() { Ok(runtime) } else { Err(errors) }
 }
@@ -123,7 +123,7 @@ fn objects(
             }
             Err(ArgumentError(why)) => {
                 let message = format!("this {}: {why}", object.of);
-                errors.push(rules::EXTERN_ARGUMENT.error(object.span, message));
+                errors.push(rules::EXTERN_ARGUMENT.refuse(object.span, message).into());
             }
         }
     }
@@ -244,7 +244,7 @@ fn profiles(
                     let of = &program.objects[object.index()].of;
                     if !matches!(&**of, "Atcam" | "Alpm") {
                         let message = format!("a table implemented by {of}");
-                        errors.push(rules::UNSUPPORTED.error(table.span, message));
+                        errors.push(rules::UNSUPPORTED.refuse(table.span, message).into());
                     }
                 }
                 None => {}
@@ -253,15 +253,13 @@ fn profiles(
     }
 }
 
-type Refused = Box<Diagnostic>;
-
 /// What the call at a site does.
 fn site(
     program: &Program,
     call: &ExternCall,
     places: &Places,
     runtime: &Runtime,
-) -> Result<Site, Refused> {
+) -> Result<Site, Refusal> {
     let Some(id) = call.object else { return function(call) };
     let object = &program.objects[id.index()];
     let place = || places.get(&id).copied().unwrap_or_default();
@@ -302,7 +300,7 @@ fn site(
         ("Digest", "pack") => Site::Digest(place()),
         _ => {
             let message = format!("{of}.{name} is not simulated");
-            return Err(Box::new(rules::UNSUPPORTED.error(call.span, message)));
+            return Err(rules::UNSUPPORTED.refuse(call.span, message));
         }
     })
 }
@@ -313,7 +311,7 @@ fn execute(
     call: &ExternCall,
     places: &Places,
     runtime: &Runtime,
-) -> Result<Site, Refused> {
+) -> Result<Site, Refusal> {
     let register = arguments::first_object(object).and_then(|register| places.get(&register));
     let compiled = register.map(|register| &runtime.registers[*register as usize].compiled);
     let action = compiled.and_then(|c| c.actions.iter().position(|action| action.object == id));
@@ -328,18 +326,18 @@ fn execute(
         }
         _ => {
             let message = "this register action has no register that could run it";
-            Err(Box::new(rules::EXTERN_ARGUMENT.error(call.span, message)))
+            Err(rules::EXTERN_ARGUMENT.refuse(call.span, message))
         }
     }
 }
 
-fn checksum(call: &ExternCall, checksum: u32, bits: u32) -> Result<Site, Refused> {
+fn checksum(call: &ExternCall, checksum: u32, bits: u32) -> Result<Site, Refusal> {
     let whole_bytes = || {
-        if bits % 8 == 0 {
+        if bits.is_multiple_of(8) {
             return Ok(());
         }
         let message = format!("{bits} bits in a checksum, which adds whole bytes");
-        Err(Box::new(rules::EXTERN_ARGUMENT.error(call.span, message)))
+        Err(rules::EXTERN_ARGUMENT.refuse(call.span, message))
     };
     Ok(match &*call.name {
         "add" => {
@@ -360,7 +358,7 @@ fn checksum(call: &ExternCall, checksum: u32, bits: u32) -> Result<Site, Refused
     })
 }
 
-fn function(call: &ExternCall) -> Result<Site, Refused> {
+fn function(call: &ExternCall) -> Result<Site, Refusal> {
     Ok(match &*call.name {
         "min" => Site::MinMax { min: true },
         "max" => Site::MinMax { min: false },
@@ -372,7 +370,7 @@ fn function(call: &ExternCall) -> Result<Site, Refused> {
         "port_metadata_unpack" => Site::PortMetadata,
         name => {
             let message = format!("the function {name} is not simulated");
-            return Err(Box::new(rules::UNSUPPORTED.error(call.span, message)));
+            return Err(rules::UNSUPPORTED.refuse(call.span, message));
         }
     })
 }
@@ -384,20 +382,20 @@ fn argument_bits(call: &ExternCall, index: usize) -> u32 {
     }
 }
 
-fn mirror_header(call: &ExternCall) -> Result<u32, Refused> {
+fn mirror_header(call: &ExternCall) -> Result<u32, Refusal> {
     let bits = argument_bits(call, 1);
-    if bits % 8 == 0 && bits <= MIRROR_BITS {
+    if bits.is_multiple_of(8) && bits <= MIRROR_BITS {
         return Ok(bits);
     }
     let message = format!("a mirror header of {bits} bits");
-    Err(Box::new(rules::MIRROR_HEADER.error(call.span, message)))
+    Err(rules::MIRROR_HEADER.refuse(call.span, message))
 }
 
-fn resubmit_header(call: &ExternCall) -> Result<u32, Refused> {
+fn resubmit_header(call: &ExternCall) -> Result<u32, Refusal> {
     let bits = argument_bits(call, 0);
-    if bits % 8 == 0 && bits <= RESUBMIT_BITS {
+    if bits.is_multiple_of(8) && bits <= RESUBMIT_BITS {
         return Ok(bits);
     }
     let message = format!("resubmitted metadata of {bits} bits");
-    Err(Box::new(rules::RESUBMIT_HEADER.error(call.span, message)))
+    Err(rules::RESUBMIT_HEADER.refuse(call.span, message))
 }

@@ -58,7 +58,7 @@ impl HostId {
     }
 
     fn is_client(self) -> bool {
-        self.0 % 2 == 0
+        self.0.is_multiple_of(2)
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::records::{CapturePoint, Verdict};
 use crate::wire::{Frame, Transport};
 use serde_json::{Value, json};
+use sojourn_targets::{Admission, EgressInput, EgressOutput, IngressInput, IngressOutput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
 const FRAMING: u64 = 24;
@@ -305,4 +306,36 @@ fn a_program_is_wanted_for_p4_and_for_nothing_else() {
     let mut p4 = config(1.0, fifo(), &[tcp(5)]);
     p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
     assert_eq!(Simulation::new(p4, None).err(), Some(ConfigError::PlaneMissing));
+}
+
+/// A data plane that does what the native switch does: ports 1 and 2 into each other.
+struct Forwarder;
+
+impl DataPlane for Forwarder {
+    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+        let unicast = Some(if input.port == SENDERS { RECEIVERS } else { SENDERS });
+        IngressOutput {
+            packet: Some(packet),
+            admission: Admission { unicast, ..Admission::default() },
+            ..IngressOutput::default()
+        }
+    }
+
+    fn egress(&mut self, _input: &EgressInput, packet: Packet) -> EgressOutput {
+        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    }
+}
+
+#[test]
+fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
+    let mut steep = tcp(8);
+    steep["congestion_control"] = "newreno".into();
+    let native = config(1.0, fifo(), &[steep, tcp(5)]);
+    let mut p4 = native.clone();
+    p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
+    let mut simulation = Simulation::new(p4, Some(Box::new(Forwarder))).expect("a program");
+    simulation.advance(Time::MAX, usize::MAX);
+    let (expected, got) = (run(&native), simulation.take_packets());
+    assert!(expected.count(Verdict::TailDrop) > 0);
+    assert_eq!(got, expected.packets);
 }

@@ -137,7 +137,7 @@ impl TcpOptions {
             (TIMESTAMPS, body) if body.len() == 8 => {
                 self.timestamps = Some(Timestamps { value: word(body, 0), echo: word(body, 4) });
             }
-            (SACK, body) if body.len() % 8 == 0 && body.len() <= 32 => {
+            (SACK, body) if body.len().is_multiple_of(8) && body.len() <= 32 => {
                 for block in body.chunks_exact(8) {
                     self.sack.push(word(block, 0), word(block, 4));
                 }

@@ -29,7 +29,8 @@ def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 
         writer.write(table_from_columns(PACKET_SCHEMA, columns))
     counters = {
         "simulated": 1_000 * MS,
-        "recirculated_packets": 7,
+        "recirculated_packets": 3,
+        "recirculation_drops": 4,
         "recirculated_share": 0.01,
         "mirrored_packets": 8,
         "unsynchronised": {"count": 8, "total": 9_000, "max": 2_000},

@@ -55,9 +55,9 @@ class Summary:
     tail_drops: int
     marks: int
     recirculated: int
-    """Packets that went through the recirculation port."""
+    """Packets that took the recirculation port, those included which its egress pass used up."""
     recirculated_share: float
-    """Their bytes over all bytes that left a port."""
+    """Their bytes over the bytes received from hosts."""
     mirrored: int
     unsynchronised: int
     """How long, in all, mirrored copies were under way to the registers they update."""
@@ -120,7 +120,7 @@ def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Fin
         aqm_drops=int(tally.verdicts[_AQM]),
         tail_drops=int(tally.verdicts[_TAIL]),
         marks=int(tally.verdicts[_MARK]),
-        recirculated=counters["recirculated_packets"],
+        recirculated=counters["recirculated_packets"] + counters["recirculation_drops"],
         recirculated_share=counters["recirculated_share"],
         mirrored=counters["mirrored_packets"],
         unsynchronised=counters["unsynchronised"]["total"],

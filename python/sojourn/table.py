@@ -63,7 +63,7 @@ COLUMNS = (
     Column(
         "recirc.",
         "packets",
-        "packets that went through the recirculation port",
+        "packets that took the recirculation port",
         lambda s: f"{s.recirculated}",
     ),
 )

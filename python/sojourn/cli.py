@@ -7,6 +7,7 @@ message of one screen and status 2, a fault of ours in status 1, an interruption
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Annotated, Literal
@@ -77,8 +78,16 @@ def run(
     del on  # one ground so far; typer has refused every other
     plan = plan_scenario(scenario, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap)
     folder = out or default_folder(plan.name)
+    start = time.perf_counter()
     recorded = _record_with_progress(plan, folder)
-    _show(_finish_with_status(recorded), as_json=as_json)
+    runs_done = time.perf_counter()
+    result = _finish_with_status(recorded)
+    _show(result, as_json=as_json)
+    if not as_json:
+        now = time.perf_counter()
+        print(
+            f"took    {runs_done - start:.1f} s for the runs, {now - runs_done:.1f} s for the rest"
+        )
 
 
 def _finish_with_status(folder: RunFolder) -> Result:

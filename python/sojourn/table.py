@@ -83,7 +83,7 @@ def result_tables(result: Result, width: int) -> list[Table]:
 
 
 def _table(result: Result, columns: Sequence[Column]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("AQM", style="bold", overflow="fold", max_width=22)
     for column in columns:
         table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)

@@ -3,8 +3,18 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 
-create_exception!(sojourn._core, SojournError, PyException, "Something that the user can put right.");
-create_exception!(sojourn._core, ConfigError, SojournError, "A run's configuration is not allowed.");
+create_exception!(
+    sojourn._core,
+    SojournError,
+    PyException,
+    "Something that the user can put right."
+);
+create_exception!(
+    sojourn._core,
+    ConfigError,
+    SojournError,
+    "A run's configuration is not allowed."
+);
 create_exception!(
     sojourn._core,
     ProgramError,

@@ -1,6 +1,8 @@
 //! How many packets per second the interpreter takes through an ordinary pipeline: a parser of
 //! three headers, a control with an exact, an LPM and a ternary table, a deparser.
 
+#![allow(missing_docs)] // What `criterion_group` makes has none.
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use num_bigint::BigUint;
 use sojourn_p4::compile_with;

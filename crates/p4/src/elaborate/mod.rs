@@ -25,8 +25,6 @@ mod parser;
 mod place;
 mod stmt;
 mod table;
-#[cfg(test)]
-mod tests;
 mod value;
 
 use crate::diagnostic::Diagnostic;
@@ -39,7 +37,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Statements of a whole program: inlining can multiply without end.
-const MAX_STATEMENTS: u32 = 1_000_000;
+const MAX_STATEMENTS: u32 = 400_000;
 /// Slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
 /// Instances within instances.

@@ -217,11 +217,11 @@ impl Elaborator<'_> {
             ExprKind::WideSlot(slot) => self.unit.wide_slots[slot.index()].temporary,
             _ => false,
         };
-        if settled { expr } else { self.into_temporary(expr) }
+        if settled { expr } else { self.in_temporary(expr) }
     }
 
     /// A temporary that holds the value, as an expression.
-    pub(super) fn into_temporary(&mut self, expr: Expr) -> Expr {
+    pub(super) fn in_temporary(&mut self, expr: Expr) -> Expr {
         let (scalar, span) = (expr.scalar, expr.span);
         let ty = match scalar {
             Scalar::Bool => Type::Bool,
@@ -272,13 +272,12 @@ pub(super) fn assemble(ty: &Type, parts: Vec<Value>, span: Span) -> Value {
 
 /// A value of a structural type read as one of another type of the same shape.
 pub(super) fn retype(value: Value, ty: &Type, span: Span) -> Value {
-    let same_kind = match (&value, plain(ty)) {
+    let same_kind = matches!(
+        (&value, plain(ty)),
         (Value::Header { .. }, Type::Header(_))
-        | (Value::Union { .. }, Type::HeaderUnion(_))
-        | (Value::Stack { .. }, Type::Stack(..)) => true,
-        (Value::Scalar(_) | Value::VarBit(..) | Value::String(_), _) => true,
-        _ => false,
-    };
+            | (Value::Union { .. }, Type::HeaderUnion(_))
+            | (Value::Stack { .. }, Type::Stack(..))
+    );
     let types = part_types(ty);
     let change = |parts: Vec<Value>| -> Vec<Value> {
         let parts = parts.into_iter().enumerate();

@@ -293,10 +293,8 @@ impl Context<'_> {
     /// Appends the valid headers of a value, in order.
     fn emit(&mut self, layout: &Layout) {
         match layout {
-            Layout::Header { valid, fields, .. } => {
-                if self.frame.get(*valid) != 0 {
-                    fields.iter().for_each(|field| self.emit_field(field));
-                }
+            Layout::Header { valid, fields, .. } if self.frame.get(*valid) != 0 => {
+                fields.iter().for_each(|field| self.emit_field(field));
             }
             Layout::Union { members: parts, .. }
             | Layout::Struct { fields: parts, .. }

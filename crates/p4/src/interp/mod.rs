@@ -18,8 +18,6 @@ mod halt;
 mod packet;
 mod parser;
 pub mod tables;
-#[cfg(test)]
-mod tests;
 
 pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};

@@ -164,7 +164,8 @@ impl PacketOut {
     pub fn append_wide(&mut self, value: &BigUint, width: u32) {
         let mut left = width;
         while left > 0 {
-            let step = if left % 128 == 0 { 128 } else { left % 128 };
+            let rest = left % 128;
+            let step = if rest == 0 { 128 } else { rest };
             left -= step;
             self.append(narrowed(&(value >> left)), step);
         }

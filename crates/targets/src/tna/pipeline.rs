@@ -137,8 +137,10 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
+    /// The intrinsic header in the making.
+    header: PacketOut,
     /// What a parser reads: intrinsic header and the packet's real bytes.
-    front: PacketOut,
+    front: Vec<u8>,
     /// What a deparser writes.
     written: PacketOut,
 }
@@ -162,7 +164,8 @@ impl Tofino {
             ingress,
             egress,
             clock,
-            front: PacketOut::new(),
+            header: PacketOut::new(),
+            front: Vec::new(),
             written: PacketOut::new(),
         }
     }
@@ -203,6 +206,13 @@ impl Tofino {
         self.interpreter.program()
     }
 
+    /// Makes the bytes that a parser reads: the header, then the packet.
+    fn put_in_front(&mut self, packet: &Packet) {
+        self.front.clear();
+        self.front.extend_from_slice(self.header.bytes());
+        self.front.extend_from_slice(&packet.bytes);
+    }
+
     fn halted(&mut self, halt: &Halt) {
         let faults = &mut self.runtime.faults;
         faults.halted += 1;
@@ -215,12 +225,12 @@ impl Tofino {
         packet: &Packet,
     ) -> Result<IngressOutput, Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
-        self.front.clear();
-        write_ingress_header(input, &self.clock, &mut self.front);
-        append_bytes(&mut self.front, &packet.bytes);
+        self.header.clear();
+        write_ingress_header(input, &self.clock, &mut self.header);
+        self.put_in_front(packet);
         let gress = &mut self.ingress;
         gress.reset();
-        let parser = PacketIn::new(self.front.bytes(), packet.zeros);
+        let parser = PacketIn::new(&self.front, packet.zeros);
         let parsed = self.interpreter.run_parser(
             gress.parser.unit,
             &mut gress.parser.frame,
@@ -270,13 +280,13 @@ impl Tofino {
 
     fn run_egress(&mut self, input: &EgressInput, packet: &Packet) -> Result<EgressOutput, Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
-        self.front.clear();
-        write_egress_header(input, &self.clock, &mut self.front);
-        debug_assert_eq!(self.front.bytes().len(), EGRESS_HEADER_BYTES);
-        append_bytes(&mut self.front, &packet.bytes);
+        self.header.clear();
+        write_egress_header(input, &self.clock, &mut self.header);
+        debug_assert_eq!(self.header.bytes().len(), EGRESS_HEADER_BYTES);
+        self.put_in_front(packet);
         let gress = &mut self.egress;
         gress.reset();
-        let parser = PacketIn::new(self.front.bytes(), packet.zeros);
+        let parser = PacketIn::new(&self.front, packet.zeros);
         let parsed = self.interpreter.run_parser(
             gress.parser.unit,
             &mut gress.parser.frame,
@@ -352,11 +362,11 @@ fn run_rest(
 }
 
 /// Stores residual checksums now that it is known what else the parser has extracted.
-fn settle(gress: &mut Gress, runtime: &Runtime, front: &PacketOut, parsed: &Parsed) {
+fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
     for deposit in &runtime.pass.deposits {
         let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
         let mut sum = deposit.sum;
-        sum.subtract(front.bytes().get(range).unwrap_or_default());
+        sum.subtract(front.get(range).unwrap_or_default());
         gress.parser.frame.set(deposit.slot, sum.sum().into());
     }
 }
@@ -364,13 +374,6 @@ fn settle(gress: &mut Gress, runtime: &Runtime, front: &PacketOut, parsed: &Pars
 fn set_both(gress: &mut Gress, field: [Told; 2], value: u128) {
     field[0].set(&mut gress.control.frame, value);
     field[1].set(&mut gress.deparser.frame, value);
-}
-
-fn append_bytes(out: &mut PacketOut, bytes: &[u8]) {
-    for chunk in bytes.chunks(16) {
-        let word = chunk.iter().fold(0u128, |word, byte| word << 8 | u128::from(*byte));
-        out.append(word, 8 * chunk.len() as u32);
-    }
 }
 
 /// A copy of `packet` with some bytes in front.
@@ -382,10 +385,10 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
 }
 
 /// What the deparser wrote, with what the parser left of the packet behind it.
-fn rewritten(packet: &Packet, written: &PacketOut, front: &PacketOut, parsed: &Parsed) -> Packet {
+fn rewritten(packet: &Packet, written: &PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
     let consumed = parsed.consumed.div_ceil(8) as usize;
-    let rest = front.bytes().get(consumed..).unwrap_or_default();
-    let taken_zeros = consumed.saturating_sub(front.bytes().len()) as u32;
+    let rest = front.get(consumed..).unwrap_or_default();
+    let taken_zeros = consumed.saturating_sub(front.len()) as u32;
     let mut bytes: HeaderBytes = SmallVec::new();
     bytes.extend_from_slice(written.bytes());
     bytes.extend_from_slice(rest);

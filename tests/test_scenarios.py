@@ -171,8 +171,8 @@ def test_an_unknown_aqm_is_answered_with_the_near_name() -> None:
 def test_a_program_is_found_beside_its_scenario(tmp_path: Path) -> None:
     (tmp_path / "mine.p4").write_text("// Mine. It does nothing.\n")
     path = write(tmp_path, SMALL.replace('"codel"]', '"mine.p4"]'))
-    run = plan_scenario(path).runs[1]
+    run = make_plan(read_scenario(path), beside=tmp_path).runs[1]
     assert run.config["aqm"]["program"] == str(tmp_path / "mine.p4")
     path.write_text(SMALL.replace('"codel"]', '"mime.p4"]'))
     with pytest.raises(UnknownAqmError, match=r"did you mean .*mine\.p4"):
-        plan_scenario(path)
+        make_plan(read_scenario(path), beside=tmp_path)

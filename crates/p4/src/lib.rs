@@ -3,19 +3,23 @@
 //! Stands on nothing but general libraries. It knows no architecture: what a target offers reaches
 //! it as declarations in the files that a program includes.
 
+// From text to tree.
+pub mod ast;
 pub mod diagnostic;
 pub mod lex;
 pub mod parse;
 pub mod preprocess;
 pub mod source;
 
-pub mod ast;
+// From tree to meaning.
 pub mod check;
-pub mod types;
 pub mod hir;
-pub mod ir;
+pub mod types;
+
+// From meaning to execution.
 pub mod elaborate;
 pub mod interp;
+pub mod ir;
 
 mod compile;
 pub use compile::{CompileError, Compiled, check_program, compile, compile_with};

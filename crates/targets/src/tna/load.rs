@@ -282,6 +282,7 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
         let object = call.object.filter(|_| accesses)?;
         register_of_action.get(&object).copied()
     };
+    diagnostics.append(&mut access::check_indices(program));
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
     for (index, unit) in blocks.iter().enumerate() {
         diagnostics.append(&mut access::check_unit(program, *unit, &register_of));

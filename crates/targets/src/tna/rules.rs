@@ -172,10 +172,7 @@ rules! {
     MATH_UNITS "T0504" "a register has one math unit"
         "a stateful ALU has one table and one set of controls for it"
         "use one MathUnit for all actions of the register"
-    LOCALS "T0505" "a local variable is a copy of memory or uses the second half's ALU"
-        "there is no other place for it in a stateful ALU; with two-word entries that ALU is taken"
-        "write the expression where it is used"
-    PARAMETER_USE "T0506" "a RegisterParam stands alone"
+    PARAMETER_USE "T0505" "a RegisterParam stands alone"
         "a parameter is a row of the register file, used as the one constant of an ALU or compare unit"
         "use the parameter by itself or as one operand"
 
@@ -201,6 +198,10 @@ rules! {
     READ_AND_WRITE "T0703" "Register.read and Register.write in one pass are one access"
         "both happen in the one instruction that runs for the packet"
         "write a RegisterAction that does both"
+
+    ONE_INDEX "T0704" "the registers and meters of one table action share an index"
+        "a table has one address bus for the stateful ALUs and meters that its actions use"
+        "put the accesses into actions of two tables, or called one after the other"
 
     ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
         "the blocks of a program and the order of their parameters belong to an architecture"

@@ -543,6 +543,23 @@ fn a_condition_that_changed_in_between_excludes_nothing() {
 }
 
 #[test]
+fn one_table_action_uses_its_registers_at_one_index() {
+    let none: [&str; 0] = [];
+    let table = |second: &str| {
+        format!(
+            "Register<bit<32>, bit<9>>(16) other;
+             RegisterAction<bit<32>, bit<9>, bit<32>>(other) set = {{
+                 void apply(inout bit<32> v) {{ v = 1; }}
+             }};
+             action both() {{ up.execute(e.egress_port); set.execute({second}); }}
+             table choose {{ key = {{ m.a : exact; }} actions = {{ both; }} size = 4; }}"
+        )
+    };
+    assert_eq!(accesses(&table("e.egress_port"), "choose.apply();"), none);
+    assert_eq!(accesses(&table("(bit<9>)m.e"), "choose.apply();"), ["T0704"]);
+}
+
+#[test]
 fn a_register_of_both_passes_is_refused() {
     let text = Parts {
         types: "Register<bit<32>, bit<9>>(16) shared;",

@@ -128,8 +128,6 @@ impl Sum {
             }
             K::Low(inner) if matches!(inner.kind, K::Memory(_)) => Err(rules::COMPARE_SLICE
                 .refuse(term.span, "a comparison of some bits of the memory word")),
-            K::Scratch | K::Updated(_) => Err(rules::LOCALS
-                .refuse(term.span, "a comparison with a local variable that the ALU computes")),
             _ => {
                 Err(rules::COMPARE_SHAPE
                     .refuse(term.span, "this cannot be an operand of a comparison"))

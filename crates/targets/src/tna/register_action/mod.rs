@@ -41,6 +41,7 @@ use sojourn_p4::types::Type;
 pub use self::output::OutputFormat;
 pub use self::resources::Row;
 pub use self::shape::Shape;
+pub(crate) use self::term::same_expression;
 
 /// One action of a register.
 #[derive(Clone, Debug)]
@@ -221,10 +222,8 @@ fn fit(
 ) -> Result<OutputFormat, Refusal> {
     let lo = update::fit_half(&values(outcomes, Destination::Memory(Half::Lo)), Half::Lo, shared)?;
     let hi = values(outcomes, Destination::Memory(Half::Hi));
-    let scratch = values(outcomes, Destination::Scratch);
-    let free = !shape.dual && scratch.is_empty();
-    let output = fit_output(outcomes, method, free, shared)?;
-    let second = [hi, scratch, output.second_half].concat();
+    let output = fit_output(outcomes, method, !shape.dual, shared)?;
+    let second = [hi, output.second_half].concat();
     let hi = update::fit_half(&second, Half::Hi, shared)?;
     let HalfAlus { first, second, math_operand } = lo;
     (instruction.lo1, instruction.lo2) = (first, second);

@@ -20,10 +20,6 @@ pub fn fit(
         match to {
             Destination::Memory(_) => instruction.lo1 = Some(write(term)?),
             Destination::Output => instruction.output = read(term)?,
-            Destination::Scratch => {
-                let message = "a local variable in an action of a one-bit register";
-                return Err(rules::ONE_BIT.refuse(method.span, message));
-            }
         }
     }
     Ok(OutputFormat::Bits { low: 0, width: 1 })

@@ -112,7 +112,6 @@ fn direct(term: &Term, shared: &mut Resources<'_>) -> Result<Option<OutputSource
     Ok(match &term.kind {
         TermKind::Memory(half) => Some(OutputSource::Memory(memory(*half))),
         TermKind::Updated(half) => Some(OutputSource::Alu(memory(*half))),
-        TermKind::Scratch => Some(OutputSource::Alu(MemoryOperand::Hi)),
         TermKind::Field(field) => Some(OutputSource::Phv(shared.field(field, term.span)?)),
         TermKind::Low(inner) => direct(inner, shared)?,
         _ => None,
@@ -132,7 +131,7 @@ fn through_second_half(
 ) -> Result<Fitted, Refusal> {
     for value in driven {
         match &value.term.kind {
-            TermKind::Updated(_) | TermKind::Scratch | TermKind::Predicate | TermKind::Low(_) => {
+            TermKind::Updated(_) | TermKind::Predicate | TermKind::Low(_) => {
                 return Err(incompatible(driven));
             }
             TermKind::Constant(constant) if *constant > i128::from(shared.width.mask()) => {

@@ -34,8 +34,6 @@ pub enum TermKind {
     Memory(Half),
     /// A half as it is after this access; outputs only.
     Updated(Half),
-    /// A local variable that lives in the second half's ALU of a single register.
-    Scratch,
     /// A field of the packet, or bits of fields that the input crossbar can gather.
     Field(Box<Expr>),
     /// A constant, negative if its type is signed and it is.
@@ -92,7 +90,7 @@ impl PartialEq for Term {
         use TermKind as K;
         match (&self.kind, &other.kind) {
             (K::Memory(a), K::Memory(b)) | (K::Updated(a), K::Updated(b)) => a == b,
-            (K::Scratch, K::Scratch) | (K::Predicate, K::Predicate) => true,
+            (K::Predicate, K::Predicate) => true,
             (K::Field(a), K::Field(b)) => same_expression(a, b),
             (K::Constant(a), K::Constant(b)) => a == b,
             (K::Parameter(a), K::Parameter(b)) => a == b,

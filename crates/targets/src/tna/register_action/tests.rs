@@ -413,18 +413,26 @@ fn entries_of_other_types_are_refused() {
 }
 
 #[test]
-fn a_local_variable_names_memory_or_takes_the_second_halfs_alu() {
+fn a_local_variable_stands_for_its_expression() {
     assert_eq!(
         compiled("bit<32>", "bit<32>", "bit<32> old = v; v = m.a; r = old;"),
         "lo1: alu_b phv_lo\noutput: mem_lo"
     );
     assert_eq!(
-        compiled("bit<32>", "bit<32>", "bit<32> next = v + 1; v = m.a; r = next;"),
-        "lo1: alu_b phv_lo\nhi1: add lo 1\noutput: alu_hi"
+        compiled("bit<32>", "bit<32>", "bit<32> next; next = v + 1; r = v & 0xffffff; v = next;"),
+        "lo1: add lo 1\nhi1: and lo row0\noutput: alu_hi"
     );
+    let body = "int<32> age = (int<32>)m.now - v; if (age > 0) { v = (int<32>)m.now; }";
     assert_eq!(
-        compiled("bit<32>", "bit<32>", "bit<32> next; next = v + 1; v = m.a; r = next;"),
-        "lo1: alu_b phv_lo\nhi1: add lo 1\noutput: alu_hi"
+        compiled("int<32>", "", body),
+        "cmplo: grt.uus -lo phv_lo\nlo1: alu_b phv_lo if cmplo"
     );
-    assert_eq!(refusal("pair_t", "", "bit<32> x = m.a + 1; v.first = 2;"), "T0505");
+}
+
+#[test]
+fn writing_a_half_back_as_it_is_needs_no_alu() {
+    let body = "if (v.first == 0xffffff) { v.first = 0; }
+                else if (m.a == 1) { v.first = v.first + 1; } else { v.first = v.first; }";
+    let text = compiled("pair_t", "", body);
+    assert!(text.ends_with("lo1: alu_a 0 if cmplo\nlo2: add lo 1 if !cmplo & cmphi"), "{text}");
 }

@@ -162,8 +162,8 @@ fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Refusal> 
         K::Low(_) => {
             return Err(rules::CUT_RESULT.refuse(term.span, "some bits of a memory word or result"));
         }
-        K::Scratch | K::Updated(_) => {
-            return Err(rules::LOCALS.refuse(term.span, "a local variable that the ALU computes"));
+        K::Updated(_) => {
+            return Err(rules::OUTPUT_FORM.refuse(term.span, "an updated half inside an update"));
         }
         K::Predicate => {
             let message = "the outcome of the comparisons can only be put out";

@@ -32,8 +32,6 @@ pub enum Destination {
     Memory(Half),
     /// The output.
     Output,
-    /// The local variable that lives in the second half's ALU.
-    Scratch,
 }
 
 /// An assignment that happens in some outcome.
@@ -61,10 +59,8 @@ pub struct Effects {
 enum Role {
     Memory(Half),
     Output,
-    /// A variable of the body; `temporary` if the elaborator made it.
-    Local {
-        temporary: bool,
-    },
+    /// A variable of the body.
+    Local,
     /// A field of the packet or its metadata.
     Field,
 }
@@ -299,7 +295,7 @@ impl<'p> Body<'_, 'p> {
         }
         let info = &self.unit.slots[slot.index()];
         if info.temporary || self.declared.contains(&slot) {
-            return Role::Local { temporary: info.temporary };
+            return Role::Local;
         }
         Role::Field
     }
@@ -307,34 +303,18 @@ impl<'p> Body<'_, 'p> {
     fn assign(&mut self, slot: Slot, value: &Expr, span: Span) -> Result<()> {
         if value.scalar == Scalar::Bool {
             let truth = self.truth(value)?;
-            if matches!(self.role(slot), Role::Local { .. }) {
+            if matches!(self.role(slot), Role::Local) {
                 self.locals.insert(slot, Binding::Truth(truth));
                 return Ok(());
             }
             let kind = TermKind::Constant(i128::from(truth));
             return self.put(slot, Term { kind, width: 1, span: value.span }, span);
         }
-        self.locals_are_allowed(slot, span)?;
         let term = match self.role(slot) {
             Role::Output => self.output_term(value)?,
             _ => self.term(value)?,
         };
         self.put(slot, term, span)
-    }
-
-    fn locals_are_allowed(&self, slot: Slot, span: Span) -> Result<()> {
-        let Role::Local { temporary: false } = self.role(slot) else { return Ok(()) };
-        let info = &self.unit.slots[slot.index()];
-        if info.scalar.width() == self.shape.width.bits() {
-            return Ok(());
-        }
-        let message = format!(
-            "the local variable `{}` has {} bits, the register's words have {}",
-            info.name,
-            info.scalar.width(),
-            self.shape.width.bits()
-        );
-        Err(rules::LOCALS.refuse(span, message))
     }
 
     /// Assigns a term to whatever `slot` is.
@@ -347,24 +327,18 @@ impl<'p> Body<'_, 'p> {
                 let message = format!("a register action cannot assign to `{name}`");
                 return Err(rules::OUTSIDE_WRITE.refuse(span, message));
             }
-            Role::Local { temporary } => {
-                let name = matches!(
-                    term.kind,
-                    TermKind::Memory(_) | TermKind::Parameter(_) | TermKind::Constant(0)
-                );
-                if temporary || name {
-                    self.locals.insert(slot, Binding::Term(term));
-                    return Ok(());
-                }
-                if self.shape.dual {
-                    let message = "a local variable that the ALU would have to compute";
-                    return Err(rules::LOCALS.refuse(span, message));
-                }
-                let scratch = Term { kind: TermKind::Scratch, width: term.width, span };
-                self.locals.insert(slot, Binding::Term(scratch));
-                Destination::Scratch
+            // The expression takes the place of the variable wherever it is read.
+            Role::Local => {
+                self.locals.insert(slot, Binding::Term(term));
+                return Ok(());
             }
         };
+        let unchanged = matches!((to, &term.kind),
+            (Destination::Memory(half), TermKind::Memory(same)) if half == *same);
+        if unchanged && self.shape.width.bits() > 1 {
+            // A half that no ALU drives keeps its word.
+            return Ok(());
+        }
         self.assignments.push(Assignment { to, term, statement: self.statement });
         Ok(())
     }

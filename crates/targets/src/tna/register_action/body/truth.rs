@@ -2,7 +2,7 @@
 
 use super::{Binding, Body, Result};
 use crate::tna::register_action::condition::{Comparison, fit};
-use crate::tna::register_action::term::{Term, TermKind};
+use crate::tna::register_action::term::{Operation, Term, TermKind};
 use crate::tna::rules;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary};
 use sojourn_p4::source::Span;
@@ -70,9 +70,8 @@ impl Body<'_, '_> {
             let truth = self.truth(side)?;
             return Ok((truth == (*value != 0)) == (operator == Binary::Eq));
         }
-        let sum =
-            |expr: &Expr| matches!(expr.kind, ExprKind::Binary(Binary::Add | Binary::Sub, ..));
         let (left_term, right_term) = (self.term(left)?, self.term(right)?);
+        let explicit_sum = is_sum(left, &left_term) || is_sum(right, &right_term);
         if let (TermKind::Constant(a), TermKind::Constant(b)) = (&left_term.kind, &right_term.kind)
         {
             return Ok(decide(operator, a.cmp(b)));
@@ -82,7 +81,7 @@ impl Body<'_, '_> {
             left: &left_term,
             right: &right_term,
             operands: left.scalar,
-            explicit_sum: sum(left) || sum(right),
+            explicit_sum,
             span,
         })
     }
@@ -95,6 +94,17 @@ impl Body<'_, '_> {
         let unit = fit(comparison, self.shared)?;
         let (index, opposite) = self.units.answer(unit, comparison.span)?;
         Ok((self.outcome >> index & 1 == 1) != opposite)
+    }
+}
+
+/// True if an operand is written as a sum or difference, or is a variable that stands for one.
+fn is_sum(expr: &Expr, term: &Term) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(Binary::Add | Binary::Sub, ..) => true,
+        ExprKind::Slot(_) => {
+            matches!(term.kind, TermKind::Operation(Operation::Add | Operation::Sub, ..))
+        }
+        _ => false,
     }
 }
 

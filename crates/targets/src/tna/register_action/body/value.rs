@@ -49,7 +49,7 @@ impl Body<'_, '_> {
             Role::Output => {
                 Err(rules::OUTPUT_READ.refuse(span, "the output of a register action is read"))
             }
-            Role::Local { .. } => match self.locals.get(&slot) {
+            Role::Local => match self.locals.get(&slot) {
                 Some(Binding::Term(term)) => {
                     if let TermKind::Memory(half) = term.kind {
                         self.reads.push((half, self.statement, 1 << self.outcome, span));
@@ -157,7 +157,7 @@ impl Body<'_, '_> {
             TermKind::Field(field) if low == 0 && width >= field.scalar.width() => {
                 Ok(Term { kind: TermKind::Field(field), width, span })
             }
-            TermKind::Memory(_) | TermKind::Updated(_) | TermKind::Scratch if low == 0 => {
+            TermKind::Memory(_) | TermKind::Updated(_) if low == 0 => {
                 Ok(Term { kind: TermKind::Low(Box::new(term)), width, span })
             }
             TermKind::Predicate if low == 0 && width >= 4 => Ok(Term { width, span, ..term }),

@@ -55,10 +55,10 @@ impl Queue {
         if config.weight > 1023 {
             return refused("weight", u64::from(config.weight), "0 to 1023");
         }
-        if let Some([red, yellow, green]) = config.congestion {
-            if red > yellow || yellow > green {
-                return refused("congestion threshold", u64::from(yellow), "an ascending list");
-            }
+        if let Some([red, yellow, green]) = config.congestion
+            && (red > yellow || yellow > green)
+        {
+            return refused("congestion threshold", u64::from(yellow), "an ascending list");
         }
         if let Some(colors) = config.colors {
             for eighths in [colors.yellow, colors.red] {

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::tables::{EntrySpec, EntryTarget, Match, TableError};
 use sojourn_p4::interp::{ActionRun, Tables};
-use sojourn_p4::ir::TableId;
+use sojourn_p4::ir::{ObjectId, Program, TableId};
 use sojourn_packet::Time;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -79,6 +79,32 @@ pub struct ControlPlane {
     /// Meter cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<MeterCell>,
+    /// Members of parser value sets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub value_sets: Vec<ValueSetMembers>,
+    /// Values of `RegisterParam`s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub register_params: Vec<ParameterValue>,
+}
+
+/// Members of one parser value set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSetMembers {
+    /// The value set's name.
+    pub name: String,
+    /// Each member: one match for each column.
+    pub members: Vec<Vec<MatchValue>>,
+}
+
+/// The value of one `RegisterParam`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterValue {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value, cut to the width of the registers that use it.
+    pub value: Number,
 }
 
 /// Entries of one table.
@@ -279,12 +305,42 @@ pub struct MeterCell {
 /// Installs everything that is the program's.
 pub(super) fn install(
     control: &ControlPlane,
+    program: &Program,
     tables: &mut Tables,
     runtime: &mut Runtime,
 ) -> Result<(), ControlError> {
     control.action_profiles.iter().try_for_each(|entries| profile(entries, tables, runtime))?;
     control.tables.iter().try_for_each(|entries| table(entries, tables))?;
-    control.meters.iter().try_for_each(|cell| meter(cell, runtime))
+    control.meters.iter().try_for_each(|cell| meter(cell, runtime))?;
+    control.value_sets.iter().try_for_each(|set| value_set(set, tables))?;
+    control.register_params.iter().try_for_each(|value| parameter(value, program, runtime))
+}
+
+fn value_set(set: &ValueSetMembers, tables: &mut Tables) -> Result<(), ControlError> {
+    let id = tables.find_value_set(&set.name).map_err(Box::new)?;
+    for member in &set.members {
+        let columns: Vec<Match> = member.iter().map(MatchValue::to_match).collect();
+        tables.add_to_value_set(id, &columns).map_err(Box::new)?;
+    }
+    Ok(())
+}
+
+fn parameter(
+    given: &ParameterValue,
+    program: &Program,
+    runtime: &mut Runtime,
+) -> Result<(), ControlError> {
+    let objects = program.objects.iter().enumerate();
+    let params: Vec<_> = objects.filter(|(_, object)| &*object.of == "RegisterParam").collect();
+    let Some((at, _)) = params.iter().find(|(_, object)| fits(&object.name, &given.name)) else {
+        let known: Vec<&str> = params.iter().map(|(_, object)| &*object.name).collect();
+        return Err(unknown("register parameter", &given.name, &known));
+    };
+    let value = given.value.0.iter_u32_digits().next().unwrap_or(0);
+    for register in &mut runtime.registers {
+        register.set_parameter(ObjectId(*at as u32), value);
+    }
+    Ok(())
 }
 
 fn table(entries: &TableEntries, tables: &mut Tables) -> Result<(), ControlError> {
@@ -336,7 +392,7 @@ fn unknown(what: &'static str, name: &str, known: &[&str]) -> ControlError {
 }
 
 /// True if a name is the wanted one or ends in it.
-fn fits(known: &str, wanted: &str) -> bool {
+pub(super) fn fits(known: &str, wanted: &str) -> bool {
     known == wanted || known.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'))
 }
 

@@ -113,6 +113,7 @@ pub fn load_with(
     };
     let (tree, sources, mut diagnostics) = parse_program(loader, path, &preprocess);
     let sources = Arc::new(sources);
+    tell_other_architecture(&mut diagnostics, &sources);
     let program = if diagnostics.iter().any(Diagnostic::is_error) {
         None
     } else {
@@ -132,6 +133,27 @@ pub fn load_with(
     match build(program, options, &mut diagnostics) {
         Some(plane) => Ok(Loaded { plane, warnings: diagnostics, sources }),
         None => Err(LoadError { diagnostics, sources }),
+    }
+}
+
+/// A program that includes another architecture's file is told so first: that file not being there
+/// is not what is wrong with it.
+fn tell_other_architecture(diagnostics: &mut Vec<Diagnostic>, sources: &SourceMap) {
+    let included = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).find_map(|d| {
+        let text = sources.text(d.primary);
+        let architecture = match text.trim_matches(['<', '>', '"']) {
+            "v1model.p4" => "v1model (bmv2)",
+            "psa.p4" => "the Portable Switch Architecture",
+            "pna.p4" => "the Portable NIC Architecture",
+            "t2na.p4" => "Tofino 2",
+            "ebpf_model.p4" | "ubpf_model.p4" => "eBPF",
+            _ => return None,
+        };
+        Some((d.primary, architecture))
+    });
+    if let Some((place, architecture)) = included {
+        let message = format!("this program is for {architecture}");
+        diagnostics.insert(0, rules::ARCHITECTURE.refuse(place, message).into());
     }
 }
 

@@ -35,7 +35,7 @@ mod visit;
 
 pub use control::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
-    ProfileEntries, ProfileMember, TableEntries, TableEntry,
+    ParameterValue, ProfileEntries, ProfileMember, TableEntries, TableEntry, ValueSetMembers,
 };
 pub use load::{LoadError, LoadOptions, Loaded, build, load, load_with};
 pub use metadata::Clock;

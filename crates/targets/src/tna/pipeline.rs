@@ -13,7 +13,8 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
-use super::control::{ControlError, ControlPlane};
+use super::control::{ControlError, ControlPlane, fits};
+use super::externs::counter::Count;
 use super::gress::Gress;
 use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
@@ -175,7 +176,8 @@ impl Tofino {
     /// # Errors
     /// The first entry that does not fit the program, naming table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
-        super::control::install(control, &mut self.tables, &mut self.runtime)
+        let program = self.interpreter.program();
+        super::control::install(control, program, &mut self.tables, &mut self.runtime)
     }
 
     /// The program's registers, for control planes and tests.
@@ -185,10 +187,12 @@ impl Tofino {
 
     /// The register whose name is, or ends in, `name`.
     pub fn register_mut(&mut self, name: &str) -> Option<&mut RegisterState> {
-        let fits = |known: &str| {
-            known == name || known.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
-        };
-        self.runtime.registers.iter_mut().find(|register| fits(register.name()))
+        self.runtime.registers.iter_mut().find(|register| fits(register.name(), name))
+    }
+
+    /// A cell of the counter whose name is, or ends in, `name`.
+    pub fn counter(&self, name: &str, index: usize) -> Option<Count> {
+        self.runtime.counters.iter().find(|(known, _)| fits(known, name))?.1.get(index)
     }
 
     /// Digests since the last call; the oldest are lost if there were too many.

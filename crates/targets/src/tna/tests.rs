@@ -754,6 +754,50 @@ fn mistakes_of_a_control_plane_file_are_named_with_the_near_name() {
 }
 
 #[test]
+fn value_sets_and_register_parameters_are_filled_by_the_control_plane() {
+    let text = Parts {
+        egress: "Register<bit<32>, bit<9>>(16) reg;
+                 RegisterParam<bit<32>>(1000) limit;
+                 RegisterAction<bit<32>, bit<9>, bit<32>>(reg) act = {
+                     void apply(inout bit<32> v, out bit<32> r) { v = limit.read(); r = v; }
+                 };",
+        apply: "h.ethernet.dst = (bit<48>)(act.execute(0) + m.a);",
+        ..Parts::default()
+    }
+    .text()
+    .replace(
+        "state start { p.extract(e); p.extract(h.ethernet); transition accept; }",
+        "value_set<bit<9>>(4) special;
+         state start {
+             p.extract(e); p.extract(h.ethernet); m.a = 0;
+             transition select(e.egress_port) { special: mark; _: accept; }
+         }
+         state mark { m.a = 5; transition accept; }",
+    );
+    let mut plane = load_text(&text).unwrap_or_else(|error| panic!("{error}")).plane;
+    let ask = |plane: &mut Tofino, port| finding(plane.egress(&leaving(port, 0), frame()).packet);
+    assert_eq!(ask(&mut plane, 7), 1_000);
+    let json = r#"{"value_sets":[{"name":"special","members":[[7]]}],
+                   "register_params":[{"name":"limit","value":2000}]}"#;
+    plane.configure(&serde_json::from_str(json).unwrap()).unwrap();
+    assert_eq!([ask(&mut plane, 7), ask(&mut plane, 8)], [2_005, 2_000]);
+}
+
+#[test]
+fn counters_count_what_passes_and_can_be_read() {
+    let parts = Parts {
+        egress: "Counter<bit<64>, bit<9>>(16, CounterType_t.PACKETS_AND_BYTES) seen;",
+        apply: "seen.count(e.egress_port);",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    (0..3).for_each(|_| drop(plane.egress(&leaving(4, 0), frame())));
+    let count = externs::counter::Count { packets: 3, bytes: 210 };
+    assert_eq!(plane.counter("seen", 4), Some(count));
+    assert_eq!((plane.counter("seen", 16), plane.counter("sean", 4)), (None, None));
+}
+
+#[test]
 fn the_shipped_control_planes_fit_their_programs() {
     for name in ["p4_codel", "codel_act"] {
         let folder = p4_folder().join("tna");
@@ -787,6 +831,12 @@ fn a_program_for_another_architecture_is_told_which() {
         V1Switch(P(), C()) main;";
     let message = refused_text(text);
     assert!(message.contains("`main` is a `V1Switch`: this program is for v1model"), "{message}");
+}
+
+#[test]
+fn a_program_that_includes_another_architecture_is_told_which() {
+    let message = refused_text("#include <core.p4>\n#include <v1model.p4>\n");
+    assert!(message.contains("this program is for v1model (bmv2)"), "{message}");
 }
 
 #[test]
@@ -882,15 +932,15 @@ fn no_packet_makes_a_program_panic() {
     let reading = math_unit::Reading::Vendor;
     let mut planes = [plane_of("p4_codel.p4", reading), plane_of("codel_act.p4", reading)];
     let packets = (proptest::collection::vec(any::<u8>(), 0..80), 0u32..20, 0u16..512);
+    let planes = std::cell::RefCell::new(&mut planes);
     let run = |(bytes, zeros, port): (Vec<u8>, u32, u16)| {
         let packet = Packet { bytes: HeaderBytes::from_slice(&bytes), zeros, ..Packet::default() };
-        for plane in &mut planes {
+        for plane in planes.borrow_mut().iter_mut() {
             plane.ingress(&arriving(port), packet.clone());
             plane.egress(&leaving(port, 5), packet.clone());
-            assert_eq!(plane.faults().halted, 0);
+            prop_assert_eq!(plane.faults().halted, 0);
         }
+        Ok(())
     };
-    let run = std::cell::RefCell::new(run);
-    let mut runner = proptest::test_runner::TestRunner::default();
-    runner.run(&packets, |input| Ok((run.borrow_mut())(input))).unwrap();
+    proptest::test_runner::TestRunner::default().run(&packets, run).unwrap();
 }

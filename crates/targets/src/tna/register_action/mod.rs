@@ -204,7 +204,7 @@ fn compile_action<'p>(
     let effects = effects(program, unit, id, method, shape, shared)?;
     let mut instruction = Instruction::idle(shape.width, shape.dual);
     let format = if shape.width.bits() == 1 {
-        one_bit::fit(&effects.outcomes[0], method, &mut instruction)?
+        one_bit::fit(&effects.outcomes[0], &mut instruction)?
     } else {
         fit(&effects.outcomes, method, shape, shared, &mut instruction)?
     };

@@ -8,12 +8,10 @@ use crate::tna::salu::{
     AluOp, Constant, Instruction, LogicOp, MemoryOperand, OperandA, OperandB, Output, OutputSource,
     PredicateMask, Update,
 };
-use sojourn_p4::ir::Method;
 
 /// Fits the assignments of an action without conditions to a one-bit instruction.
 pub fn fit(
     assignments: &[Assignment],
-    method: &Method,
     instruction: &mut Instruction,
 ) -> Result<OutputFormat, Refusal> {
     for Assignment { to, term, .. } in assignments {

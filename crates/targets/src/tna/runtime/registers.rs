@@ -1,10 +1,10 @@
 //! Registers: memory, and the stateful ALU in front of it.
 
 use super::{Runtime, answer, field, scalar};
-use crate::tna::register_action::{CompiledRegister, OutputFormat};
+use crate::tna::register_action::{CompiledRegister, OutputFormat, Row};
 use crate::tna::salu::{Fetched, Instruction, execute};
 use sojourn_p4::interp::Context;
-use sojourn_p4::ir::{Arg, ExternCall, Layout, Value};
+use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 
 /// A register while packets pass.
 #[derive(Clone, Debug)]
@@ -61,6 +61,13 @@ impl RegisterState {
         let mask = self.compiled.shape.width.mask();
         let place = self.memory.get_mut(index);
         place.map(|place| *place = entry.map(|word| word & mask)).is_some()
+    }
+
+    /// Gives a `RegisterParam` another value where this register's actions use it.
+    pub(crate) fn set_parameter(&mut self, parameter: ObjectId, value: u32) {
+        let rows = self.compiled.shared.rows.iter_mut().zip(&self.compiled.rows);
+        rows.filter(|(_, content)| **content == Row::Parameter(parameter))
+            .for_each(|(row, _)| *row = value);
     }
 
     /// The number of entries.

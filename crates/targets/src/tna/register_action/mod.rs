@@ -24,6 +24,8 @@ mod term;
 mod update;
 
 #[cfg(test)]
+mod property;
+#[cfg(test)]
 mod tests;
 
 use self::body::{Assignment, Destination, effects};

@@ -23,7 +23,7 @@ fn wild_plane() -> Fake {
         if input.port == LOOP {
             // What comes back takes a plain way, so that no packet goes round for ever.
             packet.bytes[0] = PLAIN;
-            let dropped = id % 3 == 0;
+            let dropped = id.is_multiple_of(3);
             return if dropped { IngressOutput::default() } else { to(OUT, 0, packet) };
         }
         let port = match id % 7 {
@@ -33,25 +33,25 @@ fn wild_plane() -> Fake {
         };
         let mut out = to(port, (id % 3) as u8, packet.clone());
         out.admission.color = (id % 4) as u8;
-        out.admission.bypass_egress = id % 11 == 0;
-        if id % 13 == 0 {
+        out.admission.bypass_egress = id.is_multiple_of(11);
+        if id.is_multiple_of(13) {
             out.resubmit = Some(packet.clone());
         }
-        if id % 5 == 0 {
+        if id.is_multiple_of(5) {
             let groups = [Some((id % 2) as u16), Some(1)];
             out.admission.replication = Some(Replication { groups, ..Replication::default() });
-            out.admission.unicast = (id % 10 == 0).then_some(port);
+            out.admission.unicast = (id.is_multiple_of(10)).then_some(port);
         }
-        if id % 17 == 0 {
+        if id.is_multiple_of(17) {
             out.mirror = Some(mirror(&packet, MirrorDirection::Ingress));
         }
         out
     };
     let egress = |input: &EgressInput, packet: Packet| {
         let plain = input.mirrored || packet.bytes[0] == PLAIN;
-        let wants_copy = !plain && packet.id.0 % 2 == 0;
+        let wants_copy = !plain && packet.id.0.is_multiple_of(2);
         let copy = wants_copy.then(|| mirror(&packet, MirrorDirection::Egress));
-        let sent = (packet.id.0 % 9 != 0).then_some(packet);
+        let sent = (!packet.id.0.is_multiple_of(9)).then_some(packet);
         EgressOutput { packet: sent, mirror: copy, parser_rejected: false }
     };
     Fake::new().ingress(ingress).egress(egress)

@@ -1,25 +1,81 @@
-//! The ECN bits of a frame (RFC 3168), for measurement: was this packet marked on its way through?
+//! The ECN field of a frame (RFC 3168): reading it, and setting Congestion Experienced.
+//!
+//! Frames are IPv4 or IPv6 behind Ethernet and at most two VLAN tags; all others have no such
+//! field. This file must not know why a packet is marked.
 
 use sojourn_packet::Packet;
 
-const CONGESTION_EXPERIENCED: u8 = 3;
+/// Not capable of ECN.
+pub const NOT_ECT: u8 = 0;
+/// Capable, and of a scalable sender (RFC 9331).
+pub const ECT_1: u8 = 1;
+/// Congestion Experienced.
+pub const CE: u8 = 3;
 
-/// True if the frame is IPv4 or IPv6, behind at most two VLAN tags, with Congestion Experienced.
-pub fn is_marked(frame: &Packet) -> bool {
-    let bytes = &frame.bytes;
+/// Where the IP header of a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpHeader {
+    /// IPv4, at that byte of the frame.
+    V4(usize),
+    /// IPv6, at that byte of the frame.
+    V6(usize),
+}
+
+/// Finds the IP header behind Ethernet and at most two VLAN tags.
+pub fn ip_header(frame: &Packet) -> Option<IpHeader> {
     let mut at = 12;
     loop {
-        let Some(&[high, low]) = bytes.get(at..at + 2) else { return false };
-        let ip = at + 2;
+        let &[high, low] = frame.bytes.get(at..at + 2)? else { return None };
         match u16::from_be_bytes([high, low]) {
             0x8100 | 0x88a8 if at < 20 => at += 4,
-            0x0800 => return bytes.get(ip + 1).is_some_and(|b| b & 3 == CONGESTION_EXPERIENCED),
-            0x86dd => {
-                return bytes.get(ip + 1).is_some_and(|b| (b >> 4) & 3 == CONGESTION_EXPERIENCED);
-            }
-            _ => return false,
+            0x0800 => return Some(IpHeader::V4(at + 2)),
+            0x86dd => return Some(IpHeader::V6(at + 2)),
+            _ => return None,
         }
     }
+}
+
+/// The ECN field: [`NOT_ECT`], [`ECT_1`], 2 for ECT(0) or [`CE`]. Frames that have no such field are
+/// not capable of ECN.
+pub fn codepoint(frame: &Packet) -> u8 {
+    let field = |at: usize, shift: u32| frame.bytes.get(at + 1).map_or(NOT_ECT, |b| b >> shift & 3);
+    match ip_header(frame) {
+        Some(IpHeader::V4(at)) => field(at, 0),
+        Some(IpHeader::V6(at)) => field(at, 4),
+        None => NOT_ECT,
+    }
+}
+
+/// True if the frame is marked with Congestion Experienced.
+pub fn is_marked(frame: &Packet) -> bool {
+    codepoint(frame) == CE
+}
+
+/// Marks a frame of an ECN-capable transport with Congestion Experienced and mends the checksum of
+/// an IPv4 header. True if the frame is marked now, also if it was before; a frame that is not
+/// capable of ECN stays as it is.
+pub fn mark(frame: &mut Packet) -> bool {
+    if codepoint(frame) == NOT_ECT {
+        return false;
+    }
+    match ip_header(frame) {
+        Some(IpHeader::V4(at)) => mark_v4(&mut frame.bytes[at..]),
+        Some(IpHeader::V6(at)) => frame.bytes[at + 1] |= CE << 4,
+        None => {}
+    }
+    true
+}
+
+fn mark_v4(header: &mut [u8]) {
+    let before = u16::from_be_bytes([header[0], header[1]]);
+    header[1] |= CE;
+    let after = u16::from_be_bytes([header[0], header[1]]);
+    let Some([high, low]) = header.get_mut(10..12) else { return };
+    // RFC 1624, equation 3: HC' = ~(~HC + ~m + m') in ones' complement.
+    let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    [*high, *low] = (!(folded as u16)).to_be_bytes();
 }
 
 #[cfg(test)]
@@ -48,5 +104,39 @@ mod tests {
         assert!(!is_marked(&frame(&[0x08, 0x06, 0x45, 0x03])));
         assert!(!is_marked(&frame(&[0x08, 0x00])));
         assert!(!is_marked(&frame(&[0x81, 0, 0, 1, 0x81, 0, 0, 1, 0x81, 0, 0, 1, 8, 0, 0x45, 3])));
+    }
+
+    #[test]
+    fn a_marked_ipv4_header_still_has_a_right_checksum() {
+        let sum = |header: &[u8]| {
+            let words = header.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
+            let sum: u32 = words.sum();
+            (sum & 0xffff) + (sum >> 16)
+        };
+        for tos in [0x01, 0x02, 0xb9, 0xfe] {
+            let mut header =
+                [0x45, tos, 5, 0xdc, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 1, 0, 2];
+            let checksum = !(sum(&header) as u16);
+            header[10..12].copy_from_slice(&checksum.to_be_bytes());
+            assert_eq!(sum(&header), 0xffff);
+            let mut packet = frame(&[0x08, 0x00]);
+            packet.bytes.extend_from_slice(&header);
+            assert!(mark(&mut packet) && is_marked(&packet));
+            assert_eq!(packet.bytes[15], tos | 3);
+            assert_eq!(sum(&packet.bytes[14..34]), 0xffff, "tos {tos:#x}");
+        }
+    }
+
+    #[test]
+    fn only_capable_packets_are_marked() {
+        let mut incapable = frame(&[0x08, 0x00, 0x45, 0xb8]);
+        let before = incapable.clone();
+        assert!(!mark(&mut incapable));
+        assert_eq!(incapable, before);
+        let mut arp = frame(&[0x08, 0x06, 0x00, 0x01]);
+        assert!(!mark(&mut arp));
+        let mut v6 = frame(&[0x86, 0xdd, 0x60, 0x10]);
+        assert!(mark(&mut v6) && is_marked(&v6));
+        assert!(mark(&mut v6), "a mark stays one");
     }
 }

@@ -25,6 +25,11 @@ impl Backlog {
         Some(packet)
     }
 
+    /// The packet at the head.
+    pub fn front(&self) -> Option<&Queued> {
+        self.packets.front()
+    }
+
     /// Packets held.
     pub fn len(&self) -> usize {
         self.packets.len()

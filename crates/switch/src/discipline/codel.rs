@@ -4,63 +4,63 @@
 //! functions of [`CodelQueue`], so that disciplines of many queues can run one state for each. It
 //! must not know how a queue is kept, nor the rate at which it drains.
 //!
+//! With `ecn`, packets of ECN-capable transports are marked instead of dropped (section 1 of the RFC
+//! leaves the choice open): a mark counts as a drop does, and the marked packet is the one sent.
+//!
 //! Its drops happen at dequeue, before transmission: the packet that follows takes the turn on the
 //! wire at once. A P4 program in Tofino's egress drops after the scheduler, where the turn and the
 //! shaper's tokens are already spent; the two differ by that gap even with equal drop times.
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, Parameter, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Parameter, Queued,
+    Registered, Settings,
 };
+use crate::ecn;
 use sojourn_packet::{Bytes, Time};
 
 const TARGET: Time = Time::from_millis(5);
 const INTERVAL: Time = Time::from_millis(100);
-const MAXPACKET: Bytes = Bytes(1514);
-/// Largest TARGET or INTERVAL taken: an hour, so that no sum of times overflows.
-const LONGEST: u64 = 3_600_000_000_000;
+
+/// The parameters that all disciplines with a CoDel inside have.
+pub const TARGET_PARAMETER: Parameter = Parameter::new(
+    "target",
+    "ns",
+    TARGET.0,
+    "sojourn time that a standing queue may have (TARGET)",
+);
+/// The other one.
+pub const INTERVAL_PARAMETER: Parameter = Parameter::new(
+    "interval",
+    "ns",
+    INTERVAL.0,
+    "time above target before the first drop, about a worst-case RTT (INTERVAL)",
+);
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
     name: "codel",
     summary: "RFC 8289 CoDel: drops at dequeue while the sojourn time stays above target",
     parameters: &[
-        Parameter {
-            name: "target",
-            unit: "ns",
-            default: Some(TARGET.0),
-            summary: "sojourn time that a standing queue may have (TARGET)",
-        },
-        Parameter {
-            name: "interval",
-            unit: "ns",
-            default: Some(INTERVAL.0),
-            summary: "time above target before the first drop, about a worst-case RTT (INTERVAL)",
-        },
-        Parameter {
-            name: "maxpacket",
-            unit: "bytes",
-            default: Some(MAXPACKET.0),
-            summary: "no drops at or below this backlog: the largest frame of the interface",
-        },
+        TARGET_PARAMETER,
+        INTERVAL_PARAMETER,
+        Parameter::new(
+            "maxpacket",
+            "bytes",
+            FULL_FRAME.0,
+            "no drops at or below this backlog: the largest frame of the interface",
+        ),
+        ECN,
     ],
     build,
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let time = |name: &'static str, default: Time| {
-        let value = settings.get(name).unwrap_or(default.0);
-        let (discipline, parameter) = ("codel", name);
-        let allowed = "1 ns to 1 h (in ns)";
-        if value == 0 || value > LONGEST {
-            return Err(DisciplineError::Value { discipline, parameter, value, allowed });
-        }
-        Ok(Time(value))
+    let params = Params {
+        target: settings.time("target")?,
+        interval: settings.time("interval")?,
+        maxpacket: settings.get("maxpacket").map_or(FULL_FRAME, Bytes),
     };
-    Ok(Box::new(Codel::new(Params {
-        target: time("target", TARGET)?,
-        interval: time("interval", INTERVAL)?,
-        maxpacket: Bytes(settings.get("maxpacket").unwrap_or(MAXPACKET.0)),
-    })))
+    Ok(Box::new(Codel { ecn: settings.switch("ecn")?, ..Codel::new(params) }))
 }
 
 /// Parameters (RFC 8289 section 5.2).
@@ -78,7 +78,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Params {
-        Params { target: TARGET, interval: INTERVAL, maxpacket: MAXPACKET }
+        Params { target: TARGET, interval: INTERVAL, maxpacket: FULL_FRAME }
     }
 }
 
@@ -103,6 +103,8 @@ pub struct State {
 pub struct Stats {
     /// Packets dropped.
     pub drops: u64,
+    /// Packets marked instead.
+    pub marks: u64,
     /// Entries into the drop state.
     pub drop_states: u64,
     /// Longest sojourn time of a packet taken from the queue.
@@ -121,6 +123,10 @@ pub trait CodelQueue {
     fn enqueued(packet: &Self::Packet) -> Time;
     /// Drops a packet.
     fn drop(&mut self, packet: Self::Packet);
+    /// Marks a packet so that it need not be dropped; false if it cannot be marked.
+    fn mark(&mut self, _packet: &mut Self::Packet) -> bool {
+        false
+    }
 }
 
 /// RFC 8289 section 5.5, the dequeue routine: the packet to send, drops on the way.
@@ -140,8 +146,12 @@ pub fn dequeue<Q: CodelQueue>(
         // One drop per `drop_next` that has passed, each making the next one come sooner. With a
         // large backlog several may be due at once.
         while now >= state.drop_next && state.dropping {
-            discard(stats, queue, r.packet);
             state.count = state.count.wrapping_add(1);
+            if marked(stats, queue, &mut r.packet) {
+                state.drop_next = control_law(params.interval, state.drop_next, state.count);
+                break;
+            }
+            discard(stats, queue, r.packet);
             r = dodequeue(params, state, stats, now, queue);
             if r.ok_to_drop {
                 state.drop_next = control_law(params.interval, state.drop_next, state.count);
@@ -151,8 +161,10 @@ pub fn dequeue<Q: CodelQueue>(
         }
     } else if r.ok_to_drop {
         // Above TARGET for INTERVAL: enter the drop state.
-        discard(stats, queue, r.packet);
-        r = dodequeue(params, state, stats, now, queue);
+        if !marked(stats, queue, &mut r.packet) {
+            discard(stats, queue, r.packet);
+            r = dodequeue(params, state, stats, now, queue);
+        }
         state.dropping = true;
         stats.drop_states += 1;
         // If the last drop state ended a short while ago, the drop rate it had come to is a good
@@ -201,6 +213,12 @@ fn dodequeue<Q: CodelQueue>(
     Dodequeue { packet: Some(packet), ok_to_drop }
 }
 
+fn marked<Q: CodelQueue>(stats: &mut Stats, queue: &mut Q, packet: &mut Option<Q::Packet>) -> bool {
+    let marked = packet.as_mut().is_some_and(|packet| queue.mark(packet));
+    stats.marks += u64::from(marked);
+    marked
+}
+
 fn discard<Q: CodelQueue>(stats: &mut Stats, queue: &mut Q, packet: Option<Q::Packet>) {
     if let Some(packet) = packet {
         stats.drops += 1;
@@ -230,13 +248,15 @@ pub fn spacing(interval: Time, count: u32) -> Time {
 #[derive(Debug, Default)]
 pub struct Codel {
     params: Params,
+    ecn: bool,
     state: State,
     stats: Stats,
     backlog: Backlog,
 }
 
 impl Codel {
-    /// An empty queue. It has no limit of its own: room is the buffer's business.
+    /// An empty queue that drops and does not mark. It has no limit of its own: room is the
+    /// buffer's business.
     pub fn new(params: Params) -> Codel {
         Codel { params, ..Codel::default() }
     }
@@ -244,6 +264,7 @@ impl Codel {
 
 /// A backlog whose drops are counted elsewhere.
 struct Managed<'a> {
+    ecn: bool,
     backlog: &'a mut Backlog,
     drops: &'a mut Drops,
 }
@@ -266,6 +287,10 @@ impl CodelQueue for Managed<'_> {
     fn drop(&mut self, packet: Queued) {
         self.drops.push(packet, DropKind::Aqm);
     }
+
+    fn mark(&mut self, packet: &mut Queued) -> bool {
+        self.ecn && ecn::mark(&mut packet.packet)
+    }
 }
 
 impl Discipline for Codel {
@@ -274,7 +299,7 @@ impl Discipline for Codel {
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
-        let mut queue = Managed { backlog: &mut self.backlog, drops };
+        let mut queue = Managed { ecn: self.ecn, backlog: &mut self.backlog, drops };
         dequeue(&self.params, &mut self.state, &mut self.stats, now, &mut queue)
     }
 
@@ -289,6 +314,7 @@ impl Discipline for Codel {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("drops", self.stats.drops),
+            ("marks", self.stats.marks),
             ("drop_states", self.stats.drop_states),
             ("max_sojourn_ns", self.stats.max_sojourn.0),
         ]

@@ -13,6 +13,8 @@ struct Line {
     now: Time,
     packets: VecDeque<Time>,
     dropped: Vec<Time>,
+    /// Packets can be marked; marks count as drops in `dropped`.
+    capable: bool,
 }
 
 impl CodelQueue for Line {
@@ -28,6 +30,12 @@ impl CodelQueue for Line {
     }
     fn drop(&mut self, _packet: Time) {
         self.dropped.push(self.now);
+    }
+    fn mark(&mut self, _packet: &mut Time) -> bool {
+        if self.capable {
+            self.dropped.push(self.now);
+        }
+        self.capable
     }
 }
 
@@ -173,6 +181,22 @@ fn an_empty_queue_ends_the_drop_state() {
     bench.line.packets.clear();
     assert_eq!(bench.dequeue(Time(1300 * MS)), None);
     assert_eq!((bench.state.dropping, bench.state.first_above_time), (false, None));
+}
+
+#[test]
+fn marks_come_when_drops_would_and_lose_no_packet() {
+    let (mut dropping, mut marking) = (Bench::new(), Bench::new());
+    marking.line.capable = true;
+    for ms in 1000..1602 {
+        dropping.standing(ms, 20);
+        marking.standing(ms, 20);
+        assert_eq!(marking.line.packets.len(), 9, "one is sent, none is lost");
+    }
+    assert_eq!(dropping.line.dropped, marking.line.dropped);
+    assert_eq!((marking.stats.marks, marking.stats.drops), (10, 0));
+    // Marks that became due together are spread over the packets sent, as each carries one only.
+    marking.standing(1700, 20);
+    assert_eq!(marking.drops_ms().iter().filter(|&&ms| ms == 1700).count(), 1);
 }
 
 #[test]

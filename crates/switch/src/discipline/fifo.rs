@@ -4,7 +4,8 @@
 //! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, Parameter, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, LIMIT_BYTES, LIMIT_PACKETS, Limits,
+    Queued, Registered, Settings,
 };
 use sojourn_packet::{Bytes, Time};
 
@@ -12,37 +13,12 @@ use sojourn_packet::{Bytes, Time};
 pub const REGISTRATION: Registered = Registered {
     name: "fifo",
     summary: "tail drop: first in, first out, what does not fit is dropped",
-    parameters: &[
-        Parameter {
-            name: "limit_bytes",
-            unit: "bytes",
-            default: None,
-            summary: "most bytes held; without it, the queue's share of the buffer",
-        },
-        Parameter {
-            name: "limit_packets",
-            unit: "packets",
-            default: None,
-            summary: "most packets held; without it, no limit",
-        },
-    ],
+    parameters: &[LIMIT_BYTES, LIMIT_PACKETS],
     build,
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    Ok(Box::new(Fifo::new(Params {
-        limit_bytes: settings.get("limit_bytes").map(Bytes),
-        limit_packets: settings.get("limit_packets"),
-    })))
-}
-
-/// Parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Params {
-    /// Most bytes held. Default: no limit.
-    pub limit_bytes: Option<Bytes>,
-    /// Most packets held. Default: no limit.
-    pub limit_packets: Option<u64>,
+    Ok(Box::new(Fifo::new(settings.limits())))
 }
 
 /// Statistics.
@@ -55,28 +31,22 @@ pub struct Stats {
 /// A queue with tail drop.
 #[derive(Debug, Default)]
 pub struct Fifo {
-    params: Params,
+    limits: Limits,
     backlog: Backlog,
     stats: Stats,
 }
 
 impl Fifo {
     /// An empty queue.
-    pub fn new(params: Params) -> Fifo {
-        Fifo { params, ..Fifo::default() }
-    }
-
-    fn has_room(&self, packet: &Queued) -> bool {
-        let bytes = self.backlog.bytes() + packet.size();
-        let packets = self.backlog.len() as u64 + 1;
-        self.params.limit_bytes.is_none_or(|limit| bytes <= limit)
-            && self.params.limit_packets.is_none_or(|limit| packets <= limit)
+    pub fn new(limits: Limits) -> Fifo {
+        Fifo { limits, ..Fifo::default() }
     }
 }
 
 impl Discipline for Fifo {
     fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
-        if self.has_room(&packet) {
+        let (packets, bytes) = (self.backlog.len(), self.backlog.bytes());
+        if self.limits.have_room(packets, bytes, packet.size()) {
             self.backlog.push(packet);
         } else {
             self.stats.over_limit += 1;
@@ -106,8 +76,8 @@ mod tests {
     use super::*;
     use sojourn_packet::Packet;
 
-    fn fill(params: Params, size: u32) -> (usize, usize) {
-        let (mut fifo, mut drops) = (Fifo::new(params), Drops::default());
+    fn fill(limits: Limits, size: u32) -> (usize, usize) {
+        let (mut fifo, mut drops) = (Fifo::new(limits), Drops::default());
         for _ in 0..10 {
             let packet = Packet { zeros: size, ..Packet::default() };
             fifo.enqueue(Time::ZERO, Queued::new(packet, Time::ZERO), &mut drops);
@@ -117,19 +87,19 @@ mod tests {
 
     #[test]
     fn the_byte_limit_is_filled_to_the_byte() {
-        let limit = |n| Params { limit_bytes: Some(Bytes(n)), ..Params::default() };
+        let limit = |n| Limits { bytes: Some(Bytes(n)), ..Limits::default() };
         assert_eq!(fill(limit(300), 100), (3, 7));
         assert_eq!(fill(limit(299), 100), (2, 8));
     }
 
     #[test]
     fn the_packet_limit_counts_packets() {
-        let params = Params { limit_packets: Some(4), ..Params::default() };
-        assert_eq!(fill(params, 1500), (4, 6));
+        let limits = Limits { packets: Some(4), ..Limits::default() };
+        assert_eq!(fill(limits, 1500), (4, 6));
     }
 
     #[test]
     fn without_limits_nothing_is_dropped() {
-        assert_eq!(fill(Params::default(), 9000), (10, 0));
+        assert_eq!(fill(Limits::default(), 9000), (10, 0));
     }
 }

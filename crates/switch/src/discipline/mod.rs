@@ -1,17 +1,34 @@
 //! Native queue disciplines, one file each, as references to hold P4 programs against.
 //!
-//! A [`Discipline`] owns the packets of one queue and decides about order and drops. It stands on
-//! the packets' enqueue times only; it must not know ports, rates, shapers or cells. To add one,
-//! write its file and add one line to [`REGISTERED`].
+//! A [`Discipline`] owns the packets of one queue and decides about order, drops and marks. It
+//! stands on the packets' enqueue times and headers; it must not know ports, rates, shapers or
+//! cells. To add one, write its file and add one line to [`REGISTERED`].
+//!
+//! There is no timer for disciplines: one that works periodically (PIE, PI2) does what has become
+//! due before each enqueue and dequeue, which comes to the same, because between those two nothing
+//! that it reads changes except time.
 
 mod backlog;
 pub mod codel;
+pub mod codel_linux;
 pub mod fifo;
+mod flow_hash;
+pub mod fq_codel;
+mod probability;
+pub mod red;
+#[cfg(test)]
+mod testing;
 
 pub use crate::tm::queued::Queued;
 pub use backlog::Backlog;
 use sojourn_packet::{Bytes, Time};
 use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Largest time that a parameter may be: an hour, so that no sum of times overflows.
+pub const LONGEST: Time = Time::from_secs(3_600);
+/// Size of a full Ethernet frame without FCS, which is how sizes are counted here.
+pub const FULL_FRAME: Bytes = Bytes(1514);
 
 /// Why a discipline gives a packet up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,12 +115,30 @@ pub enum DisciplineError {
 pub struct Parameter {
     /// Name, as in the discipline's RFC.
     pub name: &'static str,
-    /// Unit: `ns`, `bytes`, `packets`.
+    /// Unit: `ns`, `bytes`, `packets`, `ppm` (millionths), `mHz` (thousandths per second), `0/1`
+    /// for a switch, empty for a plain number.
     pub unit: &'static str,
     /// Default; absent if the parameter is off by default.
     pub default: Option<u64>,
     /// One line.
     pub summary: &'static str,
+}
+
+impl Parameter {
+    /// A parameter with a default.
+    pub const fn new(
+        name: &'static str,
+        unit: &'static str,
+        default: u64,
+        summary: &'static str,
+    ) -> Parameter {
+        Parameter { name, unit, default: Some(default), summary }
+    }
+
+    /// A parameter that is off unless it is given.
+    pub const fn off(name: &'static str, unit: &'static str, summary: &'static str) -> Parameter {
+        Parameter { name, unit, default: None, summary }
+    }
 }
 
 /// A discipline that can be chosen by name.
@@ -120,11 +155,46 @@ pub struct Registered {
 }
 
 /// All native disciplines. Adding one is a file and a line here.
-pub const REGISTERED: &[Registered] = &[fifo::REGISTRATION, codel::REGISTRATION];
+pub const REGISTERED: &[Registered] = &[
+    fifo::REGISTRATION,
+    red::REGISTRATION,
+    codel::REGISTRATION,
+    codel_linux::REGISTRATION,
+    fq_codel::REGISTRATION,
+];
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Most bytes held. Default: no limit but the queue's share of the packet buffer.
+    pub bytes: Option<Bytes>,
+    /// Most packets held. Default: no limit.
+    pub packets: Option<u64>,
+}
+
+impl Limits {
+    /// True if a packet of `size` fits behind `packets` packets of `bytes` bytes.
+    pub fn have_room(&self, packets: usize, bytes: Bytes, size: Bytes) -> bool {
+        self.bytes.is_none_or(|limit| bytes + size <= limit)
+            && self.packets.is_none_or(|limit| (packets as u64) < limit)
+    }
+}
+
+const LIMIT_BYTES: Parameter = Parameter::off(
+    "limit_bytes",
+    "bytes",
+    "most bytes held; without it, the queue's share of the buffer",
+);
+const LIMIT_PACKETS: Parameter =
+    Parameter::off("limit_packets", "packets", "most packets held; without it, no limit");
+const ECN: Parameter =
+    Parameter::new("ecn", "0/1", 0, "mark packets of ECN-capable transports instead of dropping");
+const SEED: Parameter = Parameter::new("seed", "", 1, "seed of the random numbers");
 
 /// Parameters given for a discipline, defaults filled in.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
+    discipline: &'static str,
     given: &'a [(&'a str, u64)],
     parameters: &'static [Parameter],
 }
@@ -134,6 +204,52 @@ impl Settings<'_> {
     pub fn get(&self, name: &str) -> Option<u64> {
         let given = self.given.iter().rev().find(|(n, _)| *n == name).map(|&(_, value)| value);
         given.or_else(|| self.parameters.iter().find(|p| p.name == name)?.default)
+    }
+
+    /// The value of a parameter that has a default, checked; `allowed` says the range in words.
+    ///
+    /// # Errors
+    /// If the value is outside.
+    pub fn within(
+        &self,
+        parameter: &'static str,
+        range: RangeInclusive<u64>,
+        allowed: &'static str,
+    ) -> Result<u64, DisciplineError> {
+        let value = self.get(parameter).unwrap_or(*range.start());
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        Err(DisciplineError::Value { discipline: self.discipline, parameter, value, allowed })
+    }
+
+    /// A span of time, which must not be zero.
+    ///
+    /// # Errors
+    /// If it is zero or above an hour.
+    pub fn time(&self, parameter: &'static str) -> Result<Time, DisciplineError> {
+        self.within(parameter, 1..=LONGEST.0, "1 ns to 1 h (in ns)").map(Time)
+    }
+
+    /// A switch.
+    ///
+    /// # Errors
+    /// If it is neither 0 nor 1.
+    pub fn switch(&self, parameter: &'static str) -> Result<bool, DisciplineError> {
+        Ok(self.within(parameter, 0..=1, "0 or 1")? == 1)
+    }
+
+    /// A probability or share.
+    ///
+    /// # Errors
+    /// If it is above one.
+    pub fn ppm(&self, parameter: &'static str) -> Result<u64, DisciplineError> {
+        self.within(parameter, 0..=1_000_000, "0 to 1000000 millionths")
+    }
+
+    /// The optional limits that several disciplines have, `limit_bytes` and `limit_packets`.
+    pub fn limits(&self) -> Limits {
+        Limits { bytes: self.get("limit_bytes").map(Bytes), packets: self.get("limit_packets") }
     }
 }
 
@@ -153,7 +269,11 @@ pub fn build(
             return Err(DisciplineError::UnknownParameter { discipline: found.name, parameter });
         }
     }
-    (found.build)(&Settings { given: parameters, parameters: found.parameters })
+    (found.build)(&Settings {
+        discipline: found.name,
+        given: parameters,
+        parameters: found.parameters,
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,102 @@
+//! Which flow a frame belongs to, as a hash (RFC 8290 section 4.1.1).
+//!
+//! The key is protocol, addresses and ports, mixed with a seed so that flows that fall together in
+//! one run do not in another. It is no defence against somebody who knows the seed.
+
+use crate::ecn::{self, IpHeader};
+use sojourn_packet::Packet;
+
+/// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+
+/// A hash of the frame's flow. Fragments of IPv4 packets are told apart by their addresses only, as
+/// all but the first have no ports; frames without IP by their Ethernet addresses and type.
+pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
+    let bytes = &frame.bytes;
+    let mut hash = mix(seed);
+    let mut add = |part: Option<&[u8]>| {
+        for word in part.unwrap_or_default().chunks(8) {
+            let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+            hash = mix(hash ^ word);
+        }
+    };
+    let (protocol, ports) = match ecn::ip_header(frame) {
+        Some(IpHeader::V4(at)) => {
+            add(bytes.get(at + 12..at + 20));
+            let fragment = bytes.get(at + 6..at + 8).is_some_and(|f| f[0] & 0x3f != 0 || f[1] != 0);
+            let length = 4 * usize::from(bytes.get(at).map_or(0, |b| b & 15));
+            (bytes.get(at + 9), (!fragment).then_some(at + length))
+        }
+        Some(IpHeader::V6(at)) => {
+            add(bytes.get(at + 8..at + 40));
+            (bytes.get(at + 6), Some(at + 40))
+        }
+        None => {
+            add(bytes.get(..14));
+            (None, None)
+        }
+    };
+    add(protocol.map(std::slice::from_ref));
+    if let Some(at) = ports.filter(|_| protocol.is_some_and(|p| WITH_PORTS.contains(p))) {
+        add(bytes.get(at..at + 4));
+    }
+    hash
+}
+
+/// A bijection of 64-bit words in which each bit depends on all others: the finaliser of SplitMix64
+/// (Steele, Lea and Flood 2014).
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ECT0, NOT_ECT, frame};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_flow_is_known_by_addresses_protocol_and_ports() {
+        let one = flow_hash(&frame(1, 1, NOT_ECT, 100), 5);
+        assert_eq!(one, flow_hash(&frame(2, 1, ECT0, 900), 5), "the rest does not count");
+        // Byte 23 is the protocol, 26 and 30 in the addresses, 35 and 37 in the ports.
+        for at in [23, 26, 30, 35, 37] {
+            let mut other = frame(1, 1, NOT_ECT, 100);
+            other.bytes[at] = if at == 23 { 6 } else { other.bytes[at] + 1 };
+            assert_ne!(one, flow_hash(&other, 5), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn later_fragments_follow_the_first() {
+        let (mut first, mut later) = (frame(1, 1, NOT_ECT, 100), frame(2, 1, NOT_ECT, 100));
+        first.bytes[20] = 0x20;
+        later.bytes[21] = 0x10;
+        later.bytes[34..38].copy_from_slice(&[9, 9, 9, 9]);
+        assert_eq!(flow_hash(&first, 5), flow_hash(&later, 5));
+    }
+
+    #[test]
+    fn flows_spread_evenly_and_differently_with_each_seed() {
+        let buckets = |seed: u64| {
+            (0..64)
+                .map(|flow| flow_hash(&frame(0, flow, NOT_ECT, 100), seed) % 1024)
+                .collect::<Vec<_>>()
+        };
+        assert_ne!(buckets(1), buckets(2));
+        // 64 flows in 1024 places: two collisions are expected, ten have odds of one in 10^4.
+        assert!(buckets(1).into_iter().collect::<BTreeSet<_>>().len() > 54);
+    }
+
+    #[test]
+    fn short_and_foreign_frames_have_a_flow_too() {
+        let mut short = frame(0, 1, NOT_ECT, 100);
+        for length in (0..short.bytes.len()).rev() {
+            short.bytes.truncate(length);
+            flow_hash(&short, 0);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! FQ-CoDel, RFC 8290: a queue for each flow, served in turns by DRR++, each managed by CoDel.
+//!
+//! Flows are told apart by a hash (section 4.1.1); a flow that has just begun to send is served
+//! before those that keep a backlog (sections 4.1.2 and 4.2); a full queue drops from the head of
+//! the flow with the most bytes (section 4.1.3). CoDel is that of [`codel`](super::codel), one state
+//! for each flow, with one difference that the kernel has too: "no drops at or below a full frame"
+//! looks at the bytes of all flows, because only an empty port makes the link idle.
+
+use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
+use super::flow_hash::flow_hash;
+use super::{
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, LIMIT_BYTES, Parameter,
+    Queued, Registered, SEED, Settings,
+};
+use crate::ecn;
+use sojourn_packet::{Bytes, Time};
+use std::collections::VecDeque;
+
+const LIMIT: u64 = 10_240;
+const FLOWS: u64 = 1024;
+const DROP_BATCH: u64 = 64;
+
+/// The line for the table of disciplines.
+pub const REGISTRATION: Registered = Registered {
+    name: "fq_codel",
+    summary: "RFC 8290 FQ-CoDel: flows in turns (DRR++), each with its own CoDel",
+    parameters: &[
+        TARGET_PARAMETER,
+        INTERVAL_PARAMETER,
+        Parameter::new("limit", "packets", LIMIT, "most packets held; more are dropped in batches"),
+        LIMIT_BYTES,
+        Parameter::new("quantum", "bytes", FULL_FRAME.0, "what a flow may send in its turn"),
+        Parameter::new("flows", "", FLOWS, "queues that flows are hashed into"),
+        Parameter::new("drop_batch", "packets", DROP_BATCH, "most packets dropped at once if full"),
+        Parameter::new("ecn", "0/1", 1, "mark packets of ECN-capable transports, do not drop them"),
+        Parameter::off("ce_threshold", "ns", "mark all packets that waited longer than this"),
+        SEED,
+    ],
+    build,
+};
+
+fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
+    let count = |name| settings.within(name, 1..=u64::from(u32::MAX), "1 to 4294967295");
+    Ok(Box::new(FqCodel::new(
+        Params {
+            codel: codel::Params {
+                target: settings.time("target")?,
+                interval: settings.time("interval")?,
+                ..codel::Params::default()
+            },
+            limit: count("limit")? as usize,
+            limit_bytes: settings.get("limit_bytes").map(Bytes),
+            quantum: settings.within("quantum", 1..=1_000_000, "1 to 1000000 bytes")? as i64,
+            flows: settings.within("flows", 1..=65_536, "1 to 65536")? as usize,
+            drop_batch: count("drop_batch")? as usize,
+            ecn: settings.switch("ecn")?,
+            ce_threshold: settings.get("ce_threshold").map(Time),
+        },
+        settings.get("seed").unwrap_or_default(),
+    )))
+}
+
+/// Parameters (RFC 8290 section 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Of each flow's CoDel: interval (5.2.1) and target (5.2.2).
+    pub codel: codel::Params,
+    /// Most packets held, all flows together (5.2.3). Default 10240.
+    pub limit: usize,
+    /// Most bytes held, all flows together. Default: no limit but the packet buffer's.
+    pub limit_bytes: Option<Bytes>,
+    /// Bytes that a flow may send in its turn (5.2.4). Default 1514.
+    pub quantum: i64,
+    /// Queues that flows are hashed into (5.2.5). Default 1024.
+    pub flows: usize,
+    /// Most packets dropped at once from the fattest flow (4.1.3). Default 64.
+    pub drop_batch: usize,
+    /// Mark instead of dropping (5.2.6). Default: on.
+    pub ecn: bool,
+    /// Packets that waited longer are marked (5.2.7). Default: off.
+    pub ce_threshold: Option<Time>,
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params {
+            codel: codel::Params::default(),
+            limit: LIMIT as usize,
+            limit_bytes: None,
+            quantum: FULL_FRAME.0 as i64,
+            flows: FLOWS as usize,
+            drop_batch: DROP_BATCH as usize,
+            ecn: true,
+            ce_threshold: None,
+        }
+    }
+}
+
+/// State of one flow's queue.
+#[derive(Debug, Default)]
+struct Flow {
+    backlog: Backlog,
+    codel: codel::State,
+    /// Bytes that it may still send in this turn.
+    credits: i64,
+    /// It is in one of the two lists.
+    active: bool,
+}
+
+/// Statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Of all flows' CoDel.
+    pub codel: codel::Stats,
+    /// Packets dropped from the fattest flow because the queue was full.
+    pub drop_overlimit: u64,
+    /// Flows that entered the list of new ones.
+    pub new_flows: u64,
+    /// Packets marked for `ce_threshold`.
+    pub ce_mark: u64,
+}
+
+/// The queues of all flows.
+#[derive(Debug)]
+pub struct FqCodel {
+    params: Params,
+    seed: u64,
+    flows: Vec<Flow>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: usize,
+    bytes: Bytes,
+    stats: Stats,
+}
+
+/// One flow's queue in CoDel's hands.
+struct Managed<'a> {
+    backlog: &'a mut Backlog,
+    packets: &'a mut usize,
+    bytes: &'a mut Bytes,
+    ecn: bool,
+    drops: &'a mut Drops,
+}
+
+impl CodelQueue for Managed<'_> {
+    type Packet = Queued;
+
+    fn pop(&mut self) -> Option<Queued> {
+        let packet = self.backlog.pop()?;
+        *self.packets -= 1;
+        *self.bytes -= packet.size();
+        Some(packet)
+    }
+
+    /// The bytes of all flows, as said at the top of the file.
+    fn bytes(&self) -> Bytes {
+        *self.bytes
+    }
+
+    fn enqueued(packet: &Queued) -> Time {
+        packet.enqueued
+    }
+
+    fn drop(&mut self, packet: Queued) {
+        self.drops.push(packet, DropKind::Aqm);
+    }
+
+    fn mark(&mut self, packet: &mut Queued) -> bool {
+        self.ecn && ecn::mark(&mut packet.packet)
+    }
+}
+
+impl FqCodel {
+    /// Empty queues. The seed is mixed into the hash.
+    pub fn new(params: Params, seed: u64) -> FqCodel {
+        FqCodel {
+            params,
+            seed,
+            flows: std::iter::repeat_with(Flow::default).take(params.flows).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: Bytes(0),
+            stats: Stats::default(),
+        }
+    }
+
+    /// Section 4.1.3: half the packets of the flow with the most bytes, at most a batch, from the
+    /// head. They were queued, so they count as dropped by the discipline, not at the tail.
+    fn drop_from_fattest(&mut self, drops: &mut Drops) {
+        let Some(fattest) = self.flows.iter_mut().rev().max_by_key(|flow| flow.backlog.bytes())
+        else {
+            return;
+        };
+        let half = fattest.backlog.len().div_ceil(2);
+        for _ in 0..half.min(self.params.drop_batch) {
+            let Some(packet) = fattest.backlog.pop() else { return };
+            self.packets -= 1;
+            self.bytes -= packet.size();
+            self.stats.drop_overlimit += 1;
+            drops.push(packet, DropKind::Aqm);
+        }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.packets > self.params.limit
+            || self.params.limit_bytes.is_some_and(|limit| self.bytes > limit)
+    }
+
+    /// CoDel's turn at a flow: the packet to send, if CoDel leaves one.
+    fn take(&mut self, flow: u32, now: Time, drops: &mut Drops) -> Option<Queued> {
+        let flow = &mut self.flows[flow as usize];
+        let mut queue = Managed {
+            backlog: &mut flow.backlog,
+            packets: &mut self.packets,
+            bytes: &mut self.bytes,
+            ecn: self.params.ecn,
+            drops,
+        };
+        let (params, stats) = (&self.params.codel, &mut self.stats.codel);
+        let mut packet = codel::dequeue(params, &mut flow.codel, stats, now, &mut queue)?;
+        flow.credits -= packet.size().0 as i64;
+        let sojourn = now.saturating_sub(packet.enqueued);
+        let waited = self.params.ce_threshold.is_some_and(|most| sojourn > most);
+        if waited && ecn::mark(&mut packet.packet) {
+            self.stats.ce_mark += 1;
+        }
+        Some(packet)
+    }
+}
+
+impl Discipline for FqCodel {
+    fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
+        let index = (flow_hash(&packet.packet, self.seed) % self.params.flows as u64) as u32;
+        self.packets += 1;
+        self.bytes += packet.size();
+        let flow = &mut self.flows[index as usize];
+        flow.backlog.push(packet);
+        if !flow.active {
+            flow.active = true;
+            flow.credits = self.params.quantum;
+            self.new.push_back(index);
+            self.stats.new_flows += 1;
+        }
+        while self.is_over_limit() {
+            self.drop_from_fattest(drops);
+        }
+    }
+
+    /// Section 4.2. A flow whose credits are exactly zero has sent its quantum: its turn is over, as
+    /// with negative credits.
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let &index = list.front()?;
+            let flow = &mut self.flows[index as usize];
+            if flow.credits <= 0 {
+                flow.credits += self.params.quantum;
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            if let Some(packet) = self.take(index, now, drops) {
+                return Some(packet);
+            }
+            // The flow is empty. A new one goes to the end of the old ones, so that a flow which
+            // sends a packet now and then cannot be new for ever.
+            if is_new {
+                self.new.pop_front();
+                self.old.push_back(index);
+            } else {
+                self.old.pop_front();
+                self.flows[index as usize].active = false;
+            }
+        }
+    }
+
+    fn packets(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("drops", self.stats.codel.drops),
+            ("marks", self.stats.codel.marks),
+            ("drop_overlimit", self.stats.drop_overlimit),
+            ("new_flows", self.stats.new_flows),
+            ("ce_mark", self.stats.ce_mark),
+            ("max_sojourn_ns", self.stats.codel.max_sojourn.0),
+        ]
+    }
+}
+
+#[cfg(test)]
+#[path = "fq_codel_tests.rs"]
+mod tests;

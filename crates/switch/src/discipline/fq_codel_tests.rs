@@ -62,7 +62,7 @@ fn flows_get_equal_shares_of_bytes_whatever_their_packets() {
     let mut bytes = [0i64; 2];
     for _ in 0..1000 {
         let id = dequeue(&mut queue, 0).0.unwrap();
-        bytes[(id % 2) as usize] += if id % 2 == 0 { 1514 } else { 200 };
+        bytes[(id % 2) as usize] += [1514, 200][(id % 2) as usize];
         // Never further apart than a quantum and the two packets that overdraw.
         assert!((bytes[0] - bytes[1]).abs() <= 1514 + 1514 + 200, "{bytes:?}");
     }

@@ -11,9 +11,12 @@
 mod backlog;
 pub mod codel;
 pub mod codel_linux;
+pub mod dualpi2;
 pub mod fifo;
 mod flow_hash;
 pub mod fq_codel;
+pub mod pi2;
+pub mod pie;
 mod probability;
 pub mod red;
 #[cfg(test)]
@@ -161,6 +164,9 @@ pub const REGISTERED: &[Registered] = &[
     codel::REGISTRATION,
     codel_linux::REGISTRATION,
     fq_codel::REGISTRATION,
+    pie::REGISTRATION,
+    pi2::REGISTRATION,
+    dualpi2::REGISTRATION,
 ];
 
 /// How much a queue may hold.

@@ -28,7 +28,7 @@ const P_CMAX: u64 = 250_000;
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
     name: "pi2",
-    summary: "PI2 (CoNEXT 2016): drops with the square of a linear PI controller's probability",
+    summary: "PI2 (CoNEXT 2016): drops with the square of a PI controller's probability",
     parameters: &[
         Parameter::new("target", "ns", TARGET.0, "queueing delay to settle at"),
         Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (T)"),

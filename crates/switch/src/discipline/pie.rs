@@ -29,7 +29,7 @@ const MARK_ECNTH: u64 = 100_000;
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
     name: "pie",
-    summary: "RFC 8033 PIE: drops on arrival, latency steered to a reference by a PI controller",
+    summary: "RFC 8033 PIE: drops on arrival, latency steered by a PI controller",
     parameters: &[
         Parameter::new("qdelay_ref", "ns", QDELAY_REF.0, "latency to settle at (QDELAY_REF)"),
         Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (T_UPDATE)"),

@@ -1,7 +1,7 @@
 //! A switch without a program: port-to-port forwarding and disciplines at the queues.
 
 use crate::harness::*;
-use sojourn_packet::{Rate, Time};
+use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{ShaperConfig, SwitchConfig, SwitchProgram, Verdict, discipline};
 use std::collections::BTreeMap;
 
@@ -41,14 +41,66 @@ fn a_fifo_with_a_limit_drops_at_the_tail() {
 
 /// Ten times as much as a 100 Mbit/s port can take, for 400 ms.
 fn overload(name: &str) -> Driver {
+    offer(name, &[], |id| packet(id, 1514))
+}
+
+fn offer(name: &str, parameters: &[(&str, u64)], packet: impl Fn(u64) -> Packet) -> Driver {
     let mut config = config();
     config.ports[1].shaper = Some(ShaperConfig::bits(Rate(100_000_000), 1600));
-    let mut driver = native(config, name, &[]);
+    let mut driver = native(config, name, parameters);
     for (id, at) in (0..400_000_000).step_by(12_304).enumerate() {
         driver.run_until(at);
-        driver.receive(at, IN, packet(id as u64, 1514));
+        driver.receive(at, IN, packet(id as u64));
     }
     driver
+}
+
+/// An IPv4 frame with that ECN field.
+fn capable(id: u64, codepoint: u8) -> Packet {
+    let mut packet = packet(id, 1514);
+    packet.bytes.resize(34, 0);
+    packet.bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, codepoint]);
+    packet.zeros = 1480;
+    packet
+}
+
+#[test]
+fn every_discipline_keeps_an_overloaded_port_busy_and_accounts_for_all_packets() {
+    for registered in discipline::REGISTERED {
+        let mut driver = overload(registered.name);
+        driver.finish();
+        let statistics = driver.switch.statistics();
+        let queue = statistics.ports[1].queues[0];
+        let out = queue.dequeued.packets + queue.discipline_drops.packets;
+        assert_eq!(queue.enqueued.packets, out, "{}", registered.name);
+        assert_eq!(statistics.received.packets, out + queue.tail_drops.packets);
+        assert_eq!((queue.packets, queue.cells, statistics.held), (0, 0, 0));
+        // 400 ms at one packet per 122.95 us, whatever was dropped.
+        assert!(queue.dequeued.packets >= 3250, "{}: {:?}", registered.name, queue.dequeued);
+    }
+}
+
+#[test]
+fn marks_of_a_discipline_are_seen_in_the_rows() {
+    let marks = |driver: &Driver, verdict| {
+        driver.rows().iter().filter(|row| row.verdict == verdict).count()
+    };
+    for (name, parameters, codepoint) in [
+        ("codel", &[("ecn", 1)][..], 2),
+        ("codel_linux", &[("ecn", 1)], 2),
+        ("fq_codel", &[], 2),
+        ("red", &[("ecn", 1)], 2),
+        ("pie", &[("ecn", 1), ("max_burst", 0)], 2),
+        ("pi2", &[("ecn", 1)], 1),
+        ("dualpi2", &[], 1),
+    ] {
+        let driver = offer(name, parameters, |id| capable(id, codepoint));
+        let counted = driver.switch.statistics().ports[1].queues[0].marked.packets;
+        assert!(marks(&driver, Verdict::Mark) > 0, "{name}");
+        assert_eq!(marks(&driver, Verdict::Mark) as u64, counted, "{name}");
+        let incapable = offer(name, parameters, |id| capable(id, 0));
+        assert_eq!(marks(&incapable, Verdict::Mark), 0, "{name}");
+    }
 }
 
 #[test]

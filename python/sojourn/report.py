@@ -60,6 +60,8 @@ def page(result: Result) -> str:
         over_time=_embedded(over_time, "over-time", with_script=True),
         bin=TIME.format(_bin(result)),
         distribution=_embedded(distribution, "distribution", with_script=False),
+        notes=_notes(scenario.notes),
+        cycles=_cycles(result),
         synchronisation=_synchronisation(result),
         parameters=_parameters(result),
         programs=_programs(folder),
@@ -219,6 +221,36 @@ def _drawn(values: Floats) -> Floats:
 def _pale(colour: str) -> str:
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.22)"
+
+
+def _notes(notes: str) -> str:
+    """The scenario's own notes: paragraphs, parted by empty lines."""
+    paragraphs = (" ".join(part.split()) for part in notes.split("\n\n"))
+    return "".join(f"<p>{escape(part)}</p>" for part in paragraphs if part)
+
+
+def _cycles(result: Result) -> str:
+    """How often the delay stood above the target, and how each controller began to drop."""
+    rows = []
+    for label, aqm in result.aqms.items():
+        cycles = aqm.findings.cycles
+        cells = (
+            f"{cycles.count}",
+            f"{cycles.without_drop}",
+            milliseconds(cycles.longest),
+            milliseconds(cycles.first_gap),
+        )
+        rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{c}</td>" for c in cells))
+    heads = ("cycles", "without<br>a drop", "longest<br>ms", "first two drops<br>apart, ms")
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return (
+        "<h2>Congestion cycles</h2><p>A cycle is a stretch of packets that all waited at least the "
+        "target. A controller that remembers how often it had to drop begins a cycle with drops "
+        "close together; one that has forgotten begins with drops an interval apart. The last "
+        "column is the median over the cycles that have two drops.</p>"
+        f'<div class="scroll"><table class=result><tr><th>AQM</th>{head}</tr>'
+        f"{''.join(rows)}</table></div>"
+    )
 
 
 def _synchronisation(result: Result) -> str:

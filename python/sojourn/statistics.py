@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sojourn.cycles import Cycles, CycleTally
 from sojourn.engine import COUNTERS, PACKETS
 from sojourn.record import ROW_GROUP, VERDICTS
 
@@ -94,6 +95,7 @@ class Findings:
     """The engine's own counters, as in `counters.json`."""
     over_time: DelayOverTime
     distribution: Distribution
+    cycles: Cycles
 
 
 def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Findings:
@@ -125,7 +127,8 @@ def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Fin
         mirrored=counters["mirrored_packets"],
         unsynchronised=counters["unsynchronised"]["total"],
     )
-    return Findings(summary, counters, tally.over_time(), tally.distribution())
+    cycles = tally.cycles.finish()
+    return Findings(summary, counters, tally.over_time(), tally.distribution(), cycles)
 
 
 def _batches(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
@@ -152,6 +155,7 @@ class _Tally:
     def __init__(self, duration: int, target: int) -> None:
         self._bin = max(-(-duration // _TIME_BINS), 1)
         self._target = target
+        self.cycles = CycleTally(target)
         self.queued = self.total = self.max = self.above = self.sent_bytes = 0
         self.verdicts = np.zeros(len(VERDICTS), np.int64)
         self._count = np.zeros(_TIME_BINS, np.int64)
@@ -168,6 +172,7 @@ class _Tally:
         self.sent_bytes += int(size[(verdict == _SENT) | (verdict == _MARK)].sum())
         queued = verdict != _TAIL
         time, delay = time[queued], delay[queued]
+        self.cycles.add(time, delay, verdict[queued] == _AQM)
         if not len(delay):
             return
         self.queued += len(delay)

@@ -157,6 +157,8 @@ class Scenario(_Strict):
 
     title: str = ""
     description: str = ""
+    notes: str = ""
+    """What to look at and why it comes out so; paragraphs of the report."""
     duration: PositiveTime
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     target: PositiveTime = 5_000_000

@@ -8,6 +8,7 @@
 //! Everything that the silicon cannot do is refused here, not while packets pass.
 
 use super::access;
+use super::fit;
 use super::gress::{Gress, check_block};
 use super::math_unit::Reading;
 use super::metadata::Clock;
@@ -184,6 +185,7 @@ pub fn build(
     };
     let registers = registers(&program, options.math_unit, diagnostics);
     check_accesses(&program, &blocks, diagnostics);
+    diagnostics.extend(fit::check(&program, blocks));
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
@@ -202,7 +204,7 @@ pub fn build(
 }
 
 /// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.
-fn find_blocks(
+pub(super) fn find_blocks(
     program: &Program,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<[UnitId; 6], Refusal> {

@@ -9,6 +9,7 @@
 //! | [`rules`] | what the chip cannot do, why, and what to do instead |
 //! | [`register_action`] | register actions compiled to stateful-ALU instructions |
 //! | [`salu`], [`math_unit`] | the stateful ALU, bit by bit |
+//! | [`fit`] | stages, estimated |
 //! | [`externs`] | the other fixed-function blocks |
 //! | [`Tofino`] | the two passes of a packet |
 //! | [`ControlPlane`] | table entries, as data |
@@ -17,6 +18,7 @@ mod access;
 mod arguments;
 mod control;
 pub mod externs;
+pub mod fit;
 mod gress;
 mod load;
 pub mod math_unit;

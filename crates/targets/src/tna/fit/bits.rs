@@ -1,0 +1,249 @@
+//! Which bits of which field an expression reads.
+//!
+//! Dependencies are between fields, and a slice of a field is a field of its own. Knows the IR's
+//! expressions and nothing of the chip.
+
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Unary, Unit, WideSlot};
+use std::collections::HashMap;
+
+/// A variable of a unit's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// At most 128 bits.
+    Narrow(Slot),
+    /// More.
+    Wide(WideSlot),
+}
+
+/// Bits `low..=high` of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bits {
+    /// The variable.
+    pub place: Place,
+    /// Lowest bit.
+    pub low: u32,
+    /// Highest bit.
+    pub high: u32,
+}
+
+impl Bits {
+    /// All bits of a narrow slot.
+    pub fn whole(unit: &Unit, slot: Slot) -> Bits {
+        let width = unit.slots.get(slot.index()).map_or(1, |info| info.scalar.width());
+        Bits { place: Place::Narrow(slot), low: 0, high: width.max(1) - 1 }
+    }
+
+    /// All bits of a wide slot.
+    pub fn whole_wide(unit: &Unit, slot: WideSlot) -> Bits {
+        let width = unit.wide_slots.get(slot.index()).map_or(1, |info| info.scalar.width());
+        Bits { place: Place::Wide(slot), low: 0, high: width.max(1) - 1 }
+    }
+
+    /// True if the two share a bit.
+    pub fn overlap(&self, other: &Bits) -> bool {
+        self.place == other.place && self.low <= other.high && other.low <= self.high
+    }
+
+    /// How many bits.
+    pub fn width(&self) -> u32 {
+        self.high - self.low + 1
+    }
+
+    /// Bytes that it takes on a crossbar.
+    pub fn bytes(&self) -> u32 {
+        self.width().div_ceil(8)
+    }
+
+    /// The field's name, with the bits if they are not all.
+    pub fn name(&self, unit: &Unit) -> String {
+        let info = match self.place {
+            Place::Narrow(slot) => unit.slots.get(slot.index()),
+            Place::Wide(slot) => unit.wide_slots.get(slot.index()),
+        };
+        let Some(info) = info else { return "?".to_owned() };
+        if let Some(header) = info.name.strip_suffix(".$valid$") {
+            return format!("{header}.isValid()");
+        }
+        match (self.low, self.high + 1 == info.scalar.width()) {
+            (0, true) => info.name.to_string(),
+            _ => format!("{}[{}:{}]", info.name, self.high, self.low),
+        }
+    }
+}
+
+/// Slots that stand for another slot or a constant since they were copied from it.
+#[derive(Clone, Debug, Default)]
+pub struct Copies(HashMap<Slot, Expr>);
+
+impl Copies {
+    /// From now on `slot` stands for `value`, a slot or a constant.
+    pub fn learn(&mut self, slot: Slot, value: Expr) {
+        self.0.insert(slot, value);
+    }
+
+    /// What is written no longer stands for anything, nor does anything stand for it.
+    pub fn forget(&mut self, written: &Bits) {
+        let Place::Narrow(slot) = written.place else { return };
+        self.0.remove(&slot);
+        self.0.retain(|_, value| !matches!(value.kind, ExprKind::Slot(other) if other == slot));
+    }
+
+    /// What a slot stands for.
+    pub fn get(&self, slot: Slot) -> Option<&Expr> {
+        self.0.get(&slot)
+    }
+
+    /// Calls `see` for the bits that bits `low..=high` of `expr` depend on.
+    pub fn read(&self, expr: &Expr, low: u32, high: u32, see: &mut dyn FnMut(Bits)) {
+        let width = expr.scalar.width().max(1);
+        let high = high.min(width - 1);
+        if low > high {
+            return;
+        }
+        let whole = |operand: &Expr, see: &mut dyn FnMut(Bits)| self.read_all(operand, see);
+        match &expr.kind {
+            ExprKind::Slot(slot) => match self.0.get(slot) {
+                Some(stands_for) => self.read(stands_for, low, high, see),
+                None => see(Bits { place: Place::Narrow(*slot), low, high }),
+            },
+            ExprKind::WideSlot(slot) => see(Bits { place: Place::Wide(*slot), low, high }),
+            ExprKind::Element { base, stride, count, index } => {
+                (0..*count).for_each(|at| {
+                    see(Bits { place: Place::Narrow(Slot(base.0 + at * stride)), low, high });
+                });
+                whole(index, see);
+            }
+            ExprKind::WideElement { base, stride, count, index } => {
+                (0..*count).for_each(|at| {
+                    see(Bits { place: Place::Wide(WideSlot(base.0 + at * stride)), low, high });
+                });
+                whole(index, see);
+            }
+            ExprKind::Unary(Unary::Complement, a) => self.read(a, low, high, see),
+            ExprKind::Unary(_, a) => self.read(a, 0, high, see),
+            ExprKind::Binary(op, a, b) => self.read_binary(*op, (a, b), (low, high), see),
+            ExprKind::Mux(condition, a, b) => {
+                whole(condition, see);
+                self.read(a, low, high, see);
+                self.read(b, low, high, see);
+            }
+            ExprKind::Slice(inner, from) => self.read(inner, from + low, from + high, see),
+            ExprKind::Cast(inner) => {
+                let top = inner.scalar.width().max(1) - 1;
+                let extended = high > top && inner.scalar.is_signed();
+                self.read(inner, if extended { low.min(top) } else { low }, high.min(top), see);
+            }
+            ExprKind::Const(_)
+            | ExprKind::WideConst(_)
+            | ExprKind::Lookahead { .. }
+            | ExprKind::PacketLength => {}
+        }
+    }
+
+    /// [`Copies::read`] for all bits.
+    pub fn read_all(&self, expr: &Expr, see: &mut dyn FnMut(Bits)) {
+        self.read(expr, 0, expr.scalar.width().max(1) - 1, see);
+    }
+
+    fn read_binary(
+        &self,
+        op: Binary,
+        (a, b): (&Expr, &Expr),
+        (low, high): (u32, u32),
+        see: &mut dyn FnMut(Bits),
+    ) {
+        match op {
+            // Carries go upwards only.
+            Binary::Add | Binary::Sub | Binary::Mul => {
+                self.read(a, 0, high, see);
+                self.read(b, 0, high, see);
+            }
+            Binary::BitAnd | Binary::BitOr | Binary::BitXor => {
+                self.read(a, low, high, see);
+                self.read(b, low, high, see);
+            }
+            Binary::Concat => {
+                let split = b.scalar.width();
+                self.read(b, low, high.min(split.saturating_sub(1)), see);
+                if high >= split {
+                    self.read(a, low.saturating_sub(split), high - split, see);
+                }
+            }
+            _ => {
+                self.read_all(a, see);
+                self.read_all(b, see);
+            }
+        }
+    }
+}
+
+/// True for a constant.
+pub fn is_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::WideConst(_) => true,
+        ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_constant(inner),
+        _ => false,
+    }
+}
+
+/// True for a field, a slice of one, or one made wider: what a container can be set to at once.
+pub fn is_plain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Slot(_) | ExprKind::WideSlot(_) => true,
+        ExprKind::Cast(inner) => is_plain(inner),
+        ExprKind::Slice(inner, _) => is_plain(inner),
+        _ => is_constant(expr),
+    }
+}
+
+/// How many instructions, one after the other, compute an expression; 0 for what is only moved.
+/// An instruction combines two sources of one container.
+pub fn steps(expr: &Expr) -> u32 {
+    match &expr.kind {
+        ExprKind::Cast(a) | ExprKind::Slice(a, _) => steps(a),
+        ExprKind::Unary(Unary::Not, a) => steps(a),
+        ExprKind::Unary(_, a) => 1 + steps(a),
+        // Two masked halves are one bit-masked set.
+        ExprKind::Binary(Binary::BitOr, a, b) if masked(a).is_some() && masked(b).is_some() => {
+            1 + masked(a).map_or(0, steps).max(masked(b).map_or(0, steps))
+        }
+        ExprKind::Binary(Binary::Concat | Binary::And | Binary::Or, a, b) => steps(a).max(steps(b)),
+        ExprKind::Binary(
+            Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge,
+            a,
+            b,
+        ) => steps(a).max(steps(b)),
+        ExprKind::Binary(_, a, b) => 1 + steps(a).max(steps(b)),
+        ExprKind::Mux(c, a, b) => steps(c).max(steps(a)).max(steps(b)),
+        _ => 0,
+    }
+}
+
+/// The operand of a mask with a constant.
+fn masked(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Binary(Binary::BitAnd, a, b) if is_constant(b) => Some(a),
+        ExprKind::Binary(Binary::BitAnd, a, b) if is_constant(a) => Some(b),
+        _ => None,
+    }
+}
+
+/// True if the value of the expression is decided by a gateway rather than an instruction.
+pub fn is_condition(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(op, ..) => matches!(
+            op,
+            Binary::Eq
+                | Binary::Ne
+                | Binary::Lt
+                | Binary::Le
+                | Binary::Gt
+                | Binary::Ge
+                | Binary::And
+                | Binary::Or
+        ),
+        ExprKind::Unary(Unary::Not, _) | ExprKind::Mux(..) => true,
+        ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_condition(inner),
+        _ => false,
+    }
+}

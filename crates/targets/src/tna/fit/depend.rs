@@ -1,0 +1,244 @@
+//! Which node waits for which, and how many stages (the vendor's dependency graph has the same
+//! kinds and distances).
+//!
+//! | dependency | the later node | stages |
+//! |---|---|---|
+//! | match | reads a field in a key, condition, hash or stateful ALU | 1 |
+//! | action | reads a field in an instruction | 1 |
+//! | output | writes the field too | 1 |
+//! | anti | writes a field that the earlier one reads | 0 |
+//! | control | runs only if the earlier one says so | 0 |
+
+use super::bits::{Bits, Place};
+use super::node::{Kind, Node, Reader};
+use serde::Serialize;
+use sojourn_p4::ir::ObjectId;
+use sojourn_p4::source::Span;
+use std::collections::{BTreeMap, HashMap};
+
+/// Why one node waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dependency {
+    /// The earlier node writes what the later one is matched on.
+    Match,
+    /// The earlier node writes an operand of the later one's action.
+    Action,
+    /// Both write a field.
+    Output,
+    /// The later node overwrites what the earlier one reads.
+    Anti,
+    /// The earlier node decides whether the later one runs.
+    Control,
+}
+
+/// A node waits for another.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// The earlier node.
+    pub from: usize,
+    /// Stages between the two, at least.
+    pub distance: u32,
+    /// The same if a compiler sees through copies and constants: what nobody can do without.
+    pub certain: u32,
+    /// Why.
+    pub dependency: Dependency,
+    /// The field, if it is about one.
+    pub field: Option<Bits>,
+    /// What reads it.
+    pub by: Option<Reader>,
+    /// Where the earlier node writes it.
+    pub written: Span,
+}
+
+/// The nodes of one pass, and what each waits for.
+#[derive(Debug)]
+pub struct Graph {
+    /// The nodes, in the order of the program.
+    pub nodes: Vec<Node>,
+    /// What each waits for.
+    pub waits: Vec<Vec<Edge>>,
+    /// Nodes that have to be in one stage, as they share a register: index of the group of each.
+    pub group: Vec<usize>,
+}
+
+impl Graph {
+    /// Finds all dependencies.
+    pub fn new(nodes: Vec<Node>) -> Graph {
+        let mut waits: Vec<Vec<Edge>> = Vec::with_capacity(nodes.len());
+        let mut writers: HashMap<Place, Vec<usize>> = HashMap::new();
+        let mut readers: HashMap<Place, Vec<usize>> = HashMap::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let mut edges = Vec::new();
+            control_edge(&nodes, node, &mut edges);
+            for read in &node.reads {
+                let field = Some((read.bits, Some(read.by)));
+                for from in earlier(&writers, &nodes, node, &read.bits) {
+                    write_edges(
+                        &nodes[from],
+                        from,
+                        field,
+                        Dependency::reading(read.by),
+                        &mut edges,
+                    );
+                }
+            }
+            for write in &node.writes {
+                let field = Some((write.bits, None));
+                for from in earlier(&writers, &nodes, node, &write.bits) {
+                    write_edges(&nodes[from], from, field, Dependency::Output, &mut edges);
+                }
+                for from in earlier(&readers, &nodes, node, &write.bits) {
+                    let read = nodes[from].reads.iter().find(|r| r.bits.overlap(&write.bits));
+                    edges.extend(read.map(|read| Edge {
+                        from,
+                        distance: 0,
+                        certain: 0,
+                        dependency: Dependency::Anti,
+                        field: Some(write.bits),
+                        by: Some(read.by),
+                        written: nodes[from].span,
+                    }));
+                }
+            }
+            strongest(&mut edges);
+            waits.push(edges);
+            for (known, places) in [
+                (&mut writers, node.writes.iter().map(|w| w.bits.place).collect::<Vec<_>>()),
+                (&mut readers, node.reads.iter().map(|r| r.bits.place).collect()),
+            ] {
+                for place in places {
+                    let list = known.entry(place).or_default();
+                    if list.last() != Some(&at) {
+                        list.push(at);
+                    }
+                }
+            }
+        }
+        let group = groups(&nodes);
+        Graph { nodes, waits, group }
+    }
+
+    /// The earliest stage of each node if nothing but dependencies counts, by distance as given
+    /// by `of`; none if a register would have to be in two stages.
+    pub fn earliest(&self, of: impl Fn(&Edge) -> u32) -> Option<Vec<u32>> {
+        let count = self.nodes.len();
+        let mut stage = vec![0; count];
+        let mut shared = vec![0; count];
+        // Each round settles at least one group of nodes that share a register.
+        for _ in 0..=count + 1 {
+            let mut changed = false;
+            for at in 0..count {
+                let own = self.waits[at].iter().map(|edge| stage[edge.from] + of(edge)).max();
+                let group = self.group[at];
+                let now = own.unwrap_or(0).max(shared[group]);
+                if now != stage[at] || now > shared[group] {
+                    stage[at] = now;
+                    shared[group] = now;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return Some(stage);
+            }
+        }
+        None
+    }
+
+    /// The number of stages that the nodes take, given the stage of each.
+    pub fn depth(&self, stage: &[u32]) -> u32 {
+        let ends = self.nodes.iter().zip(stage).map(|(node, stage)| stage + node.extra + 1);
+        ends.max().unwrap_or(0)
+    }
+}
+
+impl Dependency {
+    fn reading(by: Reader) -> Dependency {
+        if by == Reader::Action { Dependency::Action } else { Dependency::Match }
+    }
+}
+
+fn earlier<'a>(
+    known: &'a HashMap<Place, Vec<usize>>,
+    nodes: &'a [Node],
+    node: &'a Node,
+    bits: &Bits,
+) -> impl Iterator<Item = usize> + 'a {
+    let list = known.get(&bits.place).map_or(&[][..], Vec::as_slice);
+    list.iter().copied().filter(|from| !node.excludes(&nodes[*from]))
+}
+
+fn control_edge(nodes: &[Node], node: &Node, edges: &mut Vec<Edge>) {
+    let Some(guard) = node.guard else { return };
+    edges.push(Edge {
+        from: guard,
+        distance: nodes[guard].extra,
+        certain: 0,
+        dependency: Dependency::Control,
+        field: None,
+        by: None,
+        written: nodes[guard].span,
+    });
+}
+
+fn write_edges(
+    writer: &Node,
+    from: usize,
+    field: Option<(Bits, Option<Reader>)>,
+    dependency: Dependency,
+    edges: &mut Vec<Edge>,
+) {
+    let Some((bits, by)) = field else { return };
+    let Some(write) = writer.writes.iter().rfind(|write| write.bits.overlap(&bits)) else { return };
+    let sure = dependency != Dependency::Output && !write.copied;
+    edges.push(Edge {
+        from,
+        distance: 1 + writer.extra,
+        certain: u32::from(sure),
+        dependency,
+        field: Some(bits),
+        by,
+        written: write.span,
+    });
+}
+
+/// Keeps the longest edge from each node.
+fn strongest(edges: &mut Vec<Edge>) {
+    let mut best: BTreeMap<usize, Edge> = BTreeMap::new();
+    for edge in edges.drain(..) {
+        match best.get_mut(&edge.from) {
+            Some(known) => {
+                let certain = known.certain.max(edge.certain);
+                if edge.distance > known.distance {
+                    *known = edge;
+                }
+                known.certain = certain;
+            }
+            None => {
+                best.insert(edge.from, edge);
+            }
+        }
+    }
+    edges.extend(best.into_values());
+}
+
+/// Nodes that share a register get the same number, that of their first.
+fn groups(nodes: &[Node]) -> Vec<usize> {
+    let mut group: Vec<usize> = (0..nodes.len()).collect();
+    let mut first: HashMap<ObjectId, usize> = HashMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        for register in &node.registers {
+            let other = *first.entry(*register).or_insert(at);
+            let (a, b) = (group[other].min(group[at]), group[other].max(group[at]));
+            if a != b {
+                group.iter_mut().filter(|g| **g == b).for_each(|g| *g = a);
+            }
+        }
+    }
+    group
+}
+
+/// Nodes that count as a table of their own even without a key.
+pub fn is_table(node: &Node) -> bool {
+    !matches!(node.kind, Kind::Gateway)
+}

@@ -1,0 +1,63 @@
+//! Which statements become one action: neighbours that do not depend on each other, with one
+//! extern call among them at most. That is how the vendor's compiler makes actions of statements
+//! that stand outside tables; a called action is one anyway.
+
+use super::node::{Kind, Node};
+use sojourn_p4::source::{SourceMap, Span};
+
+/// The nodes that are needed, merged; guards point into the new list.
+pub fn merge(nodes: Vec<Node>, sources: &SourceMap) -> Vec<Node> {
+    let mut merged: Vec<Node> = Vec::new();
+    let mut place = vec![None; nodes.len()];
+    let guards: Vec<Option<usize>> = nodes.iter().map(|node| node.guard).collect();
+    for (at, mut node) in nodes.into_iter().enumerate().filter(|(_, node)| node.alive) {
+        node.guard = guards[at].and_then(|guard| place[guard]);
+        match merged.last_mut() {
+            Some(group) if one_action(group, &node, sources) => join(group, node),
+            _ => merged.push(node),
+        }
+        place[at] = Some(merged.len() - 1);
+    }
+    merged
+}
+
+fn one_action(group: &Node, next: &Node, sources: &SourceMap) -> bool {
+    let alike = group.kind == Kind::Action
+        && next.kind == Kind::Action
+        && group.list == next.list
+        && group.guard == next.guard
+        && group.path == next.path;
+    alike
+        && group.calls + next.calls <= 1
+        && group.extra == 0
+        && next.extra == 0
+        && !group.writes.iter().any(|write| {
+            let read = next.reads.iter().any(|read| read.bits.overlap(&write.bits));
+            read || next.writes.iter().any(|other| other.bits.overlap(&write.bits))
+        })
+        && same_text(group.span, next.span, sources)
+}
+
+/// True if no brace stands between the two: they are in one action, or both in no action.
+fn same_text(first: Span, second: Span, sources: &SourceMap) -> bool {
+    if second.start < first.end {
+        return first == second;
+    }
+    !sources.text(Span::new(first.end, second.start)).contains(['{', '}'])
+}
+
+fn join(group: &mut Node, next: Node) {
+    if !next.registers.is_empty() || group.name.is_empty() {
+        // The register gives the name; what else the action does comes after it.
+        group.name = format!("{}, {}", next.name, group.name);
+    } else if !group.name.split(", ").any(|name| name == next.name) {
+        group.name = format!("{}, {}", group.name, next.name);
+    }
+    group.span = group.span.to(next.span);
+    group.reads.extend(next.reads);
+    group.writes.extend(next.writes);
+    group.registers.extend(next.registers);
+    group.objects.extend(next.objects);
+    group.calls += next.calls;
+    group.data_bytes += next.data_bytes;
+}

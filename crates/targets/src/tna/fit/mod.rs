@@ -1,0 +1,146 @@
+//! Does it fit? Stages of a loaded program, estimated.
+//!
+//! It stands on the IR and on the chip's numbers; it must not know packets or control planes. What
+//! the vendor's compiler would choose freely is an estimate here and is called one; a program is
+//! refused only where its dependencies alone prove that it cannot fit.
+//!
+//! | file | step |
+//! |---|---|
+//! | `bits` | which bits of which field an expression reads |
+//! | `extract` | statements become nodes: tables, gateways, actions |
+//! | `live` | what nobody looks at goes |
+//! | `merge` | neighbours become one action |
+//! | `depend` | which node waits for which |
+//! | `resources` | what a node needs |
+//! | `schedule` | nodes go to stages |
+//! | `report`, `text` | the outcome as data and as text |
+//! | `check` | rules about conditions, actions and time |
+//! | `rules` | their reasons and cures |
+
+mod bits;
+mod check;
+mod depend;
+mod extract;
+mod live;
+mod merge;
+mod node;
+mod report;
+mod resources;
+pub mod rules;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use self::depend::Dependency;
+pub use self::report::{At, Containers, Fit, Pass, Placed, Reason, Stage, Step, Total};
+pub use self::resources::Resource;
+pub use self::rules::find as find_rule;
+
+use self::depend::Graph;
+use self::node::Node;
+use self::schedule::STAGES;
+use super::load::{Loaded, find_blocks};
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Program, UnitId};
+use sojourn_p4::source::{SourceMap, Span};
+
+/// The stages of a loaded program.
+pub fn estimate(loaded: &Loaded) -> Fit {
+    let program = loaded.plane.program();
+    let sources = &loaded.sources;
+    // A loaded program has its six blocks.
+    let blocks = find_blocks(program, &mut Vec::new()).unwrap_or([UnitId(0); 6]);
+    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+    let graphs =
+        [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
+    let units = controls(blocks).map(|unit| &program.units[unit.index()]);
+    let graphs = [&graphs[0], &graphs[1]];
+    let placement = schedule::place(program, units, graphs);
+    let at_least = passes.iter().map(PassNodes::at_least).max().unwrap_or(0);
+    report::report(units, graphs, &placement, at_least, sources)
+}
+
+/// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
+pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
+    let mut found = check::check(program, controls(blocks));
+    let none = SourceMap::new();
+    for pass in 0..2 {
+        let nodes = PassNodes::new(program, blocks, pass, &none);
+        found.extend(nodes.refusal(program, &program.units[controls(blocks)[pass].index()].name));
+    }
+    found
+}
+
+fn controls(blocks: [UnitId; 6]) -> [UnitId; 2] {
+    [blocks[1], blocks[4]]
+}
+
+/// The nodes of a pass before they are merged.
+struct PassNodes {
+    nodes: Vec<Node>,
+}
+
+impl PassNodes {
+    fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
+        let (control, deparser) = (blocks[3 * pass + 1], blocks[3 * pass + 2]);
+        let mut nodes = extract::nodes(program, control, sources);
+        live::drop_dead(&mut nodes, &live::seen_behind(program, control, deparser));
+        PassNodes { nodes }
+    }
+
+    /// The needed nodes, one a statement: what is not merged waits for nothing that it need not.
+    fn graph(&self) -> Graph {
+        let mut place = vec![None; self.nodes.len()];
+        let mut kept = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.alive) {
+            place[at] = Some(kept.len());
+            let mut node = node.clone();
+            node.guard = node.guard.and_then(|guard| place[guard]);
+            kept.push(node);
+        }
+        Graph::new(kept)
+    }
+
+    /// Stages that no compiler can do without.
+    fn at_least(&self) -> u32 {
+        let stages = self.graph().earliest(|edge| edge.certain).unwrap_or_default();
+        stages.into_iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The error that a pass cannot fit, if that is proven.
+    fn refusal(&self, program: &Program, control: &str) -> Option<Diagnostic> {
+        let graph = self.graph();
+        let Some(stages) = graph.earliest(|edge| edge.certain) else {
+            return Some(two_stages(program, &graph));
+        };
+        let (last, stage) = stages.iter().enumerate().max_by_key(|(_, stage)| **stage)?;
+        let needed = stage + 1;
+        if needed <= STAGES {
+            return None;
+        }
+        let span = graph.nodes[last].span;
+        let message = format!("`{control}` needs {needed} stages, one after the other");
+        let refused = rules::STAGES.refuse(span, message).with_label("the last of them");
+        Some(refused.into())
+    }
+}
+
+/// A register whose accesses wait for each other.
+fn two_stages(program: &Program, graph: &Graph) -> Diagnostic {
+    let stuck = graph.nodes.iter().enumerate().find_map(|(at, node)| {
+        let inside = |from: usize| graph.group[from] == graph.group[at] && from != at;
+        let mut waits = graph.waits[at].iter();
+        let edge = waits.find(|edge| edge.certain > 0 && inside(edge.from))?;
+        Some((node, &graph.nodes[edge.from]))
+    });
+    let Some((later, first)) = stuck else {
+        let message = "accesses to registers wait for each other";
+        return rules::REGISTER_STAGE.refuse(Span::DUMMY, message).into();
+    };
+    let register = later.registers.first().map(|id| &*program.objects[id.index()].name);
+    let name = register.unwrap_or("?");
+    let message = format!("register `{name}` would have to be in two stages");
+    let refused = rules::REGISTER_STAGE.refuse(later.span, message);
+    refused.with_label("waits for a result").with_place(first.span, "of this access").into()
+}

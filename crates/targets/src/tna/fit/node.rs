@@ -1,0 +1,141 @@
+//! What is placed into stages: tables, gateways, and actions without a table.
+
+use super::bits::Bits;
+use sojourn_p4::ir::{ObjectId, TableId};
+use sojourn_p4::source::Span;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A condition of an `if`.
+    Gateway,
+    /// A `switch` over a value, which becomes a table.
+    Switch,
+    /// Statements outside tables: the compiler makes a table without key of them.
+    Action,
+    /// A table of the program.
+    Table(TableId),
+}
+
+/// What reads a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reader {
+    /// The key of a table.
+    Match,
+    /// A condition.
+    Gateway,
+    /// A stateful ALU, or the index of a register, counter or meter.
+    Stateful,
+    /// A hash.
+    Hash,
+    /// An instruction of an action.
+    Action,
+}
+
+/// A read.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// What is read.
+    pub bits: Bits,
+    /// By what.
+    pub by: Reader,
+}
+
+/// A write.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// What is written.
+    pub bits: Bits,
+    /// Where.
+    pub span: Span,
+    /// True if a constant or an unchanged field is written: a compiler may see through that.
+    pub copied: bool,
+}
+
+/// An arm of a branch: which branch, and which of its arms.
+pub type Arm = (u32, u32);
+
+/// Something that has a place in a stage.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// For people.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The statement list it stands in; nodes of one list can become one table.
+    pub list: u32,
+    /// The arms of branches that it stands in, outermost first.
+    pub path: Vec<Arm>,
+    /// The node that decides whether it runs.
+    pub guard: Option<usize>,
+    /// What it reads.
+    pub reads: Vec<Read>,
+    /// What it writes.
+    pub writes: Vec<Write>,
+    /// Registers that it accesses.
+    pub registers: Vec<ObjectId>,
+    /// Other objects with memory: counters, meters, selectors.
+    pub objects: Vec<ObjectId>,
+    /// Extern calls other than hashes; one action has one of them at most.
+    pub calls: u32,
+    /// Instructions that come one after the other, beyond the first.
+    pub extra: u32,
+    /// Different instruction words.
+    pub words: u32,
+    /// Bytes of constants and results that come over the action data bus.
+    pub data_bytes: u32,
+    /// Bits of a range comparison in a gateway.
+    pub range_bits: u32,
+    /// False once nothing needs it.
+    pub alive: bool,
+}
+
+impl Node {
+    /// A node that does nothing yet.
+    pub fn new(kind: Kind, name: String, span: Span) -> Node {
+        Node {
+            kind,
+            name,
+            span,
+            list: 0,
+            path: Vec::new(),
+            guard: None,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            registers: Vec::new(),
+            objects: Vec::new(),
+            calls: 0,
+            extra: 0,
+            words: 0,
+            data_bytes: 0,
+            range_bits: 0,
+            alive: true,
+        }
+    }
+
+    /// True if a packet can meet only one of the two.
+    pub fn excludes(&self, other: &Node) -> bool {
+        let parts = self.path.iter().zip(&other.path);
+        parts.take_while(|(a, b)| a.0 == b.0).any(|(a, b)| a.1 != b.1)
+    }
+
+    /// True if it has an effect beyond the fields that it writes.
+    pub fn has_effects(&self) -> bool {
+        !self.registers.is_empty()
+            || !self.objects.is_empty()
+            || matches!(self.kind, Kind::Table(_))
+    }
+
+    /// One word for what it is.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Gateway => "gateway",
+            Kind::Switch => "switch",
+            Kind::Action if !self.registers.is_empty() => "stateful",
+            Kind::Action => "action",
+            Kind::Table(_) => "table",
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The estimate as data: what goes where, what it uses, and why it takes so long.
+
+use super::bits::Bits;
+use super::depend::{Dependency, Edge, Graph};
+use super::node::Reader;
+use super::resources::{Amounts, Resource, containers};
+use super::schedule::{Placement, STAGES};
+use serde::Serialize;
+use sojourn_p4::ir::Unit;
+use sojourn_p4::source::{SourceMap, Span};
+use std::collections::BTreeMap;
+
+/// Whether and how a program fits the stages of the chip.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fit {
+    /// The chip.
+    pub chip: &'static str,
+    /// Stages that it has.
+    pub stages_available: u32,
+    /// Stages that the placement takes: an estimate.
+    pub stages_used: u32,
+    /// True if that is enough.
+    pub fits: bool,
+    /// Stages that no compiler can do without.
+    pub stages_at_least: u32,
+    /// Ingress and egress.
+    pub passes: [Pass; 2],
+    /// The stages that are used, in order.
+    pub stages: Vec<Stage>,
+    /// What the whole program uses.
+    pub totals: Vec<Total>,
+    /// Packet header vector: an estimate, each field in containers of its own.
+    pub containers: Vec<Containers>,
+    /// What could not be placed, and what waited for a resource rather than a field.
+    pub notes: Vec<String>,
+}
+
+/// One of the two passes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pass {
+    /// `ingress` or `egress`.
+    pub name: &'static str,
+    /// Stages from 0 to the last that it uses.
+    pub stages: u32,
+    /// Stages that its dependencies alone take.
+    pub critical_stages: u32,
+    /// The longest chain of steps that need each other.
+    pub critical_path: Vec<Step>,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct At {
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// A step of the critical path.
+#[derive(Clone, Debug, Serialize)]
+pub struct Step {
+    /// The earliest stage in which it can be.
+    pub stage: u32,
+    /// `table`, `gateway`, `stateful`, `action` or `switch`.
+    pub kind: &'static str,
+    /// What it is.
+    pub name: String,
+    /// Where it stands.
+    pub at: Option<At>,
+    /// Why it is not earlier.
+    pub reason: Option<Reason>,
+}
+
+/// Why a step waits for the one before.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reason {
+    /// The kind of dependency; none if the two share a register.
+    pub dependency: Option<Dependency>,
+    /// The field.
+    pub field: Option<String>,
+    /// Where the step before writes it.
+    pub written: Option<At>,
+    /// All of it as half a sentence.
+    pub text: String,
+}
+
+/// A stage.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stage {
+    /// Its number, from 0.
+    pub stage: u32,
+    /// What is in it.
+    pub placed: Vec<Placed>,
+    /// What is used.
+    pub used: BTreeMap<Resource, u32>,
+}
+
+/// Something in a stage.
+#[derive(Clone, Debug, Serialize)]
+pub struct Placed {
+    /// `ingress` or `egress`.
+    pub pass: &'static str,
+    /// `table`, `gateway`, `stateful`, `action` or `switch`.
+    pub kind: &'static str,
+    /// What it is.
+    pub name: String,
+    /// Where it stands.
+    pub at: Option<At>,
+}
+
+/// What all stages together use of a resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct Total {
+    /// The resource.
+    pub resource: Resource,
+    /// For people.
+    pub name: &'static str,
+    /// In all stages.
+    pub used: u32,
+    /// Of so many.
+    pub limit: u32,
+    /// In the fullest stage.
+    pub most: u32,
+    /// Of so many.
+    pub limit_per_stage: u32,
+    /// True if the compiler may need another number.
+    pub estimate: bool,
+}
+
+/// Containers of one width.
+#[derive(Clone, Debug, Serialize)]
+pub struct Containers {
+    /// Bits of each.
+    pub width: u32,
+    /// Used by ingress and egress.
+    pub used: u32,
+    /// Of so many, not counting those that only pass from parser to deparser.
+    pub limit: u32,
+}
+
+pub(super) const PASSES: [&str; 2] = ["ingress", "egress"];
+
+/// The place of a span.
+pub(super) fn at(sources: &SourceMap, span: Span) -> Option<At> {
+    let location = sources.location(span)?;
+    Some(At { file: location.path.to_string(), line: location.line, column: location.column })
+}
+
+/// Makes the data.
+pub(super) fn report(
+    units: [&Unit; 2],
+    graphs: [&Graph; 2],
+    placement: &Placement,
+    stages_at_least: u32,
+    sources: &SourceMap,
+) -> Fit {
+    let stages_used = placement.stages.len() as u32;
+    let passes = [0, 1].map(|pass| Pass {
+        name: PASSES[pass],
+        stages: pass_stages(pass, placement),
+        critical_stages: critical_stages(graphs[pass]),
+        critical_path: critical_path(units[pass], graphs[pass], sources),
+    });
+    Fit {
+        chip: "Tofino 1",
+        stages_available: STAGES,
+        stages_used,
+        fits: stages_used <= STAGES && placement.unplaced.is_empty(),
+        stages_at_least,
+        passes,
+        stages: stages(graphs, placement, sources),
+        totals: totals(placement),
+        containers: phv(units, graphs),
+        notes: notes(graphs, placement),
+    }
+}
+
+fn pass_stages(pass: usize, placement: &Placement) -> u32 {
+    let uses = |stage: &super::schedule::Stage| stage.nodes.iter().any(|(p, _)| *p == pass);
+    placement.stages.iter().rposition(uses).map_or(0, |last| last as u32 + 1)
+}
+
+fn critical_stages(graph: &Graph) -> u32 {
+    graph.earliest(|edge| edge.distance).map_or(0, |stage| graph.depth(&stage))
+}
+
+fn stages(graphs: [&Graph; 2], placement: &Placement, sources: &SourceMap) -> Vec<Stage> {
+    let stage = |(number, stage): (usize, &super::schedule::Stage)| {
+        let mut nodes = stage.nodes.clone();
+        nodes.sort_unstable();
+        let placed = nodes.iter().map(|(pass, index)| {
+            let node = &graphs[*pass].nodes[*index];
+            let mut name = node.name.clone();
+            if placement.stage[*pass][*index] != number as u32 {
+                name.push_str(" (continued)");
+            }
+            let kind = node.kind_name();
+            Placed { pass: PASSES[*pass], kind, name, at: at(sources, node.span) }
+        });
+        let used = Resource::ALL.iter().map(|resource| (*resource, stage.used.get(*resource)));
+        Stage { stage: number as u32, placed: placed.collect(), used: used.collect() }
+    };
+    placement.stages.iter().enumerate().map(stage).collect()
+}
+
+fn totals(placement: &Placement) -> Vec<Total> {
+    let mut sum = Amounts::default();
+    placement.stages.iter().for_each(|stage| sum.take(&stage.used));
+    let total = |resource: &Resource| Total {
+        resource: *resource,
+        name: resource.name(),
+        used: sum.get(*resource),
+        limit: resource.limit() * STAGES,
+        most: placement.stages.iter().map(|s| s.used.get(*resource)).max().unwrap_or(0),
+        limit_per_stage: resource.limit(),
+        estimate: resource.is_estimate(),
+    };
+    Resource::ALL.iter().map(total).collect()
+}
+
+fn phv(units: [&Unit; 2], graphs: [&Graph; 2]) -> Vec<Containers> {
+    let [a, b] = [0, 1].map(|pass: usize| containers(units[pass], &graphs[pass].nodes));
+    let widths = [(8, 64), (16, 96), (32, 64)];
+    let each = widths.iter().zip(a.iter().zip(&b));
+    each.map(|(&(width, limit), (a, b))| Containers { width, used: a + b, limit }).collect()
+}
+
+fn notes(graphs: [&Graph; 2], placement: &Placement) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (pass, index, resource) in placement.delayed.iter().take(8) {
+        let name = &graphs[*pass].nodes[*index].name;
+        let why = resource.name();
+        notes.push(format!("{}: `{name}` waited for {why} (estimate)", PASSES[*pass]));
+    }
+    for (pass, index) in placement.unplaced.iter().take(8) {
+        let name = &graphs[*pass].nodes[*index].name;
+        notes.push(format!("{}: `{name}` has no stage (estimate)", PASSES[*pass]));
+    }
+    notes
+}
+
+/// The longest chain, from its first step to its last.
+fn critical_path(unit: &Unit, graph: &Graph, sources: &SourceMap) -> Vec<Step> {
+    let Some(stage) = graph.earliest(|edge| edge.distance) else { return Vec::new() };
+    let end = |at: &usize| (stage[*at] + graph.nodes[*at].extra, *at);
+    let Some(mut at) = (0..graph.nodes.len()).max_by_key(end) else { return Vec::new() };
+    let mut steps = Vec::new();
+    loop {
+        let node = &graph.nodes[at];
+        let tight = |edge: &&Edge| stage[edge.from] + edge.distance == stage[at];
+        let edge = graph.waits[at].iter().filter(tight).max_by_key(|edge| {
+            (edge.distance, edge.dependency == Dependency::Control, edge.certain)
+        });
+        let waits = edge.filter(|_| stage[at] > 0);
+        let sharing = match waits {
+            None if stage[at] > 0 => holder(graph, &stage, at),
+            _ => None,
+        };
+        let reason = match (waits, sharing) {
+            (Some(edge), _) => Some(reason(unit, graph, edge, sources)),
+            (None, Some(other)) => Some(Reason {
+                dependency: None,
+                field: None,
+                written: None,
+                text: format!("shares a register with `{}`", graph.nodes[other].name),
+            }),
+            (None, None) => None,
+        };
+        steps.push(Step {
+            stage: stage[at],
+            kind: node.kind_name(),
+            name: node.name.clone(),
+            at: self::at(sources, node.span),
+            reason,
+        });
+        match waits.map(|edge| edge.from).or(sharing) {
+            Some(before) if steps.len() <= graph.nodes.len() => at = before,
+            _ => break,
+        }
+    }
+    steps.reverse();
+    steps
+}
+
+/// The node that holds a group in its stage.
+fn holder(graph: &Graph, stage: &[u32], at: usize) -> Option<usize> {
+    (0..graph.nodes.len()).find(|other| {
+        let waits = &graph.waits[*other];
+        *other != at
+            && graph.group[*other] == graph.group[at]
+            && waits.iter().any(|edge| stage[edge.from] + edge.distance == stage[at])
+    })
+}
+
+fn reason(unit: &Unit, graph: &Graph, edge: &Edge, sources: &SourceMap) -> Reason {
+    let field = edge.field.map(|bits: Bits| bits.name(unit));
+    let written = at(sources, edge.written);
+    let name = field.as_deref().unwrap_or_default();
+    let mut text = match (edge.dependency, edge.by) {
+        (Dependency::Match, Some(Reader::Gateway)) => format!("decides on {name}"),
+        (Dependency::Match, Some(Reader::Stateful)) => format!("its stateful ALU reads {name}"),
+        (Dependency::Match, Some(Reader::Hash)) => format!("hashes {name}"),
+        (Dependency::Match, _) => format!("is matched on {name}"),
+        (Dependency::Action, _) => format!("computes with {name}"),
+        (Dependency::Output, _) => format!("writes {name} too"),
+        (Dependency::Anti, _) => format!("overwrites {name} after it was read"),
+        (Dependency::Control, _) => "runs if the one before says so".to_owned(),
+    };
+    let taken = graph.nodes[edge.from].extra;
+    if taken > 0 {
+        text.push_str(&format!(", which takes {} steps", taken + 1));
+    }
+    Reason { dependency: Some(edge.dependency), field, written, text }
+}

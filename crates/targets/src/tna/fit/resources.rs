@@ -1,0 +1,318 @@
+//! What a stage has, and what a node needs of it.
+//!
+//! Limits are the chip's (Tofino 1: `mau_spec` and `device` of the open-source back end); needs are
+//! estimates where the compiler has a choice, as in the layout of an exact match.
+
+use super::bits::{Bits, Place};
+use super::node::{Kind, Node, Reader};
+use crate::tna::arguments;
+use crate::tna::register_action::Shape;
+use serde::Serialize;
+use sojourn_p4::ir::{Layout, ObjectId, Program, Table, Unit};
+use std::collections::HashSet;
+
+/// A resource of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Tables, with and without key.
+    LogicalTables,
+    /// Gateways.
+    Gateways,
+    /// Stateful, meter and selector ALUs.
+    StatefulAlus,
+    /// ALUs of counters.
+    StatisticsAlus,
+    /// SRAM blocks of 1024 words of 128 bits.
+    SramBlocks,
+    /// TCAM blocks of 512 words of 44 bits.
+    TcamBlocks,
+    /// Map RAMs beside the SRAM of registers, counters and meters.
+    MapRams,
+    /// Bytes of the exact-match crossbar, gateways and stateful ALUs included.
+    ExactCrossbarBytes,
+    /// Bytes of the ternary-match crossbar.
+    TernaryCrossbarBytes,
+    /// Bits of the hash matrix.
+    HashBits,
+    /// 16-bit slices that carry hashes to memories and actions.
+    HashDistribution,
+    /// Bytes of the action data bus.
+    ActionDataBytes,
+    /// Instruction words.
+    InstructionWords,
+}
+
+/// How many resources there are.
+pub const COUNT: usize = 13;
+
+impl Resource {
+    /// All of them.
+    pub const ALL: [Resource; COUNT] = [
+        Resource::LogicalTables,
+        Resource::Gateways,
+        Resource::StatefulAlus,
+        Resource::StatisticsAlus,
+        Resource::SramBlocks,
+        Resource::TcamBlocks,
+        Resource::MapRams,
+        Resource::ExactCrossbarBytes,
+        Resource::TernaryCrossbarBytes,
+        Resource::HashBits,
+        Resource::HashDistribution,
+        Resource::ActionDataBytes,
+        Resource::InstructionWords,
+    ];
+
+    /// What a stage has.
+    pub const fn limit(self) -> u32 {
+        match self {
+            Resource::LogicalTables | Resource::Gateways => 16,
+            Resource::StatefulAlus | Resource::StatisticsAlus => 4,
+            Resource::SramBlocks => 80,
+            Resource::TcamBlocks => 24,
+            Resource::MapRams => 48,
+            Resource::ExactCrossbarBytes => 128,
+            Resource::TernaryCrossbarBytes => 66,
+            Resource::HashBits => 8 * 52,
+            Resource::HashDistribution => 6,
+            Resource::ActionDataBytes => 128,
+            Resource::InstructionWords => 32,
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Resource::LogicalTables => "logical tables",
+            Resource::Gateways => "gateways",
+            Resource::StatefulAlus => "stateful and meter ALUs",
+            Resource::StatisticsAlus => "statistics ALUs",
+            Resource::SramBlocks => "SRAM blocks",
+            Resource::TcamBlocks => "TCAM blocks",
+            Resource::MapRams => "map RAMs",
+            Resource::ExactCrossbarBytes => "exact crossbar bytes",
+            Resource::TernaryCrossbarBytes => "ternary crossbar bytes",
+            Resource::HashBits => "hash bits",
+            Resource::HashDistribution => "hash distribution slices",
+            Resource::ActionDataBytes => "action data bus bytes",
+            Resource::InstructionWords => "instruction words",
+        }
+    }
+
+    /// True if the compiler has a choice that is not followed here.
+    pub const fn is_estimate(self) -> bool {
+        !matches!(self, Resource::StatefulAlus | Resource::StatisticsAlus)
+    }
+}
+
+/// Amounts of all resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts(pub [u32; COUNT]);
+
+impl Amounts {
+    /// The amount of one.
+    pub fn get(&self, resource: Resource) -> u32 {
+        self.0[resource as usize]
+    }
+
+    fn add(&mut self, resource: Resource, amount: u32) {
+        self.0[resource as usize] = self.get(resource).saturating_add(amount);
+    }
+
+    /// Takes all that `other` takes.
+    pub fn take(&mut self, other: &Amounts) {
+        Resource::ALL.iter().for_each(|resource| self.add(*resource, other.get(*resource)));
+    }
+
+    /// The resources of which a stage that uses this and `more` has too few.
+    pub fn exceeded<'a>(&'a self, more: &'a Amounts) -> impl Iterator<Item = Resource> + 'a {
+        let sum = |resource: Resource| self.get(resource).saturating_add(more.get(resource));
+        Resource::ALL.into_iter().filter(move |resource| sum(*resource) > resource.limit())
+    }
+}
+
+/// What a node needs.
+#[derive(Clone, Debug, Default)]
+pub struct Need {
+    /// Without the crossbars, on which two nodes can share a field.
+    pub fixed: Amounts,
+    /// Fields on the exact crossbar.
+    pub exact: HashSet<Bits>,
+    /// Fields on the ternary crossbar.
+    pub ternary: HashSet<Bits>,
+}
+
+/// What a node needs in its stage. `attached` is false for a gateway without a table to sit in.
+pub fn need(program: &Program, unit: &Unit, node: &Node, attached: bool) -> Need {
+    let mut need = Need::default();
+    let fixed = &mut need.fixed;
+    match node.kind {
+        Kind::Gateway => {
+            fixed.add(Resource::Gateways, 1);
+            fixed.add(Resource::LogicalTables, u32::from(!attached));
+            fixed.add(Resource::HashBits, node.range_bits);
+        }
+        _ => fixed.add(Resource::LogicalTables, 1),
+    }
+    fixed.add(Resource::InstructionWords, node.words);
+    fixed.add(Resource::ActionDataBytes, node.data_bytes);
+    let mut ternary = false;
+    match node.kind {
+        Kind::Table(id) => {
+            let table = &program.tables[id.index()];
+            ternary = is_ternary(table);
+            memory(table, fixed);
+        }
+        Kind::Switch => fixed.add(Resource::SramBlocks, 1),
+        Kind::Action if !node.registers.is_empty() => {
+            // A table without key that addresses memory is made to hit by a gateway.
+            fixed.add(Resource::Gateways, 1);
+        }
+        _ => {}
+    }
+    for register in &node.registers {
+        stateful(program, unit, *register, node, fixed);
+    }
+    for object in &node.objects {
+        other(program, *object, fixed);
+    }
+    let hashed: u32 = hash_inputs(node);
+    fixed.add(Resource::HashBits, hashed.min(52));
+    fixed.add(Resource::HashDistribution, hashed.div_ceil(16).min(2));
+    for read in &node.reads {
+        match (read.by, ternary) {
+            (Reader::Action, _) => {}
+            (Reader::Match, true) => drop(need.ternary.insert(read.bits)),
+            _ => drop(need.exact.insert(read.bits)),
+        }
+    }
+    need
+}
+
+fn hash_inputs(node: &Node) -> u32 {
+    if node.reads.iter().any(|read| read.by == Reader::Hash) { 16 } else { 0 }
+}
+
+/// The register's ALU and memory. Two accesses to one register share both; the caller asks for
+/// the register once in a stage.
+fn stateful(program: &Program, _unit: &Unit, id: ObjectId, node: &Node, fixed: &mut Amounts) {
+    let (words, direct) = register_words(program, id);
+    fixed.add(Resource::StatefulAlus, 1);
+    let blocks = words.div_ceil(1024).max(1) + 1;
+    fixed.add(Resource::SramBlocks, blocks);
+    fixed.add(Resource::MapRams, blocks);
+    if !direct && node.reads.iter().any(|read| read.by == Reader::Stateful) {
+        fixed.add(Resource::HashBits, words.max(2).ilog2() + 1);
+        fixed.add(Resource::HashDistribution, 1);
+    }
+}
+
+/// Words of 128 bits that a register fills; true if it lies beside a table's entries.
+fn register_words(program: &Program, id: ObjectId) -> (u32, bool) {
+    let object = &program.objects[id.index()];
+    let entry = object.type_args.first();
+    let shape = entry.and_then(|entry| Shape::of(entry, object.span).ok());
+    let bits = shape.map_or(32, |shape| shape.width.bits() * if shape.dual { 2 } else { 1 });
+    let size: Option<u64> = arguments::integer(object, "size").ok();
+    let words = size.unwrap_or(1024).saturating_mul(u64::from(bits)).div_ceil(128);
+    (words.min(u64::from(u32::MAX / 2)) as u32, size.is_none())
+}
+
+fn other(program: &Program, id: ObjectId, fixed: &mut Amounts) {
+    let object = &program.objects[id.index()];
+    let size: u64 = arguments::integer(object, "size").unwrap_or(1024);
+    let blocks = (size.div_ceil(2048) + 1).min(1000) as u32;
+    match &*object.of {
+        "Counter" | "DirectCounter" => fixed.add(Resource::StatisticsAlus, 1),
+        "Meter" | "DirectMeter" | "Lpf" | "Wred" | "ActionSelector" => {
+            fixed.add(Resource::StatefulAlus, 1);
+        }
+        _ => return,
+    }
+    fixed.add(Resource::SramBlocks, blocks);
+    fixed.add(Resource::MapRams, blocks);
+}
+
+fn is_ternary(table: &Table) -> bool {
+    table.keys.iter().any(|key| !matches!(&*key.match_kind, "exact" | "selector" | "dleft_hash"))
+}
+
+/// Blocks of a table's entries and action data.
+fn memory(table: &Table, fixed: &mut Amounts) {
+    let data: u32 = table.actions.iter().map(data_bits).max().unwrap_or(0);
+    fixed.add(Resource::ActionDataBytes, data.div_ceil(8));
+    if table.keys.is_empty() {
+        return;
+    }
+    let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
+    let entries = table.size.unwrap_or(512).max(table.entries.len() as u64).max(1);
+    // Up to 32 bits of action data stand in the entry itself.
+    let immediate = if data <= 32 { data } else { 0 };
+    if data > 32 {
+        let per_word = (128 / data.next_power_of_two().min(128)).max(1);
+        fixed.add(Resource::SramBlocks, blocks(entries, u64::from(per_word) * 1024));
+    }
+    if is_ternary(table) {
+        let columns = u64::from(key.div_ceil(44).max(1));
+        let rows = entries.div_ceil(512);
+        fixed.add(Resource::TcamBlocks, columns.saturating_mul(rows).min(100_000) as u32);
+        let indirect = (128 / (immediate + 8).next_power_of_two().clamp(8, 128)).max(1);
+        fixed.add(Resource::SramBlocks, blocks(entries, u64::from(indirect) * 1024));
+    } else {
+        // 10 bits of the key are the row; 4 bits are the entry's version.
+        let entry = key.saturating_sub(10) + 4 + immediate + 8;
+        let (wide, per_word) = match entry {
+            0..=128 => (1, u64::from(128 / entry.max(1)).min(5)),
+            wider => (wider.div_ceil(128), 1),
+        };
+        fixed.add(Resource::SramBlocks, blocks(entries, per_word * 1024).saturating_mul(wide));
+        fixed.add(Resource::HashBits, 52);
+    }
+}
+
+fn blocks(entries: u64, in_one: u64) -> u32 {
+    entries.div_ceil(in_one).min(100_000) as u32
+}
+
+fn data_bits(action: &sojourn_p4::ir::TableAction) -> u32 {
+    let bits = action.data.iter().map(|(_, layout)| match layout {
+        Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => scalar.width().next_multiple_of(8),
+        _ => 0,
+    });
+    bits.sum()
+}
+
+/// Containers of each width that the fields of a pass take, if each has its own: 8, 16, 32 bits.
+pub fn containers(unit: &Unit, nodes: &[Node]) -> [u32; 3] {
+    let places: HashSet<Place> = nodes
+        .iter()
+        .flat_map(|node| {
+            let reads = node.reads.iter().map(|read| read.bits.place);
+            reads.chain(node.writes.iter().map(|write| write.bits.place))
+        })
+        .collect();
+    let mut containers = [0; 3];
+    let mut flags = 0;
+    for place in places {
+        let info = match place {
+            Place::Narrow(slot) => unit.slots.get(slot.index()),
+            Place::Wide(slot) => unit.wide_slots.get(slot.index()),
+        };
+        let Some(info) = info.filter(|info| !info.name.starts_with('$')) else { continue };
+        let width = info.scalar.width();
+        if width == 1 {
+            flags += 1;
+            continue;
+        }
+        containers[2] += width / 32;
+        match width % 32 {
+            0 => {}
+            1..=8 => containers[0] += 1,
+            9..=16 => containers[1] += 1,
+            _ => containers[2] += 1,
+        }
+    }
+    containers[0] += u32::div_ceil(flags, 8);
+    containers
+}

@@ -146,11 +146,16 @@ def _delay_traces(aqm: AqmResult, look: Look) -> list[go.Scatter]:
     over_time = aqm.findings.over_time
     time = np.round(over_time.time / 1e9, 6)
     low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
-    edge = {"width": 0, "color": look.colour}
-    band = {"mode": "lines", "line": edge, "hoverinfo": "skip", "showlegend": False}
     return [
-        go.Scatter(x=time, y=low, **band),
-        go.Scatter(x=time, y=high, fill="tonexty", fillcolor=_pale(look.colour), **band),
+        go.Scatter(
+            **_outline(time, low, high),
+            mode="lines",
+            line={"width": 0, "color": look.colour},
+            fill="toself",
+            fillcolor=_pale(look.colour),
+            hoverinfo="skip",
+            showlegend=False,
+        ),
         go.Scatter(
             x=time,
             y=mean,
@@ -162,6 +167,16 @@ def _delay_traces(aqm: AqmResult, look: Look) -> list[go.Scatter]:
             showlegend=False,
         ),
     ]
+
+
+def _outline(time: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
+    """The band from `low` to `high` as polygons, one for each stretch without an empty bin."""
+    full = np.flatnonzero(~np.isnan(low))
+    stretches = np.split(full, np.flatnonzero(np.diff(full) > 1) + 1)
+    gap = np.array([np.nan])
+    x = [part for s in stretches for part in (time[s], time[s][::-1], gap)]
+    y = [part for s in stretches for part in (high[s], low[s][::-1], gap)]
+    return {"x": np.concatenate(x), "y": np.concatenate(y)}
 
 
 def _distribution(result: Result) -> go.Figure:

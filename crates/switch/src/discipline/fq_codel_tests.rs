@@ -53,6 +53,15 @@ fn flows_are_served_in_the_order_of_the_rfc() {
 }
 
 #[test]
+fn a_turn_ends_when_exactly_a_quantum_is_sent() {
+    let mut queue = FqCodel::new(Params::default(), 1);
+    for (id, flow) in [(0, A), (1, A), (2, B), (3, B)] {
+        enqueue(&mut queue, 0, id, flow, 1514);
+    }
+    assert_eq!(send(&mut queue, 4), [0, 2, 1, 3]);
+}
+
+#[test]
 fn flows_get_equal_shares_of_bytes_whatever_their_packets() {
     let mut queue = FqCodel::new(Params::default(), 1);
     for id in 0..4000 {

@@ -7,7 +7,7 @@ use crate::tna::metadata::Role;
 use crate::tna::visit;
 use sojourn_p4::ast::Direction;
 use sojourn_p4::ir::{Arg, Layout, Program, Slot, StmtKind, UnitId, WideSlot};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The variables of `control` that something behind it reads: the deparser, or the chip.
 pub fn seen_behind(program: &Program, control: UnitId, deparser: UnitId) -> HashSet<Place> {
@@ -74,17 +74,23 @@ fn read_by_deparser(program: &Program, deparser: UnitId) -> HashSet<Place> {
 /// Takes away writes that nothing reads, then nodes that do nothing, until no more can go.
 pub fn drop_dead(nodes: &mut [Node], seen: &HashSet<Place>) {
     loop {
-        let read: HashSet<Place> = nodes
-            .iter()
-            .filter(|node| node.alive)
-            .flat_map(|node| node.reads.iter().map(|read| read.bits.place))
-            .collect();
-        let wanted = |bits: &Bits| seen.contains(&bits.place) || read.contains(&bits.place);
+        // Who reads what; a counter that only counts itself is read by nobody.
+        let mut readers: HashMap<Place, (usize, bool)> = HashMap::new();
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.alive) {
+            for read in &node.reads {
+                let known = readers.entry(read.bits.place).or_insert((at, false));
+                known.1 |= known.0 != at;
+            }
+        }
+        let wanted = |bits: &Bits, by: usize| {
+            let read = readers.get(&bits.place);
+            seen.contains(&bits.place) || read.is_some_and(|(at, more)| *more || *at != by)
+        };
         let guards: HashSet<usize> =
             nodes.iter().filter(|node| node.alive).filter_map(|node| node.guard).collect();
         let mut changed = false;
         for (at, node) in nodes.iter_mut().enumerate().filter(|(_, node)| node.alive) {
-            node.writes.retain(|write| wanted(&write.bits));
+            node.writes.retain(|write| wanted(&write.bits, at));
             let needed = match node.kind {
                 Kind::Gateway | Kind::Switch => guards.contains(&at),
                 _ => !node.writes.is_empty() || node.has_effects() || guards.contains(&at),

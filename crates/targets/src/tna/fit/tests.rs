@@ -1,1 +1,384 @@
-//! Tests.
+//! What takes a stage and what does not, on programs of a few lines and on the shipped ones.
+
+use super::{Dependency, Fit, Resource, estimate};
+use crate::tna::load::{LoadOptions, load_with};
+use crate::tna::testing::{Parts, p4_folder};
+use sojourn_p4::preprocess::FileLoader;
+
+/// Makes everything that the tests compute visible behind the control.
+const OUT: &str = "header out_h { bit<32> a; bit<32> b; bit<32> c; bit<16> d; bit<8> e; }
+struct digest_t { bit<32> a; }";
+
+/// The estimate of an egress control with these declarations and statements. The fields a to e of
+/// the metadata are mirrored, so that nothing computed into them is dead.
+fn egress(declarations: &str, apply: &str) -> Fit {
+    let parts = Parts {
+        types: OUT,
+        metadata: "MirrorId_t session;",
+        egress: declarations,
+        apply,
+        deparser: (
+            "Mirror() mirror;",
+            "if (d.mirror_type == 1) {
+                 mirror.emit<out_h>(m.session, { m.a, m.b, m.c, m.d, m.e });
+             }",
+        ),
+        ..Parts::default()
+    };
+    estimate(&parts.loaded())
+}
+
+fn stages(declarations: &str, apply: &str) -> u32 {
+    egress(declarations, apply).passes[1].stages
+}
+
+fn refused(declarations: &str, apply: &str) -> Vec<&'static str> {
+    let parts = Parts { egress: declarations, apply, ..Parts::default() };
+    parts.refused().into_iter().map(|(code, _)| code).collect()
+}
+
+fn warned(declarations: &str, apply: &str) -> Vec<&'static str> {
+    let parts = Parts { egress: declarations, apply, ..Parts::default() };
+    parts.loaded().warnings.into_iter().map(|warning| warning.code).collect()
+}
+
+/// The estimate of a shipped program.
+fn shipped(name: &str) -> Fit {
+    let options =
+        LoadOptions { include_paths: vec![p4_folder().join("include")], ..LoadOptions::default() };
+    let loaded = load_with(&FileLoader, p4_folder().join("tna").join(name), &options);
+    estimate(&loaded.unwrap_or_else(|error| panic!("{error}")))
+}
+
+const TABLE: &str = "action put(bit<32> x) { m.b = x; }
+    table t { key = { m.a : exact; } actions = { put; } size = 16; }";
+
+const STATE: &str = "Register<bit<32>, bit<9>>(512) state;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(state) add = {
+        void apply(inout bit<32> v, out bit<32> r) { v = v + m.a; r = v; }
+    };
+    RegisterAction<bit<32>, bit<9>, bit<32>>(state) read = {
+        void apply(inout bit<32> v, out bit<32> r) { r = v; }
+    };";
+
+#[test]
+fn what_does_not_depend_shares_a_stage() {
+    assert_eq!(stages("", "m.a = m.now + 1; m.b = m.now - 1; m.c = m.now;"), 1);
+}
+
+#[test]
+fn a_match_on_a_field_that_an_action_wrote_takes_one_more_stage() {
+    assert_eq!(stages(TABLE, "t.apply();"), 1);
+    let fit = egress(TABLE, "m.a = m.now + 1; t.apply();");
+    assert_eq!(fit.passes[1].stages, 2);
+    let last = fit.passes[1].critical_path.last().and_then(|step| step.reason.as_ref()).unwrap();
+    assert_eq!(last.dependency, Some(Dependency::Match));
+    assert_eq!(last.field.as_deref(), Some("m.a"));
+}
+
+#[test]
+fn an_operand_that_an_action_wrote_takes_one_more_stage() {
+    let fit = egress("", "m.a = m.now + 1; m.b = m.a + m.c;");
+    assert_eq!(fit.passes[1].stages, 2);
+    let last = fit.passes[1].critical_path.last().and_then(|step| step.reason.as_ref()).unwrap();
+    assert_eq!(last.dependency, Some(Dependency::Action));
+}
+
+#[test]
+fn a_second_write_of_a_field_takes_one_more_stage() {
+    assert_eq!(stages("", "m.a = m.now; if (m.e == 1) { m.a = m.c; }"), 2);
+}
+
+#[test]
+fn overwriting_a_field_after_it_was_read_costs_nothing() {
+    assert_eq!(stages("", "m.b = m.a + 1; m.a = m.now;"), 1);
+}
+
+#[test]
+fn a_gateway_on_a_computed_field_costs_a_stage_and_nothing_for_the_tables_it_guards() {
+    assert_eq!(stages("", "if (m.e == 1) { m.a = m.now; }"), 1);
+    assert_eq!(stages("", "m.e = m.e + 1; if (m.e == 1) { m.a = m.now; }"), 2);
+    assert_eq!(stages("", "m.e = m.e + 1; if (m.e == 1) { if (m.d == 2) { m.a = m.now; } }"), 2);
+}
+
+#[test]
+fn exclusive_branches_share_a_stage() {
+    let apply = "if (m.e == 1) { m.a = m.now; } else { m.a = m.c; }";
+    assert_eq!(stages("", apply), 1);
+    let apart = "if (m.e == 1) { m.a = m.now; } if (m.e == 2) { m.a = m.c; }";
+    assert_eq!(stages("", apart), 2, "that two values exclude each other is not seen");
+}
+
+#[test]
+fn what_follows_a_return_excludes_what_came_before_it() {
+    assert_eq!(stages("", "if (m.e == 1) { m.a = m.now; return; } m.a = m.c;"), 1);
+}
+
+#[test]
+fn what_a_hit_decides_is_in_the_tables_stage() {
+    assert_eq!(stages(TABLE, "if (t.apply().hit) { m.c = m.now; }"), 1);
+    assert_eq!(stages(TABLE, "switch (t.apply().action_run) { put: { m.c = m.now; } }"), 1);
+}
+
+#[test]
+fn an_input_of_a_stateful_alu_and_its_output_take_a_stage_each() {
+    let apply = "m.a = m.now + 1; m.b = add.execute(e.egress_port); m.c = m.b + 1;";
+    assert_eq!(stages(STATE, apply), 3);
+}
+
+#[test]
+fn a_result_that_is_cut_on_its_way_out_costs_nothing() {
+    let apply = "m.e = (bit<8>) read.execute(e.egress_port)[7:0];";
+    assert_eq!(stages(STATE, apply), 1);
+}
+
+#[test]
+fn all_accesses_to_a_register_are_in_the_stage_of_the_latest() {
+    let apply =
+        "if (m.e == 1) { m.c = m.now + 1; m.a = m.c + 1; m.b = add.execute(e.egress_port); }
+         else { m.b = read.execute(e.egress_port); }";
+    let fit = egress(STATE, apply);
+    assert_eq!(fit.passes[1].stages, 3);
+    let with_state: Vec<u32> = fit
+        .stages
+        .iter()
+        .filter(|stage| stage.placed.iter().any(|placed| placed.kind == "stateful"))
+        .map(|stage| stage.stage)
+        .collect();
+    assert_eq!(with_state, [2]);
+    assert_eq!(fit.stages[2].used[&Resource::StatefulAlus], 1);
+}
+
+#[test]
+fn a_fifth_register_goes_to_the_next_stage() {
+    let register = |n: u32| {
+        format!(
+            "Register<bit<32>, bit<9>>(512) r{n};
+             RegisterAction<bit<32>, bit<9>, bit<32>>(r{n}) a{n} = {{
+                 void apply(inout bit<32> v) {{ v = v + 1; }}
+             }};"
+        )
+    };
+    let declarations: String = (0..5).map(register).collect();
+    let apply: String = (0..5).map(|n| format!("a{n}.execute(e.egress_port);")).collect();
+    let fit = egress(&declarations, &apply);
+    assert_eq!(fit.passes[1].critical_stages, 1);
+    assert_eq!(fit.passes[1].stages, 2);
+    assert_eq!(fit.stages[0].used[&Resource::StatefulAlus], 4);
+    assert!(fit.notes.iter().any(|note| note.contains("stateful")), "{:?}", fit.notes);
+}
+
+#[test]
+fn a_hash_that_is_an_index_is_computed_on_the_way() {
+    let declarations = format!("Hash<bit<9>>(HashAlgorithm_t.CRC16) hash; {STATE}");
+    let apply = "bit<9> i = hash.get({ m.now }); m.b = read.execute(i);";
+    assert_eq!(stages(&declarations, apply), 1);
+}
+
+#[test]
+fn what_nobody_reads_takes_no_stage() {
+    assert_eq!(stages("", "m.f = m.f + 1;"), 0);
+    assert_eq!(stages("", "m.a = m.a + 1;"), 1, "but m.a is mirrored");
+}
+
+#[test]
+fn a_table_larger_than_a_stage_goes_on_in_the_next() {
+    let table = "action put(bit<32> x) { m.b = x; }
+        table t { key = { m.a : exact; } actions = { put; } size = 500000; }";
+    let fit = egress(table, "t.apply(); m.c = m.b + 1;");
+    assert!(fit.stages[0].used[&Resource::SramBlocks] == 80);
+    assert!(fit.stages[1].placed.iter().any(|placed| placed.name == "t (continued)"));
+    assert!(fit.passes[1].stages > 2, "what follows comes after its last stage");
+}
+
+#[test]
+fn ingress_and_egress_share_the_stages() {
+    let table = "action send(PortId_t port) { t.ucast_egress_port = port; }
+        table forward { key = { i.ingress_port : exact; } actions = { send; } }";
+    let parts = Parts {
+        ingress: table,
+        ingress_apply: "forward.apply();",
+        egress: "action drop() { d.drop_ctl = 1; }
+            table filter { key = { e.egress_port : exact; } actions = { drop; } }",
+        apply: "filter.apply();",
+        ..Parts::default()
+    };
+    let fit = estimate(&parts.loaded());
+    assert_eq!(fit.stages_used, 1);
+    assert_eq!(fit.stages[0].used[&Resource::LogicalTables], 2);
+}
+
+#[test]
+fn thirteen_steps_that_need_each_other_are_refused() {
+    let chain = |steps: u32| {
+        let step = |n| match n % 2 {
+            0 => "m.b = m.a + 1;",
+            _ => "m.a = m.b + 1;",
+        };
+        let chain: String = (0..steps).map(step).collect();
+        format!("{chain} if (m.a == 5) {{ d.drop_ctl = 1; }} if (m.b == 5) {{ d.drop_ctl = 1; }}")
+    };
+    let parts = |apply| Parts { apply, ..Parts::default() };
+    assert!(estimate(&parts(&chain(11)).loaded()).stages_used >= 12);
+    assert_eq!(refused("", &chain(13)), ["T1101"]);
+}
+
+#[test]
+fn more_than_twelve_stages_that_are_not_proven_are_no_error() {
+    let copies: String =
+        (0..14).map(|n| if n % 2 == 0 { "m.a = m.b;" } else { "m.b = m.a;" }).collect();
+    let fit = egress("", &format!("{copies} if (m.a == 5) {{ d.drop_ctl = 1; }}"));
+    assert!(!fit.fits);
+    assert!(fit.stages_at_least <= 12);
+    assert!(fit.render().starts_with("may not fit"));
+}
+
+#[test]
+fn a_condition_orders_no_two_fields() {
+    assert_eq!(refused("", "if (m.a < m.b) { d.drop_ctl = 1; }"), ["T1001"]);
+    assert!(warned("", "if (m.a == m.b) { d.drop_ctl = 1; }").is_empty());
+}
+
+#[test]
+fn a_condition_orders_twelve_bits_and_a_constant() {
+    assert_eq!(refused("", "if (m.a < 5000000) { d.drop_ctl = 1; }"), ["T1002"]);
+    assert!(warned("", "if (m.a[11:0] < 1000) { d.drop_ctl = 1; }").is_empty());
+}
+
+#[test]
+fn a_comparison_that_is_an_equality_of_upper_bits_has_any_width() {
+    assert!(warned("", "if (m.a > 0) { d.drop_ctl = 1; }").is_empty());
+    assert!(warned("", "if (m.a >= 4096) { d.drop_ctl = 1; }").is_empty());
+    assert!(warned("", "if (m.a <= 0xfffff) { d.drop_ctl = 1; }").is_empty());
+    assert!(warned("", "if (m.a < 0x5000000) { d.drop_ctl = 1; }").is_empty());
+    assert!(warned("", "if ((int<32>) m.a < 0) { d.drop_ctl = 1; }").is_empty());
+}
+
+#[test]
+fn a_local_constant_in_a_condition_is_no_field() {
+    assert!(warned("", "bit<8> limit = 5; if (m.e < limit) { d.drop_ctl = 1; }").is_empty());
+}
+
+#[test]
+fn a_condition_that_computes_is_warned_of() {
+    assert_eq!(warned("", "if (m.a - m.b == 5) { d.drop_ctl = 1; }"), ["T1003"]);
+}
+
+fn table_action(body: &str) -> String {
+    format!(
+        "action act() {{ {body} }}
+         table t {{ key = {{ m.e : exact; }} actions = {{ act; }} size = 4; }}"
+    )
+}
+
+#[test]
+fn a_sum_of_three_fields_in_one_action_is_refused() {
+    assert_eq!(refused(&table_action("m.a = m.a + m.b + m.c;"), "t.apply();"), ["T1004"]);
+    let apart = table_action("m.a = m.b + m.c; m.b = m.a + m.now;");
+    assert_eq!(refused(&apart, "t.apply();"), ["T1004"]);
+    assert!(warned(&table_action("m.a = m.b + m.c; m.b = m.a;"), "t.apply();").is_empty());
+}
+
+#[test]
+fn products_and_quotients_are_refused_unless_they_are_shifts() {
+    assert_eq!(refused("", "m.a = m.b * m.c;"), ["T1005"]);
+    assert_eq!(refused("", "m.a = m.b / 10;"), ["T1005"]);
+    assert_eq!(refused("", "m.a = m.b % 10;"), ["T1005"]);
+    assert!(warned("", "m.a = m.b * 8; m.c = m.b / 4;").is_empty());
+}
+
+#[test]
+fn a_shift_by_a_field_is_refused() {
+    assert_eq!(refused("", "m.a = m.b << m.e;"), ["T1006"]);
+    assert!(warned("", "m.a = m.b << 3;").is_empty());
+}
+
+#[test]
+fn a_loop_is_warned_of() {
+    assert!(warned("", "for (bit<8> n in 1 .. 4) { m.e = m.e + n; }").contains(&"T1007"));
+}
+
+#[test]
+fn arithmetic_wider_than_a_container_is_told() {
+    let wide = "bit<48> x = ep.global_tstamp";
+    assert_eq!(refused("", &format!("{wide} |-| 5; h.ethernet.dst = x;")), ["T1008"]);
+    assert_eq!(warned("", &format!("{wide} - 5; h.ethernet.dst = x;")), ["T1009"]);
+    let cut = "m.a = (bit<32>) (ep.global_tstamp - h.ethernet.dst);";
+    assert!(warned("", cut).is_empty(), "only the low 32 bits are wanted");
+}
+
+fn time_register(ty: &str, condition: &str) -> String {
+    format!(
+        "Register<{ty}, bit<9>>(512) next;
+         RegisterAction<{ty}, bit<9>, bit<1>>(next) due = {{
+             void apply(inout {ty} v, out bit<1> r) {{ r = 0; if ({condition}) {{ r = 1; }} }}
+         }};"
+    )
+}
+
+#[test]
+fn an_unsigned_comparison_of_32_bit_times_is_warned_of() {
+    let apply = "m.now = ep.global_tstamp[31:0]; m.f = due.execute(e.egress_port);";
+    assert_eq!(warned(&time_register("bit<32>", "m.now > v"), apply), ["T1201"]);
+    assert!(warned(&time_register("int<32>", "(int<32>) m.now - v > 0"), apply).is_empty());
+    let other = "m.now = h.ethernet.dst[31:0]; m.f = due.execute(e.egress_port);";
+    assert!(warned(&time_register("bit<32>", "m.now > v"), other).is_empty());
+}
+
+#[test]
+fn the_queues_short_timestamps_are_warned_of() {
+    assert_eq!(warned("", "m.a = (bit<32>) e.enq_tstamp;"), ["T1202"]);
+    assert_eq!(warned("", "m.a = (bit<32>) e.deq_timedelta;"), ["T1202"]);
+}
+
+#[test]
+fn p4_codel_takes_six_stages_as_with_the_open_source_back_end() {
+    let fit = shipped("p4_codel.p4");
+    assert_eq!(fit.passes.each_ref().map(|pass| pass.stages), [1, 6]);
+    let kinds: Vec<(u32, &str)> =
+        fit.passes[1].critical_path.iter().map(|step| (step.stage, step.kind)).collect();
+    let expected = [
+        (0, "action"),
+        (1, "action"),
+        (2, "gateway"),
+        (2, "action"),
+        (3, "stateful"),
+        (4, "stateful"),
+        (5, "gateway"),
+        (5, "action"),
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn codel_act_takes_seven_stages_as_with_the_open_source_back_end() {
+    let fit = shipped("codel_act.p4");
+    assert_eq!(fit.passes.each_ref().map(|pass| pass.stages), [1, 7]);
+    assert_eq!(fit.passes[1].critical_stages, 7);
+}
+
+#[test]
+fn the_text_fits_100_columns() {
+    for program in ["p4_codel.p4", "codel_act.p4"] {
+        let text = shipped(program).render();
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(100), "{program}: {longest:?}");
+    }
+}
+
+#[test]
+fn a_thousand_registers_are_answered() {
+    let register = |n: u32| {
+        format!(
+            "Register<bit<32>, bit<9>>(512) r{n};
+             RegisterAction<bit<32>, bit<9>, bit<32>>(r{n}) a{n} = {{
+                 void apply(inout bit<32> v) {{ v = v + 1; }}
+             }};"
+        )
+    };
+    let declarations: String = (0..1000).map(register).collect();
+    let apply: String = (0..1000).map(|n| format!("a{n}.execute(e.egress_port);")).collect();
+    let fit = egress(&declarations, &apply);
+    assert_eq!(fit.stages_used, 250);
+    assert!(!fit.fits);
+}

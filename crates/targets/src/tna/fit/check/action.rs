@@ -1,5 +1,6 @@
 //! What the instructions of an action can do (T1004 to T1009).
 
+use super::Known;
 use crate::tna::fit::bits::{is_constant, steps};
 use crate::tna::fit::rules;
 use crate::tna::visit;
@@ -12,14 +13,14 @@ const CONTAINER_BITS: u32 = 32;
 
 /// Statements outside tables. Where one action ends and the next begins is not known here, so
 /// only single expressions are looked at.
-pub fn check_statements(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+pub fn check_statements(stmts: &[Stmt], constants: &Known, found: &mut Vec<Diagnostic>) {
     visit::statements(stmts, &mut |stmt| {
         if matches!(stmt.kind, StmtKind::Loop { .. }) {
             let message = "a loop: the estimate counts one round";
             found.push(rules::LOOP.warning(stmt.span, message));
         }
         for expr in visit::expressions(stmt) {
-            check_operations(expr, found);
+            check_operations(expr, constants, found);
         }
         if let StmtKind::Set(_, value) = &stmt.kind
             && steps(value) > 1
@@ -31,11 +32,11 @@ pub fn check_statements(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
 }
 
 /// The body of a table's action.
-pub fn check_action(body: &[Stmt], found: &mut Vec<Diagnostic>) {
+pub fn check_action(body: &[Stmt], constants: &Known, found: &mut Vec<Diagnostic>) {
     let mut known: HashMap<Slot, Expr> = HashMap::new();
     for stmt in body {
         for expr in visit::expressions(stmt) {
-            check_operations(expr, found);
+            check_operations(expr, constants, found);
         }
         let StmtKind::Set(slot, value) = &stmt.kind else {
             visit::written(stmt, &mut |slot| {
@@ -59,31 +60,33 @@ pub fn check_action(body: &[Stmt], found: &mut Vec<Diagnostic>) {
 }
 
 /// Operations that no instruction does.
-pub fn check_operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
+pub fn check_operations(expr: &Expr, constants: &Known, found: &mut Vec<Diagnostic>) {
     check_width(expr, expr.scalar.width(), found);
-    operations(expr, found);
+    operations(expr, constants, found);
 }
 
-fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
+fn operations(expr: &Expr, constants: &Known, found: &mut Vec<Diagnostic>) {
     if let ExprKind::Binary(op, a, b) = &expr.kind {
-        let powers = [a, b].into_iter().any(|operand| is_power_of_two(operand));
+        let power = |operand: &Expr| {
+            is_power_of_two(operand) || !is_constant(operand) && constants.may_be_constant(operand)
+        };
         match op {
-            Binary::Mul if !powers => {
+            Binary::Mul if !power(a) && !power(b) => {
                 let message = "a multiplication";
                 found.push(rules::MULTIPLICATION.refuse(expr.span, message).into());
             }
-            Binary::Div | Binary::Mod if !is_power_of_two(b) => {
+            Binary::Div | Binary::Mod if !power(b) => {
                 let message = "a division";
                 found.push(rules::MULTIPLICATION.refuse(expr.span, message).into());
             }
-            Binary::Shl | Binary::Shr if !is_constant(b) => {
+            Binary::Shl | Binary::Shr if !constants.may_be_constant(b) => {
                 let message = "a shift by a field";
                 found.push(rules::VARIABLE_SHIFT.refuse(expr.span, message).into());
             }
             _ => {}
         }
     }
-    visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
+    visit::operands(expr).into_iter().for_each(|operand| operations(operand, constants, found));
 }
 
 /// Arithmetic of which more bits are wanted than a container has.

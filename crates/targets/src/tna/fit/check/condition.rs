@@ -1,5 +1,6 @@
 //! What a gateway can decide (T1001 to T1003): `bf-p4c/mau/gateway.cpp` has the rules.
 
+use super::Known;
 use crate::tna::fit::bits::{is_condition, is_constant, steps};
 use crate::tna::fit::rules;
 use crate::tna::visit;
@@ -32,16 +33,17 @@ pub fn range_bits(condition: &Expr) -> u32 {
 }
 
 /// Checks all conditions of a control, those of inner statements included.
-pub fn check(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+pub fn check(stmts: &[Stmt], known: &Known, found: &mut Vec<Diagnostic>) {
     visit::statements(stmts, &mut |stmt| match &stmt.kind {
-        StmtKind::If { condition, .. } => check_condition(condition, found),
-        StmtKind::Set(_, value) if is_condition(value) => check_condition(value, found),
+        StmtKind::If { condition, .. } => check_condition(condition, known, found),
+        StmtKind::Set(_, value) if is_condition(value) => check_condition(value, known, found),
         _ => {}
     });
 }
 
-fn check_condition(condition: &Expr, found: &mut Vec<Diagnostic>) {
+fn check_condition(condition: &Expr, known: &Known, found: &mut Vec<Diagnostic>) {
     comparisons(condition, &mut |comparison, order| match order {
+        Order::Fields if visit::operands(comparison).iter().any(|o| known.may_be_constant(o)) => {}
         Order::Fields => {
             let message = "a condition orders two fields";
             found.push(rules::ORDER_OF_FIELDS.refuse(comparison.span, message).into());

@@ -43,5 +43,11 @@ def check(
 ) -> tuple[bool, str, str]:
     """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON."""
 
+def stages(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
+    """The stages of a program that loads: as JSON, and drawn for a terminal."""
+
+def explain(code: str) -> tuple[str, str, str, str] | None:
+    """Code, title, reason and cure of a rule of the target."""
+
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""

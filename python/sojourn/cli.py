@@ -33,6 +33,7 @@ from sojourn.layout import shown
 from sojourn.result import Result
 from sojourn.runner import finish, plan_scenario, record, summaries
 from sojourn.scenario import Plan
+from sojourn.stages import estimate, explanation
 from sojourn.table import result_tables
 
 _WIDTH = 100
@@ -146,10 +147,13 @@ def report(
 
 @app.command()
 def check(
-    program: Annotated[Path, typer.Argument(help="A P4 program.")],
+    program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     language_only: Annotated[
         bool, typer.Option("--language-only", help="Stop after the type checker.")
     ] = False,
+    explain: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Tell what a rule of the target is about.")
+    ] = None,
     include: Annotated[
         list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
     ] = None,
@@ -158,7 +162,12 @@ def check(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a P4 program: the language, and whether the target can load it."""
+    """Check a P4 program: the language, whether the target can load it, and its stages."""
+    if explain is not None:
+        print(explanation(explain))
+        return
+    if program is None:
+        raise ScenarioError("sojourn check: name a P4 program, or a rule with --explain CODE")
     defines = dict(_definition(text) for text in define or ())
     result = sojourn.check(
         program,
@@ -167,13 +176,19 @@ def check(
         defines=defines,
         colour=_console().is_terminal and "NO_COLOR" not in os.environ,
     )
+    stages = None
+    if result.ok and not language_only:
+        stages = estimate(program, include_paths=include or (), defines=defines)
     if as_json:
-        print(json.dumps({"ok": result.ok, "diagnostics": result.diagnostics}, indent=2))
+        found = {"ok": result.ok, "diagnostics": result.diagnostics}
+        print(json.dumps(found | {"stages": stages.data if stages else None}, indent=2))
     else:
         if result.rendered:
             print(result.rendered.rstrip("\n"))
         if result.ok:
             print(f"{program}: {'no errors' if language_only else 'no errors; it can be run'}")
+        if stages:
+            print("\n" + stages.text.rstrip("\n"))
     if not result.ok:
         raise typer.Exit(EXIT_USER)
 

@@ -7,6 +7,7 @@ mod columns;
 mod errors;
 mod program;
 mod simulation;
+mod stages;
 mod tofino;
 
 use pyo3::prelude::*;
@@ -21,6 +22,8 @@ mod _core {
     use super::program::check;
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
+    #[pymodule_export]
+    use super::stages::{explain, stages};
     #[pymodule_export]
     use super::tofino::run_salu;
 

@@ -9,7 +9,7 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_targets::DataPlane;
 use sojourn_targets::tna::math_unit::Reading;
-use sojourn_targets::tna::{ControlPlane, LoadError, LoadOptions, load, load_with};
+use sojourn_targets::tna::{ControlPlane, LoadError, LoadOptions, fit, load, load_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ fn control(p4: &P4Aqm) -> PyResult<ControlPlane> {
         .map_err(|error| ConfigError::new_err(format!("control plane: {error}")))
 }
 
-fn refused(error: &LoadError) -> PyErr {
+pub fn refused(error: &LoadError) -> PyErr {
     ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
 }
 
@@ -84,7 +84,11 @@ fn check_loading(
 ) -> Verdict {
     let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
     match load_with(&FileLoader, path, &options) {
-        Ok(loaded) => verdict(true, &loaded.warnings, &loaded.sources, colour),
+        Ok(mut loaded) => {
+            let doubt = fit::doubt(&loaded, &fit::estimate(&loaded));
+            loaded.warnings.extend(doubt);
+            verdict(true, &loaded.warnings, &loaded.sources, colour)
+        }
         Err(error) => verdict(false, &error.diagnostics, &error.sources, colour),
     }
 }

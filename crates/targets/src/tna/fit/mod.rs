@@ -61,6 +61,22 @@ pub fn estimate(loaded: &Loaded) -> Fit {
     report::report(units, graphs, &placement, at_least, sources)
 }
 
+/// The warning that an estimate does not fit, where that is not proven.
+pub fn doubt(loaded: &Loaded, fit: &Fit) -> Option<Diagnostic> {
+    if fit.fits {
+        return None;
+    }
+    let program = loaded.plane.program();
+    let blocks = find_blocks(program, &mut Vec::new()).ok()?;
+    let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
+    let span = program.units[controls(blocks)[longest].index()].span;
+    let message = format!(
+        "the program may not fit: by estimate it takes {} of {} stages",
+        fit.stages_used, fit.stages_available
+    );
+    Some(rules::STAGES.warning(span, message))
+}
+
 /// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
 pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
     let mut found = check::check(program, controls(blocks));

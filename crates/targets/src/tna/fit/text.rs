@@ -38,6 +38,11 @@ impl Fit {
         out
     }
 
+    /// All of it as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     fn headline(&self, out: &mut String) {
         let [ingress, egress] = &self.passes;
         let verdict = match (self.fits, self.stages_at_least > self.stages_available) {

@@ -1,0 +1,31 @@
+//! The stage estimate of a P4 program, and the story of a rule.
+
+use crate::program::refused;
+use pyo3::prelude::*;
+use sojourn_p4::preprocess::FileLoader;
+use sojourn_targets::tna::{LoadOptions, fit, load_with};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The stages of the program at `path`: as JSON, and as text for a terminal.
+#[pyfunction]
+pub fn stages(
+    py: Python<'_>,
+    path: PathBuf,
+    include_paths: Vec<PathBuf>,
+    defines: BTreeMap<String, String>,
+) -> PyResult<(String, String)> {
+    let defines = defines.into_iter().collect();
+    let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+    py.detach(|| {
+        let loaded = load_with(&FileLoader, &path, &options).map_err(|error| refused(&error))?;
+        let fit = fit::estimate(&loaded);
+        Ok((fit.to_json(), fit.render()))
+    })
+}
+
+/// Code, title, reason and cure of a rule of the target; none if there is no such rule.
+#[pyfunction]
+pub fn explain(code: &str) -> Option<(&'static str, &'static str, &'static str, &'static str)> {
+    fit::find_rule(code).map(|rule| (rule.code, rule.title, rule.reason, rule.cure))
+}

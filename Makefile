@@ -13,9 +13,9 @@ BUILT := $(VENV)/.built
 # them makes another rebuild.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type f)
+ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench clean
+.PHONY: demo test build bench figures clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -33,14 +33,19 @@ test: $(BUILT)
 	cargo test --locked --quiet --workspace
 	$(BIN)/pytest
 
+# The picture in README.md.
+figures: demo
+	cp demo/queue_delay.png docs/queue_delay.png
+
 build: $(BUILT)
 
 bench: $(BUILT)
 	$(BIN)/python bench/simulation.py
+	cargo bench --locked --quiet -p sojourn-targets --bench dataplane
 
 $(INSTALLED): requirements.lock
 	@command -v cargo >/dev/null \
-		|| { echo 'cargo is missing: install Rust 1.85 or newer from https://rustup.rs'; exit 1; }
+		|| { echo 'cargo is missing: install Rust 1.88 or newer from https://rustup.rs'; exit 1; }
 	@command -v cc >/dev/null || { echo 'no C compiler: apt-get install gcc libc6-dev'; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'Python 3.11 or newer is needed: apt-get install python3 python3-venv'; exit 1; }

@@ -166,6 +166,32 @@ fn the_same_seed_gives_the_same_rows_and_another_seed_others() {
     assert_ne!(first.packets, run(&config).packets);
 }
 
+/// Three flows of 10 ms through RED, in the run `run_seed` and, if so, with a seed of RED's own.
+fn red(run_seed: u64, own_seed: Option<u64>) -> PacketRows {
+    let mut aqm = json!({"name": "red"});
+    if let Some(seed) = own_seed {
+        aqm["seed"] = seed.into();
+    }
+    let config = RunConfig { seed: run_seed, ..config(2.0, aqm, &[tcp(10), tcp(10), tcp(10)]) };
+    run(&config).packets
+}
+
+#[test]
+fn a_discipline_that_drops_by_chance_repeats_with_the_runs_seed_and_differs_with_another() {
+    let rows = red(7, None);
+    assert!(rows.verdict.contains(&(Verdict::AqmDrop as u8)));
+    assert_eq!(rows, red(7, None));
+    assert_ne!(rows, red(8, None));
+}
+
+#[test]
+fn a_discipline_draws_from_the_runs_seed_unless_it_is_given_its_own() {
+    let rows = red(7, None);
+    // The flows start as the run's seed says in all three, so only the drops can differ.
+    assert_eq!(rows, red(7, Some(7)));
+    assert_ne!(rows, red(7, Some(8)));
+}
+
 #[test]
 fn a_run_in_small_steps_gives_the_same_rows_as_a_run_in_one() {
     let config = config(0.5, fifo(), &[tcp(5), tcp(6)]);

@@ -3,7 +3,8 @@
 use super::{HostId, RECEIVERS, RECIRCULATION, SENDERS, Side, Station};
 use crate::app::ConstantRate;
 use crate::config::{
-    Aqm, ConfigError, FlowConfig, IpVersion, MirrorDirectionConfig, MirrorSessionConfig, RunConfig,
+    Aqm, ConfigError, FlowConfig, IpVersion, MirrorDirectionConfig, MirrorSessionConfig, NativeAqm,
+    RunConfig,
 };
 use crate::host::{ClientPlan, Host, TcpClient, TcpServer, UdpSink, UdpSource};
 use crate::link::Link;
@@ -22,6 +23,8 @@ use std::collections::BTreeMap;
 /// Each flow starts up to this much later than configured, drawn from the seed, so that flows do
 /// not march in step and seeds differ.
 const START_JITTER: Time = Time::from_millis(10);
+/// What the disciplines that draw random numbers call the parameter they start from.
+const SEED: &str = "seed";
 /// IP and TCP headers without options.
 const IPV4_TCP: u32 = 40;
 const IPV6_TCP: u32 = 60;
@@ -60,17 +63,18 @@ pub(super) fn switch(
         switch.mirror.sessions = p4.control.mirror_sessions.iter().map(mirror_session).collect();
     }
     let refuse = |error: &dyn std::fmt::Display| ConfigError::Switch(error.to_string());
-    Switch::new(switch, program(&config.aqm, plane)?).map_err(|error| refuse(&error))
+    Switch::new(switch, program(config, plane)?).map_err(|error| refuse(&error))
 }
 
-fn program(aqm: &Aqm, plane: Option<Box<dyn DataPlane>>) -> Result<SwitchProgram, ConfigError> {
-    match (aqm, plane) {
+fn program(
+    config: &RunConfig,
+    plane: Option<Box<dyn DataPlane>>,
+) -> Result<SwitchProgram, ConfigError> {
+    match (&config.aqm, plane) {
         (Aqm::P4(_), Some(plane)) => Ok(SwitchProgram::P4(plane)),
         (Aqm::P4(_), None) => Err(ConfigError::PlaneMissing),
         (Aqm::Native(native), _) => {
-            let parameters: Vec<_> =
-                native.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let discipline = discipline::build(&native.name, &parameters)
+            let discipline = discipline::build(&native.name, &parameters(native, config.seed))
                 .map_err(|error| ConfigError::Switch(error.to_string()))?;
             Ok(SwitchProgram::Native {
                 forwarding: BTreeMap::from([(SENDERS, RECEIVERS), (RECEIVERS, SENDERS)]),
@@ -90,6 +94,19 @@ fn mirror_session(config: &MirrorSessionConfig) -> MirrorSession {
         max_length: config.max_length,
         ..MirrorSession::egress(config.session, PortId(config.port), config.queue)
     }
+}
+
+/// What the discipline is told. One that draws random numbers draws them from the run's seed, unless
+/// it was given a seed of its own.
+fn parameters(native: &NativeAqm, run_seed: u64) -> Vec<(&str, u64)> {
+    let mut parameters: Vec<_> =
+        native.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let registered = discipline::REGISTERED.iter().find(|d| d.name == native.name);
+    let takes_seed = registered.is_some_and(|d| d.parameters.iter().any(|p| p.name == SEED));
+    if takes_seed && !native.parameters.contains_key(SEED) {
+        parameters.push((SEED, run_seed));
+    }
+    parameters
 }
 
 /// One side's links.

@@ -195,7 +195,12 @@ const LIMIT_PACKETS: Parameter =
     Parameter::off("limit_packets", "packets", "most packets held; without it, no limit");
 const ECN: Parameter =
     Parameter::new("ecn", "0/1", 0, "mark packets of ECN-capable transports instead of dropping");
-const SEED: Parameter = Parameter::new("seed", "", 1, "seed of the random numbers");
+const SEED: Parameter = Parameter::new(
+    "seed",
+    "",
+    1,
+    "seed of the random numbers; a run gives its own seed if this is not set",
+);
 
 /// Parameters given for a discipline, defaults filled in.
 #[derive(Clone, Copy, Debug)]

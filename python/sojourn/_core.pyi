@@ -31,8 +31,8 @@ class Simulation:
 def check_config(config: str) -> None:
     """Checks a configuration, and that its program can be loaded."""
 
-def native_disciplines() -> list[tuple[str, str]]:
-    """Name and one line of each."""
+def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, int | None, str]]]]:
+    """Name, one line and parameters of each; of a parameter: name, unit, default, one line."""
 
 def check(
     path: str,

@@ -1,16 +1,16 @@
 """What can be run at the bottleneck: native disciplines and P4 programs, found by name or path.
 
 Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
-`.p4` file directly in an architecture's folder. Knows no option of any of them.
+`.p4` file directly in an architecture's folder. Knows no option of a program.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import _core
 from sojourn.errors import UnknownAqmError
 from sojourn.layout import programs_folder, shown
+from sojourn.parameters import Parameter, disciplines
 from sojourn.suggest import did_you_mean, nearest
 
 _ARCHITECTURES = {"tna": "tofino1"}
@@ -25,6 +25,8 @@ class Aqm:
     summary: str
     program: Path | None = None
     architecture: str | None = None
+    parameters: tuple[Parameter, ...] = ()
+    """What a native discipline can be told."""
 
     @property
     def kind(self) -> str:
@@ -34,7 +36,7 @@ class Aqm:
 
 def catalogue() -> list[Aqm]:
     """The native disciplines, then the shipped programs, each in order of name."""
-    native = [Aqm(name, summary) for name, summary in sorted(_core.native_disciplines())]
+    native = [Aqm(d.name, d.summary, parameters=d.parameters) for d in disciplines()]
     programs = [
         Aqm(path.stem, _first_sentence(path), path, architecture)
         for folder, architecture in _ARCHITECTURES.items()

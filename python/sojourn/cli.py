@@ -10,14 +10,14 @@ import sys
 import time
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import sojourn
-from sojourn.aqms import catalogue
+from sojourn.aqms import Aqm, catalogue
 from sojourn.engine import Progress as RunProgress
 from sojourn.errors import (
     EXIT_FAULT,
@@ -201,18 +201,49 @@ def _definition(text: str) -> tuple[str, str]:
 
 
 @app.command()
-def aqms(as_json: Json = False) -> None:
+def aqms(
+    parameters: Annotated[
+        bool,
+        typer.Option("--parameters", help="Also what the native disciplines can be told."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """List the native disciplines and the shipped P4 programs."""
     known = catalogue()
     if as_json:
-        fields = ("name", "kind", "summary")
-        print(json.dumps([{key: getattr(aqm, key) for key in fields} for aqm in known], indent=2))
+        print(json.dumps([_as_dict(aqm) for aqm in known], indent=2))
         return
     width = max(len(aqm.name) for aqm in known)
     for aqm in known:
-        room = _WIDTH - width - 12
-        summary = aqm.summary if len(aqm.summary) <= room else aqm.summary[: room - 3] + "..."
-        print(f"{aqm.name.ljust(width)}  {aqm.kind:<8}  {summary}")
+        print(_cut(f"{aqm.name.ljust(width)}  {aqm.kind:<8}  {aqm.summary}"))
+        for parameter in aqm.parameters if parameters else ():
+            default = "off" if parameter.default is None else json.dumps(parameter.written)
+            print(_cut(f"  {parameter.name:<13} {default:<10} {parameter.summary}"))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 3] + "..."
+
+
+def _as_dict(aqm: Aqm) -> dict[str, Any]:
+    """For JSON. A default is given twice: in the engine's unit, and as a scenario writes it."""
+    parameters = [
+        {
+            "name": parameter.name,
+            "kind": parameter.kind.name,
+            "unit": parameter.unit,
+            "default": parameter.default,
+            "written": parameter.written,
+            "summary": parameter.summary,
+        }
+        for parameter in aqm.parameters
+    ]
+    return {
+        "name": aqm.name,
+        "kind": aqm.kind,
+        "summary": aqm.summary,
+        "parameters": parameters,
+    }
 
 
 def main() -> None:

@@ -69,6 +69,7 @@ RATE = Dimension(
     {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9},
     "100 Mbit/s",
 )
+FREQUENCY = Dimension("frequency", "mHz", {"mHz": 1, "Hz": 10**3}, "0.125 Hz")
 SIZE = Dimension(
     "size",
     "B",

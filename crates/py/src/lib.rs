@@ -11,6 +11,7 @@ mod stages;
 mod tofino;
 
 use pyo3::prelude::*;
+use sojourn_switch::discipline::{REGISTERED, Registered};
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -27,9 +28,15 @@ mod _core {
     #[pymodule_export]
     use super::tofino::run_salu;
 
-    /// Name and one line of every native queue discipline.
+    /// Name, unit, default and one line of a parameter.
+    type Parameter = (&'static str, &'static str, Option<u64>, &'static str);
+
+    /// Name, one line and parameters of every native queue discipline.
     #[pyfunction]
-    fn native_disciplines() -> Vec<(&'static str, &'static str)> {
-        sojourn_switch::discipline::REGISTERED.iter().map(|d| (d.name, d.summary)).collect()
+    fn native_disciplines() -> Vec<(&'static str, &'static str, Vec<Parameter>)> {
+        let parameters = |d: &Registered| {
+            d.parameters.iter().map(|p| (p.name, p.unit, p.default, p.summary)).collect()
+        };
+        REGISTERED.iter().map(|d| (d.name, d.summary, parameters(d))).collect()
     }
 }

@@ -1,9 +1,10 @@
 """What may stand in a scenario file, key by key, with units and defaults.
 
-Stands on pydantic and `units`. Quantities are exact integers in the engine's units once read, and
-are written back with a unit. Knows neither files nor the engine.
+Stands on pydantic, `units` and the register of the native disciplines' parameters. Quantities are
+exact integers in the engine's units once read, and are written back with a unit. Knows no files.
 """
 
+from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -13,10 +14,13 @@ from pydantic import (
     Discriminator,
     Field,
     PlainSerializer,
+    SerializeAsAny,
     Tag,
+    create_model,
     model_validator,
 )
 
+from sojourn.parameters import Parameter, disciplines
 from sojourn.units import RATE, SIZE, TIME, Dimension
 
 
@@ -130,15 +134,11 @@ class Switch(_Strict):
 
 
 class AqmChoice(_Strict):
-    """One AQM to run, and how."""
+    """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
     use: str
     """A native discipline, a shipped program, or the path of a `.p4` file."""
     label: str | None = None
-    target: PositiveTime | None = None
-    """Native disciplines: acceptable standing delay."""
-    interval: PositiveTime | None = None
-    """Native disciplines: window in which the delay must fall below target."""
     architecture: Literal["tofino1"] | None = None
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""
@@ -147,9 +147,64 @@ class AqmChoice(_Strict):
     control: str | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of native disciplines that are given, as the engine takes them."""
+        given = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {
+            name: value
+            for name, value in given
+            if value is not None and name not in AqmChoice.model_fields
+        }
 
-def _read_choice(value: object) -> object:
-    return {"use": value} if isinstance(value, str) else value
+
+def choose(value: object) -> AqmChoice:
+    """The choice that a scenario writes as `value`: a name, or a table with `use` and options."""
+    if isinstance(value, AqmChoice):
+        return value
+    if isinstance(value, str):
+        value = {"use": value}
+    use = value.get("use") if isinstance(value, dict) else None
+    models = _choice_models()
+    model = models.get(use, models["other"]) if isinstance(use, str) else models["other"]
+    return model.model_validate(value)
+
+
+def choice_keys(use: str) -> list[str]:
+    """The keys that may stand beside `use`."""
+    native = {discipline.name: discipline for discipline in disciplines()}.get(use)
+    if native is None:
+        return list(AqmChoice.model_fields)
+    return ["use", "label", *(parameter.name for parameter in native.parameters)]
+
+
+@cache
+def _choice_models() -> dict[str, type[AqmChoice]]:
+    """For each native discipline, what may be said of it: its own parameters beside the rest.
+
+    `other` takes any discipline's parameters as they are: only whoever finds out what `use` means
+    there can say whether the parameter or the name is the mistake.
+    """
+    models = {
+        discipline.name: _with_fields(
+            discipline.name, {p.name: _field(p) for p in discipline.parameters}
+        )
+        for discipline in disciplines()
+    }
+    anyones = sorted({p.name for discipline in disciplines() for p in discipline.parameters})
+    return models | {"other": _with_fields("other", dict.fromkeys(anyones, Any))}
+
+
+def _field(parameter: Parameter) -> Any:
+    kind = parameter.kind
+    return Annotated[
+        int, BeforeValidator(kind.parse), PlainSerializer(kind.format, when_used="json")
+    ]
+
+
+def _with_fields(name: str, types: dict[str, Any]) -> type[AqmChoice]:
+    fields: dict[str, Any] = {key: (type_ | None, None) for key, type_ in types.items()}
+    return create_model(f"AqmChoice_{name}", __base__=AqmChoice, **fields)
 
 
 class Scenario(_Strict):
@@ -166,5 +221,7 @@ class Scenario(_Strict):
     access_rate: Rate = 10 * 10**9
     """Of the links between all senders and the switch, and the switch and all receivers."""
     switch: Switch
-    aqms: Annotated[list[Annotated[AqmChoice, BeforeValidator(_read_choice)]], Field(min_length=1)]
+    aqms: Annotated[
+        list[Annotated[SerializeAsAny[AqmChoice], BeforeValidator(choose)]], Field(min_length=1)
+    ]
     flows: Annotated[list[FlowGroup], Field(min_length=1)]

@@ -16,9 +16,8 @@ from typing import Any
 from sojourn.aqms import Aqm, find_aqm
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
-from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows
+from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows, choose
 
-_NATIVE_OPTIONS = ("target", "interval")
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?P<name>[^>"]+)[>"]', re.MULTILINE)
 
@@ -92,7 +91,7 @@ def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
         listed = [choice for choice in scenario.aqms if choice.use == name]
         # A path typed on the command line starts from where the user is, not from the scenario.
         typed = str(Path(name).absolute()) if name.endswith(".p4") or "/" in name else name
-        chosen += listed or [AqmChoice(use=typed)]
+        chosen += listed or [choose(typed)]
     return chosen
 
 
@@ -107,12 +106,12 @@ def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
 
 
 def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
-    foreign, kind = (
-        (_P4_OPTIONS, "a native discipline")
-        if aqm.program is None
-        else (_NATIVE_OPTIONS, "a P4 program")
-    )
-    given = [key for key in foreign if getattr(choice, key) not in (None, [], {})]
+    if aqm.program is None:
+        kind = "a native discipline"
+        given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
+    else:
+        kind = "a P4 program"
+        given = list(choice.parameters)
     if given:
         raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
 
@@ -180,10 +179,7 @@ def _planned(
     choice: AqmChoice, aqm: Aqm, label: str, common: dict[str, Any], beside: Path | None
 ) -> PlannedRun:
     if aqm.program is None:
-        config: dict[str, Any] = {"kind": "native", "name": aqm.name}
-        config |= {
-            key: getattr(choice, key) for key in _NATIVE_OPTIONS if getattr(choice, key) is not None
-        }
+        config: dict[str, Any] = {"kind": "native", "name": aqm.name} | choice.parameters
         sources: dict[str, str] = {}
     else:
         config = _program_config(choice, aqm.program, aqm, beside)

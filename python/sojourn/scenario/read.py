@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from sojourn.errors import ScenarioError
 from sojourn.layout import scenarios_folder, shown
-from sojourn.scenario.model import AqmChoice, Scenario, Switch, TcpFlows, UdpFlows
+from sojourn.scenario.model import Scenario, Switch, TcpFlows, UdpFlows, choice_keys
 from sojourn.scenario.place import line_of
 from sojourn.suggest import did_you_mean
 
@@ -128,8 +128,8 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
             model: Any = Scenario
         case ("switch",):
             model = Switch
-        case ("aqms", *_):
-            model = AqmChoice
+        case ("aqms", int(index), *_):
+            return choice_keys(str(document["aqms"][index].get("use")))
         case ("flows", int(index), *_):
             udp = document["flows"][index].get("kind") == "udp"
             model = UdpFlows if udp else TcpFlows

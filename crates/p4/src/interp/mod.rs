@@ -17,6 +17,7 @@ mod frame;
 mod halt;
 mod packet;
 mod parser;
+mod select;
 pub mod tables;
 
 pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
@@ -75,6 +76,8 @@ pub struct Parsed {
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     program: Arc<Program>,
+    /// By unit, beside the IR.
+    selects: Arc<[select::UnitSelects]>,
     errors: CoreErrors,
     step_limit: u64,
 }
@@ -86,7 +89,8 @@ impl Interpreter {
     /// Prepares a program.
     pub fn new(program: Arc<Program>) -> Interpreter {
         let errors = CoreErrors::of(&program.errors);
-        Interpreter { program, errors, step_limit: Interpreter::STEP_LIMIT }
+        let selects = select::prepare(&program).into();
+        Interpreter { program, selects, errors, step_limit: Interpreter::STEP_LIMIT }
     }
 
     /// The same with another limit to loop rounds and parser states per run of a unit.
@@ -167,12 +171,13 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
+        let selects = &self.selects[unit.index()];
         let unit = &self.program.units[unit.index()];
         let Body::Parser(body) = &unit.body else {
             return Err(Halt::WrongUnit { name: unit.name.clone(), expected: "parser" });
         };
         self.context(frame, tables, Some(packet), None)
-            .parse(body, externs)
+            .parse(body, selects, externs)
             .map_err(|halt| self.completed(halt))
     }
 

@@ -66,6 +66,10 @@ impl<'p> PacketIn<'p> {
         let at = self.position.saturating_add(offset);
         let first = (at / 8) as usize;
         let skew = (at % 8) as u32;
+        // Nearly all fields of real headers lie within eight bytes.
+        if skew + width <= 64 {
+            return u128::from(self.word(first) << skew >> (64 - width));
+        }
         let mut window = [0u8; 17];
         if let Some(bytes) = self.bytes.get(first..first.saturating_add(17)) {
             window.copy_from_slice(bytes);
@@ -76,6 +80,24 @@ impl<'p> PacketIn<'p> {
         let head = u128::from_be_bytes(head.try_into().unwrap_or([0; 16]));
         let aligned = if skew == 0 { head } else { head << skew | u128::from(tail) >> (8 - skew) };
         aligned >> (128 - width)
+    }
+
+    /// The eight bytes from `first`; bytes behind the end are 0.
+    #[inline]
+    fn word(&self, first: usize) -> u64 {
+        if let Some(bytes) = self.bytes.get(first..).and_then(|rest| rest.first_chunk()) {
+            return u64::from_be_bytes(*bytes);
+        }
+        // The last eight, moved up to where they were asked for.
+        if let Some(bytes) = self.bytes.last_chunk() {
+            let beyond = first.saturating_add(8) - self.bytes.len();
+            let bits = u32::try_from(beyond.saturating_mul(8)).unwrap_or(u32::MAX);
+            return u64::from_be_bytes(*bytes).checked_shl(bits).unwrap_or(0);
+        }
+        let rest = self.bytes.get(first..).unwrap_or_default();
+        let mut word = [0; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        u64::from_be_bytes(word)
     }
 
     /// [`PacketIn::peek`] at any width.
@@ -193,6 +215,25 @@ mod tests {
         assert_eq!(packet.position(), 17);
         assert!(packet.advance(7));
         assert_eq!(packet.remaining(), 0);
+    }
+
+    #[test]
+    fn a_field_at_any_place_is_read_bit_by_bit() {
+        let bytes: Vec<u8> = (0u8..24).map(|n| n.wrapping_mul(151) ^ 0x5a).collect();
+        for len in 0..=bytes.len() {
+            let packet = PacketIn::new(&bytes[..len], 100);
+            let bit = |at: u64| {
+                let byte = bytes[..len].get((at / 8) as usize).copied().unwrap_or(0);
+                u128::from(byte >> (7 - at % 8) & 1)
+            };
+            for offset in 0..200 {
+                for width in [1, 3, 8, 13, 16, 32, 48, 57, 63, 64, 65, 100, 121, 127, 128] {
+                    let whole = |value, at| value << 1 | bit(at);
+                    let expected = (offset..offset + u64::from(width)).fold(0, whole);
+                    assert_eq!(packet.peek(offset, width), expected, "{len} {offset} {width}");
+                }
+            }
+        }
     }
 
     proptest! {

@@ -4,8 +4,9 @@ use super::arith;
 use super::context::{Context, Externs};
 use super::exec::Flow;
 use super::halt::Halt;
+use super::select::{NarrowSelect, UnitSelects};
 use super::{Parsed, tables};
-use crate::ir::{Expr, Layout, Next, ParserBody, Pattern, Scalar, SelectCase, Slot};
+use crate::ir::{Expr, Layout, Next, ParserBody, Pattern, SelectCase, Slot};
 use crate::ir::{Stmt, StmtKind, Transition};
 use num_bigint::BigUint;
 use smallvec::SmallVec;
@@ -15,6 +16,7 @@ impl Context<'_> {
     pub(super) fn parse<E: Externs + ?Sized>(
         &mut self,
         body: &ParserBody,
+        selects: &UnitSelects,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         if let Flow::Reject(error) = self.run(&body.init, externs)? {
@@ -27,7 +29,8 @@ impl Context<'_> {
             if let Flow::Reject(error) = self.run(&state.body, externs)? {
                 return Ok(self.parsed(false, error));
             }
-            match self.transition(&state.transition) {
+            let prepared = selects.get(current.index()).and_then(Option::as_ref);
+            match self.transition(&state.transition, prepared) {
                 Ok(Next::State(next)) => current = next,
                 Ok(Next::Accept) => return Ok(self.parsed(true, self.errors.no_error)),
                 Ok(Next::Reject) => return Ok(self.parsed(false, self.errors.no_error)),
@@ -42,44 +45,23 @@ impl Context<'_> {
         Parsed { accepted, error, consumed }
     }
 
-    fn transition(&mut self, transition: &Transition) -> Result<Next, u32> {
+    fn transition(
+        &mut self,
+        transition: &Transition,
+        prepared: Option<&NarrowSelect>,
+    ) -> Result<Next, u32> {
         let (keys, cases) = match transition {
             Transition::Direct(next) => return Ok(*next),
             Transition::Select { keys, cases, .. } => (keys, cases),
         };
-        let next = if keys.iter().all(|key| key.scalar.is_narrow()) {
-            self.select_narrow(keys, cases)
-        } else {
-            self.select_wide(keys, cases)
+        let next = match prepared {
+            Some(select) => select.choose(keys, self),
+            None => self.select_wide(keys, cases),
         };
         match self.failed.take() {
             Some(error) => Err(error),
             None => next.ok_or(self.errors.no_match),
         }
-    }
-
-    fn select_narrow(&self, keys: &[Expr], cases: &[SelectCase]) -> Option<Next> {
-        let values: SmallVec<[u128; 8]> = keys.iter().map(|key| self.eval(key)).collect();
-        let matches = |case: &&SelectCase| {
-            case.patterns.iter().enumerate().all(|(at, pattern)| match pattern {
-                Pattern::Any => true,
-                Pattern::Value(value) => arith::narrowed(value) == values[at],
-                Pattern::Mask(value, mask) => {
-                    let mask = arith::narrowed(mask);
-                    (values[at] ^ arith::narrowed(value)) & mask == 0
-                }
-                Pattern::Range(low, high) => {
-                    let flip = sign_flip(keys[at].scalar);
-                    let value = values[at] ^ flip;
-                    (arith::narrowed(low) ^ flip) <= value
-                        && value <= (arith::narrowed(high) ^ flip)
-                }
-                Pattern::ValueSet(id) => {
-                    self.tables.value_set(*id).is_some_and(|set| set.contains(&values[at..]))
-                }
-            })
-        };
-        cases.iter().find(matches).map(|case| case.next)
     }
 
     fn select_wide(&self, keys: &[Expr], cases: &[SelectCase]) -> Option<Next> {
@@ -232,13 +214,5 @@ fn read_field(
             fields.iter().for_each(|field| read_field(packet, frame, field, offset, varbits));
         }
         _ => {}
-    }
-}
-
-/// What turns two's complement order into unsigned order.
-fn sign_flip(scalar: Scalar) -> u128 {
-    match scalar {
-        Scalar::Int(width @ 1..=128) => 1 << (width - 1),
-        _ => 0,
     }
 }

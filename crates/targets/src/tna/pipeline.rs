@@ -233,16 +233,8 @@ impl Tofino {
         write_ingress_header(input, &self.clock, &mut self.header);
         self.put_in_front(packet);
         let gress = &mut self.ingress;
-        gress.reset();
-        let parser = PacketIn::new(&self.front, packet.zeros);
-        let parsed = self.interpreter.run_parser(
-            gress.parser.unit,
-            &mut gress.parser.frame,
-            parser,
-            &self.tables,
-            &mut self.runtime,
-        )?;
-        settle(gress, &self.runtime, &self.front, &parsed);
+        let front = PacketIn::new(&self.front, packet.zeros);
+        let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
         let error = self.parser_errors.bits(parsed.error);
         if !parsed.accepted && (error == 0 || !gress.reads_parser_error) {
             return Ok(IngressOutput { parser_rejected: true, ..IngressOutput::default() });
@@ -289,16 +281,8 @@ impl Tofino {
         debug_assert_eq!(self.header.bytes().len(), EGRESS_HEADER_BYTES);
         self.put_in_front(packet);
         let gress = &mut self.egress;
-        gress.reset();
-        let parser = PacketIn::new(&self.front, packet.zeros);
-        let parsed = self.interpreter.run_parser(
-            gress.parser.unit,
-            &mut gress.parser.frame,
-            parser,
-            &self.tables,
-            &mut self.runtime,
-        )?;
-        settle(gress, &self.runtime, &self.front, &parsed);
+        let front = PacketIn::new(&self.front, packet.zeros);
+        let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
         let error = self.parser_errors.bits(parsed.error);
         if !parsed.accepted && error == 0 {
             return Ok(EgressOutput { parser_rejected: true, ..EgressOutput::default() });
@@ -347,6 +331,22 @@ impl DataPlane for Tofino {
             EgressOutput::default()
         })
     }
+}
+
+/// Begins a pass: runs the parser on the packet with what the chip puts in front of it.
+fn run_parser(
+    interpreter: &Interpreter,
+    gress: &mut Gress,
+    packet: PacketIn<'_>,
+    tables: &Tables,
+    runtime: &mut Runtime,
+) -> Result<Parsed, Halt> {
+    gress.reset();
+    let front = packet.bytes();
+    let parser = &mut gress.parser;
+    let parsed = interpreter.run_parser(parser.unit, &mut parser.frame, packet, tables, runtime)?;
+    settle(gress, runtime, front, &parsed);
+    Ok(parsed)
 }
 
 /// Runs control and deparser of a pass.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sojourn.cli import app
+from sojourn.cli.shared import app
 from sojourn.stages import estimate
 
 P4_CODEL = Path(__file__).parent.parent / "p4" / "tna" / "p4_codel.p4"

@@ -1,0 +1,19 @@
+"""`sojourn report`: table, plots and report again from recorded rows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.shared import Json, app
+from sojourn.cli.show import finish_with_status, show
+from sojourn.folder import RunFolder
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of an earlier run.")],
+    as_json: Json = False,
+) -> None:
+    """Make table, plots and report again from the rows of an earlier run."""
+    show(finish_with_status(RunFolder.open(folder)), as_json=as_json)

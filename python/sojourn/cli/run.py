@@ -1,0 +1,77 @@
+"""`sojourn run`: a scenario through each of its AQMs."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sojourn.cli.shared import Json, app, open_console
+from sojourn.cli.show import finish_with_status, show
+from sojourn.engine import Progress as RunProgress
+from sojourn.folder import RunFolder, default_folder
+from sojourn.runner import plan_scenario, record
+from sojourn.scenario import Plan
+
+
+@app.command()
+def run(
+    scenario: Annotated[str, typer.Argument(help="A scenario file, or a shipped scenario's name.")],
+    on: Annotated[Literal["sim"], typer.Option(help="Where it runs: in virtual time.")] = "sim",
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    math_unit: Annotated[
+        Literal["vendor", "paper"] | None,
+        typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
+    ] = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario through each of its AQMs; write rows, table, plots and report."""
+    del on  # one ground so far; typer has refused every other
+    plan = plan_scenario(scenario, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap)
+    folder = out or default_folder(plan.name)
+    start = time.perf_counter()
+    recorded = _record_with_progress(plan, folder)
+    runs_done = time.perf_counter()
+    result = finish_with_status(recorded)
+    show(result, as_json=as_json)
+    if not as_json:
+        now = time.perf_counter()
+        print(
+            f"took    {runs_done - start:.1f} s for the runs, {now - runs_done:.1f} s for the rest"
+        )
+
+
+def _record_with_progress(plan: Plan, folder: Path) -> RunFolder:
+    """Runs `plan` while a bar for each AQM shows simulated time."""
+    duration = plan.scenario.duration
+    progress = RunProgress(duration)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=40),
+        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s simulated"),
+        TimeElapsedColumn(),
+    )
+    console = open_console(stderr=True)
+    # Where no terminal listens, a bar is noise.
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        width = max(len(run.label) for run in plan.runs)
+        tasks = {
+            run.label: bars.add_task(run.label.ljust(width), total=duration, now=0.0)
+            for run in plan.runs
+        }
+
+        def refresh() -> None:
+            for label, task in tasks.items():
+                now = progress.now.get(label, 0)
+                bars.update(task, completed=now, now=now / 1e9)
+
+        return record(plan, folder, progress, refresh)

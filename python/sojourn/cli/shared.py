@@ -1,0 +1,28 @@
+"""What every command shares: the application, its console, the `--json` flag.
+
+Knows no command.
+"""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+WIDTH = 100
+
+app = typer.Typer(
+    help="What a P4 queue-management program does to real traffic, from its source text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """A console no wider than 100 columns."""
+    console = Console(stderr=stderr, highlight=False)
+    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    return console

@@ -1,0 +1,30 @@
+"""A finished run folder, shown on the terminal."""
+
+import json
+
+from sojourn.cli.shared import open_console
+from sojourn.folder import REPORT, RunFolder
+from sojourn.layout import shown
+from sojourn.result import Result
+from sojourn.runner import finish, summaries
+from sojourn.table import result_tables
+
+
+def finish_with_status(folder: RunFolder) -> Result:
+    """Derives what a run folder shows, with a spinner meanwhile."""
+    with open_console(stderr=True).status("figures, plots and report"):
+        return finish(folder)
+
+
+def show(result: Result, *, as_json: bool) -> None:
+    """Prints the table and where report and rows are, or all of it as JSON."""
+    if as_json:
+        print(json.dumps({"folder": str(result.path)} | summaries(result), indent=2))
+        return
+    console = open_console()
+    scenario = result.scenario
+    console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
+    for table in result_tables(result, console.width):
+        console.print(table)
+    console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
+    console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)

@@ -4,6 +4,7 @@
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
 //! the instants it is handed.
 
+use crate::control::RuntimeControl;
 use sojourn_packet::{Packet, Time};
 
 /// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
@@ -147,4 +148,9 @@ pub trait DataPlane: Send {
 
     /// Runs the egress parser, control and deparser.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput;
+
+    /// The way in for a control plane while packets pass, if the implementor has one.
+    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
+        None
+    }
 }

@@ -3,6 +3,7 @@
 //! Above this crate a loaded program is a [`DataPlane`]: two passes over a packet with a traffic
 //! manager between them. Where packets come from, and what the queues do, is not known here.
 
+pub mod control;
 mod dataplane;
 pub mod tna;
 

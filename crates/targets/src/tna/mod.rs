@@ -12,7 +12,7 @@
 //! | [`fit`] | stages, estimated |
 //! | [`externs`] | the other fixed-function blocks |
 //! | [`Tofino`] | the two passes of a packet |
-//! | [`ControlPlane`] | table entries, as data |
+//! | [`crate::control`] | table entries, as data |
 
 mod access;
 mod arguments;
@@ -27,6 +27,7 @@ mod pipeline;
 pub mod register_action;
 pub mod rules;
 mod runtime;
+mod runtime_control;
 pub mod salu;
 #[cfg(test)]
 mod testing;
@@ -35,7 +36,7 @@ mod tests;
 mod validity;
 mod visit;
 
-pub use control::{
+pub use crate::control::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
     ParameterValue, ProfileEntries, ProfileMember, TableEntries, TableEntry, ValueSetMembers,
 };

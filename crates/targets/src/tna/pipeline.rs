@@ -13,13 +13,13 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
-use super::control::{ControlError, ControlPlane, fits};
 use super::externs::counter::Count;
 use super::gress::Gress;
 use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
 };
 use super::runtime::{Digest, Faults, RegisterState, Runtime};
+use crate::control::{ControlError, ControlPlane, RuntimeControl, fits};
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
@@ -130,8 +130,8 @@ impl EgressFields {
 #[derive(Debug)]
 pub struct Tofino {
     interpreter: Interpreter,
-    tables: Tables,
-    runtime: Runtime,
+    pub(super) tables: Tables,
+    pub(super) runtime: Runtime,
     ingress: Gress,
     egress: Gress,
     ingress_fields: IngressFields,
@@ -330,6 +330,10 @@ impl DataPlane for Tofino {
             self.halted(&halt);
             EgressOutput::default()
         })
+    }
+
+    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
+        Some(self)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Counters of packets and bytes, as `Counter` and `DirectCounter` keep them.
 
+pub use crate::control::Count;
+
 /// What a counter counts (`CounterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterKind {
@@ -21,15 +23,6 @@ impl CounterKind {
             _ => return None,
         })
     }
-}
-
-/// One cell of a counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Packets counted.
-    pub packets: u64,
-    /// Bytes counted.
-    pub bytes: u64,
 }
 
 /// An array of counter cells.
@@ -60,6 +53,18 @@ impl Counter {
     /// One cell.
     pub fn get(&self, index: usize) -> Option<Count> {
         self.cells.get(index).copied()
+    }
+
+    /// Sets one cell, or all of them; false if there is no such cell.
+    pub fn set(&mut self, index: Option<usize>, count: Count) -> bool {
+        match index {
+            None => self.cells.fill(count),
+            Some(index) => match self.cells.get_mut(index) {
+                Some(cell) => *cell = count,
+                None => return false,
+            },
+        }
+        true
     }
 
     /// Makes room for `size` cells (direct counters grow with their table).

@@ -1,0 +1,132 @@
+//! What a program offers its control plane: names, widths, match kinds; made for JSON.
+//!
+//! Read from the IR alone, so that every architecture is described in the same words.
+
+use serde::Serialize;
+use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, Program, Table, TableAction};
+
+/// Everything that has a name for the control plane.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramDescription {
+    /// The package that `main` is of: `Switch`, `V1Switch`.
+    pub package: String,
+    /// All tables, in the order of the program.
+    pub tables: Vec<TableDescription>,
+    /// All extern objects, in the order of the program.
+    pub objects: Vec<ObjectDescription>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableDescription {
+    /// Its full name.
+    pub name: String,
+    /// Its key elements in order.
+    pub keys: Vec<KeyDescription>,
+    /// Its actions.
+    pub actions: Vec<ActionDescription>,
+    /// True if its entries are part of the program.
+    pub const_entries: bool,
+    /// True if its default action cannot be changed.
+    pub const_default_action: bool,
+    /// Its action profile or selector.
+    pub implementation: Option<String>,
+}
+
+/// A key element.
+#[derive(Clone, Debug, Serialize)]
+pub struct KeyDescription {
+    /// Its name.
+    pub name: String,
+    /// `exact`, `ternary`, `lpm`, `range`, `optional`, `selector`.
+    pub kind: String,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// An action of a table.
+#[derive(Clone, Debug, Serialize)]
+pub struct ActionDescription {
+    /// Its full name.
+    pub name: String,
+    /// What the control plane gives it, in order.
+    pub parameters: Vec<ParameterDescription>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParameterDescription {
+    /// Its name.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// An extern object: a register, counter, meter.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObjectDescription {
+    /// Its full name.
+    pub name: String,
+    /// The extern's name: `Register`, `counter`, `direct_meter`.
+    pub of: String,
+    /// How many cells it has, if its constructor says.
+    pub size: Option<u64>,
+}
+
+/// Describes a program.
+pub fn describe(program: &Program) -> ProgramDescription {
+    ProgramDescription {
+        package: program.main.as_ref().map_or_else(String::new, |main| main.of.to_string()),
+        tables: program.tables.iter().map(|given| table(given, program)).collect(),
+        objects: program.objects.iter().map(object).collect(),
+    }
+}
+
+fn table(table: &Table, program: &Program) -> TableDescription {
+    let key = |key: &sojourn_p4::ir::Key| KeyDescription {
+        name: key.name.to_string(),
+        kind: key.match_kind.to_string(),
+        width: key.expr.scalar.width(),
+    };
+    let implementation = table.properties.iter().find_map(|(name, value)| match value {
+        ObjectArg::Object(id) if is_implementation(name) => {
+            Some(program.objects[id.index()].name.to_string())
+        }
+        _ => None,
+    });
+    TableDescription {
+        name: table.name.to_string(),
+        keys: table.keys.iter().map(key).collect(),
+        actions: table.actions.iter().map(action).collect(),
+        const_entries: table.const_entries,
+        const_default_action: table.const_default_action,
+        implementation,
+    }
+}
+
+/// The properties by which architectures name an action profile.
+fn is_implementation(property: &str) -> bool {
+    matches!(property, "implementation" | "psa_implementation")
+}
+
+fn action(action: &TableAction) -> ActionDescription {
+    let parameter = |(name, layout): &(std::sync::Arc<str>, Layout)| ParameterDescription {
+        name: name.to_string(),
+        width: match layout {
+            Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => scalar.width(),
+            _ => 0,
+        },
+    };
+    let parameters = action.data.iter().map(parameter).collect();
+    ActionDescription { name: action.name.to_string(), parameters }
+}
+
+fn object(object: &Object) -> ObjectDescription {
+    let size = object.args.iter().find(|(name, _)| matches!(&**name, "size" | "n_counters"));
+    let size = size.and_then(|(_, value)| match value {
+        ObjectArg::Const(Const::Scalar(_, value)) => u64::try_from(value).ok(),
+        ObjectArg::Const(Const::Int(value)) => u64::try_from(value).ok(),
+        _ => None,
+    });
+    ObjectDescription { name: object.name.to_string(), of: object.of.to_string(), size }
+}

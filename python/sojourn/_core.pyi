@@ -43,6 +43,9 @@ def check(
 ) -> tuple[bool, str, str]:
     """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON."""
 
+def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -> str:
+    """Constants and tables of a program, as JSON."""
+
 def stages(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
     """The stages of a program that loads: as JSON, and drawn for a terminal."""
 

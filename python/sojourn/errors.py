@@ -17,6 +17,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "EXIT_USER",
     "ConfigError",
+    "ControlPlaneError",
     "Interrupted",
     "OutputError",
     "ProgramError",
@@ -29,6 +30,10 @@ __all__ = [
 
 class ScenarioError(SojournError):
     """A scenario that cannot be read or does not make sense."""
+
+
+class ControlPlaneError(SojournError):
+    """A control plane that does not fit its program."""
 
 
 class UnknownAqmError(SojournError):

@@ -10,6 +10,7 @@ use crate::source::Span;
 pub use crate::types::{ExternId, PackageId, TableId};
 use crate::types::{Type, identifiers};
 use num_bigint::BigInt;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 identifiers! {
@@ -64,6 +65,8 @@ pub struct Program {
     pub top_level: Vec<InstanceId>,
     /// The top-level instantiation called `main`.
     pub main: Option<InstanceId>,
+    /// Top-level constants that are numbers, for those who ask the program for a value by name.
+    pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 
 /// A variable of any kind.

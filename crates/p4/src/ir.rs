@@ -9,7 +9,8 @@
 use crate::ast::{Annotation, Direction};
 use crate::source::Span;
 use crate::types::{Type, identifiers};
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 identifiers! {
@@ -50,6 +51,8 @@ pub struct Program {
     pub errors: Vec<Arc<str>>,
     /// The number of call sites.
     pub call_sites: u32,
+    /// Top-level constants that are numbers.
+    pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 
 /// A package instance.

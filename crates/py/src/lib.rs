@@ -4,6 +4,7 @@
 //! errors to exceptions. It must not have any behaviour of its own.
 
 mod columns;
+mod declarations;
 mod errors;
 mod program;
 mod simulation;
@@ -17,6 +18,8 @@ use sojourn_switch::discipline::{REGISTERED, Registered};
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::declarations::declarations;
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]

@@ -6,7 +6,6 @@ in ns, bit/s and bytes. Runs nothing.
 
 import hashlib
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.aqms import Aqm, find_aqm
+from sojourn.control_plane import ProgramChoice, read_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
 from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows, choose
@@ -193,29 +193,23 @@ def _program_config(
     choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
 ) -> dict[str, Any]:
     base = beside or Path()
-    control = base / choice.control if choice.control else program.with_suffix(".toml")
     paths = [str(base / path) for path in choice.include_paths]
+    chosen = ProgramChoice(
+        program,
+        choice.architecture or aqm.architecture,
+        (*paths, str(programs_folder() / "include")),
+        {name: str(value) for name, value in choice.defines.items()},
+        base / choice.control if choice.control else None,
+    )
     return {
         "kind": "p4",
         "program": str(program),
-        "architecture": choice.architecture or aqm.architecture,
+        "architecture": chosen.architecture,
         "math_unit": _math_unit(choice),
-        "include_paths": [*paths, str(programs_folder() / "include")],
-        "defines": {name: str(value) for name, value in choice.defines.items()},
-        "control": _read_control(control, required=choice.control is not None),
+        "include_paths": list(chosen.include_paths),
+        "defines": chosen.defines,
+        "control": read_control_plane(chosen),
     }
-
-
-def _read_control(path: Path, *, required: bool) -> dict[str, Any]:
-    """The control plane in the file at `path`; empty if there is none and none was asked for."""
-    if not path.is_file():
-        if required:
-            raise ScenarioError(f"{shown(path)}: no such control-plane file")
-        return {"tables": [], "mirror_sessions": []}
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ScenarioError(f"{shown(path)}: not a control-plane file: {error}") from error
 
 
 def _sources(program: Path, include_paths: list[str]) -> dict[str, str]:

@@ -10,7 +10,11 @@ impl<'a> Checker<'a> {
         let annotations = &declaration.annotations;
         self.check_annotations(annotations);
         match &declaration.kind {
-            D::Constant { ty, name, value } => self.declare_constant(ty, name, value),
+            D::Constant { ty, name, value } => {
+                if let Some(number) = self.declare_constant(ty, name, value) {
+                    self.program.constants.insert(name.text.as_ref().into(), number);
+                }
+            }
             D::Instantiation { ty, args, name, body } => {
                 self.instantiation(ty, args, name, body.as_deref(), annotations);
             }

@@ -494,8 +494,13 @@ impl Checker<'_> {
         Some((value, None))
     }
 
-    /// `const T name = e;`
-    pub(super) fn declare_constant(&mut self, ty: &TypeRef, name: &Name, value: &ast::Expr) {
+    /// `const T name = e;` and the number that it is, if it is one.
+    pub(super) fn declare_constant(
+        &mut self,
+        ty: &TypeRef,
+        name: &Name,
+        value: &ast::Expr,
+    ) -> Option<BigInt> {
         let declared = ty.span;
         let ty = self.resolve_type(ty);
         let ty = match ty {
@@ -515,14 +520,16 @@ impl Checker<'_> {
                 .with_label("not a constant");
             self.report(diagnostic);
             self.declare(name, Entity::Broken);
-            return;
+            return None;
         }
+        let number = Self::constant_number(&value);
         let entity = if value.ty == Type::Unknown {
             Entity::Broken
         } else {
             Entity::Constant(std::rc::Rc::new(value))
         };
         self.declare(name, entity);
+        number
     }
 
     /// The number that a constant expression is, for labels and entries.

@@ -196,6 +196,7 @@ impl<'h> Elaborator<'h> {
         if self.diagnostics.iter().any(Diagnostic::is_error) {
             return Err(self.diagnostics);
         }
+        self.out.constants = hir.constants.clone();
         Ok(self.out)
     }
 

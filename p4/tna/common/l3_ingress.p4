@@ -1,0 +1,137 @@
+// Ingress of a small IP router that notes the time.
+//
+//   Ethernet, IPv4 or IPv6 -> route (longest prefix) -> time to live - 1 -> bridge header -> queue
+//
+// Stage 0 does it all: the two routing tables exclude each other, and nothing waits for anything. What
+// is not IP, has IPv4 options, no route or no time left is dropped; a real router would hand it
+// to its CPU.
+//
+// The bridge header carries the time of arrival twice, because the two cuts of one 48-bit field that
+// egress needs overlap, and a field can be cut in one way only.
+#ifndef COMMON_L3_INGRESS_P4
+#define COMMON_L3_INGRESS_P4
+
+#include "headers.p4"
+#include "ip.p4"
+
+// Set in front of each packet by the ingress deparser, taken off by the egress parser. 9 bytes.
+header l3_bridge_h {
+    bit<8>  kind;                       // KIND_DATA
+    bit<32> arrival;                    // ns, global_tstamp[31:0] of the ingress parser
+    bit<32> arrival_epoch;              // 65.536 us, global_tstamp[47:16]
+}
+
+struct ingress_headers_t {
+    l3_bridge_h bridge;
+    ethernet_h  ethernet;
+    ipv4_h      ipv4;
+    ipv6_h      ipv6;
+}
+
+struct ingress_metadata_t {}
+
+parser IngressParser(
+        packet_in packet,
+        out ingress_headers_t hdr,
+        out ingress_metadata_t md,
+        out ingress_intrinsic_metadata_t ig_intr_md) {
+    state start {
+        packet.extract(ig_intr_md);
+        packet.advance(PORT_METADATA_SIZE);
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ethertype) {
+            ETHERTYPE_IPV4: look_at_ipv4;
+            ETHERTYPE_IPV6: parse_ipv6;
+            default: accept;
+        }
+    }
+    state look_at_ipv4 {
+        // Version and header length: 20 bytes, no options.
+        transition select(packet.lookahead<bit<8>>()) {
+            0x45: parse_ipv4;
+            default: accept;
+        }
+    }
+    state parse_ipv4 {
+        packet.extract(hdr.ipv4);
+        transition accept;
+    }
+    state parse_ipv6 {
+        packet.extract(hdr.ipv6);
+        transition accept;
+    }
+}
+
+control Ingress(
+        inout ingress_headers_t hdr,
+        inout ingress_metadata_t md,
+        in ingress_intrinsic_metadata_t ig_intr_md,
+        in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+        inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+        inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+
+    action drop() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+
+    // To the next hop: our address and its address on that link.
+    action send_ipv4(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
+        ig_tm_md.ucast_egress_port = port;
+        ig_tm_md.qid = queue;
+        hdr.ethernet.source = own;
+        hdr.ethernet.destination = next_hop;
+        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+    }
+    action send_ipv6(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
+        ig_tm_md.ucast_egress_port = port;
+        ig_tm_md.qid = queue;
+        hdr.ethernet.source = own;
+        hdr.ethernet.destination = next_hop;
+        hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+    }
+
+    // Filled by the control plane.
+    table route_ipv4 {
+        key = { hdr.ipv4.destination : lpm; }
+        actions = { send_ipv4; drop; }
+        const default_action = drop();
+        size = 1024;
+    }
+    table route_ipv6 {
+        key = { hdr.ipv6.destination : lpm; }
+        actions = { send_ipv6; drop; }
+        const default_action = drop();
+        size = 512;
+    }
+
+    apply {
+        if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
+            route_ipv4.apply();
+        } else if (hdr.ipv6.isValid() && hdr.ipv6.hop_limit > 1) {
+            route_ipv6.apply();
+        } else {
+            drop();
+        }
+        hdr.bridge.setValid();
+        hdr.bridge.kind = KIND_DATA;
+        hdr.bridge.arrival = ig_prsr_md.global_tstamp[31:0];
+        hdr.bridge.arrival_epoch = ig_prsr_md.global_tstamp[47:16];
+    }
+}
+
+control IngressDeparser(
+        packet_out packet,
+        inout ingress_headers_t hdr,
+        in ingress_metadata_t md,
+        in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
+    Checksum() ipv4_checksum;
+
+    apply {
+        if (hdr.ipv4.isValid()) {
+            hdr.ipv4.header_checksum = ipv4_checksum.update(IPV4_CHECKSUM_FIELDS(hdr.ipv4));
+        }
+        packet.emit(hdr);
+    }
+}
+
+#endif

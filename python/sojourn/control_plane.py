@@ -1,0 +1,153 @@
+"""The control plane of a P4 program: its TOML file, with the entries that are computed written out.
+
+Stands on the program's declarations and on `control_law`. What it returns is what the engine
+installs before the first packet and what `sojourn emit` writes for a switch: the same entries.
+Knows no switch and no scenario.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sojourn import control_law
+from sojourn.declarations import Declarations, Table, read_declarations
+from sojourn.errors import ControlPlaneError
+from sojourn.layout import shown
+from sojourn.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class ProgramChoice:
+    """A program with all that decides what its text means."""
+
+    program: Path
+    architecture: str | None
+    include_paths: tuple[str, ...]
+    defines: dict[str, str] = field(default_factory=dict)
+    control: Path | None = None
+    """The control-plane file; if absent, the one beside the program, if there is one."""
+
+    @cached_property
+    def declarations(self) -> Declarations:
+        """What the program declares, read when first asked for."""
+        return read_declarations(
+            self.program,
+            architecture=self.architecture,
+            include_paths=self.include_paths,
+            defines=self.defines,
+        )
+
+
+def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
+    """The control plane of a program, as the engine takes it; empty if it has none."""
+    path = choice.control or choice.program.with_suffix(".toml")
+    if not path.is_file():
+        if choice.control is not None:
+            raise ControlPlaneError(f"{shown(path)}: no such control-plane file")
+        return {"tables": [], "mirror_sessions": []}
+    try:
+        control = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
+    tables = control.get("tables", [])
+    if isinstance(tables, list):
+        control["tables"] = [_written_out(table, choice, path) for table in tables]
+    return control
+
+
+def _written_out(table: Any, choice: ProgramChoice, path: Path) -> Any:
+    """The table with its computed entries behind those that are written."""
+    if not isinstance(table, dict) or "entries_from" not in table:
+        return table
+    name = str(table.get("name"))
+    try:
+        computed = _computed(name, table["entries_from"], choice)
+    except ControlPlaneError as error:
+        raise ControlPlaneError(f"{shown(path)}: table {name}: {error}") from error
+    rest = {key: value for key, value in table.items() if key != "entries_from"}
+    return rest | {"entries": [*table.get("entries", []), *computed]}
+
+
+def _computed(name: str, source: Any, choice: ProgramChoice) -> Iterable[dict[str, Any]]:
+    if not isinstance(source, dict) or len(source) != 1:
+        raise ControlPlaneError(
+            "entries_from names one generator, as in "
+            'entries_from = { control_law = { interval = "INTERVAL", counts = [1, 1023] } }'
+        )
+    [(generator, options)] = source.items()
+    if generator not in _GENERATORS:
+        hint = did_you_mean(generator, _GENERATORS)
+        raise ControlPlaneError(f"entries_from: no generator {generator!r}{hint}")
+    declarations = choice.declarations
+    return list(_GENERATORS[generator](declarations.table(name), options, declarations))
+
+
+def _control_law(
+    table: Table, options: Any, declarations: Declarations
+) -> Iterator[dict[str, Any]]:
+    """INTERVAL / sqrt(count): `interval` names a constant of the program, `counts` is [from, to].
+
+    A table with an exact key gets an entry a count, one with a ternary key an entry for each
+    pattern of leading bits. The interval is the program's own constant and no number, so that
+    program and table cannot differ.
+    """
+    interval, first, last = _control_law_options(options, declarations)
+    if len(table.keys) != 1:
+        raise ControlPlaneError(f"control_law wants a key of one field, not of {len(table.keys)}")
+    [key] = table.keys
+    actions = [action for action in table.actions if not action.default_only]
+    if len(actions) != 1 or len(actions[0].parameters) != 1:
+        raise ControlPlaneError("control_law wants a table with one action with one parameter")
+    if last >= 1 << key.width:
+        raise ControlPlaneError(f"counts end at {last}, but the key has {key.width} bits")
+    [action] = actions
+    if key.match_kind == "exact":
+        for each in control_law.exact(interval, first, last):
+            yield _entry(key.name, each.value, action.name, action.parameters[0], each.nanoseconds)
+    elif key.match_kind == "ternary":
+        if first & (first - 1) or last + 1 != 1 << key.width:
+            raise ControlPlaneError(
+                f"for a ternary key counts go from a power of two to {(1 << key.width) - 1}"
+            )
+        for each in control_law.by_leading_bits(interval, first, key.width):
+            match = {"value": each.value, "mask": each.mask}
+            yield _entry(key.name, match, action.name, action.parameters[0], each.nanoseconds)
+    else:
+        raise ControlPlaneError(f"control_law has no entries for a {key.match_kind} key")
+
+
+def _control_law_options(options: Any, declarations: Declarations) -> tuple[int, int, int]:
+    if not isinstance(options, dict) or set(options) != {"interval", "counts"}:
+        raise ControlPlaneError(
+            "control_law takes interval, a constant's name, and counts, like { interval = \""
+            'INTERVAL", counts = [1, 1023] }'
+        )
+    interval, counts = options["interval"], options["counts"]
+    if not isinstance(interval, str) or not interval.isidentifier():
+        raise ControlPlaneError(
+            f"interval = {interval!r}: name a constant of the program, so that the table and the "
+            "program cannot have different intervals"
+        )
+    if (
+        not isinstance(counts, list)
+        or len(counts) != 2
+        or not all(type(count) is int for count in counts)
+        or not 1 <= counts[0] <= counts[1]
+    ):
+        raise ControlPlaneError("counts are the first and the last count, like [1, 1023]")
+    return declarations.constant(interval), counts[0], counts[1]
+
+
+def _entry(
+    key: str, match: int | dict[str, int], action: str, parameter: str, argument: int
+) -> dict[str, Any]:
+    return {"match": {key: match}, "action": action, "args": {parameter: argument}}
+
+
+_GENERATORS: dict[str, Callable[[Table, Any, Declarations], Iterator[dict[str, Any]]]] = {
+    "control_law": _control_law,
+}
+"""What `entries_from` may name."""

@@ -6,6 +6,7 @@
 //! The same configuration and seed give the same rows, to the byte, everywhere.
 
 mod app;
+pub mod bench;
 pub mod config;
 mod event;
 mod host;
@@ -16,6 +17,7 @@ mod simulation;
 pub mod tcp;
 pub mod wire;
 
+pub use bench::{Bench, BenchConfig};
 pub use config::{ConfigError, RunConfig};
 pub use records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
 pub use report::RunReport;

@@ -6,6 +6,7 @@
 mod columns;
 mod declarations;
 mod errors;
+mod packet_switch;
 mod program;
 mod simulation;
 mod stages;
@@ -22,6 +23,8 @@ mod _core {
     use super::declarations::declarations;
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
+    #[pymodule_export]
+    use super::packet_switch::PacketSwitch;
     #[pymodule_export]
     use super::program::check;
     #[pymodule_export]

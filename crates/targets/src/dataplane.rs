@@ -4,7 +4,7 @@
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
 //! the instants it is handed.
 
-use crate::control::RuntimeControl;
+use crate::runtime_control::RuntimeControl;
 use sojourn_packet::{Packet, Time};
 
 /// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).

@@ -10,6 +10,7 @@ mod egress;
 mod events;
 mod ingress;
 mod measure;
+mod reconfigure;
 mod setup;
 
 use crate::discipline::{Discipline, Drops};

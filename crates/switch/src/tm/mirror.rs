@@ -62,6 +62,18 @@ impl MirrorBuffer {
         }
     }
 
+    /// Sets a session; copies that wait go where it pointed when they were made.
+    pub fn set_session(&mut self, config: MirrorSession) {
+        self.sessions.push(Session { config, held: 0 });
+        self.by_number[usize::from(config.id)] = self.sessions.len() as u16;
+    }
+
+    /// Takes a session away; false if there was none.
+    pub fn remove_session(&mut self, id: u16) -> bool {
+        let slot = self.by_number.get_mut(usize::from(id));
+        slot.is_some_and(|slot| std::mem::take(slot) != 0)
+    }
+
     /// Takes a copy that a pass at `asked` wants and that its deparser has written at `written`.
     /// Returns when it gets to its queue, or nothing if it is lost.
     pub fn request(&mut self, mirror: Mirror, asked: Time, written: Time) -> Option<Time> {

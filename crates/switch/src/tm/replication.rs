@@ -31,6 +31,14 @@ impl ReplicationEngine {
         ReplicationEngine { groups, exclusions }
     }
 
+    /// Sets a group in place of the one with its number, if there is one.
+    pub fn set_group(&mut self, group: MulticastGroup) {
+        match self.groups.iter_mut().find(|known| known.id == group.id) {
+            Some(known) => *known = group,
+            None => self.groups.push(group),
+        }
+    }
+
     /// The copies of a packet, in the order of the configuration. A group that does not exist
     /// makes none.
     pub fn copies<'a>(&'a self, request: &'a Replication) -> impl Iterator<Item = CopyOrder> + 'a {

@@ -12,7 +12,7 @@
 //! | [`fit`] | stages, estimated |
 //! | [`externs`] | the other fixed-function blocks |
 //! | [`Tofino`] | the two passes of a packet |
-//! | [`crate::control`] | table entries, as data |
+//! | [`ControlPlane`] | table entries, as data |
 
 mod access;
 mod arguments;
@@ -36,11 +36,12 @@ mod tests;
 mod validity;
 mod visit;
 
-pub use crate::control::{
+pub use control::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
     ParameterValue, ProfileEntries, ProfileMember, TableEntries, TableEntry, ValueSetMembers,
 };
 pub use load::{LoadError, LoadOptions, Loaded, build, load, load_with};
 pub use metadata::Clock;
 pub use pipeline::Tofino;
+pub(crate) use runtime::GROUP;
 pub use runtime::{Digest, Faults, RegisterState};

@@ -13,17 +13,18 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
+use super::control::{ControlError, ControlPlane, fits};
 use super::externs::counter::Count;
 use super::gress::Gress;
 use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
 };
 use super::runtime::{Digest, Faults, RegisterState, Runtime};
-use crate::control::{ControlError, ControlPlane, RuntimeControl, fits};
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
 };
+use crate::runtime_control::RuntimeControl;
 use smallvec::SmallVec;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::{HeaderBytes, Packet};

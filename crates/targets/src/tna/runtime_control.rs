@@ -3,9 +3,11 @@
 //! Stands on the runtime's registers and counters. Writes are not synchronised with packets beyond
 //! what the caller does: a write between two packets is seen by the second.
 
+use super::control::{ControlError, ControlPlane};
+use super::externs::counter::Count;
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
-use crate::control::{ControlError, ControlPlane, Count, RuntimeControl, cell, fits, unknown};
+use crate::runtime_control::{RuntimeControl, cell, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::ir::Program;
@@ -26,7 +28,7 @@ impl RuntimeControl for Tofino {
 
     fn read_register(&self, name: &str, index: usize) -> Result<Vec<BigUint>, ControlError> {
         let at =
-            position(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
+            find_name(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
         let register = &self.runtime.registers[at];
         let entry = cell(register.get(index), "register", register.name(), index)?;
         let words = if register.compiled().shape.dual { 2 } else { 1 };
@@ -40,7 +42,7 @@ impl RuntimeControl for Tofino {
         value: &[BigUint],
     ) -> Result<(), ControlError> {
         let at =
-            position(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
+            find_name(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
         let register = &mut self.runtime.registers[at];
         let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
         let entry = [word(0), word(1)];
@@ -54,7 +56,7 @@ impl RuntimeControl for Tofino {
 
     fn read_counter(&self, name: &str, index: usize) -> Result<Count, ControlError> {
         let counters = &self.runtime.counters;
-        let at = position(counters.iter().map(|(name, _)| &**name), "counter", name)?;
+        let at = find_name(counters.iter().map(|(name, _)| &**name), "counter", name)?;
         cell(counters[at].1.get(index), "counter", &counters[at].0, index)
     }
 
@@ -65,7 +67,7 @@ impl RuntimeControl for Tofino {
         count: Count,
     ) -> Result<(), ControlError> {
         let counters = &mut self.runtime.counters;
-        let at = position(counters.iter().map(|(name, _)| &**name), "counter", name)?;
+        let at = find_name(counters.iter().map(|(name, _)| &**name), "counter", name)?;
         let written = counters[at].1.set(index, count).then_some(());
         cell(written, "counter", name, index.unwrap_or(0))
     }
@@ -73,15 +75,4 @@ impl RuntimeControl for Tofino {
     fn fault(&self) -> Option<String> {
         self.faults().first.as_ref().map(ToString::to_string)
     }
-}
-
-/// Where the name is that is, or ends in, the wanted one.
-fn position<'a>(
-    names: impl Iterator<Item = &'a str> + Clone,
-    what: &'static str,
-    wanted: &str,
-) -> Result<usize, ControlError> {
-    let exact = names.clone().position(|name| name == wanted);
-    let found = exact.or_else(|| names.clone().position(|name| fits(name, wanted)));
-    found.ok_or_else(|| unknown(what, wanted, &names.collect::<Vec<_>>()))
 }

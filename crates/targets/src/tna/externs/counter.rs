@@ -1,7 +1,5 @@
 //! Counters of packets and bytes, as `Counter` and `DirectCounter` keep them.
 
-pub use crate::control::Count;
-
 /// What a counter counts (`CounterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterKind {
@@ -23,6 +21,15 @@ impl CounterKind {
             _ => return None,
         })
     }
+}
+
+/// One cell of a counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets counted.
+    pub packets: u64,
+    /// Bytes counted.
+    pub bytes: u64,
 }
 
 /// An array of counter cells.

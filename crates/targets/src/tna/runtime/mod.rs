@@ -15,7 +15,7 @@ mod stateful;
 
 pub use deparser::{Digest, MirrorRequest};
 pub use prepare::prepare;
-pub use profiles::Profiles;
+pub use profiles::{GROUP, Profiles};
 pub use registers::RegisterState;
 
 use super::externs::checksum::OnesComplement;

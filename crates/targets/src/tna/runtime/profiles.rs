@@ -1,11 +1,13 @@
 //! Action profiles and selectors: table entries that name a member or a group instead of an action.
 
 use super::Hash;
-use crate::control::GROUP;
 use crate::tna::externs::selector::{MemberId, Selector};
 use sojourn_p4::interp::{ActionRun, Context, PacketOut};
 use sojourn_p4::ir::{ObjectId, TableId};
 use std::collections::BTreeMap;
+
+/// Set in an entry's reference if it names a group; the rest is the number.
+pub const GROUP: u32 = 1 << 31;
 
 /// Members of one action profile and, if there is one, the groups of its selector.
 #[derive(Clone, Debug, Default)]

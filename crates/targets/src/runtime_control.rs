@@ -3,22 +3,15 @@
 //! Implemented by each architecture beside [`DataPlane`](crate::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
-use super::data::ControlPlane;
-use super::error::ControlError;
-use super::install::{fits, unknown};
+use crate::tna::externs::counter::Count;
+use crate::tna::{ControlError, ControlPlane, GROUP, Number, TableEntry};
 use num_bigint::BigUint;
+use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::Tables;
-use sojourn_p4::ir::{ObjectId, Program};
+use sojourn_p4::interp::tables::{EntrySpec, EntryTarget};
+use sojourn_p4::ir::Program;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// One cell of a counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Packets counted.
-    pub packets: u64,
-    /// Bytes counted.
-    pub bytes: u64,
-}
 
 /// The way into a running program.
 pub trait RuntimeControl {
@@ -74,26 +67,39 @@ pub trait RuntimeControl {
     }
 }
 
-/// The object of one of the kinds `of` whose name is, or ends in, `name`.
+/// An entry as the tables take it; none unless it names exactly one of action, member and group.
+pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
+    let target = match (&entry.action, entry.member, entry.group) {
+        (Some(action), None, None) => EntryTarget::Action(action.clone(), named(&entry.args)),
+        (None, Some(member), None) => EntryTarget::Reference(member),
+        (None, None, Some(group)) => EntryTarget::Reference(group | GROUP),
+        _ => return None,
+    };
+    let keys = entry.matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
+    Some(EntrySpec { keys, target, priority: -i64::from(entry.priority) })
+}
+
+/// Arguments of an action as the tables take them.
+pub fn named(args: &BTreeMap<String, Number>) -> Vec<(String, BigUint)> {
+    args.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect()
+}
+
+/// Where the name is that is, or ends in, the wanted one.
 ///
 /// # Errors
 /// There is none; `what` and the nearest name are in the message.
-pub fn find_object(
-    program: &Program,
+pub fn find_name<'a>(
+    names: impl Iterator<Item = &'a str> + Clone,
     what: &'static str,
-    of: &[&str],
-    name: &str,
-) -> Result<ObjectId, ControlError> {
-    let objects = program.objects.iter().enumerate().filter(|(_, o)| of.contains(&&*o.of));
-    let known: Vec<(usize, &str)> = objects.map(|(at, object)| (at, &*object.name)).collect();
-    let exact = known.iter().find(|(_, known)| *known == name);
-    match exact.or_else(|| known.iter().find(|(_, known)| fits(known, name))) {
-        Some((at, _)) => Ok(ObjectId(*at as u32)),
-        None => {
-            let names: Vec<&str> = known.iter().map(|(_, name)| *name).collect();
-            Err(unknown(what, name, &names))
-        }
-    }
+    wanted: &str,
+) -> Result<usize, ControlError> {
+    let exact = names.clone().position(|name| name == wanted);
+    let end = |name: &str| name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
+    let found = exact.or_else(|| names.clone().position(end));
+    found.ok_or_else(|| {
+        let near = near_name(wanted, names).map(String::from);
+        ControlError::Unknown { what, name: wanted.to_owned(), near }
+    })
 }
 
 /// `found`, or that `what` `name` has no cell `index`.

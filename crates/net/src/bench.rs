@@ -1,0 +1,175 @@
+//! A switch on a bench: packets go in by hand, everything that comes out is collected.
+//!
+//! The switch is the one of every run, driven in virtual time with nothing at its ports, so that
+//! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
+//! look like is the business of whoever drives it.
+
+use sojourn_packet::{HeaderBytes, Packet, PacketId, Rate, Time};
+use sojourn_switch::{
+    ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
+};
+use sojourn_targets::{DataPlane, RuntimeControl};
+
+/// What the switch on the bench is made of.
+#[derive(Clone, Debug)]
+pub struct BenchConfig {
+    /// Ports 0 to this number, not included.
+    pub ports: u16,
+    /// Queues of each port.
+    pub queues: usize,
+    /// Ports whose packets come back to ingress.
+    pub recirculating: Vec<u16>,
+}
+
+impl BenchConfig {
+    /// All 512 ports of a Tofino; of each of its four pipes, ports 68 to 71 recirculate.
+    pub fn tofino() -> BenchConfig {
+        let recirculating = (0..4).flat_map(|pipe| (68..72).map(move |port| pipe * 128 + port));
+        BenchConfig { ports: 512, queues: 32, recirculating: recirculating.collect() }
+    }
+}
+
+/// Every port runs at this speed: queues build up only where a test sends faster.
+const SPEED: Rate = Rate(100_000_000_000);
+
+/// From a recirculation port's egress to ingress.
+const LOOP: Time = Time(400);
+
+/// A switch and the packets that have come out of it.
+pub struct Bench {
+    switch: Switch,
+    now: Time,
+    packets: u64,
+    sent: Vec<Transmit>,
+}
+
+impl Bench {
+    /// A switch at rest that runs `plane`.
+    ///
+    /// # Errors
+    /// The configuration contradicts itself.
+    pub fn new(plane: Box<dyn DataPlane>, config: &BenchConfig) -> Result<Bench, ConfigError> {
+        let port = |number: u16| PortConfig {
+            queues: vec![QueueConfig::default(); config.queues],
+            recirculation: config.recirculating.contains(&number).then_some(LOOP),
+            ..PortConfig::front(PortId(number), SPEED)
+        };
+        let switch = SwitchConfig {
+            ports: (0..config.ports).map(port).collect(),
+            ..SwitchConfig::default()
+        };
+        let switch = Switch::new(switch, SwitchProgram::P4(plane))?;
+        Ok(Bench { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
+    }
+
+    /// The instant up to which everything has happened.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// A frame arrives at `port` now; its consequences need [`Bench::settle`].
+    pub fn receive(&mut self, port: PortId, frame: &[u8]) {
+        self.packets += 1;
+        let bytes = HeaderBytes::from_slice(frame);
+        let packet = Packet { id: PacketId(self.packets), bytes, ..Packet::default() };
+        self.switch.receive(self.now, port, packet);
+        self.collect();
+    }
+
+    /// Lets time pass until nothing is left to do, at most for `limit`; false if something is.
+    pub fn settle(&mut self, limit: Time) -> bool {
+        let end = self.now + limit;
+        while let Some(due) = self.switch.next_timer() {
+            if due > end {
+                self.now = end;
+                return false;
+            }
+            self.advance_to(due);
+        }
+        true
+    }
+
+    /// Lets `span` pass.
+    pub fn wait(&mut self, span: Time) {
+        self.advance_to(self.now + span);
+    }
+
+    /// Everything that has left since the last call, in the order of departure.
+    pub fn take(&mut self) -> Vec<Transmit> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// The switch, for its sessions, groups and queues.
+    pub fn switch(&mut self) -> &mut Switch {
+        &mut self.switch
+    }
+
+    /// The program, if its architecture has a way in for a control plane.
+    pub fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
+        self.switch.data_plane()?.control()
+    }
+
+    fn advance_to(&mut self, due: Time) {
+        self.now = self.now.max(due);
+        self.switch.advance(self.now);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        while let Some(transmit) = self.switch.poll_transmit() {
+            self.sent.push(transmit);
+        }
+        while self.switch.poll_observation().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_targets::{Admission, EgressInput, EgressOutput, IngressInput, IngressOutput};
+
+    /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
+    struct Next;
+
+    impl DataPlane for Next {
+        fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+            let port = if input.port == PortId(68) { 2 } else { input.port.0 + 1 };
+            let admission = Admission { unicast: Some(PortId(port)), ..Admission::default() };
+            IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+        }
+
+        fn egress(&mut self, _: &EgressInput, packet: Packet) -> EgressOutput {
+            EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+        }
+    }
+
+    fn bench() -> Bench {
+        Bench::new(Box::new(Next), &BenchConfig::tofino()).unwrap()
+    }
+
+    #[test]
+    fn what_goes_in_comes_out_where_the_program_sends_it() {
+        let mut bench = bench();
+        bench.receive(PortId(4), &[1, 2, 3]);
+        assert!(bench.settle(Time(10_000)));
+        let sent: Vec<_> = bench.take().into_iter().map(|t| (t.port.0, t.packet.bytes)).collect();
+        assert_eq!(sent, [(5, HeaderBytes::from_slice(&[1, 2, 3]))]);
+        assert!(bench.take().is_empty());
+    }
+
+    #[test]
+    fn a_recirculated_packet_leaves_behind_its_second_pass() {
+        let mut bench = bench();
+        bench.receive(PortId(67), &[9; 64]);
+        assert!(bench.settle(Time(100_000)));
+        assert_eq!(bench.take()[0].port, PortId(2));
+    }
+
+    #[test]
+    fn what_takes_longer_than_the_limit_is_not_settled() {
+        let mut bench = bench();
+        bench.receive(PortId(67), &[9; 64]);
+        assert!(!bench.settle(Time(1)));
+        assert_eq!(bench.now(), Time(1));
+    }
+}

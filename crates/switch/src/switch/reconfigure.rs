@@ -1,0 +1,47 @@
+//! What a control plane changes in a running switch: mirror sessions and multicast groups.
+//!
+//! Checked as in a configuration. Packets that are on their way keep what was decided about them.
+
+use super::Switch;
+use crate::config::{ConfigError, MirrorSession, MulticastGroup};
+use sojourn_targets::PortId;
+
+impl Switch {
+    /// Sets a mirror session, in place of one with its number.
+    ///
+    /// # Errors
+    /// Its number is out of range, or its port or queue does not exist.
+    pub fn set_mirror_session(&mut self, session: MirrorSession) -> Result<(), ConfigError> {
+        if !(1..=1015).contains(&session.id) {
+            return Err(ConfigError::SessionNumber(session.id));
+        }
+        self.require("a mirror session", session.port, session.queue)?;
+        self.mirror.set_session(session);
+        Ok(())
+    }
+
+    /// Takes a mirror session away; false if there was none.
+    pub fn remove_mirror_session(&mut self, id: u16) -> bool {
+        self.mirror.remove_session(id)
+    }
+
+    /// Sets a multicast group, in place of one with its number.
+    ///
+    /// # Errors
+    /// A port does not exist.
+    pub fn set_multicast_group(&mut self, group: MulticastGroup) -> Result<(), ConfigError> {
+        for &port in group.nodes.iter().flat_map(|node| &node.ports) {
+            self.require("a multicast group", port, 0)?;
+        }
+        self.replication.set_group(group);
+        Ok(())
+    }
+
+    fn require(&self, what: &'static str, port: PortId, queue: u8) -> Result<(), ConfigError> {
+        let found = self.find_port(port);
+        match found.filter(|&index| usize::from(queue) < self.ports[index].queues.len()) {
+            Some(_) => Ok(()),
+            None => Err(ConfigError::NoSuchQueue { what, port, queue }),
+        }
+    }
+}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sojourn.errors import UnknownAqmError
 from sojourn.layout import programs_folder, shown
+from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.parameters import Parameter, disciplines
 from sojourn.suggest import did_you_mean, nearest
 
@@ -52,6 +53,8 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     known = {aqm.name: aqm for aqm in catalogue()}
     if name in known:
         return known[name]
+    if name in KERNEL_ONLY:
+        raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
         f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
         f"Known: {', '.join(known)}; or give the path of a .p4 file."

@@ -7,7 +7,7 @@ report again from the rows. Knows no engine.
 import json
 import platform
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,8 @@ class RunFolder:
     scenario: Scenario
     runs: tuple[RecordedRun, ...]
     provenance: dict[str, Any]
+    ground: dict[str, Any] = field(default_factory=lambda: {"name": "sim"})
+    """Where it ran: `sim`, or another ground with what it says of itself."""
 
     @classmethod
     def create(cls, path: Path, plan: Plan) -> Self:
@@ -82,7 +84,17 @@ class RunFolder:
             scenario_from_dict(described["scenario"], f"{shown(path)}/{RUN}"),
             tuple(RecordedRun(**run) for run in described["runs"]),
             described["provenance"],
+            described.get("ground", {"name": "sim"}),
         )
+
+    def on_ground(self, ground: dict[str, Any]) -> Self:
+        """The same folder, now that it is known where it ran; `run.json` says so from here on."""
+        folder = replace(self, ground=ground)
+        try:
+            folder._write_description()
+        except OSError as error:
+            raise output_error(error, shown(self.path)) from error
+        return folder
 
     def _write_description(self) -> None:
         described = {
@@ -92,6 +104,7 @@ class RunFolder:
             "scenario": self.scenario.model_dump(mode="json", exclude_none=True),
             "runs": [vars(run) for run in self.runs],
             "provenance": self.provenance,
+            "ground": self.ground,
         }
         self.write_json(RUN, described)
 

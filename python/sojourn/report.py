@@ -316,6 +316,7 @@ def _parameters(result: Result) -> str:
         f"queue of at most {SIZE.format(switch.queue_limit)}",
         "as the chip rounds it": f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, "
         f"burst {effective['shaper_burst']} B",
+        "ran on": _ground(result.folder),
         "flows": flows,
         "duration": TIME.format(scenario.duration),
         "target": TIME.format(scenario.target),
@@ -324,6 +325,14 @@ def _parameters(result: Result) -> str:
         "seed": str(scenario.seed),
     }
     return _definitions(rows)
+
+
+def _ground(folder: RunFolder) -> str:
+    """Where the rows come from, in words."""
+    ground = folder.ground
+    if ground["name"] == "sim":
+        return "the simulator, in virtual time"
+    return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json"
 
 
 def _flow_text(group: TcpFlows | UdpFlows) -> str:

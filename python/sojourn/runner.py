@@ -4,16 +4,15 @@ Stands on all modules beside it and is the one place that knows their order. The
 the Python interface both come through here.
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core
-from sojourn.engine import Progress, simulate
-from sojourn.errors import ConfigError, ScenarioError, output_error
+from sojourn.engine import Progress
+from sojourn.errors import output_error
 from sojourn.folder import SUMMARY, RunFolder
+from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
 from sojourn.result import Result, read_result
 from sojourn.scenario import (
@@ -26,11 +25,18 @@ from sojourn.scenario import (
 )
 
 
-def plan_scenario(scenario: str | Path | Scenario | Mapping[str, Any], **changes: Any) -> Plan:
+def plan_scenario(
+    scenario: str | Path | Scenario | Mapping[str, Any],
+    *,
+    ground: Ground = SIMULATOR,
+    **changes: Any,
+) -> Plan:
     """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
 
-    `changes` are `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`.
+    `changes` are `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`. What `ground` cannot run is
+    refused here.
     """
+    changes["also"] = ground.own_disciplines
     if isinstance(scenario, Scenario):
         plan = make_plan(scenario, **changes)
     elif isinstance(scenario, Mapping):
@@ -38,11 +44,7 @@ def plan_scenario(scenario: str | Path | Scenario | Mapping[str, Any], **changes
     else:
         path = find_scenario(str(scenario))
         plan = make_plan(read_scenario(path), name=path.stem, beside=path.parent, **changes)
-    for run in plan.runs:
-        try:
-            _core.check_config(json.dumps(run.config))
-        except ConfigError as error:
-            raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
+    ground.check(plan)
     return plan
 
 
@@ -51,11 +53,12 @@ def record(
     out: Path,
     progress: Progress | None = None,
     refresh: Callable[[], None] = lambda: None,
+    ground: Ground = SIMULATOR,
 ) -> RunFolder:
     """Runs `plan` and leaves its rows in the folder `out`; `finish` makes the rest from them."""
     folder = RunFolder.create(out, plan)
-    simulate(plan, out, progress, refresh)
-    return folder
+    progress = progress or Progress(plan.scenario.duration)
+    return folder.on_ground(ground.run(plan, out, progress, refresh))
 
 
 def finish(folder: RunFolder) -> Result:
@@ -93,12 +96,16 @@ def run(
     seed: int | None = None,
     math_unit: str | None = None,
     pcap: bool = False,
+    ground: Ground = SIMULATOR,
 ) -> Result:
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
     `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
-    shape. Without `out`, the run's folder is a new one in the system's temporary folder.
+    shape. Without `out`, the run's folder is a new one in the system's temporary folder. `ground`
+    is where it runs; `sojourn.linux.ground.linux()` is the kernel.
     """
-    plan = plan_scenario(scenario, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap)
+    plan = plan_scenario(
+        scenario, ground=ground, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap
+    )
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
-    return finish(record(plan, folder))
+    return finish(record(plan, folder, ground=ground))

@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sojourn.cli.shared import Json, app, open_console
+from sojourn.cli.shared import AcceptDisturbed, Json, Kernel, app, open_console
 from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
 from sojourn.folder import RunFolder, default_folder
+from sojourn.ground import SIMULATOR, Ground
+from sojourn.linux.ground import linux
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan
 
@@ -18,7 +20,11 @@ from sojourn.scenario import Plan
 @app.command()
 def run(
     scenario: Annotated[str, typer.Argument(help="A scenario file, or a shipped scenario's name.")],
-    on: Annotated[Literal["sim"], typer.Option(help="Where it runs: in virtual time.")] = "sim",
+    on: Annotated[
+        Literal["sim", "linux"],
+        typer.Option(help="Where it runs: in virtual time, or on a Linux kernel."),
+    ] = "sim",
+    kernel: Kernel = "uml",
     aqm: Annotated[
         list[str] | None,
         typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
@@ -32,14 +38,17 @@ def run(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
     ] = False,
+    accept_disturbed: AcceptDisturbed = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
-    del on  # one ground so far; typer has refused every other
-    plan = plan_scenario(scenario, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap)
+    ground = linux(kernel, accept_disturbed=accept_disturbed) if on == "linux" else SIMULATOR
+    plan = plan_scenario(
+        scenario, ground=ground, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap
+    )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
-    recorded = _record_with_progress(plan, folder)
+    recorded = _record_with_progress(plan, folder, ground)
     runs_done = time.perf_counter()
     result = finish_with_status(recorded)
     show(result, as_json=as_json)
@@ -50,14 +59,14 @@ def run(
         )
 
 
-def _record_with_progress(plan: Plan, folder: Path) -> RunFolder:
-    """Runs `plan` while a bar for each AQM shows simulated time."""
+def _record_with_progress(plan: Plan, folder: Path, ground: Ground) -> RunFolder:
+    """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=40),
-        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s simulated"),
+        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s"),
         TimeElapsedColumn(),
     )
     console = open_console(stderr=True)
@@ -74,4 +83,4 @@ def _record_with_progress(plan: Plan, folder: Path) -> RunFolder:
                 now = progress.now.get(label, 0)
                 bars.update(task, completed=now, now=now / 1e9)
 
-        return record(plan, folder, progress, refresh)
+        return record(plan, folder, progress, refresh, ground)

@@ -1,4 +1,4 @@
-"""What every command shares: the application, its console, the `--json` flag.
+"""What every command shares: the application, its console, flags of several commands.
 
 Knows no command.
 """
@@ -26,3 +26,16 @@ def open_console(*, stderr: bool = False) -> Console:
     console = Console(stderr=stderr, highlight=False)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console
+
+
+Kernel = Annotated[
+    str,
+    typer.Option(
+        help="With --on linux: 'uml' (Debian's user-mode-linux), 'host', or a kernel's file."
+    ),
+]
+
+AcceptDisturbed = Annotated[
+    bool,
+    typer.Option("--accept-disturbed", help="Keep a run on Linux whose timers were disturbed."),
+]

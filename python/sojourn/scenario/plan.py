@@ -7,9 +7,10 @@ in ns, bit/s and bytes. Runs nothing.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sojourn.aqms import Aqm, find_aqm
@@ -57,21 +58,23 @@ def make_plan(
     seed: int | None = None,
     math_unit: str | None = None,
     capture: bool = False,
+    also: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """The runs of `scenario`, with what the command line replaces.
 
     `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
-    the options that the scenario gives it, if it does.
+    the options that the scenario gives it, if it does. `also` has disciplines that only the ground
+    has on which it will run.
     """
     choices = _chosen(scenario, aqms)
     if math_unit is not None:
-        choices = [_with_math_unit(choice, math_unit, beside) for choice in choices]
+        choices = [_with_math_unit(choice, math_unit, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
         changes["seed"] = seed
     scenario = scenario.model_copy(update=changes)
 
-    found = [(choice, find_aqm(choice.use, beside)) for choice in scenario.aqms]
+    found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
     for choice, aqm in found:
         _refuse_foreign_options(choice, aqm)
     labels = _labels(found)
@@ -81,6 +84,10 @@ def make_plan(
         for (choice, aqm), label in zip(found, labels, strict=True)
     )
     return Plan(name, scenario, runs)
+
+
+def _find(name: str, beside: Path | None, also: Mapping[str, str]) -> Aqm:
+    return Aqm(name, also[name]) if name in also else find_aqm(name, beside)
 
 
 def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
@@ -95,8 +102,10 @@ def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
     return chosen
 
 
-def _with_math_unit(choice: AqmChoice, math_unit: str, beside: Path | None) -> AqmChoice:
-    if find_aqm(choice.use, beside).program is None:
+def _with_math_unit(
+    choice: AqmChoice, math_unit: str, beside: Path | None, also: Mapping[str, str]
+) -> AqmChoice:
+    if _find(choice.use, beside, also).program is None:
         return choice
     return choice.model_copy(update={"math_unit": math_unit})
 

@@ -1,0 +1,121 @@
+"""The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls.
+
+A cell is a scenario that means the same on both grounds: queue limits, thresholds and timers are
+set to values that the kernel can hold exactly, ECN is off. Stands on the scenario model. Runs
+nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeVar, get_args
+
+from sojourn.errors import ScenarioError
+from sojourn.scenario.model import TcpFlows
+from sojourn.units import RATE, TIME
+
+AQMS = ("fifo", "codel", "fq_codel", "red", "pie")
+FLOWS = (1, 3, 10, 30)
+RATES = (10_000_000, 100_000_000)
+RTTS = (10_000_000, 100_000_000)
+CONGESTION_CONTROLS = ("cubic", "newreno", "bbr")
+
+_T = TypeVar("_T")
+_FRAME = 1514
+_BUFFER = 120_000_000
+"""ns of the bottleneck's rate that tail drop holds."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the grid."""
+
+    aqm: str
+    flows: int
+    rate: int
+    rtt: int
+    congestion_control: str
+
+    @property
+    def name(self) -> str:
+        """Short, and a file's name."""
+        rate, rtt = self.rate // 10**6, self.rtt // 10**6
+        return f"{self.aqm}-{self.flows}x{self.congestion_control}-{rate}M-{rtt}ms"
+
+    def scenario(self, duration: int, seed: int) -> dict[str, Any]:
+        """The scenario that both grounds run."""
+        return {
+            "duration": TIME.format(duration),
+            "seed": seed,
+            "switch": {"rate": RATE.format(self.rate), "queue_limit": "3 MB"},
+            "aqms": [_choice(self.aqm, self.rate)],
+            "flows": [
+                {
+                    "count": self.flows,
+                    "rtt": TIME.format(self.rtt),
+                    "congestion_control": self.congestion_control,
+                }
+            ],
+        }
+
+
+def simulated_controls() -> tuple[str, ...]:
+    """The congestion controls that the simulator has."""
+    return get_args(TcpFlows.model_fields["congestion_control"].annotation)
+
+
+def cells(
+    aqms: Sequence[str] = (),
+    flows: Sequence[int] = (),
+    rates: Sequence[int] = (),
+    rtts: Sequence[int] = (),
+    controls: Sequence[str] = (),
+) -> Iterator[Cell]:
+    """The cells that have one of each of these; a filter that is empty lets all pass."""
+    axes = (
+        _chosen("aqm", aqms, AQMS),
+        _chosen("flows", flows, FLOWS),
+        _chosen("rate", rates, RATES),
+        _chosen("rtt", rtts, RTTS),
+        _chosen("cc", controls, CONGESTION_CONTROLS),
+    )
+    for aqm, count, rate, rtt, control in product(*axes):
+        yield Cell(aqm, count, rate, rtt, control)
+
+
+def _chosen(name: str, given: Sequence[_T], known: Sequence[_T]) -> Sequence[_T]:
+    for value in given:
+        if value not in known:
+            raise ScenarioError(
+                f"--{name} {value}: not in the grid, which has {', '.join(map(str, known))}"
+            )
+    return given or known
+
+
+def _packets(rate: int, time: int) -> int:
+    """How many full frames that rate sends in that time."""
+    return max(rate * time // (8 * 10**9 * _FRAME), 1)
+
+
+def _choice(aqm: str, rate: int) -> dict[str, Any]:
+    """The discipline with parameters that mean the same in the engine and in the kernel."""
+    low = max(_packets(rate, 5_000_000), 5)
+    return {
+        # Round numbers of packets: 100 at 10 Mbit/s, 1000 at 100 Mbit/s.
+        "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},
+        "codel": {"use": "codel_linux", "limit": 1000},
+        "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False},
+        # The kernel's RED is not gentle and has weights that are powers of two: 2^-9.
+        "red": {
+            "use": "red",
+            "min_th": low,
+            "max_th": 3 * low,
+            "max_p": 0.1,
+            "w_q": 0.001953,
+            "s": TIME.format(_FRAME * 8 * 10**9 // rate),
+            "gentle": False,
+            "limit_packets": 1000,
+        },
+        # The kernel counts this time in ticks of 10 ms.
+        "pie": {"use": "pie", "t_update": "20 ms", "limit_packets": 1000},
+    }[aqm]

@@ -1,0 +1,126 @@
+"""Runs cells on both grounds and keeps what they gave: a long grid can be stopped and resumed.
+
+Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
+ground and what the ground was; the rows themselves are not kept.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn.agree.grid import Cell, simulated_controls
+from sojourn.agree.verdict import Figures, Side, Verdict, compare, side
+from sojourn.errors import SojournError, output_error
+from sojourn.ground import SIMULATOR, Ground
+from sojourn.layout import shown
+from sojourn.result import read_result
+from sojourn.runner import plan_scenario, record
+
+GROUNDS = ("sim", "linux")
+
+
+@dataclass
+class Measured:
+    """What is known of a cell so far."""
+
+    cell: Cell
+    runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
+    ground: dict[str, Any] = field(default_factory=dict)
+    failed: str = ""
+    """Why there is no figure of one ground."""
+
+    def side(self, ground: str) -> Side | None:
+        """The figures of one ground, if there are any."""
+        return side(self.runs[ground]) if self.runs[ground] else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The comparison, if both grounds have figures."""
+        sides = [self.side(name) for name in GROUNDS]
+        return compare(sides[0], sides[1]) if sides[0] and sides[1] else None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where and how cells are measured."""
+
+    folder: Path
+    kernel: Ground
+    duration: int
+    repeat: int
+
+    def measure(self, cell: Cell, tell: Callable[[str], None] = lambda _: None) -> Measured:
+        """The cell's figures: those of earlier calls, and what is missing measured now."""
+        measured = self.read(cell)
+        for name in GROUNDS:
+            for number in range(len(measured.runs[name]), self.repeat):
+                tell(f"{cell.name}: {name}, {number + 1} of {self.repeat}")
+                try:
+                    self._run(measured, name, seed=number + 1)
+                except SojournError as error:
+                    measured.failed = f"{name}: {str(error).splitlines()[0]}"
+                    break
+                self._write(measured)
+        return measured
+
+    def _run(self, measured: Measured, name: str, seed: int) -> None:
+        cell = measured.cell
+        if name == "sim" and cell.congestion_control not in simulated_controls():
+            raise SojournError(f"the simulator has no {cell.congestion_control}")
+        ground = SIMULATOR if name == "sim" else self.kernel
+        scenario = cell.scenario(self.duration, seed)
+        plan = plan_scenario(scenario, ground=ground)
+        rows = self.folder / "rows"
+        result = read_result(record(plan, rows, ground=ground))
+        summary = next(iter(result.aqms.values())).summary
+        lost = summary.aqm_drops + summary.tail_drops
+        measured.runs[name].append(
+            Figures(
+                mean=(summary.mean or 0) / 1e6,
+                p95=(summary.p95 or 0) / 1e6,
+                utilisation=100 * summary.utilisation,
+                loss=100 * lost / max(summary.packets, 1),
+            )
+        )
+        if name != "sim":
+            run = next(iter(result.folder.ground["runs"].values()))
+            measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
+        shutil.rmtree(rows)
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.name}.json"
+
+    def read(self, cell: Cell) -> Measured:
+        """What earlier calls measured; figures of another duration count as none."""
+        measured = Measured(cell)
+        try:
+            kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return measured
+        except (OSError, ValueError) as error:
+            raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
+        if kept.get("duration") == self.duration:
+            measured.runs = {
+                name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS
+            }
+            measured.ground = kept["ground"]
+        return measured
+
+    def _write(self, measured: Measured) -> None:
+        content = {
+            "cell": vars(measured.cell),
+            "duration": self.duration,
+            "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
+            "ground": measured.ground,
+        }
+        path = self._path(measured.cell)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_suffix(".new")
+            fresh.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            fresh.replace(path)
+        except OSError as error:
+            raise output_error(error, shown(path)) from error

@@ -1,0 +1,148 @@
+"""The agreement as a page: HTML in the report's style, and Markdown for the documentation.
+
+Stands on what was measured and on the verdicts. Every number in it is a cell's; it knows no run.
+"""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from sojourn.agree.measure import GROUNDS, Measured
+from sojourn.agree.verdict import (
+    DELAY_MS,
+    DELAY_SHARE,
+    LOSS_POINTS,
+    LOSS_SHARE,
+    UTILISATION_POINTS,
+    Side,
+    Verdict,
+)
+
+TITLE = "How far simulation and kernel are apart"
+FIGURES = {
+    "mean": ("mean delay, ms", "{:.2f}"),
+    "p95": ("p95 delay, ms", "{:.1f}"),
+    "utilisation": ("utilisation, %", "{:.1f}"),
+    "loss": ("loss, %", "{:.2f}"),
+}
+"""What is shown: head of the column and format."""
+_TOLERANCES = (
+    f"Tolerances: utilisation within {UTILISATION_POINTS:g} points, mean delay within "
+    f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
+    f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."
+)
+_CLASSIC = ("cubic", "newreno")
+
+
+def summary(measured: Sequence[Measured]) -> list[str]:
+    """How many cells agree, in sentences."""
+    lines = []
+    for name, controls in (("CUBIC and NewReno", _CLASSIC), ("BBR", ("bbr",))):
+        verdicts = [
+            m.verdict for m in measured if m.cell.congestion_control in controls and m.verdict
+        ]
+        if verdicts:
+            good = sum(not verdict.outside for verdict in verdicts)
+            share = 100 * good / len(verdicts)
+            lines.append(f"{name}: {good} of {len(verdicts)} cells within ({share:.0f} %).")
+    if lacking := sum(m.verdict is None for m in measured):
+        lines.append(f"{lacking} cells have no figures of one ground.")
+    return lines
+
+
+def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
+    grounds = {(m.ground["kernel"], m.ground["clock"]) for m in measured if m.ground}
+    kernels = " and ".join(f"Linux {kernel} in {clock} time" for kernel, clock in sorted(grounds))
+    runs = sorted({len(m.runs["linux"]) for m in measured if m.runs["linux"]})
+    repeats = " or ".join(map(str, runs)) or "0"
+    return [
+        f"Each cell is one scenario, run for {duration / 1e9:g} s on both grounds: the simulator, "
+        f"and {kernels or 'no kernel yet'}. Figures are of whole runs, slow start included; the "
+        f"median of {repeats} runs with different seeds, and below it the least and the most.",
+        _TOLERANCES,
+    ]
+
+
+def markdown(measured: Sequence[Measured], duration: int, command: str) -> str:
+    """The page for `docs/`."""
+    head = "| cell | " + " | ".join(f"{name}<br>sim / kernel" for name, _ in FIGURES.values())
+    lines = [f"# {TITLE}", "", f"Made by `{command}`.", ""]
+    for text in (*_setting(measured, duration), *summary(measured)):
+        lines += [text, ""]
+    lines += [f"{head} | outside |", "|---|" + "---|" * (len(FIGURES) + 1)]
+    for m in measured:
+        cells = [_both(m, name, "<br>") for name in FIGURES]
+        lines.append(f"| {_name(m)} | " + " | ".join(cells) + f" | {remark(m)} |")
+    return "\n".join(lines) + "\n"
+
+
+def html(measured: Sequence[Measured], duration: int, command: str) -> str:
+    """The page on its own."""
+    paragraphs = "".join(f"<p>{escape(text)}</p>" for text in _setting(measured, duration))
+    results = "".join(f"<li>{escape(text)}</li>" for text in summary(measured))
+    heads = "".join(f"<th>{escape(name)}<br>sim / kernel</th>" for name, _ in FIGURES.values())
+    rows = "".join(_row(m) for m in measured)
+    return (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{TITLE}</title>\n'
+        f"<style>{_style()} .outside {{ color: #b3261e; font-weight: 600; }} "
+        "td small { color: #6b7280; } td.why { text-align: left !important; max-width: 16rem; }"
+        f"</style>\n<h1>{TITLE}</h1>\n{paragraphs}<ul>{results}</ul>"
+        f"<p>Made by <code>{escape(command)}</code>.</p>"
+        f'<div class="scroll"><table class=result><tr><th>cell</th>{heads}<th>outside</th></tr>'
+        f"{rows}</table></div></html>\n"
+    )
+
+
+def _style() -> str:
+    """The report's own."""
+    text = files("sojourn").joinpath("report.html").read_text(encoding="utf-8")
+    found = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    return found[1] if found else ""
+
+
+def _row(m: Measured) -> str:
+    outside = m.verdict.outside if m.verdict else ()
+    cells = "".join(
+        f'<td class="{"outside" if name in outside else ""}">{_both(m, name, "<br>")}</td>'
+        for name in FIGURES
+    )
+    return f"<tr><th>{escape(_name(m))}</th>{cells}<td class=why>{escape(remark(m))}</td></tr>"
+
+
+def _name(m: Measured) -> str:
+    cell = m.cell
+    flows = f"{cell.flows} {cell.congestion_control}"
+    return f"{cell.aqm}, {flows}, {cell.rate // 10**6} Mbit/s, {cell.rtt // 10**6} ms"
+
+
+def _both(m: Measured, name: str, line: str) -> str:
+    sides = [m.side(ground) for ground in GROUNDS]
+    spreads = " / ".join(_spread(side, name) for side in sides)
+    shown = medians(m, name)
+    return f"{shown}{line}<small>{spreads}</small>" if any(map(_repeated, sides)) else shown
+
+
+def medians(m: Measured, name: str) -> str:
+    """One figure of both grounds."""
+    return " / ".join(_one(m.side(ground), name, "median") for ground in GROUNDS)
+
+
+def _repeated(side: Side | None) -> bool:
+    return side is not None and side.runs > 1
+
+
+def _one(side: Side | None, name: str, which: str) -> str:
+    return "-" if side is None else FIGURES[name][1].format(getattr(getattr(side, which), name))
+
+
+def _spread(side: Side | None, name: str) -> str:
+    return "-" if side is None else f"{_one(side, name, 'low')} to {_one(side, name, 'high')}"
+
+
+def remark(m: Measured) -> str:
+    """What is outside the tolerances and why, or why there is nothing to compare."""
+    verdict: Verdict | None = m.verdict
+    if verdict is None:
+        return m.failed or "not measured"
+    return f"{', '.join(verdict.outside)}: {verdict.why}" if verdict.outside else ""

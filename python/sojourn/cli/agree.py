@@ -1,0 +1,134 @@
+"""`sojourn agree`: simulation and kernel side by side."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from sojourn.agree import page
+from sojourn.agree.grid import cells
+from sojourn.agree.measure import Bench, Measured
+from sojourn.cli.shared import AcceptDisturbed, Json, Kernel, app, open_console
+from sojourn.errors import ScenarioError, output_error
+from sojourn.layout import shown
+from sojourn.linux.ground import linux
+from sojourn.units import RATE, TIME
+
+_LIST = "Comma-separated; all if not given."
+
+
+@app.command()
+def agree(
+    aqm: Annotated[str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST}")] = "",
+    flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = "",
+    rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = "",
+    rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = "",
+    cc: Annotated[str, typer.Option(help=f"cubic, newreno, bbr. {_LIST}")] = "",
+    duration: Annotated[str, typer.Option(help="Of each run.")] = "10 s",
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of a cell, each with a seed.")] = 1,
+    out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
+    markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
+    kernel: Kernel = "uml",
+    accept_disturbed: AcceptDisturbed = False,
+    as_json: Json = False,
+) -> None:
+    """Run cells of a grid in the simulator and on Linux; show both figures side by side.
+
+    Cells that the output folder has already are not run again.
+    """
+    wanted = list(
+        cells(
+            _words(aqm), [_number(word) for word in _words(flows)], _quantities(rate, RATE),
+            _quantities(rtt, TIME), _words(cc),
+        )
+    )  # fmt: skip
+    ground = linux(kernel, accept_disturbed=accept_disturbed)
+    length = _quantity(duration, TIME)
+    bench = Bench(out, ground, length, repeat)
+    console = open_console(stderr=True)
+    measured = []
+    for number, cell in enumerate(wanted, start=1):
+        with console.status("") as status:
+
+            def tell(text: str, now: int = number, line: Any = status) -> None:
+                line.update(f"{now} of {len(wanted)}: {text}")
+
+            measured.append(bench.measure(cell, tell))
+    command = _command(aqm, flows, rate, rtt, cc, duration, repeat)
+    _write_pages(out, markdown, measured, length, command)
+    _show(measured, out, as_json=as_json)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _number(word: str) -> int:
+    if not word.isdigit():
+        raise ScenarioError(f"--flows {word}: write numbers of flows, like 1,10")
+    return int(word)
+
+
+def _quantities(text: str, dimension: Any) -> list[int]:
+    return [_quantity(word, dimension) for word in _words(text)]
+
+
+def _quantity(word: str, dimension: Any) -> int:
+    try:
+        value: int = dimension.parse(word)
+    except ValueError as error:
+        raise ScenarioError(f'"{word}": {error}') from None
+    return value
+
+
+def _command(aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, repeat: int) -> str:
+    """What to type for the same page."""
+    given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc}
+    words = [f'--{name} "{text}"' for name, text in given.items() if text]
+    return " ".join(["sojourn agree", *words, f'--duration "{duration}"', f"--repeat {repeat}"])
+
+
+def _write_pages(
+    out: Path, markdown: Path | None, measured: list[Measured], duration: int, command: str
+) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        text = page.html(measured, duration, command)
+        (out / "agreement.html").write_text(text, encoding="utf-8")
+        if markdown is not None:
+            markdown.write_text(page.markdown(measured, duration, command), encoding="utf-8")
+    except OSError as error:
+        raise output_error(error, shown(out)) from error
+
+
+def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"folder": str(out), "cells": [_as_dict(m) for m in measured]}, indent=2))
+        return
+    console = open_console()
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    table.add_column("cell\n(sim / kernel)")
+    for name in ("mean\nms", "p95\nms", "util.\n%", "loss\n%"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("outside", overflow="fold", max_width=30)
+    for m in measured:
+        figures = [page.medians(m, name) for name in page.FIGURES]
+        table.add_row(m.cell.name, *figures, page.remark(m))
+    console.print(table)
+    for line in page.summary(measured):
+        console.print(line)
+    console.print(f"page    {shown(out / 'agreement.html')}", soft_wrap=True)
+
+
+def _as_dict(m: Measured) -> dict[str, Any]:
+    verdict = m.verdict
+    return {
+        "cell": vars(m.cell),
+        "runs": {name: [run.as_dict() for run in runs] for name, runs in m.runs.items()},
+        "ground": m.ground,
+        "outside": list(verdict.outside) if verdict else None,
+        "why": page.remark(m),
+    }

@@ -1,0 +1,69 @@
+"""Whether a run was disturbed: what the machine around the guest did to its clock.
+
+Stands on the rows. While packets wait, the shaper has to send at its rate; what it falls short of
+that, and the longest it stood still, is what a late timer did to the measurement. A run beyond the
+thresholds tells of the machine and not of the discipline.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.linux.matching import Rows
+from sojourn.linux.topology import Shaper
+
+LEAST_SHARE = 0.985
+"""Of the shaper's rate while packets wait."""
+LONGEST_STALL = 20_000_000
+"""ns beyond a packet's turn in which nothing left although packets waited."""
+_DROPPED = (1, 2)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How well the guest kept time. Times in ns."""
+
+    shaper_share: float
+    """What left while packets waited, over what the shaper allows in that time."""
+    longest_stall: int
+    lateness_median: int
+    """Of the guest's own process that samples each 10 ms."""
+    lateness_p99: int
+
+    @property
+    def complaint(self) -> str:
+        """What was wrong, or nothing."""
+        if self.shaper_share < LEAST_SHARE:
+            return (
+                f"while packets waited the shaper sent {100 * self.shaper_share:.1f} % of its "
+                f"rate; at least {100 * LEAST_SHARE:.1f} % is asked for"
+            )
+        if self.longest_stall > LONGEST_STALL:
+            return (
+                f"nothing left for {self.longest_stall / 1e6:.1f} ms although packets waited; at "
+                f"most {LONGEST_STALL / 1e6:g} ms is allowed"
+            )
+        return ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def timing(rows: Rows, shaper: Shaper, lateness: list[int]) -> Timing:
+    """The figures of one run."""
+    went = ~np.isin(rows.verdict, _DROPPED)
+    enqueued, dequeued, size = rows.enqueued[went], rows.dequeued[went], rows.size[went]
+    gap = np.diff(dequeued)
+    turn = (size[:-1] + shaper.overhead) * 8 * 10**9 // shaper.rate
+    waited = enqueued[1:] <= dequeued[:-1]
+    taken, allowed = int(gap[waited].sum()), int(turn[waited].sum())
+    stall = int((gap - turn)[waited].max()) if waited.any() else 0
+    late = np.array(lateness or [0])
+    return Timing(
+        allowed / taken if taken else 1.0,
+        max(stall, 0),
+        int(np.median(late)),
+        int(np.percentile(late, 99)),
+    )

@@ -1,0 +1,118 @@
+"""Captured frames as columns: time, flow, size, ECN field, and a key that is a packet's own.
+
+Stands on the blocks that the kernel wrote (TPACKET_V3) and on the address scheme. The key is what
+the router does not change: IP identification, and the transport header up to its timestamps.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Longs = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+_KEPT = 96
+_BLOCK_HEAD = struct.Struct("6I")
+_FRAME_HEAD = struct.Struct("6IHH")
+_TRANSPORT = 32
+"""Bytes of TCP with its timestamp option, or of UDP and the number in its payload."""
+_HOST_BITS = (1 << 23) - 1
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames in the order in which they passed."""
+
+    time: Longs
+    """ns since the epoch, by the guest's clock."""
+    size: Longs
+    """Bytes of the frame, without FCS."""
+    bytes: Bytes
+    """The first bytes of each, padded with zeros."""
+    kept: Longs
+    """How many of those are the frame's."""
+    flow: Longs
+    """The flow towards whose server it goes; `NOBODY` for all else."""
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def of_flows(self) -> "Frames":
+        """Those that belong to a flow."""
+        mine = self.flow != NOBODY
+        return Frames(*(getattr(self, name)[mine] for name in self.__dataclass_fields__))
+
+    @property
+    def ecn(self) -> Longs:
+        """The ECN field: 3 is a mark."""
+        v4 = self.bytes[:, 15] & 3
+        v6 = self.bytes[:, 15] >> 4 & 3
+        return np.where(_is_v6(self.bytes), v6, v4).astype(np.int64)
+
+    @property
+    def keys(self) -> npt.NDArray[np.void]:
+        """What tells a packet from every other of the run, the same before and after the router."""
+        v6 = _is_v6(self.bytes)[:, None]
+        transport = np.where(
+            v6, self.bytes[:, 54 : 54 + _TRANSPORT], self.bytes[:, 34 : 34 + _TRANSPORT]
+        )
+        identity = np.where(v6, 0, self.bytes[:, 18:20]).astype(np.uint8)
+        flow = self.flow.astype("<u4").view(np.uint8).reshape(-1, 4)
+        key = np.ascontiguousarray(np.hstack([flow, identity, transport]))
+        return key.view(np.dtype((np.void, key.shape[1]))).ravel()
+
+
+def read_frames(path: Path) -> Frames:
+    """The frames in the file of a ring."""
+    data = path.read_bytes()
+    heads = _heads(data)
+    columns = np.array(heads, np.int64).reshape(-1, 4)
+    time, size, kept, place = columns.T
+    everything = np.frombuffer(data + bytes(_KEPT), np.uint8)
+    offsets = np.arange(_KEPT)
+    first = everything[place[:, None] + offsets] if len(place) else np.zeros((0, _KEPT), np.uint8)
+    first = np.where(offsets < kept[:, None], first, 0).astype(np.uint8)
+    return Frames(time, size, first, kept, _flows(first))
+
+
+def _heads(data: bytes) -> list[tuple[int, int, int, int]]:
+    """Time, size, bytes kept and their place, for each frame of each block."""
+    heads = []
+    block = 0
+    while block + _BLOCK_HEAD.size <= len(data):
+        # Bytes 8 to 24: status, frames, offset of the first, length of the block.
+        _, count, first, length = struct.unpack_from("4I", data, block + 8)
+        place = block + first
+        for _ in range(count):
+            ahead, seconds, ns, kept, size, _, mac, _ = _FRAME_HEAD.unpack_from(data, place)
+            heads.append((seconds * 10**9 + ns, size, kept, place + mac))
+            place += ahead
+        block += length
+    return heads
+
+
+def _is_v6(first: Bytes) -> npt.NDArray[np.bool_]:
+    return np.asarray((first[:, 12] == 0x86) & (first[:, 13] == 0xDD))
+
+
+def _number(first: Bytes) -> Longs:
+    """Big-endian columns of bytes as numbers."""
+    value = np.zeros(len(first), np.int64)
+    for column in first.T:
+        value = value << 8 | column
+    return value
+
+
+def _flows(first: Bytes) -> Longs:
+    v6 = _is_v6(first)
+    v4 = (first[:, 12] == 8) & (first[:, 13] == 0)
+    address = _number(first[:, 30:34])
+    to_server = address >> 23 == 10 << 1 | 1
+    flow = np.where(v4 & to_server, (address & _HOST_BITS) - 1, NOBODY)
+    low, subnet = _number(first[:, 50:54]), _number(first[:, 44:46])
+    head = _number(first[:, 38:40])
+    return np.where(v6 & (head == 0xFD00) & (subnet == 1), low - 1, flow)

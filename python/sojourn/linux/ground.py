@@ -1,0 +1,243 @@
+"""The Linux kernel as a ground: each run on a real kernel, booted for it as an ordinary process.
+
+Stands on everything beside it. A run goes: what the kernel can do is checked, the guest is told its
+job, booted and watched; its captures become rows; a run that the machine disturbed is repeated.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.engine import Progress
+from sojourn.errors import ConfigError, Interrupted, ScenarioError, SojournError, output_error
+from sojourn.layout import shown
+from sojourn.linux import needs
+from sojourn.linux.disturbance import Timing, timing
+from sojourn.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
+from sojourn.linux.host_kernel import require_host
+from sojourn.linux.job import CONGESTION_CONTROLS, make_job, qdisc_of, shaper_of
+from sojourn.linux.kernel import Kernel, read_kernel
+from sojourn.linux.outputs import Measured, Raw, measure, write
+from sojourn.linux.tc import KERNEL_ONLY, Qdisc, kernel_disciplines
+from sojourn.linux.topology import Shaper
+from sojourn.scenario import Plan, PlannedRun
+
+_ATTEMPTS = 3
+_PATIENCE = 100
+"""Wall-clock time that a run may take, as a multiple of its duration, beside a minute or two."""
+
+
+class DisturbedError(SojournError):
+    """The machine did not let the guest keep time."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One boot of a guest, and what came of it."""
+
+    raw: Raw
+    measured: Measured
+    timing: Timing
+    prioritised: bool
+
+    @property
+    def complaint(self) -> str:
+        """Why it cannot be used, or nothing."""
+        if self.raw.done["lost"]:
+            return f"the capture lost {self.raw.done['lost']} frames"
+        if self.measured.unmatched != self.measured.dropped:
+            return (
+                f"the capture misses {self.measured.unmatched} packets behind the queue, the "
+                f"kernel counts {self.measured.dropped} drops"
+            )
+        return self.timing.complaint
+
+
+@dataclass(frozen=True)
+class Linux:
+    """Runs plans on a kernel."""
+
+    kernel: Kernel
+    accept_disturbed: bool = False
+    attempts: int = _ATTEMPTS
+
+    name = "linux"
+
+    @property
+    def own_disciplines(self) -> Mapping[str, str]:
+        """CAKE, which the engine does not have."""
+        return KERNEL_ONLY
+
+    def check(self, plan: Plan) -> None:
+        """What this kernel cannot do is named, with what it can."""
+        for run in plan.runs:
+            _check_aqm(run)
+            _check_flows(run)
+            _check_config(plan, run)
+        if self.kernel.is_host:
+            aqms = [qdisc_of(run.config) for run in plan.runs]
+            require_host((aqm.kind, aqm.module) for aqm in aqms)
+
+    def run(
+        self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
+    ) -> dict[str, Any]:
+        """One AQM after the other: two guests at once would disturb each other."""
+        progress.now |= {run.label: 0 for run in plan.runs}
+        grounds = {}
+        for run in plan.runs:
+            try:
+                grounds[run.label] = self._run_one(run, folder / run.folder, progress, refresh)
+            except KeyboardInterrupt:
+                raise Interrupted(f"stopped while {run.label} ran; see {shown(folder)}") from None
+            except OSError as error:
+                raise output_error(error, shown(folder)) from error
+        first = next(iter(grounds.values()))
+        return {
+            "name": self.name,
+            "kernel": first["kernel"],
+            "clock": first["clock"],
+            "runs": grounds,
+        }
+
+    def _run_one(
+        self, run: PlannedRun, folder: Path, progress: Progress, refresh: Callable[[], None]
+    ) -> dict[str, Any]:
+        shaper = shaper_of(run.config, virtual_time=self.kernel.virtual_time)
+        aqm = qdisc_of(run.config)
+
+        def on_progress(now: int) -> None:
+            progress.now[run.label] = now
+            refresh()
+
+        complaints: list[str] = []
+        while True:
+            attempt = self._attempt(run, shaper, aqm, folder, on_progress)
+            if not attempt.complaint:
+                break
+            complaints.append(attempt.complaint)
+            if len(complaints) >= self.attempts:
+                if not self.accept_disturbed:
+                    raise DisturbedError(_rejected(run.label, complaints, attempt))
+                break
+        ground = _description(self.kernel, attempt, shaper, aqm, complaints)
+        write(folder, attempt.measured, attempt.raw, run.config, shaper, ground)
+        shutil.rmtree(attempt.raw.folder)
+        on_progress(run.config["duration"])
+        return ground
+
+    def _attempt(
+        self,
+        run: PlannedRun,
+        shaper: Shaper,
+        aqm: Qdisc,
+        folder: Path,
+        on_progress: Callable[[int], None],
+    ) -> Attempt:
+        place = folder / "guest"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        job = make_job(run.config, shaper, aqm)
+        (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
+        limit = 120 + _PATIENCE * run.config["duration"] / 1e9
+        prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
+        raw = Raw(place, _done(place, run.label))
+        measured = measure(raw, run.config, aqm)
+        kept_time = timing(measured.rows, shaper, raw.done["late"])
+        return Attempt(raw, measured, kept_time, prioritised)
+
+
+def _done(place: Path, label: str) -> dict[str, Any]:
+    """The guest's own account; `GuestError` with its last words if there is none."""
+    failed, done = place / "failed.txt", place / "done.json"
+    if done.is_file():
+        account: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))
+        return account
+    if failed.is_file():
+        reason = failed.read_text(encoding="utf-8").strip().splitlines()[-1]
+        raise GuestError(f"{label}: the guest failed: {reason}\nIts files are in {shown(place)}.")
+    raise GuestError(
+        f"{label}: the guest ended before its job was done; its files are in {shown(place)}"
+        f"{last_words(place / CONSOLE)}"
+    )
+
+
+def _rejected(label: str, complaints: list[str], attempt: Attempt) -> str:
+    cure = "" if attempt.prioritised else "As root the guest gets real-time priority, which helps. "
+    return (
+        f"{label}: disturbed {len(complaints)} times, so the run is rejected: {complaints[-1]}\n"
+        f"{cure}Let the machine rest, choose a lower rate, or give a kernel with virtual time "
+        "(--kernel FILE; see docs/linux.md). --accept-disturbed keeps such a run and says so in it."
+    )
+
+
+def _description(
+    kernel: Kernel, attempt: Attempt, shaper: Shaper, aqm: Qdisc, complaints: list[str]
+) -> dict[str, Any]:
+    return {
+        "kernel": attempt.raw.done["kernel"],
+        "clock": "virtual" if kernel.virtual_time else "real",
+        "real_time_priority": attempt.prioritised,
+        "timing": attempt.timing.as_dict(),
+        "disturbed": attempt.complaint,
+        "repeated": complaints,
+        "qdisc": aqm.text,
+        "shaper": f"htb rate {shaper.rate}bit burst {shaper.burst} overhead {shaper.overhead}",
+        "differences": list(aqm.differences),
+    }
+
+
+def _check_aqm(run: PlannedRun) -> None:
+    aqm = run.config["aqm"]
+    allowed = ", ".join(kernel_disciplines())
+    if aqm["kind"] != "native":
+        raise ScenarioError(
+            f"{run.label}: a P4 program cannot run on the Linux kernel; --on sim runs it\n"
+            f"The kernel has: {allowed}."
+        )
+    if aqm["name"] not in kernel_disciplines():
+        raise ScenarioError(
+            f"{run.label}: the kernel has no {aqm['name']}; it has {allowed}. "
+            f"--on sim runs {aqm['name']}."
+        )
+
+
+def _check_flows(run: PlannedRun) -> None:
+    for index, flow in enumerate(run.config["flows"]):
+        if flow["kind"] not in ("tcp", "udp"):
+            raise ScenarioError(
+                f"flow {index}: the Linux ground has no {flow['kind']} traffic; it has tcp and udp"
+            )
+        control = flow.get("congestion_control", "cubic")
+        if control not in CONGESTION_CONTROLS:
+            raise ScenarioError(
+                f"flow {index}: congestion control {control} is not one that the kernel has; "
+                f"it has {', '.join(CONGESTION_CONTROLS)}"
+            )
+
+
+def _check_config(plan: Plan, run: PlannedRun) -> None:
+    """The engine's own check, of all that is not this ground's alone."""
+    config = run.config
+    if config["aqm"]["name"] in KERNEL_ONLY:
+        config = config | {"aqm": {"kind": "native", "name": "fifo"}}
+    try:
+        _core.check_config(json.dumps(config))
+    except ConfigError as error:
+        raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
+
+
+def linux(kernel: str = "uml", *, accept_disturbed: bool = False) -> Linux:
+    """The ground on that kernel: `uml` is Debian's, `host` the machine's own, all else a file."""
+    if kernel == "uml":
+        needs.require()
+        program = needs.find_program(needs.UML)
+        assert program is not None
+        return Linux(Kernel(program), accept_disturbed)
+    needs.require(own_kernel=False)
+    if kernel == "host":
+        return Linux(Kernel(None), accept_disturbed)
+    return Linux(read_kernel(Path(kernel)), accept_disturbed)

@@ -1,0 +1,166 @@
+"""The guest's first process: makes the network, starts the hosts, measures, powers the guest off.
+
+Its only argument is the job's folder. Whatever goes wrong is written there and on the console.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .offload import offloads_off
+from .receivers import Receivers
+from .senders import Senders
+from .sockets import SocketDump
+from .system import call, enter, enter_namespace, load_modules, mount, power_off
+from .watch import Watch
+
+_HOSTS = ("senders", "receivers")
+_LEAD = 300_000_000
+"""ns between the last preparation and the run's time zero."""
+
+
+def main() -> None:
+    """Runs the job and leaves `done.json` or `failed.txt` beside it."""
+    own_kernel = os.getpid() == 1
+    host_path = sys.argv[1]
+    try:
+        folder = _prepare(host_path) if own_kernel else _prepare_on_the_host(host_path)
+        job = json.loads((folder / "job.json").read_text())
+        try:
+            done = _run(job, folder)
+            (folder / "done.json").write_text(json.dumps(done))
+        except Exception:
+            (folder / "failed.txt").write_text(traceback.format_exc())
+            raise
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if own_kernel:
+            power_off()
+
+
+def _prepare(host_path: str) -> Path:
+    """The file systems of a guest that has just booted on the host's own, read-only."""
+    mount("proc", "/proc")
+    mount("sysfs", "/sys")
+    mount("tmpfs", "/run")
+    mount("tmpfs", "/tmp")
+    folder = Path("/run/job")
+    folder.mkdir()
+    mount("hostfs", str(folder), host_path)
+    return folder
+
+
+def _prepare_on_the_host(path: str) -> Path:
+    """Names of namespaces that nobody outside sees; the mount namespace is ours alone."""
+    Path("/run/netns").mkdir(exist_ok=True)
+    mount("tmpfs", "/run/netns")
+    return Path(path)
+
+
+def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
+    load_modules(Path(job["modules_folder"]), job["modules"])
+    _make_network(job)
+    dumps = {}
+    for name in _HOSTS:
+        enter_namespace(name)
+        dumps[name] = SocketDump(job["families"])
+    enter(Path("/run/netns/router"))
+    begin, children = _start_hosts(job)
+    watch = Watch(job, folder, dumps)
+    origin = time.monotonic_ns() + _LEAD
+    real = origin + time.time_ns() - time.monotonic_ns()
+    for pipe in begin:
+        os.write(pipe, origin.to_bytes(8, "little"))
+    watch.run(origin)
+    shown = call(("tc", "-s", "-j", "qdisc", "show", "dev", job["exit"]))
+    reverse = call(("tc", "-n", "receivers", "-s", "-j", "qdisc", "show", "dev", job["far"]))
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return watch.close() | {
+        "kernel": os.uname().release,
+        "origin": real,
+        "qdiscs": json.loads(shown),
+        "reverse": json.loads(reverse),
+    }
+
+
+def _make_network(job: dict[str, Any]) -> None:
+    call(("ip", "-batch", "-"), _lines(job["ip"]["router"]).format(pid=os.getpid()))
+    for name in _HOSTS:
+        call(("ip", "-n", name, "-batch", "-"), _lines(job["ip"][name]))
+    call(("tc", "-batch", "-"), _lines(job["tc"]["router"]))
+    call(("tc", "-n", "receivers", "-batch", "-"), _lines(job["tc"]["receivers"]))
+    _in_this_namespace(job, "router")
+
+
+def _lines(commands: list[str]) -> str:
+    return "".join(f"{command}\n" for command in commands)
+
+
+def _in_this_namespace(job: dict[str, Any], name: str) -> None:
+    """What cannot be said from outside a namespace: its parameters, its interfaces' offloads."""
+    for key, value in job["sysctl"][name].items():
+        Path(f"/proc/sys/{key}").write_text(value)
+    for interface in job["interfaces"][name]:
+        offloads_off(interface)
+
+
+def _start_hosts(job: dict[str, Any]) -> tuple[list[int], list[int]]:
+    """Senders and receivers as processes that wait for time zero; pipes that tell it, and ids."""
+    port = job["port"]
+    end = job["duration"]
+
+    def send(origin: int) -> Callable[[], None]:
+        return Senders(job["flows"], origin, origin + end).run
+
+    def receive(_: int) -> Callable[[], None]:
+        return Receivers(port, job["families"]).run
+
+    begin, children = [], []
+    for name, act in (("receivers", receive), ("senders", send)):
+        read, write = os.pipe()
+        ready, is_ready = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _be_host(job, name, read, is_ready, act)
+        os.read(ready, 1)
+        begin.append(write)
+        children.append(child)
+    return begin, children
+
+
+def _be_host(
+    job: dict[str, Any],
+    name: str,
+    begin: int,
+    is_ready: int,
+    act: Callable[[int], Callable[[], None]],
+) -> None:
+    """A forked process: into its namespace, then what it is there for. Does not return."""
+    try:
+        enter_namespace(name)
+        _in_this_namespace(job, name)
+        waiting = act(0) if name == "receivers" else None
+        os.write(is_ready, b"!")
+        origin = int.from_bytes(os.read(begin, 8), "little")
+        (waiting or act(origin))()
+        signal.pause()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

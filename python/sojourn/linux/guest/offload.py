@@ -1,0 +1,30 @@
+"""Turns an interface's offloads off, so that what the qdisc sees is packets of the wire's size.
+
+Stands on the ethtool ioctl. Knows no topology.
+"""
+
+import array
+import contextlib
+import fcntl
+import socket
+import struct
+
+_SIOCETHTOOL = 0x8946
+_SET = {
+    "tso": 0x1F,
+    "gso": 0x24,
+    "gro": 0x2C,
+}
+"""ETHTOOL_S... commands of <linux/ethtool.h>."""
+
+
+def offloads_off(interface: str) -> None:
+    """Segmentation, generic and hardware, and receive offload: off."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        for command in ("tso", "gso", "gro"):
+            value = array.array("I", [_SET[command], 0])
+            address, _ = value.buffer_info()
+            request = struct.pack("16sP", interface.encode(), address)
+            # What the interface does not have cannot be on.
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(control, _SIOCETHTOOL, request)

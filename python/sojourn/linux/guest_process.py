@@ -1,0 +1,174 @@
+"""A guest from its start to its end: an ordinary process, watched, bounded in time, ended by id.
+
+Stands on a kernel that is a program, and on the files that guest and host share. Whatever happens,
+none of the guest's processes is left, and its console is in a file. Knows nothing of networks.
+"""
+
+import contextlib
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sojourn.errors import SojournError
+from sojourn.layout import shown
+from sojourn.linux import shim
+from sojourn.linux.kernel import Kernel
+
+CONSOLE = "console.log"
+_HERE = Path(__file__).parent
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_MEMORY = "1G"
+_BOOT_TIME = 60
+"""s without a word from the guest after which it hangs."""
+_LAST_LINES = 12
+_PRIORITY = 50
+
+
+class GuestError(SojournError):
+    """The guest died, hung or could not do its job."""
+
+
+def run_guest(
+    kernel: Kernel, folder: Path, limit: float, on_progress: Callable[[int], None]
+) -> bool:
+    """Boots `kernel`, whose first process does the job in `folder`; true if with priority.
+
+    `limit` is in seconds; `on_progress` hears how far the run is, in ns.
+    """
+    with tempfile.TemporaryDirectory(prefix="sojourn-") as temporary:
+        init = Path(temporary) / "init"
+        init.write_text(
+            f"#!/bin/sh\nexport PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
+            f"exec {shlex.quote(_python())} -S -s -B -m guest {shlex.quote(str(folder))}\n"
+        )
+        init.chmod(0o755)
+        environment = {"PATH": _PATH, "HOME": temporary}
+        if kernel.program and shim.is_needed():
+            environment["LD_PRELOAD"] = str(shim.built())
+        process = subprocess.Popen(
+            _booted(kernel, init, temporary) if kernel.program else _on_the_host(init),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=temporary,
+            start_new_session=True,
+        )
+        try:
+            prioritised = not kernel.virtual_time and _prioritise(process.pid)
+            _follow(process, folder / CONSOLE, limit, on_progress)
+        finally:
+            _end(process)
+    return prioritised
+
+
+def _on_the_host(init: Path) -> list[str]:
+    """The same first process, in network and mount namespaces of its own."""
+    return ["unshare", "--net", "--mount", str(init)]
+
+
+def _booted(kernel: Kernel, init: Path, temporary: str) -> list[str]:
+    return [
+        str(kernel.program),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"),
+        f"mem={_MEMORY}",
+        *("con=null", "con0=null,fd:1", "ssl=null", "quiet"),
+        f"uml_dir={temporary}/",
+        f"init={init}",
+        *kernel.arguments,
+    ]
+
+
+def _python() -> str:
+    """The interpreter itself, not the one of a virtual environment that points to it."""
+    return os.path.realpath(sys.executable)
+
+
+def _prioritise(process: int) -> bool:
+    """One processor and real-time priority, where that is allowed: then the guest's timers hold."""
+    try:
+        os.sched_setscheduler(process, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+        os.sched_setaffinity(process, {max(os.sched_getaffinity(process))})
+    except PermissionError:
+        return False
+    return True
+
+
+def _follow(
+    process: "subprocess.Popen[bytes]",
+    console: Path,
+    limit: float,
+    on_progress: Callable[[int], None],
+) -> None:
+    """Reads the console to its end; `GuestError` if the guest hangs."""
+    end = time.monotonic() + limit
+    with console.open("wb") as file:
+        for line in _lines(process, end):
+            if line is None:
+                raise GuestError(
+                    f"the guest hangs: no word from it for {_BOOT_TIME} s, or more than "
+                    f"{limit:.0f} s in all{last_words(console)}"
+                )
+            if line.startswith(b"@") and line[1:].strip().isdigit():
+                on_progress(int(line[1:]))
+            else:
+                file.write(line)
+                file.flush()
+    process.wait(timeout=10)
+
+
+def _lines(process: "subprocess.Popen[bytes]", end: float) -> Iterator[bytes | None]:
+    """The console's lines; `None` when the guest has been silent for too long."""
+    assert process.stdout is not None
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(min(_BOOT_TIME, max(end - time.monotonic(), 0))):
+                yield None
+            part = os.read(process.stdout.fileno(), 1 << 16)
+            if not part:
+                if rest:
+                    yield rest
+                return
+            *whole, rest = (rest + part).split(b"\n")
+            yield from (line.strip(b"\r") + b"\n" for line in whole)
+
+
+def last_words(console: Path) -> str:
+    """The end of a console, for a message."""
+    try:
+        lines = console.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    said = [line for line in lines if line.strip()][-_LAST_LINES:]
+    return "\n".join((f"\nIts last words ({shown(console)}):", *said)) if said else ""
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends all that is left of the guest: a session of its own, which its children share."""
+    for other in [process.pid, *_session(process.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            if other != process.pid or process.poll() is None:
+                os.kill(other, signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _session(leader: int) -> list[int]:
+    """Ids of the processes in the session that `leader` began."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != leader:
+            with contextlib.suppress(OSError):
+                if os.getsid(int(entry.name)) == leader:
+                    found.append(int(entry.name))
+    return found

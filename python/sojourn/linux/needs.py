@@ -1,0 +1,44 @@
+"""What this ground needs of the machine, and the line that installs what is missing.
+
+Stands on the search path only. Runs nothing.
+"""
+
+import shutil
+from pathlib import Path
+
+from sojourn.errors import SojournError
+
+UML = "linux.uml"
+MODULES = Path("/usr/lib/uml/modules")
+_PACKAGES = {UML: "user-mode-linux", "ip": "iproute2", "tc": "iproute2"}
+_SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+
+
+class MissingError(SojournError):
+    """A program that this ground needs is not installed."""
+
+
+def find_program(name: str) -> Path | None:
+    """Where the program is, administrators' folders included."""
+    found = shutil.which(name) or shutil.which(name, path=":".join(_SBIN))
+    return Path(found) if found else None
+
+
+def missing_packages(*, own_kernel: bool = True) -> list[str]:
+    """Debian's packages to install; without `own_kernel`, those that another kernel needs."""
+    wanted = {p: package for p, package in _PACKAGES.items() if own_kernel or p != UML}
+    return sorted({package for p, package in wanted.items() if find_program(p) is None})
+
+
+def install_line(packages: list[str]) -> str:
+    """What to type."""
+    return f"apt-get install {' '.join(packages)}"
+
+
+def require(*, own_kernel: bool = True) -> None:
+    """`MissingError` names what is not installed and how to install it."""
+    if missing := missing_packages(own_kernel=own_kernel):
+        raise MissingError(
+            f"--on linux needs {' and '.join(missing)}: {install_line(missing)}\n"
+            "(Debian's names; the guest kernel is user-mode-linux, an ordinary program.)"
+        )

@@ -1,0 +1,208 @@
+"""An AQM's folder, written from what a guest left: the same files as a simulated run's.
+
+Stands on frames, matching and samples. Knows neither how a guest is started nor what makes it late.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sojourn.engine import CAPTURE, COUNTERS, FLOWS, PACKETS
+from sojourn.linux.addresses import hosts
+from sojourn.linux.frames import Frames, read_frames
+from sojourn.linux.matching import Rows, match
+from sojourn.linux.samples import FlowTotals, Samples, read_samples, totals_of
+from sojourn.linux.tc import Qdisc
+from sojourn.linux.topology import Shaper
+from sojourn.pcapng import CaptureWriter
+from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA, VERDICTS, Ballast, RowWriter
+
+_OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
+"""What qdiscs call the packets that they had no room for."""
+_ABSENT = {
+    "mirrored_packets": 0, "mirrored_bytes": 0, "mirror_drops": 0, "recirculated_packets": 0,
+    "recirculated_bytes": 0, "recirculated_share": 0.0, "recirculation_utilisation": 0.0,
+    "recirculation_drops": 0, "unsynchronised": {"count": 0, "total": 0, "max": 0},
+    "parser_errors": 0, "ingress_drops": 0, "unroutable_packets": 0,
+}  # fmt: skip
+"""Counters of a P4 switch: what there is none of in a kernel."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """What a guest left in its folder."""
+
+    folder: Path
+    done: dict[str, Any]
+
+    @property
+    def qdisc(self) -> dict[str, Any]:
+        """The AQM's own statistics."""
+        found: dict[str, Any] = next(q for q in self.done["qdiscs"] if q.get("handle") == "10:")
+        return found
+
+    def frames(self) -> tuple[Frames, Frames]:
+        """What entered and what left."""
+        names = ("entered.ring", "left.ring")
+        return tuple(read_frames(self.folder / name).of_flows() for name in names)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run's rows, and how the two accounts of its drops compare."""
+
+    rows: Rows
+    entered: Frames
+    left: Frames
+    samples: Samples
+    unmatched: int
+    """Packets that entered and never left."""
+    dropped: int
+    """What the kernel counts."""
+
+
+def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc) -> Measured:
+    """The rows of the run whose guest left `raw`."""
+    entered, left = raw.frames()
+    statistics = raw.qdisc
+    overflow = sum(int(statistics.get(name, 0)) for name in _OVERFLOW)
+    every = match(entered, left, aqm, full=overflow > 0)
+    begin = raw.done["origin"]
+    ends = {
+        hosts(i, flow["ip_version"]).client: i
+        for i, flow in enumerate(config["flows"])
+        if flow["kind"] == "tcp"
+    }
+    samples = read_samples(raw.folder / "sockets.bin", ends, config["duration"])
+    drops = int(np.isin(every.verdict, (1, 2)).sum())
+    rows = every.within(begin, begin + config["duration"])
+    return Measured(rows, entered, left, samples, drops, int(statistics["drops"]))
+
+
+def write(
+    folder: Path,
+    measured: Measured,
+    raw: Raw,
+    config: dict[str, Any],
+    shaper: Shaper,
+    ground: dict[str, Any],
+) -> None:
+    """Writes rows, samples, counters and, if asked for, the capture."""
+    ballast = Ballast(folder)
+    try:
+        with RowWriter(folder / PACKETS, PACKET_SCHEMA, ballast) as packets:
+            packets.write(_packet_table(measured.rows))
+        with RowWriter(folder / FLOWS, FLOW_SCHEMA, ballast) as flows:
+            flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
+        if config["capture"]:
+            _write_capture(folder / CAPTURE, measured, raw.done["origin"], config["duration"])
+        counters = _counters(measured, raw, config, shaper) | {"ground": ground}
+        text = json.dumps(counters, indent=2) + "\n"
+        (folder / COUNTERS).write_text(text, encoding="utf-8")
+    finally:
+        ballast.release()
+
+
+def _packet_table(rows: Rows) -> pa.Table:
+    verdicts = pa.DictionaryArray.from_arrays(
+        pa.array(rows.verdict.astype(np.uint8)), pa.array(VERDICTS)
+    )
+    columns = {
+        "packet": rows.packet.astype(np.uint64),
+        "flow": rows.flow.astype(np.uint32),
+        "size": rows.size.astype(np.uint32),
+        "queue": np.zeros(len(rows.flow), np.uint8),
+        "enqueued": rows.enqueued,
+        "dequeued": rows.dequeued,
+    }
+    arrays = [pa.array(column) for column in columns.values()]
+    return pa.Table.from_arrays([*arrays, verdicts], schema=PACKET_SCHEMA)
+
+
+def _counters(
+    measured: Measured, raw: Raw, config: dict[str, Any], shaper: Shaper
+) -> dict[str, Any]:
+    rows = measured.rows
+    sent = np.isin(rows.verdict, (0, 3))
+    totals = totals_of(measured.samples, config["flows"])
+    reverse = raw.done["reverse"][0]
+    return _ABSENT | {
+        "simulated": config["duration"],
+        "shaper_rate": shaper.rate,
+        "shaper_burst": shaper.burst,
+        "shaper_overhead": shaper.overhead,
+        "forward_bytes": int(rows.size[sent].sum()),
+        "forward_packets": int(sent.sum()),
+        "reverse_bytes": reverse["bytes"],
+        "reverse_packets": reverse["packets"],
+        "reverse_drops": reverse["drops"],
+        "flows": [_flow(i, f, totals[i], rows) for i, f in enumerate(config["flows"])],
+        "qdisc": raw.qdisc,
+    }
+
+
+def _flow(index: int, flow: dict[str, Any], totals: FlowTotals, rows: Rows) -> dict[str, int]:
+    mine = rows.flow == index
+    started = int(rows.enqueued[mine].min()) if mine.any() else config_start(flow)
+    if flow["kind"] == "tcp":
+        return {
+            "started": started,
+            "delivered": totals.delivered,
+            "segments": totals.segments,
+            "retransmits": totals.retransmits,
+        }
+    # Behind the bottleneck nothing is lost: what left it was delivered.
+    headers = 62 if flow["ip_version"] == 6 else 42
+    sent = mine & np.isin(rows.verdict, (0, 3))
+    delivered = int((rows.size[sent] - headers).sum())
+    return {
+        "started": started,
+        "delivered": delivered,
+        "segments": int(mine.sum()),
+        "retransmits": 0,
+    }
+
+
+def config_start(flow: dict[str, Any]) -> int:
+    """When a flow that sent nothing was to start."""
+    return int(flow["start"])
+
+
+def _write_capture(path: Path, measured: Measured, begin: int, duration: int) -> None:
+    """Both sides in the order of time."""
+    writer = CaptureWriter(path)
+    try:
+        for start in range(0, duration, 10**9):
+            writer.write(
+                _second(measured, begin + start, begin + min(start + 10**9, duration), begin)
+            )
+    finally:
+        writer.close()
+
+
+def _second(
+    measured: Measured, low: int, high: int, origin: int
+) -> list[tuple[int, int, bytes, int]]:
+    frames: list[tuple[int, int, bytes, int]] = []
+    for side, captured in enumerate((measured.entered, measured.left)):
+        first, last = np.searchsorted(captured.time, (low, high))
+        frames += [
+            (
+                int(captured.time[i]) - origin,
+                side,
+                captured.bytes[i, : captured.kept[i]].tobytes(),
+                int(captured.size[i]),
+            )
+            for i in range(int(first), int(last))
+        ]
+    return sorted(frames, key=lambda frame: frame[:2])
+
+
+def labels(runs: Sequence[Any]) -> str:
+    """Names for a message."""
+    return ", ".join(run.label for run in runs)

@@ -1,21 +1,35 @@
-"""`sojourn check`: the language, the target, the stages."""
+"""`sojourn check`: the language, the target, the stages, the state variables, and their pictures."""
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import sojourn
 from sojourn.cli.shared import Json, app, open_console
-from sojourn.errors import EXIT_USER, ScenarioError
-from sojourn.stages import estimate, explanation
+from sojourn.errors import EXIT_USER, ScenarioError, output_error
+from sojourn.stages import Stages, draw_stages, estimate, explanation, stages_page
+
+TARGETS = ("tofino1",)
+"""The chips that a program is checked for."""
 
 
 @app.command()
 def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
+    target: Annotated[
+        str, typer.Option(metavar="CHIP", help=f"The chip to check for: {', '.join(TARGETS)}.")
+    ] = TARGETS[0],
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="The same as a page to look around in."),
+    ] = None,
     language_only: Annotated[
         bool, typer.Option("--language-only", help="Stop after the type checker.")
     ] = False,
@@ -34,21 +48,37 @@ def check(
     if explain is not None:
         print(explanation(explain))
         return
+    if target not in TARGETS:
+        raise ScenarioError(f"--target {target}: no such target; there is {', '.join(TARGETS)}")
     if program is None:
         raise ScenarioError("sojourn check: name a P4 program, or a rule with --explain CODE")
+    if language_only and (svg or html):
+        raise ScenarioError("--language-only knows no stages: leave it, or --svg and --html, out")
     defines = dict(_definition(text) for text in define or ())
+    _check(program, language_only, include or (), defines, (svg, html), as_json)
+
+
+def _check(
+    program: Path,
+    language_only: bool,
+    include: Sequence[Path],
+    defines: Mapping[str, str],
+    pictures: tuple[Path | None, Path | None],
+    as_json: bool,
+) -> None:
     result = sojourn.check(
         program,
         language_only=language_only,
-        include_paths=include or (),
+        include_paths=include,
         defines=defines,
         colour=open_console().is_terminal and "NO_COLOR" not in os.environ,
     )
     stages = None
     if result.ok and not language_only:
-        stages = estimate(program, include_paths=include or (), defines=defines)
+        stages = estimate(program, include_paths=include, defines=defines)
+    drawn = _draw(program, stages, *pictures)
     if as_json:
-        found = {"ok": result.ok, "diagnostics": result.diagnostics}
+        found: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}
         print(json.dumps(found | {"stages": stages.data if stages else None}, indent=2))
     else:
         if result.rendered:
@@ -57,8 +87,29 @@ def check(
             print(f"{program}: {'no errors' if language_only else 'no errors; it can be run'}")
         if stages:
             print("\n" + stages.text.rstrip("\n"))
+        for path in drawn:
+            print(f"drawn: {path}")
     if not result.ok:
         raise typer.Exit(EXIT_USER)
+
+
+def _draw(
+    program: Path, stages: Stages | None, svg: Path | None, html: Path | None
+) -> list[Path]:
+    """Writes what was asked for; a program that is refused has no stages to draw."""
+    if stages is None:
+        return []
+    for path, draw in ((svg, draw_stages), (html, stages_page)):
+        if path:
+            _write(path, draw(program, stages.data))
+    return [path for path in (svg, html) if path]
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise output_error(error, path) from error
 
 
 def _definition(text: str) -> tuple[str, str]:

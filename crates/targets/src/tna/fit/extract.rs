@@ -6,11 +6,11 @@
 
 use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_plain, steps};
 use super::live::places;
-use super::node::{Arm, Kind, Node, Read, Reader, Write};
+use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use crate::tna::visit;
 use sojourn_p4::ir::{
-    Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, Program, Slot, Stmt, StmtKind, TableId,
-    Unit, UnitId, Value, WideSlot,
+    Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
+    TableId, Unit, UnitId, Value, WideSlot,
 };
 use sojourn_p4::source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet};
@@ -209,6 +209,7 @@ impl Walk<'_> {
                 node.reads.extend(part.reads.into_iter().filter(|read| fields(&read.bits)));
                 node.writes.extend(part.writes);
                 node.registers.extend(part.registers);
+                node.accesses.extend(part.accesses);
                 node.objects.extend(part.objects);
             }
             node.words += u32::from(!action.body.is_empty());
@@ -256,7 +257,7 @@ impl Walk<'_> {
         node.extra = steps(value).saturating_sub(1);
         node.words = 1;
         node.data_bytes = constant_bytes(value);
-        node.writes.push(Write { bits: target, span, copied: is_plain(value) });
+        node.writes.push(Write { bits: target, span, copied: is_plain(value), of: None });
         self.push(node);
         if let Place::Narrow(slot) = target.place
             && !self.params.contains(&target.place)
@@ -299,12 +300,14 @@ impl Walk<'_> {
             return false;
         }
         let Some(mut node) = self.nodes.pop() else { return false };
-        node.writes.retain(|write| write.bits.place != Place::Narrow(result));
+        let is_result = |write: &Write| write.bits.place == Place::Narrow(result);
+        let of = node.writes.iter().find(|write| is_result(write)).and_then(|write| write.of);
+        node.writes.retain(|write| !is_result(write));
         let mut others = Node::new(Kind::Action, String::new(), span);
         self.read(&mut others, value, Reader::Action);
         let mine = |read: &Read| read.bits.place != Place::Narrow(result);
         node.reads.extend(others.reads.into_iter().filter(mine));
-        node.writes.push(Write { bits: target, span, copied: false });
+        node.writes.push(Write { bits: target, span, copied: false, of });
         self.forget(&target);
         self.nodes.push(node);
         true
@@ -316,7 +319,7 @@ impl Walk<'_> {
         let mut node = Node::new(Kind::Action, target.name(self.unit), span);
         node.guard = Some(table);
         node.words = 2;
-        node.writes.push(Write { bits: target, span, copied: true });
+        node.writes.push(Write { bits: target, span, copied: true, of: None });
         self.push(node);
         true
     }
@@ -337,16 +340,27 @@ impl Walk<'_> {
             | "Meter"
             | "DirectMeter"
             | "Lpf"
-            | "Wred" => Reader::Stateful,
+            | "Wred" => Reader::Index,
             _ => Reader::Action,
         };
         node.calls = u32::from(by != Reader::Hash);
         for arg in &call.args {
             self.argument(&mut node, arg, by);
         }
+        let register = match of {
+            "RegisterAction" | "DirectRegisterAction" => {
+                object.and_then(crate::tna::arguments::first_object)
+            }
+            "Register" | "DirectRegister" => call.object,
+            _ => None,
+        };
+        node.reads.iter_mut().for_each(|read| read.of = register);
+        node.registers.extend(register);
+        if let (Some(register), Some(action)) = (register, call.object) {
+            node.accesses.push(Access { register, action, span: call.span });
+        }
         match of {
-            "RegisterAction" | "DirectRegisterAction" => self.stateful(call, &mut node),
-            "Register" | "DirectRegister" => node.registers.extend(call.object),
+            "RegisterAction" | "DirectRegisterAction" => self.stateful(call, register, &mut node),
             "Counter" | "DirectCounter" | "Meter" | "DirectMeter" | "Lpf" | "Wred" => {
                 node.objects.extend(call.object);
             }
@@ -356,7 +370,7 @@ impl Walk<'_> {
             for place in places(result) {
                 let bits = self.whole(place);
                 node.data_bytes += bits.bytes();
-                node.writes.push(Write { bits, span: call.span, copied: false });
+                node.writes.push(Write { bits, span: call.span, copied: false, of: register });
             }
         }
         let inputs: Vec<Bits> = node.reads.iter().map(|read| read.bits).collect();
@@ -387,9 +401,9 @@ impl Walk<'_> {
                 for place in places(layout) {
                     let bits = self.whole(place);
                     if matches!(arg, Arg::InOut(_)) {
-                        node.reads.push(Read { bits, by });
+                        node.reads.push(Read { bits, by, of: None });
                     }
-                    node.writes.push(Write { bits, span: node.span, copied: false });
+                    node.writes.push(Write { bits, span: node.span, copied: false, of: None });
                 }
             }
             Arg::Object(object) => node.objects.push(*object),
@@ -398,11 +412,9 @@ impl Walk<'_> {
     }
 
     /// The register behind a register action, and the fields that its body reads.
-    fn stateful(&mut self, call: &ExternCall, node: &mut Node) {
+    fn stateful(&mut self, call: &ExternCall, register: Option<ObjectId>, node: &mut Node) {
         let Some(id) = call.object else { return };
         let object = &self.program.objects[id.index()];
-        let register = crate::tna::arguments::first_object(object);
-        node.registers.extend(register);
         if let Some(register) = register {
             let name = &self.program.objects[register.index()].name;
             node.name = name.rsplit('.').next().unwrap_or_default().to_owned();
@@ -421,7 +433,7 @@ impl Walk<'_> {
                 for expr in visit::expressions(stmt) {
                     none.read_all(expr, &mut |bits| {
                         if !own.contains(&bits.place) {
-                            node.reads.push(Read { bits, by: Reader::Stateful });
+                            node.reads.push(Read { bits, by: Reader::Stateful, of: register });
                         }
                     });
                 }
@@ -443,7 +455,7 @@ impl Walk<'_> {
             copied = true;
             let narrow = (0..*count).map(|at| Bits::whole(self.unit, Slot(from.0 + at)));
             let wide = (0..*wides).map(|at| Bits::whole_wide(self.unit, WideSlot(wide.0 + at)));
-            let reads = narrow.chain(wide).map(|bits| Read { bits, by: Reader::Action });
+            let reads = narrow.chain(wide).map(|bits| Read { bits, by: Reader::Action, of: None });
             node.reads.extend(reads);
             writes.extend((0..*wides).map(|at| Bits::whole_wide(self.unit, WideSlot(to.0 + at))));
         }
@@ -453,22 +465,22 @@ impl Walk<'_> {
         let name = writes[0].name(self.unit);
         node.name = name.rsplit_once('.').map_or(name.as_str(), |(header, _)| header).to_owned();
         let span = stmt.span;
-        node.writes.extend(writes.into_iter().map(|bits| Write { bits, span, copied }));
+        node.writes.extend(writes.into_iter().map(|bits| Write { bits, span, copied, of: None }));
         self.push(node);
     }
 
     fn read(&self, node: &mut Node, expr: &Expr, by: Reader) {
         self.copies.read_all(expr, &mut |bits| {
             let hashed = match bits.place {
-                Place::Narrow(slot) if by == Reader::Stateful => self.hashed.get(&slot),
+                Place::Narrow(slot) if by == Reader::Index => self.hashed.get(&slot),
                 _ => None,
             };
             match hashed {
                 Some(inputs) => {
-                    node.reads
-                        .extend(inputs.iter().map(|bits| Read { bits: *bits, by: Reader::Hash }));
+                    let hashed = |bits: &Bits| Read { bits: *bits, by: Reader::Hash, of: None };
+                    node.reads.extend(inputs.iter().map(hashed));
                 }
-                None => node.reads.push(Read { bits, by }),
+                None => node.reads.push(Read { bits, by, of: None }),
             }
         });
     }

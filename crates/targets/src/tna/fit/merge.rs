@@ -57,6 +57,7 @@ fn join(group: &mut Node, next: Node) {
     group.reads.extend(next.reads);
     group.writes.extend(next.writes);
     group.registers.extend(next.registers);
+    group.accesses.extend(next.accesses);
     group.objects.extend(next.objects);
     group.calls += next.calls;
     group.data_bytes += next.data_bytes;

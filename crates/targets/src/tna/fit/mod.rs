@@ -11,8 +11,10 @@
 //! | `live` | what nobody looks at goes |
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
+//! | `flow` | which step's result a step sees |
 //! | `resources` | what a node needs |
 //! | `schedule` | nodes go to stages |
+//! | `state` | each register with the steps before and behind it |
 //! | `report`, `text` | the outcome as data and as text |
 //! | `check` | rules about conditions, actions and time |
 //! | `rules` | their reasons and cures |
@@ -21,6 +23,7 @@ mod bits;
 mod check;
 mod depend;
 mod extract;
+mod flow;
 mod live;
 mod merge;
 mod node;
@@ -28,22 +31,28 @@ mod report;
 mod resources;
 pub mod rules;
 mod schedule;
+mod state;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use self::depend::Dependency;
-pub use self::report::{At, Containers, Fit, Pass, Placed, Reason, Stage, Step, Total};
+pub use self::report::{At, Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;
 pub use self::rules::find as find_rule;
 
+pub use self::state::{Input, Output, StateAccess, StatePath};
+
+use self::bits::Place;
 use self::depend::Graph;
 use self::node::Node;
 use self::schedule::STAGES;
+use self::state::PassView;
 use super::load::{Loaded, find_blocks};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::source::{SourceMap, Span};
+use std::collections::HashSet;
 
 /// The stages of a loaded program.
 pub fn estimate(loaded: &Loaded) -> Fit {
@@ -58,7 +67,12 @@ pub fn estimate(loaded: &Loaded) -> Fit {
     let graphs = [&graphs[0], &graphs[1]];
     let placement = schedule::place(program, units, graphs);
     let at_least = passes.iter().map(PassNodes::at_least).max().unwrap_or(0);
-    report::report(units, graphs, &placement, at_least, sources)
+    let views = [0, 1].map(|pass: usize| PassView {
+        unit: units[pass],
+        graph: graphs[pass],
+        seen: &passes[pass].seen,
+    });
+    report::report(program, views, &placement, at_least, sources)
 }
 
 /// The warning that an estimate does not fit, where that is not proven.
@@ -95,14 +109,17 @@ fn controls(blocks: [UnitId; 6]) -> [UnitId; 2] {
 /// The nodes of a pass before they are merged.
 struct PassNodes {
     nodes: Vec<Node>,
+    /// What is read behind the control.
+    seen: HashSet<Place>,
 }
 
 impl PassNodes {
     fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
         let (control, deparser) = (blocks[3 * pass + 1], blocks[3 * pass + 2]);
         let mut nodes = extract::nodes(program, control, sources);
-        live::drop_dead(&mut nodes, &live::seen_behind(program, control, deparser));
-        PassNodes { nodes }
+        let seen = live::seen_behind(program, control, deparser);
+        live::drop_dead(&mut nodes, &seen);
+        PassNodes { nodes, seen }
     }
 
     /// The needed nodes, one a statement: what is not merged waits for nothing that it need not.

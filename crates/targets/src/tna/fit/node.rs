@@ -24,8 +24,10 @@ pub enum Reader {
     Match,
     /// A condition.
     Gateway,
-    /// A stateful ALU, or the index of a register, counter or meter.
+    /// A stateful ALU.
     Stateful,
+    /// The index of a register, counter or meter.
+    Index,
     /// A hash.
     Hash,
     /// An instruction of an action.
@@ -39,6 +41,8 @@ pub struct Read {
     pub bits: Bits,
     /// By what.
     pub by: Reader,
+    /// The register whose access reads it, as its operand or index.
+    pub of: Option<ObjectId>,
 }
 
 /// A write.
@@ -50,6 +54,19 @@ pub struct Write {
     pub span: Span,
     /// True if a constant or an unchanged field is written: a compiler may see through that.
     pub copied: bool,
+    /// The register whose output is written.
+    pub of: Option<ObjectId>,
+}
+
+/// An access to a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The register.
+    pub register: ObjectId,
+    /// The register action, or the register itself.
+    pub action: ObjectId,
+    /// Where it is called.
+    pub span: Span,
 }
 
 /// An arm of a branch: which branch, and which of its arms.
@@ -76,6 +93,8 @@ pub struct Node {
     pub writes: Vec<Write>,
     /// Registers that it accesses.
     pub registers: Vec<ObjectId>,
+    /// Its calls of register actions.
+    pub accesses: Vec<Access>,
     /// Other objects with memory: counters, meters, selectors.
     pub objects: Vec<ObjectId>,
     /// Extern calls other than hashes; one action has one of them at most.
@@ -105,6 +124,7 @@ impl Node {
             reads: Vec::new(),
             writes: Vec::new(),
             registers: Vec::new(),
+            accesses: Vec::new(),
             objects: Vec::new(),
             calls: 0,
             extra: 0,

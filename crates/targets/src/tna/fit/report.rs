@@ -2,11 +2,12 @@
 
 use super::bits::Bits;
 use super::depend::{Dependency, Edge, Graph};
-use super::node::Reader;
+use super::node::{Kind, Node, Reader};
 use super::resources::{Amounts, Resource, containers};
 use super::schedule::{Placement, STAGES};
+use super::state::{self, PassView, StatePath};
 use serde::Serialize;
-use sojourn_p4::ir::Unit;
+use sojourn_p4::ir::{Program, Unit};
 use sojourn_p4::source::{SourceMap, Span};
 use std::collections::BTreeMap;
 
@@ -25,6 +26,8 @@ pub struct Fit {
     pub stages_at_least: u32,
     /// Ingress and egress.
     pub passes: [Pass; 2],
+    /// Each register with the steps before and behind it.
+    pub state: Vec<StatePath>,
     /// The stages that are used, in order.
     pub stages: Vec<Stage>,
     /// What the whole program uses.
@@ -62,6 +65,8 @@ pub struct At {
 /// A step of the critical path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
+    /// The same as of what is placed.
+    pub id: String,
     /// The earliest stage in which it can be.
     pub stage: u32,
     /// `table`, `gateway`, `stateful`, `action` or `switch`.
@@ -101,14 +106,35 @@ pub struct Stage {
 /// Something in a stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct Placed {
+    /// Unique in the program; parts of one table in several stages share it.
+    pub id: String,
     /// `ingress` or `egress`.
     pub pass: &'static str,
     /// `table`, `gateway`, `stateful`, `action` or `switch`.
     pub kind: &'static str,
     /// What it is.
     pub name: String,
+    /// Key and size of a table, entries of a register; otherwise empty.
+    pub detail: String,
     /// Where it stands.
     pub at: Option<At>,
+    /// What it needs of the stage, where that is not 0: an estimate. Registers and fields that
+    /// others of the stage use too are counted for each.
+    pub needs: BTreeMap<Resource, u32>,
+    /// What it waits for.
+    pub waits: Vec<Wait>,
+}
+
+/// What something in a stage waits for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Wait {
+    /// The earlier step.
+    pub on: String,
+    /// Stages between the two, at least.
+    pub stages: u32,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: Reason,
 }
 
 /// What all stages together use of a resource.
@@ -143,6 +169,11 @@ pub struct Containers {
 
 pub(super) const PASSES: [&str; 2] = ["ingress", "egress"];
 
+/// What names a node in the report.
+pub(super) fn id(pass: usize, node: usize) -> String {
+    format!("{}.{node}", PASSES[pass])
+}
+
 /// The place of a span.
 pub(super) fn at(sources: &SourceMap, span: Span) -> Option<At> {
     let location = sources.location(span)?;
@@ -151,18 +182,24 @@ pub(super) fn at(sources: &SourceMap, span: Span) -> Option<At> {
 
 /// Makes the data.
 pub(super) fn report(
-    units: [&Unit; 2],
-    graphs: [&Graph; 2],
+    program: &Program,
+    passes: [PassView<'_>; 2],
     placement: &Placement,
     stages_at_least: u32,
     sources: &SourceMap,
 ) -> Fit {
+    let units = passes.map(|pass| pass.unit);
+    let graphs = passes.map(|pass| pass.graph);
+    let state = (0..2).flat_map(|pass| {
+        state::paths(program, pass, passes[pass], &placement.stage[pass], sources)
+    });
+    let state = state.collect();
     let stages_used = placement.stages.len() as u32;
-    let passes = [0, 1].map(|pass| Pass {
+    let passes = [0, 1].map(|pass: usize| Pass {
         name: PASSES[pass],
         stages: pass_stages(pass, placement),
         critical_stages: critical_stages(graphs[pass]),
-        critical_path: critical_path(units[pass], graphs[pass], sources),
+        critical_path: critical_path(pass, units[pass], graphs[pass], sources),
     });
     Fit {
         chip: "Tofino 1",
@@ -171,7 +208,8 @@ pub(super) fn report(
         fits: stages_used <= STAGES && placement.unplaced.is_empty(),
         stages_at_least,
         passes,
-        stages: stages(graphs, placement, sources),
+        state,
+        stages: stages(program, units, graphs, placement, sources),
         totals: totals(placement),
         containers: phv(units, graphs),
         notes: notes(graphs, placement),
@@ -187,23 +225,72 @@ fn critical_stages(graph: &Graph) -> u32 {
     graph.earliest(|edge| edge.distance).map_or(0, |stage| graph.depth(&stage))
 }
 
-fn stages(graphs: [&Graph; 2], placement: &Placement, sources: &SourceMap) -> Vec<Stage> {
+fn stages(
+    program: &Program,
+    units: [&Unit; 2],
+    graphs: [&Graph; 2],
+    placement: &Placement,
+    sources: &SourceMap,
+) -> Vec<Stage> {
     let stage = |(number, stage): (usize, &super::schedule::Stage)| {
         let mut nodes = stage.nodes.clone();
         nodes.sort_unstable();
         let placed = nodes.iter().map(|(pass, index)| {
-            let node = &graphs[*pass].nodes[*index];
-            let mut name = node.name.clone();
+            let mut placed = placed(program, units[*pass], graphs[*pass], (*pass, *index), sources);
             if placement.stage[*pass][*index] != number as u32 {
-                name.push_str(" (continued)");
+                placed.name.push_str(" (continued)");
             }
-            let kind = node.kind_name();
-            Placed { pass: PASSES[*pass], kind, name, at: at(sources, node.span) }
+            placed.needs = placement.needs[*pass][*index].all().nonzero().collect();
+            placed
         });
         let used = Resource::ALL.iter().map(|resource| (*resource, stage.used.get(*resource)));
         Stage { stage: number as u32, placed: placed.collect(), used: used.collect() }
     };
     placement.stages.iter().enumerate().map(stage).collect()
+}
+
+fn placed(
+    program: &Program,
+    unit: &Unit,
+    graph: &Graph,
+    (pass, index): (usize, usize),
+    sources: &SourceMap,
+) -> Placed {
+    let node = &graph.nodes[index];
+    let wait = |edge: &Edge| Wait {
+        on: id(pass, edge.from),
+        stages: edge.distance,
+        reason: reason(unit, graph, edge, sources),
+    };
+    Placed {
+        id: id(pass, index),
+        pass: PASSES[pass],
+        kind: node.kind_name(),
+        name: node.name.clone(),
+        detail: detail(program, node),
+        at: at(sources, node.span),
+        needs: BTreeMap::new(),
+        waits: graph.waits[index].iter().map(wait).collect(),
+    }
+}
+
+/// Key and size of a table, entries of registers.
+fn detail(program: &Program, node: &Node) -> String {
+    if let Kind::Table(id) = node.kind {
+        let table = &program.tables[id.index()];
+        let keys = table.keys.iter().map(|key| format!("{} {}", key.name, key.match_kind));
+        let keys: Vec<String> = keys.collect();
+        let entries = table.size.unwrap_or(512).max(table.entries.len() as u64);
+        return match &keys[..] {
+            [] => "no key".to_owned(),
+            _ => format!("key: {}; {entries} entries", keys.join(", ")),
+        };
+    }
+    let mut registers = node.registers.clone();
+    registers.sort_unstable();
+    registers.dedup();
+    let texts = registers.iter().map(|id| state::entry_text(program, *id));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn totals(placement: &Placement) -> Vec<Total> {
@@ -243,7 +330,7 @@ fn notes(graphs: [&Graph; 2], placement: &Placement) -> Vec<String> {
 }
 
 /// The longest chain, from its first step to its last.
-fn critical_path(unit: &Unit, graph: &Graph, sources: &SourceMap) -> Vec<Step> {
+fn critical_path(pass: usize, unit: &Unit, graph: &Graph, sources: &SourceMap) -> Vec<Step> {
     let Some(stage) = graph.earliest(|edge| edge.distance) else { return Vec::new() };
     let end = |at: &usize| (stage[*at] + graph.nodes[*at].extra, *at);
     let Some(mut at) = (0..graph.nodes.len()).max_by_key(end) else { return Vec::new() };
@@ -270,6 +357,7 @@ fn critical_path(unit: &Unit, graph: &Graph, sources: &SourceMap) -> Vec<Step> {
             (None, None) => None,
         };
         steps.push(Step {
+            id: id(pass, at),
             stage: stage[at],
             kind: node.kind_name(),
             name: node.name.clone(),
@@ -303,6 +391,7 @@ fn reason(unit: &Unit, graph: &Graph, edge: &Edge, sources: &SourceMap) -> Reaso
         (Dependency::Match, Some(Reader::Gateway)) => format!("decides on {name}"),
         (Dependency::Match, Some(Reader::Stateful)) => format!("its stateful ALU reads {name}"),
         (Dependency::Match, Some(Reader::Hash)) => format!("hashes {name}"),
+        (Dependency::Match, Some(Reader::Index)) => format!("its index is {name}"),
         (Dependency::Match, _) => format!("is matched on {name}"),
         (Dependency::Action, _) => format!("computes with {name}"),
         (Dependency::Output, _) => format!("writes {name} too"),

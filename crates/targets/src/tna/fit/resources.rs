@@ -125,6 +125,12 @@ impl Amounts {
         Resource::ALL.iter().for_each(|resource| self.add(*resource, other.get(*resource)));
     }
 
+    /// Those that are used, with their amounts.
+    pub fn nonzero(self) -> impl Iterator<Item = (Resource, u32)> {
+        let amounts = Resource::ALL.into_iter().map(move |resource| (resource, self.get(resource)));
+        amounts.filter(|(_, amount)| *amount > 0)
+    }
+
     /// The resources of which a stage that uses this and `more` has too few.
     pub fn exceeded<'a>(&'a self, more: &'a Amounts) -> impl Iterator<Item = Resource> + 'a {
         let sum = |resource: Resource| self.get(resource).saturating_add(more.get(resource));
@@ -141,6 +147,17 @@ pub struct Need {
     pub exact: HashSet<Bits>,
     /// Fields on the ternary crossbar.
     pub ternary: HashSet<Bits>,
+}
+
+impl Need {
+    /// All of it, crossbars included.
+    pub fn all(&self) -> Amounts {
+        let mut all = self.fixed;
+        let bytes = |fields: &HashSet<Bits>| fields.iter().map(Bits::bytes).sum();
+        all.add(Resource::ExactCrossbarBytes, bytes(&self.exact));
+        all.add(Resource::TernaryCrossbarBytes, bytes(&self.ternary));
+        all
+    }
 }
 
 /// What a node needs in its stage. `attached` is false for a gateway without a table to sit in.
@@ -202,7 +219,7 @@ fn stateful(program: &Program, _unit: &Unit, id: ObjectId, node: &Node, fixed: &
     let blocks = words.div_ceil(1024).max(1) + 1;
     fixed.add(Resource::SramBlocks, blocks);
     fixed.add(Resource::MapRams, blocks);
-    if !direct && node.reads.iter().any(|read| read.by == Reader::Stateful) {
+    if !direct && node.reads.iter().any(|read| read.by == Reader::Index) {
         fixed.add(Resource::HashBits, words.max(2).ilog2() + 1);
         fixed.add(Resource::HashDistribution, 1);
     }

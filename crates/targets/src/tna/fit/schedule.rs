@@ -34,6 +34,8 @@ pub struct Placement {
     pub stages: Vec<Stage>,
     /// The stage of each node, by pass.
     pub stage: [Vec<u32>; 2],
+    /// What each node needs, by pass.
+    pub needs: [Vec<Need>; 2],
     /// Nodes that had to wait for a resource: pass, node, resource.
     pub delayed: Vec<(usize, usize, Resource)>,
     /// Nodes that fit no stage.
@@ -192,7 +194,8 @@ impl Search<'_> {
     }
 
     fn result(self) -> Placement {
-        let mut placement = Placement { stages: self.stages, ..Placement::default() };
+        let (stages, needs) = (self.stages, self.needs);
+        let mut placement = Placement { stages, needs, ..Placement::default() };
         while placement.stages.last().is_some_and(|stage| stage.nodes.is_empty()) {
             placement.stages.pop();
         }

@@ -1,0 +1,11 @@
+"""Where a P4 program goes in the chip's pipeline: the estimate, its picture, its page.
+
+`estimate` asks the engine, `columns`, `cards`, `lanes` and `bars` each draw a part, `picture` puts
+them together, `page` adds what a browser can show. Stands on the engine; knows nothing of traffic.
+"""
+
+from sojourn.stages.estimate import Stages, estimate, explanation
+from sojourn.stages.page import stages_page
+from sojourn.stages.picture import draw_stages
+
+__all__ = ["Stages", "estimate", "explanation", "draw_stages", "stages_page"]

@@ -3,6 +3,7 @@
 Stands on the standard library's XML. Knows nothing of what is drawn.
 """
 
+from collections.abc import Mapping
 from typing import TypeAlias
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -81,9 +82,9 @@ def lines_of(text: str, width: float, most: int) -> list[str]:
 def _pieces(word: str, room: int) -> list[str]:
     pieces = []
     while len(word) > room:
-        at = max(word.rfind(sign, 0, room) for sign in "._(") + 1
+        at = max(word.rfind(sign, 0, room) for sign in "._( ") + 1
         at = at if at > 1 else room
-        pieces.append(word[:at])
+        pieces.append(word[:at].rstrip())
         word = word[at:]
     return [*pieces, word]
 
@@ -124,7 +125,7 @@ def rectangle(
 ) -> Element:
     """A rectangle."""
     place = {"x": x, "y": y, "width": width, "height": height}
-    return SubElement(parent, "rect", _attributes(place | attributes))
+    return SubElement(parent, "rect", _attributes({**place, **attributes}))
 
 
 def line(
@@ -132,24 +133,24 @@ def line(
 ) -> Element:
     """A straight line."""
     place = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    return SubElement(parent, "line", _attributes(place | attributes))
+    return SubElement(parent, "line", _attributes({**place, **attributes}))
 
 
 def circle(parent: Element, x: float, y: float, radius: float, **attributes: Number) -> Element:
     """A circle."""
     place = {"cx": x, "cy": y, "r": radius}
-    return SubElement(parent, "circle", _attributes(place | attributes))
+    return SubElement(parent, "circle", _attributes({**place, **attributes}))
 
 
 def path(parent: Element, *parts: Number, **attributes: Number) -> Element:
     """A path of commands and coordinates."""
     steps = " ".join(part if isinstance(part, str) else _number(part) for part in parts)
-    return SubElement(parent, "path", _attributes({"d": steps} | attributes))
+    return SubElement(parent, "path", _attributes({"d": steps, **attributes}))
 
 
 def label(parent: Element, x: float, y: float, text: str, **attributes: Number) -> Element:
     """A line of text; `y` is its base line. `classes` are those of the style."""
-    made = SubElement(parent, "text", _attributes({"x": x, "y": y} | attributes))
+    made = SubElement(parent, "text", _attributes({"x": x, "y": y, **attributes}))
     made.text = text
     return made
 
@@ -165,13 +166,11 @@ def arrow_head(
     path(parent, "M", x, y, "L", *first, "L", *second, "Z", fill=colour)
 
 
-def _attributes(given: dict[str, Number] | dict[str, float]) -> dict[str, str]:
+def _attributes(given: Mapping[str, Number]) -> dict[str, str]:
     """Python's names to XML's: `stroke_width` is `stroke-width`, `classes` is `class`."""
     names = {"classes": "class"}
     return {
-        names.get(name, name.replace("_", "-")): value
-        if isinstance(value, str)
-        else _number(value)
+        names.get(name, name.replace("_", "-")): value if isinstance(value, str) else _number(value)
         for name, value in given.items()
     }
 

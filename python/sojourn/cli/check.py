@@ -1,4 +1,4 @@
-"""`sojourn check`: the language, the target, the stages, the state variables, and their pictures."""
+"""`sojourn check`: the language, the target, the stages and their picture."""
 
 import json
 import os
@@ -93,9 +93,7 @@ def _check(
         raise typer.Exit(EXIT_USER)
 
 
-def _draw(
-    program: Path, stages: Stages | None, svg: Path | None, html: Path | None
-) -> list[Path]:
+def _draw(program: Path, stages: Stages | None, svg: Path | None, html: Path | None) -> list[Path]:
     """Writes what was asked for; a program that is refused has no stages to draw."""
     if stages is None:
         return []

@@ -8,4 +8,4 @@ from sojourn.stages.estimate import Stages, estimate, explanation
 from sojourn.stages.page import stages_page
 from sojourn.stages.picture import draw_stages
 
-__all__ = ["Stages", "estimate", "explanation", "draw_stages", "stages_page"]
+__all__ = ["Stages", "draw_stages", "estimate", "explanation", "stages_page"]

@@ -6,10 +6,11 @@ the critical path. Stands on the columns and the canvas; knows nothing of resour
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from sojourn.drawing import LINE, circle, group, label, lines_of, path, rectangle
+from sojourn.drawing import LINE, Number, circle, group, label, lines_of, path, rectangle
 from sojourn.stages.columns import MARGIN, Column, Columns
 from sojourn.style import INK, MUTED
 
@@ -75,7 +76,7 @@ def _unique(placed: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Accesses to one register are one card, as they are one table beside one memory."""
     known: dict[tuple[str, str], dict[str, Any]] = {}
     for each in placed:
-        key = each["name"] if each["kind"] == "stateful" else each["id"]
+        key = each["name"].split(",")[0] if each["kind"] == "stateful" else each["id"]
         first = known.setdefault((each["kind"], key), each | {"ids": []})
         first["ids"].append(each["id"])
     return list(known.values())
@@ -186,14 +187,21 @@ def _critical_path(parent: Element, band: Band, steps: list[dict[str, Any]]) -> 
         last[identity] = max(last[identity], stage)
     first = {identity: min(s for i, s in band.places if i == identity) for identity in last}
     known = [step["id"] for step in steps if step["id"] in first]
-    for before, after in zip(known, known[1:], strict=False):
+    for before, after in pairwise(known):
         start = band.places[before, last[before]]
         end = band.places[after, first[after]]
         if start is end:
             continue
-        look = {"stroke": INK, "stroke_width": 1.6, "fill": "none", "classes": "critical"}
+        look: dict[str, Number] = {
+            "stroke": INK,
+            "stroke_width": 1.6,
+            "fill": "none",
+            "classes": "critical",
+        }
         if last[before] == first[after]:
-            path(parent, "M", start.left - 1, start.middle, "h", -2, "V", end.middle, "h", 2, **look)
+            path(
+                parent, "M", start.left - 1, start.middle, "h", -2, "V", end.middle, "h", 2, **look
+            )
         else:
             bend = min(20.0, (end.left - start.right) / 2)
             path(

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from sojourn.drawing import (
     LINE,
+    Number,
     arrow_head,
     circle,
     group,
@@ -176,7 +177,7 @@ def _line(
     before = [column for column in marks if column.x < home.x]
     behind = [column for column in marks if column.x > home.x]
     box_left, box_right = home.x + 5, home.right - 5
-    look = {"stroke": colour, "stroke_width": 2.0}
+    look: dict[str, Number] = {"stroke": colour, "stroke_width": 2.0}
     if before:
         line(lane, min(column.x for column in before) + _PAD, y, box_left - 4, y, **look)
         arrow_head(lane, box_left, y, 1, 0, colour, 8)
@@ -226,7 +227,7 @@ def _name(lane: Element, y: float, register: dict[str, Any], colour: str) -> Non
     label(lane, MARGIN, y + 10, name, classes="mono bold", style=f"fill:{colour}")
     rows = [part.strip() for part in register["entry"].split(",")]
     if register["size"]:
-        rows[-1] += f" × {register['size']}"
+        rows[-1] += f" x {register['size']}"
     for number, text in enumerate(rows):
         cut = text if mono_width(text, 9.5) < GUTTER - 8 else text[:20] + "…"
         label(

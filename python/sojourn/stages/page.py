@@ -62,7 +62,7 @@ def _state(state: list[dict[str, Any]]) -> str:
             f"{access['action']} ({_touch(access)} {_place(access['at'])})"
             for access in register["accesses"]
         )
-        size = f"{register['size']} × " if register["size"] else ""
+        size = f"{register['size']} x " if register["size"] else ""
         where = f"{register['pass']} {register['stage']}"
         rows.append([register["name"], size + register["entry"], where, accesses])
     return (
@@ -105,7 +105,7 @@ def _totals(data: dict[str, Any]) -> str:
 def _details(data: dict[str, Any]) -> dict[str, Any]:
     """What the mouse shows of each step."""
     names = {total["resource"]: total["name"] for total in data["totals"]}
-    steps = {}
+    steps: dict[str, Any] = {}
     for stage in data["stages"]:
         for each in stage["placed"]:
             steps.setdefault(

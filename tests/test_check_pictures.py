@@ -1,0 +1,120 @@
+"""`sojourn check --svg` and `--html`: the stages as a picture, read back from what was written."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from xml.etree import ElementTree
+
+import pytest
+
+PROGRAMS = Path(__file__).parent.parent / "p4" / "tna"
+SVG = "{http://www.w3.org/2000/svg}"
+
+Sojourn = Callable[..., CompletedProcess[str]]
+
+
+def _texts(element: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in element.iter(f"{SVG}text")]
+
+
+def _lane(svg: ElementTree.Element, register: str) -> ElementTree.Element:
+    lanes = [each for each in svg.iter(f"{SVG}g") if each.get("data-register") == register]
+    assert len(lanes) == 1
+    return lanes[0]
+
+
+@pytest.fixture
+def p4_codel(sojourn: Sojourn, tmp_path: Path) -> ElementTree.Element:
+    """The picture of P4-CoDel, by the command line."""
+    done = sojourn("check", PROGRAMS / "p4_codel.p4", "--svg", "p4_codel.svg")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("drawn: p4_codel.svg\n")
+    return ElementTree.parse(tmp_path / "p4_codel.svg").getroot()
+
+
+def test_all_twelve_stages_are_drawn_and_no_more(p4_codel: ElementTree.Element) -> None:
+    numbers = [text for text in _texts(p4_codel) if re.fullmatch(r"\d+", text)]
+    assert numbers == [str(stage) for stage in range(12)]
+
+
+def test_a_lane_names_what_computes_an_operand_and_what_uses_the_output(
+    p4_codel: ElementTree.Element,
+) -> None:
+    # From the program's own text: the schedule is indexed by the port, needs the time and
+    # whether this is the first violation, and its output decides on the drop.
+    texts = _texts(_lane(p4_codel, "Egress.codel.schedule"))
+    assert {"# egress_port", "→ now", "→ first_violation", "due"} <= set(texts)
+    assert "? due == 1 &&" in texts
+
+
+def test_a_lane_runs_to_the_right(p4_codel: ElementTree.Element) -> None:
+    lane = _lane(p4_codel, "Egress.codel.dropping")
+    place = {text.text: float(text.get("x", "nan")) for text in lane.iter(f"{SVG}text")}
+    assert place["# egress_port"] < place["→ violation"] < place["first_violation"]
+
+
+def test_ingress_and_egress_stand_in_the_same_column(p4_codel: ElementTree.Element) -> None:
+    place = {text.text: float(text.get("x", "nan")) for text in p4_codel.iter(f"{SVG}text")}
+    assert place["forward"] == place["now, delay"]
+    assert place["remainder"] > place["now, delay"]
+
+
+def test_no_text_leaves_the_picture(sojourn: Sojourn, tmp_path: Path) -> None:
+    for program in ("p4_codel", "codel_act", "codel_exact"):
+        assert sojourn("check", PROGRAMS / f"{program}.p4", "--svg", "x.svg").returncode == 0
+        svg = ElementTree.parse(tmp_path / "x.svg").getroot()
+        width = float(svg.get("width", "0"))
+        for text in svg.iter(f"{SVG}text"):
+            if "mono" in (text.get("class") or "") and text.get("text-anchor") is None:
+                right = float(text.get("x", "0")) + len(text.text or "") * 10.5 * 0.602
+                assert right <= width, text.text
+
+
+def test_the_page_needs_no_network_and_explains_each_step(sojourn: Sojourn, tmp_path: Path) -> None:
+    done = sojourn("check", PROGRAMS / "codel_act.p4", "--html", "codel_act.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "codel_act.html").read_text()
+    assert not re.search(r"(src|href)\s*=|@import|url\(", page)
+    found = re.search(r"const details = (.*);\n", page)
+    assert found
+    steps = json.loads(found[1])["steps"]
+    drawn = {step for ids in re.findall(r'data-steps="([^"]*)"', page) for step in ids.split()}
+    assert drawn == set(steps)
+    shadow = next(step for step in steps.values() if step["head"] == "stateful count_i_shadow")
+    assert any("delta" in wait for wait in shadow["waits"])
+
+
+def test_a_refused_program_is_not_drawn(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "bad.p4").write_text("#include <core.p4>\n")
+    done = sojourn("check", "bad.p4", "--svg", "bad.svg")
+    assert done.returncode == 2
+    assert not (tmp_path / "bad.svg").exists()
+
+
+def test_a_picture_that_cannot_be_written_is_named(sojourn: Sojourn) -> None:
+    done = sojourn("check", PROGRAMS / "p4_codel.p4", "--svg", "nowhere/x.svg")
+    assert done.returncode == 2
+    assert "nowhere/x.svg" in done.stderr
+
+
+def test_another_target_is_named_with_what_there_is(sojourn: Sojourn) -> None:
+    assert sojourn("check", PROGRAMS / "p4_codel.p4", "--target", "tofino1").returncode == 0
+    done = sojourn("check", PROGRAMS / "p4_codel.p4", "--target", "tofino2")
+    assert done.returncode == 2
+    assert "tofino2" in done.stderr
+    assert "tofino1" in done.stderr
+
+
+def test_the_json_says_where_each_register_gets_its_operands(sojourn: Sojourn) -> None:
+    done = sojourn("check", PROGRAMS / "p4_codel.p4", "--json")
+    state = json.loads(done.stdout)["stages"]["state"]
+    assert [register["short"] for register in state] == ["dropping", "schedule"]
+    inputs = {(each["role"], each["field"], each["stage"]) for each in state[1]["inputs"]}
+    assert inputs == {
+        ("index", "eg_intr_md.egress_port", None),
+        ("operand", "codel.now", 0),
+        ("operand", "codel.first_violation", 3),
+    }
+    assert [(each["role"], each["stage"]) for each in state[1]["outputs"]] == [("condition", 5)]

@@ -54,3 +54,48 @@ def explain(code: str) -> tuple[str, str, str, str] | None:
 
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""
+
+class PacketSwitch:
+    """One program on one switch that nothing is connected to, in virtual time."""
+
+    def __init__(self, program: str, include_paths: list[str], defines: dict[str, str]) -> None: ...
+    def describe(self) -> str:
+        """Tables, actions, registers and the rest by name, as JSON."""
+
+    def configure(self, control: str) -> None:
+        """Installs a control plane given as JSON, in addition to what is there."""
+
+    def add_entry(self, table: str, entry: str) -> int:
+        """Adds a table entry given as JSON; returns its handle."""
+
+    def modify_entry(self, table: str, handle: int, entry: str) -> None: ...
+    def delete_entry(self, table: str, handle: int) -> None: ...
+    def clear_table(self, table: str) -> None: ...
+    def set_default(self, table: str, call: str) -> None: ...
+    def read_register(self, name: str, index: int) -> list[str]:
+        """One cell: a number in decimal digits for each field."""
+
+    def write_register(self, name: str, index: int | None, value: list[str]) -> None: ...
+    def read_counter(self, name: str, index: int) -> tuple[int, int]:
+        """Packets and bytes in one cell."""
+
+    def write_counter(self, name: str, index: int | None, packets: int, bytes: int) -> None: ...
+    def set_mirror_session(self, session: str) -> None: ...
+    def remove_mirror_session(self, session: int) -> bool: ...
+    def set_multicast_group(self, group: int, nodes: list[tuple[int, list[int]]]) -> None: ...
+    def receive(self, port: int, frame: bytes) -> None:
+        """A frame arrives now."""
+
+    def settle(self, limit: int) -> bool:
+        """Lets at most `limit` ns pass until nothing is left to do; false if something is."""
+
+    def wait(self, span: int) -> None:
+        """Lets `span` ns pass."""
+
+    @property
+    def now(self) -> int: ...
+    def take(self) -> list[tuple[int, bytes]]:
+        """What has left since the last call: port and frame."""
+
+    def fault(self) -> str | None:
+        """The first thing that the program did and its target cannot do."""

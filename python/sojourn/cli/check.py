@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import sojourn
-from sojourn.cli.shared import Json, app, open_console
+from sojourn.cli.shared import Json, app, definitions, open_console
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
 from sojourn.stages import Stages, draw_stages, estimate, explanation, stages_page
 
@@ -54,7 +54,7 @@ def check(
         raise ScenarioError("sojourn check: name a P4 program, or a rule with --explain CODE")
     if language_only and (svg or html):
         raise ScenarioError("--language-only knows no stages: leave it, or --svg and --html, out")
-    defines = dict(_definition(text) for text in define or ())
+    defines = definitions(define)
     _check(program, language_only, include or (), defines, (svg, html), as_json)
 
 
@@ -108,10 +108,3 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise output_error(error, path) from error
-
-
-def _definition(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
-    if not name.isidentifier():
-        raise ScenarioError(f"-D {text}: write NAME or NAME=VALUE")
-    return name, value if "=" in text else "1"

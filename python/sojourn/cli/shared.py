@@ -3,10 +3,13 @@
 Knows no command.
 """
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 from rich.console import Console
+
+from sojourn.errors import ScenarioError
 
 WIDTH = 100
 
@@ -39,3 +42,15 @@ AcceptDisturbed = Annotated[
     bool,
     typer.Option("--accept-disturbed", help="Keep a run on Linux whose timers were disturbed."),
 ]
+
+
+def definitions(given: Iterable[str] | None) -> dict[str, str]:
+    """The macros of `-D NAME[=VALUE]`, each with its value; 1 if there is none."""
+    return dict(_definition(text) for text in given or ())
+
+
+def _definition(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.isidentifier():
+        raise ScenarioError(f"-D {text}: write NAME or NAME=VALUE")
+    return name, value if "=" in text else "1"

@@ -1,0 +1,47 @@
+"""A whole file of commands, each with its place; nothing is done if one of them is wrong."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.control import ControlError, Operation, ProgramDescription
+from sojourn.errors import SojournError
+from sojourn.runtime_cli.command import run_command
+from sojourn.runtime_cli.session import Query, Session
+
+
+class CommandFileError(SojournError):
+    """A file of commands with mistakes; the message has file and line of each."""
+
+
+@dataclass(frozen=True)
+class PlacedOperation:
+    """What a line asks for."""
+
+    line: int
+    operation: Operation
+
+
+def read_commands(path: Path, name: str, program: ProgramDescription) -> list[PlacedOperation]:
+    """What the commands in a file ask for; what only shows something is left out."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CommandFileError(f"{name}: not a text file in UTF-8") from None
+    except OSError as error:
+        raise CommandFileError(f"{name}: {error.strerror or error}") from error
+    session = Session(program)
+    placed: list[PlacedOperation] = []
+    wrong: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.partition("#")[0].strip()
+        if not stripped:
+            continue
+        try:
+            outcome = run_command(stripped, session)
+        except ControlError as error:
+            wrong.append(f"{name}:{number}: {error}")
+            continue
+        placed += [PlacedOperation(number, item) for item in outcome if not isinstance(item, Query)]
+    if wrong:
+        raise CommandFileError("\n".join(wrong))
+    return placed

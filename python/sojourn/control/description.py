@@ -103,7 +103,7 @@ class Table:
                 return found[-1]
         known = [key.name for key in self.keys]
         raise ControlError(
-            f"table {self.name} has no key {name}{did_you_mean(name, known)} "
+            f"table {self.name} has no key {name}{_hint(name, known)} "
             f"(its keys are {', '.join(known) or 'none'})"
         )
 
@@ -157,9 +157,13 @@ def _find(missing: str, name: str, known: Sequence[N]) -> N:
             return found[0]
         if found:
             raise ControlError(f"{name} could be {_listed(found)}; write more of the name")
-    short = [thing.name.rpartition(".")[2] for thing in known]
-    hint = did_you_mean(name, [*short, *(thing.name for thing in known)])
-    raise ControlError(f"{missing} {name}{hint} (known: {_listed(known) or 'none'})")
+    names = [thing.name for thing in known]
+    raise ControlError(f"{missing} {name}{_hint(name, names)} (known: {_listed(known) or 'none'})")
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """The suggestion of a near name, by whole names or by their last parts."""
+    return did_you_mean(name, [*(full.rpartition(".")[2] for full in known), *known])
 
 
 def _listed(things: Iterable[_Named]) -> str:

@@ -1,8 +1,9 @@
-"""The control plane of a P4 program: its TOML file, with the entries that are computed written out.
+"""The control plane of a P4 program: its file, with the entries that are computed written out.
 
-Stands on the program's declarations and on `control_law`. What it returns is what the engine
-installs before the first packet and what `sojourn emit` writes for a switch: the same entries.
-Knows no switch and no scenario.
+The file is TOML, or commands of bmv2's `simple_switch_CLI` (any other suffix than `.toml`). Stands
+on the program's declarations, on `control_law` and `runtime_cli`. What it returns is what the
+engine installs before the first packet and what `sojourn emit` writes for a switch: the same
+entries. Knows no switch and no scenario.
 """
 
 import tomllib
@@ -12,10 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sojourn import control_law
-from sojourn.declarations import Declarations, Table, read_declarations
+from sojourn import _core, control_law
+from sojourn.control import ProgramDescription, Table, control_plane
+from sojourn.declarations import read_declarations
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import shown
+from sojourn.runtime_cli import read_commands, try_commands
 from sojourn.suggest import did_you_mean
 
 
@@ -31,7 +34,7 @@ class ProgramChoice:
     """The control-plane file; if absent, the one beside the program, if there is one."""
 
     @cached_property
-    def declarations(self) -> Declarations:
+    def declarations(self) -> ProgramDescription:
         """What the program declares, read when first asked for."""
         return read_declarations(
             self.program,
@@ -43,11 +46,11 @@ class ProgramChoice:
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     """The control plane of a program, as the engine takes it; empty if it has none."""
-    path = choice.control or choice.program.with_suffix(".toml")
-    if not path.is_file():
-        if choice.control is not None:
-            raise ControlPlaneError(f"{shown(path)}: no such control-plane file")
+    path = _file(choice)
+    if path is None:
         return {"tables": [], "mirror_sessions": []}
+    if path.suffix != ".toml":
+        return _commands(path, choice)
     try:
         control = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -56,6 +59,30 @@ def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     if isinstance(tables, list):
         control["tables"] = [_written_out(table, choice, path) for table in tables]
     return control
+
+
+def _file(choice: ProgramChoice) -> Path | None:
+    """The control-plane file: the one that is named, or the one beside the program."""
+    if choice.control is not None:
+        if not choice.control.is_file():
+            raise ControlPlaneError(f"{shown(choice.control)}: no such control-plane file")
+        return choice.control
+    beside = [choice.program.with_suffix(suffix) for suffix in _SUFFIXES]
+    found = [path for path in beside if path.is_file()]
+    if len(found) > 1:
+        names = " and ".join(shown(path) for path in found)
+        raise ControlPlaneError(f"{names}: two control planes beside one program; name one of them")
+    return found[0] if found else None
+
+
+def _commands(path: Path, choice: ProgramChoice) -> dict[str, Any]:
+    """What a file of commands leaves behind, tried out line by line on the program itself."""
+    placed = read_commands(path, shown(path), choice.declarations)
+    switch = _core.PacketSwitch(
+        str(choice.program), list(choice.include_paths), dict(choice.defines)
+    )
+    try_commands(placed, shown(path), switch)
+    return control_plane(item.operation for item in placed)
 
 
 def _written_out(table: Any, choice: ProgramChoice, path: Path) -> Any:
@@ -86,7 +113,7 @@ def _computed(name: str, source: Any, choice: ProgramChoice) -> Iterable[dict[st
 
 
 def _control_law(
-    table: Table, options: Any, declarations: Declarations
+    table: Table, options: Any, declarations: ProgramDescription
 ) -> Iterator[dict[str, Any]]:
     """INTERVAL / sqrt(count): `interval` names a constant of the program, `counts` is [from, to].
 
@@ -106,7 +133,9 @@ def _control_law(
     [action] = actions
     if key.match_kind == "exact":
         for each in control_law.exact(interval, first, last):
-            yield _entry(key.name, each.value, action.name, action.parameters[0], each.nanoseconds)
+            yield _entry(
+                key.name, each.value, action.name, action.parameters[0].name, each.nanoseconds
+            )
     elif key.match_kind == "ternary":
         if first & (first - 1) or last + 1 != 1 << key.width:
             raise ControlPlaneError(
@@ -114,12 +143,12 @@ def _control_law(
             )
         for each in control_law.by_leading_bits(interval, first, key.width):
             match = {"value": each.value, "mask": each.mask}
-            yield _entry(key.name, match, action.name, action.parameters[0], each.nanoseconds)
+            yield _entry(key.name, match, action.name, action.parameters[0].name, each.nanoseconds)
     else:
         raise ControlPlaneError(f"control_law has no entries for a {key.match_kind} key")
 
 
-def _control_law_options(options: Any, declarations: Declarations) -> tuple[int, int, int]:
+def _control_law_options(options: Any, declarations: ProgramDescription) -> tuple[int, int, int]:
     if not isinstance(options, dict) or set(options) != {"interval", "counts"}:
         raise ControlPlaneError(
             "control_law takes interval, a constant's name, and counts, like { interval = \""
@@ -147,7 +176,10 @@ def _entry(
     return {"match": {key: match}, "action": action, "args": {parameter: argument}}
 
 
-_GENERATORS: dict[str, Callable[[Table, Any, Declarations], Iterator[dict[str, Any]]]] = {
+_SUFFIXES = (".toml", ".txt")
+"""Of control-plane files beside a program."""
+
+_GENERATORS: dict[str, Callable[[Table, Any, ProgramDescription], Iterator[dict[str, Any]]]] = {
     "control_law": _control_law,
 }
 """What `entries_from` may name."""

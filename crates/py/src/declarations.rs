@@ -1,14 +1,14 @@
 //! What a P4 program declares for its control plane: tables with keys and actions, constants.
 //!
-//! It stands on the language crate alone and knows no architecture.
+//! It stands on the language and on what every target describes; it knows no architecture.
 
 use crate::errors::ProgramError;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
 use sojourn_p4::compile;
 use sojourn_p4::diagnostic::{RenderOptions, to_json_string};
-use sojourn_p4::ir::{Program, Table};
 use sojourn_p4::preprocess::PreprocessOptions;
+use sojourn_targets::describe;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -23,45 +23,11 @@ pub fn declarations(
     let defines = defines.into_iter().collect();
     let options = PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
     py.detach(|| match compile(&path, &options) {
-        Ok(compiled) => Ok(describe(&compiled.program).to_string()),
+        Ok(compiled) => serde_json::to_string(&describe(&compiled.program))
+            .map_err(|error| PyRuntimeError::new_err(error.to_string())),
         Err(error) => Err(ProgramError::new_err((
             error.text(&RenderOptions::default()),
             to_json_string(&error.diagnostics, &error.sources),
         ))),
-    })
-}
-
-fn describe(program: &Program) -> Value {
-    // Numbers of any width, so as text.
-    let constants: BTreeMap<&str, String> =
-        program.constants.iter().map(|(name, value)| (&**name, value.to_string())).collect();
-    json!({
-        "constants": constants,
-        "tables": program.tables.iter().map(table).collect::<Vec<_>>(),
-    })
-}
-
-fn table(table: &Table) -> Value {
-    let keys = table.keys.iter().map(|key| {
-        json!({
-            "name": &*key.name,
-            "match_kind": &*key.match_kind,
-            "width": key.expr.scalar.width(),
-        })
-    });
-    let actions = table.actions.iter().map(|action| {
-        let parameters: Vec<&str> = action.data.iter().map(|(name, _)| &**name).collect();
-        json!({
-            "name": &*action.name,
-            "parameters": parameters,
-            "default_only": action.default_only,
-        })
-    });
-    json!({
-        "name": &*table.name,
-        "keys": keys.collect::<Vec<_>>(),
-        "actions": actions.collect::<Vec<_>>(),
-        "size": table.size,
-        "const_entries": table.const_entries,
     })
 }

@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, Program, Table, TableAction};
+use std::collections::BTreeMap;
 
 /// Everything that has a name for the control plane.
 #[derive(Clone, Debug, Serialize)]
@@ -14,6 +15,8 @@ pub struct ProgramDescription {
     pub tables: Vec<TableDescription>,
     /// All extern objects, in the order of the program.
     pub objects: Vec<ObjectDescription>,
+    /// Constants at the top level, in decimal digits: they have any width.
+    pub constants: BTreeMap<String, String>,
 }
 
 /// A table.
@@ -25,6 +28,10 @@ pub struct TableDescription {
     pub keys: Vec<KeyDescription>,
     /// Its actions.
     pub actions: Vec<ActionDescription>,
+    /// `size`, if given.
+    pub size: Option<u64>,
+    /// How many entries the program brings along; they have the first handles.
+    pub entries: usize,
     /// True if its entries are part of the program.
     pub const_entries: bool,
     /// True if its default action cannot be changed.
@@ -39,7 +46,7 @@ pub struct KeyDescription {
     /// Its name.
     pub name: String,
     /// `exact`, `ternary`, `lpm`, `range`, `optional`, `selector`.
-    pub kind: String,
+    pub match_kind: String,
     /// Its width in bits.
     pub width: u32,
 }
@@ -51,6 +58,8 @@ pub struct ActionDescription {
     pub name: String,
     /// What the control plane gives it, in order.
     pub parameters: Vec<ParameterDescription>,
+    /// True if it can only be the default action.
+    pub default_only: bool,
 }
 
 /// A parameter of an action.
@@ -79,13 +88,18 @@ pub fn describe(program: &Program) -> ProgramDescription {
         package: program.main.as_ref().map_or_else(String::new, |main| main.of.to_string()),
         tables: program.tables.iter().map(|given| table(given, program)).collect(),
         objects: program.objects.iter().map(object).collect(),
+        constants: program
+            .constants
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect(),
     }
 }
 
 fn table(table: &Table, program: &Program) -> TableDescription {
     let key = |key: &sojourn_p4::ir::Key| KeyDescription {
         name: key.name.to_string(),
-        kind: key.match_kind.to_string(),
+        match_kind: key.match_kind.to_string(),
         width: key.expr.scalar.width(),
     };
     let implementation = table.properties.iter().find_map(|(name, value)| match value {
@@ -98,6 +112,8 @@ fn table(table: &Table, program: &Program) -> TableDescription {
         name: table.name.to_string(),
         keys: table.keys.iter().map(key).collect(),
         actions: table.actions.iter().map(action).collect(),
+        size: table.size,
+        entries: table.entries.len(),
         const_entries: table.const_entries,
         const_default_action: table.const_default_action,
         implementation,
@@ -118,7 +134,11 @@ fn action(action: &TableAction) -> ActionDescription {
         },
     };
     let parameters = action.data.iter().map(parameter).collect();
-    ActionDescription { name: action.name.to_string(), parameters }
+    ActionDescription {
+        name: action.name.to_string(),
+        parameters,
+        default_only: action.default_only,
+    }
 }
 
 fn object(object: &Object) -> ObjectDescription {

@@ -14,6 +14,7 @@ from sojourn.control.description import (
     Table,
     read_description,
 )
+from sojourn.control.document import control_plane
 from sojourn.control.multicast import Multicast
 from sojourn.control.operations import (
     ActionCall,
@@ -76,5 +77,6 @@ __all__ = [
     "WriteCounter",
     "WriteRegister",
     "apply",
+    "control_plane",
     "read_description",
 ]

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from sojourn.errors import SojournError
+from sojourn.errors import ControlPlaneError
 from sojourn.suggest import did_you_mean
 
 
-class ControlError(SojournError):
+class ControlError(ControlPlaneError):
     """A request that does not fit the program; whoever reads a file adds file and line."""
 
 
@@ -40,6 +40,7 @@ class Action:
 
     name: str
     parameters: tuple[Parameter, ...]
+    default_only: bool
 
     def parameter(self, name: str) -> Parameter:
         """The parameter called `name`."""
@@ -58,7 +59,7 @@ class Key:
     """A key element of a table."""
 
     name: str
-    kind: str
+    match_kind: str
     width: int
 
     @property
@@ -74,6 +75,9 @@ class Table:
     name: str
     keys: tuple[Key, ...]
     actions: tuple[Action, ...]
+    size: int | None
+    entries: int
+    """How many the program brings along; they have the first handles."""
     const_entries: bool
     const_default_action: bool
     implementation: str | None
@@ -81,7 +85,7 @@ class Table:
     @property
     def ordered(self) -> bool:
         """Whether entries can overlap, so that priorities decide."""
-        return any(key.kind not in ("exact", "lpm", "selector") for key in self.keys)
+        return any(key.match_kind not in ("exact", "lpm", "selector") for key in self.keys)
 
     def action(self, name: str) -> Action:
         """The action that `name`, or the end of a name, means in this table."""
@@ -124,10 +128,19 @@ class ProgramDescription:
     package: str
     tables: tuple[Table, ...]
     objects: tuple[Object, ...]
+    constants: dict[str, int]
+    """Those at the program's top level."""
 
     def table(self, name: str) -> Table:
         """The table that `name`, or the end of a name, means."""
         return _find("there is no table", name, self.tables)
+
+    def constant(self, name: str) -> int:
+        """The value of a constant at the program's top level."""
+        if name not in self.constants:
+            hint = did_you_mean(name, self.constants)
+            raise ControlError(f"{name}: no such constant of the program{hint}")
+        return self.constants[name]
 
     def object(self, kind: str, name: str) -> Object:
         """The object of a kind (`register`, `counter`, `meter`) that `name` means."""
@@ -183,9 +196,12 @@ def read_description(text: str) -> ProgramDescription:
                     Action(
                         action["name"],
                         tuple(Parameter(**parameter) for parameter in action["parameters"]),
+                        action["default_only"],
                     )
                     for action in table["actions"]
                 ),
+                table["size"],
+                table["entries"],
                 table["const_entries"],
                 table["const_default_action"],
                 table["implementation"],
@@ -193,4 +209,5 @@ def read_description(text: str) -> ProgramDescription:
             for table in data["tables"]
         ),
         tuple(Object(**described) for described in data["objects"]),
+        {name: int(value) for name, value in data["constants"].items()},
     )

@@ -5,7 +5,7 @@ Sojourn's own. Stands on the control plane's operations; carries nothing out.
 """
 
 from sojourn.runtime_cli.command import COMMANDS, Outcome, Query, Session
-from sojourn.runtime_cli.file import CommandFileError, PlacedOperation, read_commands
+from sojourn.runtime_cli.file import CommandFileError, PlacedOperation, read_commands, try_commands
 
 __all__ = [
     "COMMANDS",
@@ -15,4 +15,5 @@ __all__ = [
     "Query",
     "Session",
     "read_commands",
+    "try_commands",
 ]

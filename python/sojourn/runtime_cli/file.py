@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.control import ControlError, Operation, ProgramDescription
-from sojourn.errors import SojournError
+from sojourn import _core
+from sojourn.control import ControlError, Operation, ProgramDescription, SetQueue, apply
+from sojourn.errors import ControlPlaneError
 from sojourn.runtime_cli.command import run_command
 from sojourn.runtime_cli.session import Query, Session
 
 
-class CommandFileError(SojournError):
+class CommandFileError(ControlPlaneError):
     """A file of commands with mistakes; the message has file and line of each."""
 
 
@@ -45,3 +46,15 @@ def read_commands(path: Path, name: str, program: ProgramDescription) -> list[Pl
     if wrong:
         raise CommandFileError("\n".join(wrong))
     return placed
+
+
+def try_commands(placed: list[PlacedOperation], name: str, switch: _core.PacketSwitch) -> None:
+    """Carries the commands of a file out on `switch`; what is refused is named with its place."""
+    for item in placed:
+        # A switch without traffic has no rates to set.
+        if isinstance(item.operation, SetQueue):
+            continue
+        try:
+            apply(item.operation, switch)
+        except ControlError as error:
+            raise CommandFileError(f"{name}:{item.line}: {error}") from None

@@ -118,9 +118,9 @@ def _parts(table: Table, words: list[str]) -> tuple[dict[str, Match], list[str],
         if not arguments:
             raise UsageError(f"table {table.name} has ternary or range keys: a priority is missing")
         priority = index(arguments.pop(), "priority (the last word)")
-    keys = [key for key in table.keys if key.kind != "selector"]
+    keys = [key for key in table.keys if key.match_kind != "selector"]
     if len(given) != len(keys):
-        shown = ", ".join(f"{key.name} ({key.kind})" for key in keys)
+        shown = ", ".join(f"{key.name} ({key.match_kind})" for key in keys)
         raise ControlError(
             f"table {table.name} has {len(keys)} keys, not {len(given)}: {shown or 'none'}"
         )
@@ -133,16 +133,16 @@ def match_of(key: Key, text: str) -> Match:
     what = f"key {key.name}"
     forms = {"lpm": ("/", "VALUE/LENGTH"), "ternary": ("&&&", "VALUE&&&MASK")}
     forms |= {"range": ("->", "LOW->HIGH"), "optional": ("&&&", "VALUE&&&MASK")}
-    if key.kind == "exact":
+    if key.match_kind == "exact":
         return Exact(number(text, what, key.width))
-    sign, form = forms.get(key.kind, ("", "VALUE"))
+    sign, form = forms.get(key.match_kind, ("", "VALUE"))
     first, found, second = text.partition(sign) if sign else (text, "", "")
     if not found:
-        if key.kind == "optional":
+        if key.match_kind == "optional":
             return Exact(number(text, what, key.width))
-        raise ControlError(f"{what} is {key.kind}: write {form}, not {text}")
+        raise ControlError(f"{what} is {key.match_kind}: write {form}, not {text}")
     value = number(first, what, key.width)
-    match key.kind:
+    match key.match_kind:
         case "lpm":
             length = index(second, f"prefix length of {what}")
             if length > key.width:

@@ -71,13 +71,13 @@ def _match(key: Key, text: str) -> Match:
     if dots:
         return _range(key, low, high)
     if slash:
-        if key.kind not in ("lpm", "ternary"):
-            raise ControlError(f"{what} is {key.kind}: it has no prefix length")
+        if key.match_kind not in ("lpm", "ternary"):
+            raise ControlError(f"{what} is {key.match_kind}: it has no prefix length")
         bits = index(length, f"prefix length of {what}")
         if bits > key.width:
             raise ControlError(f"{what} has {key.width} bits: prefix length {bits} is too long")
         return Prefix(number(value.replace("*", "0"), what, key.width), bits)
-    match key.kind:
+    match key.match_kind:
         case "ternary":
             return _ternary(key, text)
         case "lpm":
@@ -86,14 +86,14 @@ def _match(key: Key, text: str) -> Match:
             only = number(text, what, key.width)
             return Range(only, only)
     if "*" in text:
-        raise ControlError(f"{what} is {key.kind}: it has to have a whole value, not {text}")
+        raise ControlError(f"{what} is {key.match_kind}: it has to have a whole value, not {text}")
     return Exact(number(text, what, key.width))
 
 
 def _range(key: Key, low: str, high: str) -> Range:
     what = f"key {key.name}"
-    if key.kind != "range":
-        raise ControlError(f"{what} is {key.kind}, not range: write a value")
+    if key.match_kind != "range":
+        raise ControlError(f"{what} is {key.match_kind}, not range: write a value")
     first, last = number(low, what, key.width), number(high, what, key.width)
     if last < first:
         raise ControlError(f"{what}: the range {low}..{high} is empty; write the lower end first")

@@ -105,14 +105,15 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
         "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},
         "codel": {"use": "codel_linux", "limit": 1000},
         "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False},
-        # The kernel's RED is not gentle and has weights that are powers of two: 2^-9.
+        # The kernel's RED is not gentle, has weights that are powers of two (2^-9), and below a
+        # shaper does not see its queue idle: `s`, the unit of idle time, is as long as can be.
         "red": {
             "use": "red",
             "min_th": low,
             "max_th": 3 * low,
             "max_p": 0.1,
             "w_q": 0.001953,
-            "s": TIME.format(_FRAME * 8 * 10**9 // rate),
+            "s": "60 min",
             "gentle": False,
             "limit_packets": 1000,
         },

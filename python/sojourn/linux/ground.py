@@ -140,7 +140,7 @@ class Linux:
         place = folder / "guest"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        job = make_job(run.config, shaper, aqm)
+        job = make_job(run.config, shaper, aqm, virtual_time=self.kernel.virtual_time)
         (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
         limit = 120 + _PATIENCE * run.config["duration"] / 1e9
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)

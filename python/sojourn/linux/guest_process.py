@@ -27,6 +27,8 @@ _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _MEMORY = "1G"
 _BOOT_TIME = 60
 """s without a word from the guest after which it hangs."""
+_FAREWELL = 10
+"""s for which a process that was killed is waited for."""
 _LAST_LINES = 12
 _PRIORITY = 50
 
@@ -154,11 +156,15 @@ def last_words(console: Path) -> str:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Ends all that is left of the guest: a session of its own, which its children share."""
-    for other in [process.pid, *_session(process.pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            if other != process.pid or process.poll() is None:
-                os.kill(other, signal.SIGKILL)
+    if process.poll() is None:
+        process.kill()
     process.wait()
+    end = time.monotonic() + _FAREWELL
+    while (others := _session(process.pid)) and time.monotonic() < end:
+        for other in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(other, signal.SIGKILL)
+        time.sleep(0.01)
     if process.stdout is not None:
         process.stdout.close()
 
@@ -169,6 +175,11 @@ def _session(leader: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != leader:
             with contextlib.suppress(OSError):
-                if os.getsid(int(entry.name)) == leader:
+                if os.getsid(int(entry.name)) == leader and not _is_dead(entry):
                     found.append(int(entry.name))
     return found
+
+
+def _is_dead(process: Path) -> bool:
+    """Whether it only waits for its parent to take notice."""
+    return (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -151,6 +151,10 @@ def parameters(flows: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
     }
     forwarding = {4: "net/ipv4/ip_forward", 6: "net/ipv6/conf/all/forwarding"}
     router = {forwarding[version]: "1" for version in _versions(flows)}
+    if 6 not in _versions(flows):
+        # A kernel that has IPv6 built in would send its own packets through the bottleneck.
+        quiet = {"net/ipv6/conf/default/disable_ipv6": "1"}
+        router, ends = router | quiet, ends | quiet
     return {"router": router, "senders": ends, "receivers": ends}
 
 

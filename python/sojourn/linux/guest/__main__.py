@@ -95,24 +95,27 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _make_network(job: dict[str, Any]) -> None:
+    _set_parameters(job, "router")
     call(("ip", "-batch", "-"), _lines(job["ip"]["router"]).format(pid=os.getpid()))
     for name in _HOSTS:
         call(("ip", "-n", name, "-batch", "-"), _lines(job["ip"][name]))
     call(("tc", "-batch", "-"), _lines(job["tc"]["router"]))
     call(("tc", "-n", "receivers", "-batch", "-"), _lines(job["tc"]["receivers"]))
-    _in_this_namespace(job, "router")
+    for interface in job["interfaces"]["router"]:
+        offloads_off(interface)
 
 
 def _lines(commands: list[str]) -> str:
     return "".join(f"{command}\n" for command in commands)
 
 
-def _in_this_namespace(job: dict[str, Any], name: str) -> None:
-    """What cannot be said from outside a namespace: its parameters, its interfaces' offloads."""
+def _set_parameters(job: dict[str, Any], name: str) -> None:
+    """The kernel's parameters of the namespace in which this process is."""
     for key, value in job["sysctl"][name].items():
-        Path(f"/proc/sys/{key}").write_text(value)
-    for interface in job["interfaces"][name]:
-        offloads_off(interface)
+        path = Path(f"/proc/sys/{key}")
+        # What there is not, as IPv6 without its module, need not be set.
+        if path.parent.is_dir():
+            path.write_text(value)
 
 
 def _start_hosts(job: dict[str, Any]) -> tuple[list[int], list[int]]:
@@ -149,7 +152,9 @@ def _be_host(
     """A forked process: into its namespace, then what it is there for. Does not return."""
     try:
         enter_namespace(name)
-        _in_this_namespace(job, name)
+        _set_parameters(job, name)
+        for interface in job["interfaces"][name]:
+            offloads_off(interface)
         waiting = act(0) if name == "receivers" else None
         os.write(is_ready, b"!")
         origin = int.from_bytes(os.read(begin, 8), "little")

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 
 _PORT_ANY = {int(socket.AF_INET): "0.0.0.0", int(socket.AF_INET6): "::"}
 _ROOM = 1 << 20
+_AT_ONCE = 16 * 1024
+"""Bytes that wait before a receiver is woken: a system call in the guest costs what several packets
+do. Acknowledgements do not wait for it (tcp_input.c, `__tcp_ack_snd_check`)."""
 
 
 class Receivers:
@@ -24,6 +27,7 @@ class Receivers:
             listening = socket.socket(family, socket.SOCK_STREAM)
             if family == socket.AF_INET6:
                 listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, _AT_ONCE)
             listening.bind((address, port))
             listening.listen(1024)
             listening.setblocking(False)

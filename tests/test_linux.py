@@ -1,0 +1,253 @@
+"""The Linux kernel as a ground, from end to end: a guest is booted, measured and ended.
+
+Needs Debian's user-mode-linux; root installs it, others skip with one line.
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Sojourn
+from sojourn.folder import RunFolder
+from sojourn.linux import guest_process, needs
+from sojourn.linux.guest_process import GuestError, run_guest
+from sojourn.linux.kernel import Kernel
+from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA
+from sojourn.result import Result, read_result
+
+MS = 1_000_000
+
+SCENARIO = """
+duration = "4 s"
+aqms = ["codel_linux", "pie"]
+
+[switch]
+rate = "10 Mbit/s"
+queue_limit = "500 kB"
+
+[[flows]]
+count = 2
+rtt = ["10 ms", "30 ms"]
+
+[[flows]]
+congestion_control = "newreno"
+rtt = "20 ms"
+ip_version = 6
+ecn = true
+
+[[flows]]
+kind = "udp"
+rate = "500 kbit/s"
+rtt = "5 ms"
+"""
+
+
+@pytest.fixture(scope="session")
+def uml() -> None:
+    """Debian's kernel, installed if that can be done."""
+    missing = needs.missing_packages()
+    if not missing:
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
+            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
+    if missing := needs.missing_packages():
+        pytest.skip(f"not installed: {needs.install_line(missing)}")
+
+
+@pytest.fixture(scope="session")
+def on_linux(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """One run on the kernel for all tests that only look."""
+    from conftest import call_sojourn
+
+    folder = tmp_path_factory.mktemp("linux")
+    (folder / "small.toml").write_text(SCENARIO)
+    done = call_sojourn(
+        folder, "run", "small.toml", "--on", "linux", "--pcap", "--accept-disturbed", "--out", "out"
+    )
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    return read_result(RunFolder.open(folder / "out"))
+
+
+def test_a_run_on_linux_leaves_the_same_files_as_a_simulated_one(on_linux: Result) -> None:
+    assert {path.name for path in (on_linux.path / "pie").iterdir()} == {
+        "packets.parquet", "flows.parquet", "counters.json", "summary.json", "bottleneck.pcapng",
+    }  # fmt: skip
+    for aqm in on_linux.aqms.values():
+        assert aqm.packets.schema.equals(PACKET_SCHEMA)
+        assert aqm.flows.schema.equals(FLOW_SCHEMA)
+    assert (on_linux.path / "report.html").stat().st_size > 1_000_000
+    assert (on_linux.path / "queue_delay.png").is_file()
+
+
+def test_run_json_tells_kernel_clock_and_how_late_the_timers_were(on_linux: Result) -> None:
+    ground = on_linux.folder.ground
+    assert ground["name"] == "linux"
+    assert ground["kernel"].startswith("6.")
+    codel = ground["runs"]["codel_linux"]
+    assert codel["qdisc"].startswith("codel limit")
+    assert codel["timing"]["lateness_p99"] >= codel["timing"]["lateness_median"] > 0
+    assert 0.5 < codel["timing"]["shaper_share"] < 1.1
+
+
+def test_each_drop_that_the_kernel_counts_is_a_row(on_linux: Result) -> None:
+    for aqm in on_linux.aqms.values():
+        counted = aqm.findings.counters["qdisc"]["drops"]
+        drops = aqm.summary.aqm_drops + aqm.summary.tail_drops
+        # What was dropped after the run's end is not in the rows.
+        assert 0 < drops <= counted <= drops + 10
+
+
+def test_an_ecn_flow_is_marked_by_nobody_who_was_not_told_to(on_linux: Result) -> None:
+    assert all(aqm.summary.marks == 0 for aqm in on_linux.aqms.values())
+
+
+def test_every_flow_has_packets_and_samples(on_linux: Result) -> None:
+    for aqm in on_linux.aqms.values():
+        assert set(aqm.packets["flow"].to_pylist()) == {0, 1, 2, 3}
+        assert set(aqm.flows["flow"].to_pylist()) == {0, 1, 2}
+        assert pc.max(aqm.packets["size"]).as_py() == 1514
+        # UDP is 5 % of the link, and nearly nothing of it is lost.
+        udp = aqm.findings.counters["flows"][3]["delivered"] * 8 / 4
+        assert udp == pytest.approx(500_000 * 1472 / 1514, rel=0.1)
+
+
+def test_flows_have_their_own_round_trip_times(on_linux: Result) -> None:
+    for aqm in on_linux.aqms.values():
+        rows = aqm.flows.filter(pc.greater(aqm.flows["srtt"], 0)).to_pylist()
+        least = {
+            flow: min(row["srtt"] for row in rows if row["flow"] == flow) for flow in (0, 1, 2)
+        }
+        for flow, rtt in {0: 10 * MS, 1: 30 * MS, 2: 20 * MS}.items():
+            assert least[flow] >= rtt
+
+
+def test_codel_holds_the_delay_that_the_kernel_measures(on_linux: Result) -> None:
+    codel = on_linux.aqms["codel_linux"]
+    assert 1 * MS < codel.summary.mean < 60 * MS
+    assert 0.9 < codel.summary.utilisation <= 1
+    rows = codel.packets
+    assert pc.min(pc.subtract(rows["dequeued"], rows["enqueued"])).as_py() >= 0
+    dequeued = rows["dequeued"].to_numpy()
+    assert (dequeued[1:] >= dequeued[:-1]).all()
+
+
+def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
+    data = (on_linux.path / "codel_linux" / "bottleneck.pcapng").read_bytes()
+    rows = on_linux.aqms["codel_linux"].packets
+    interfaces = [0, 0]
+    place = 0
+    while place < len(data):
+        kind, length, interface = struct.unpack_from("<III", data, place)
+        if kind == 6:
+            interfaces[interface] += 1
+        place += length
+    assert interfaces[0] >= rows.num_rows
+    assert interfaces[1] == sum(verdict == "sent" for verdict in rows["verdict"].to_pylist())
+
+
+def test_two_cells_of_the_grid_agree_in_delay_and_utilisation(
+    uml: None, sojourn: Sojourn, tmp_path: Path
+) -> None:
+    command = (
+        "agree", "--aqm", "fifo,codel", "--flows", "1", "--rate", "10 Mbit/s", "--rtt", "10 ms",
+        "--cc", "newreno", "--duration", "4 s", "--accept-disturbed", "--out", "cells",
+        "--markdown", "agreement.md", "--json",
+    )  # fmt: skip
+    done = sojourn(*command)
+    assert done.returncode == 0, done.stderr
+    cells = json.loads(done.stdout)["cells"]
+    assert [cell["cell"]["aqm"] for cell in cells] == ["fifo", "codel"]
+    for cell in cells:
+        assert not {"mean", "utilisation"} & set(cell["outside"]), cell
+    page = (tmp_path / "cells" / "agreement.html").read_text()
+    assert page.count("<tr>") == 3
+    assert (tmp_path / "agreement.md").read_text().count("| codel, 1 newreno") == 1
+    begun = time.monotonic()
+    again = sojourn(*command)
+    assert json.loads(again.stdout)["cells"] == cells
+    assert time.monotonic() - begun < 6, "finished cells are kept"
+
+
+def test_a_guest_that_dies_fails_the_run_and_leaves_its_files(
+    uml: None, sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    true = shutil.which("true")
+    done = sojourn("run", small, "--on", "linux", "--kernel", true, "--aqm", "fifo", "--out", "out")
+    assert done.returncode == 2
+    assert "the guest ended before its job was done" in done.stderr
+    assert (tmp_path / "out" / "fifo" / "guest" / "job.json").is_file()
+
+
+def test_a_guest_that_hangs_is_ended_with_all_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "hang.c"
+    source.write_text(
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        'int main(void) { fork(); printf("I am %d\\n", getpid()); fflush(stdout); pause(); }\n'
+    )
+    hang = tmp_path / "hang"
+    subprocess.run(["cc", "-o", hang, source], check=True)
+    monkeypatch.setattr(guest_process, "_BOOT_TIME", 0.5)
+    with pytest.raises(GuestError, match=r"(?s)hangs.*I am \d+"):
+        run_guest(Kernel(hang), tmp_path, 60, lambda _: None)
+    said = (tmp_path / guest_process.CONSOLE).read_text().split()
+    left = [word for word in said if word.isdigit() and Path(f"/proc/{word}/status").is_file()]
+    states = [Path(f"/proc/{word}/stat").read_text().split()[2] for word in left]
+    assert set(states) <= {"Z"}
+
+
+def test_what_is_not_installed_is_named_with_the_line_that_installs_it(
+    sojourn: Sojourn, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needs, "_SBIN", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(needs.MissingError, match="apt-get install iproute2 user-mode-linux"):
+        needs.require()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--aqm", "p4_codel"), "a P4 program cannot run on the Linux kernel; --on sim runs it"),
+        (("--aqm", "dualpi2"), "the kernel has no dualpi2; it has cake, codel"),
+        (("--kernel", "nowhere"), "--kernel nowhere: No such file"),
+        (("--kernel", "/etc/passwd"), "not a user-mode kernel"),
+    ],
+)
+def test_what_the_ground_cannot_do_is_refused_before_anything_is_written(
+    uml: None,
+    sojourn: Sojourn,
+    small: Path,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    complaint: str,
+) -> None:
+    done = sojourn("run", small, "--on", "linux", "--out", "out", *arguments)
+    assert done.returncode == 2
+    assert complaint in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "cake.toml").write_text(
+        SCENARIO.replace('"4 s"', '"2 s"').partition("[[flows]]")[0] + '[[flows]]\nrtt = "10 ms"\n'
+    )
+    refused = sojourn("run", "cake.toml", "--aqm", "cake")
+    assert refused.returncode == 2
+    assert "--on linux" in refused.stderr
+    done = sojourn(
+        "run", "cake.toml", "--aqm", "cake", "--on", "linux", "--accept-disturbed", "--out", "out"
+    )
+    assert done.returncode == 0, done.stderr
+    assert pq.read_table(tmp_path / "out" / "cake" / "packets.parquet").num_rows > 1000

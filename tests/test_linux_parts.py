@@ -1,0 +1,218 @@
+"""The Linux ground's parts without a guest: arguments of tc, topology, captures into rows."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sojourn.errors import ScenarioError
+from sojourn.linux import topology
+from sojourn.linux.disturbance import timing
+from sojourn.linux.frames import Frames, read_frames
+from sojourn.linux.matching import Rows, match
+from sojourn.linux.tc import Qdisc, full_frames, kernel_disciplines, qdisc
+from sojourn.linux.topology import Shaper
+from sojourn.parameters import disciplines
+from sojourn.record import VERDICTS
+
+SENT, AQM, TAIL, MARK = range(len(VERDICTS))
+
+
+def native(name: str, **parameters: int) -> Qdisc:
+    return qdisc({"kind": "native", "name": name} | parameters, 1_940_000)
+
+
+def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
+    ours = {discipline.name for discipline in disciplines()}
+    assert ours - set(kernel_disciplines()) == {"pi2", "dualpi2"}
+
+
+def test_limits_are_what_the_switch_would_hold() -> None:
+    # A full frame takes 19 cells of 80 bytes.
+    assert full_frames(1_940_000) == 1_940_000 // 1520
+    assert native("fifo").text == f"bfifo limit {1276 * 1514}"
+    assert native("fifo", limit_packets=100).text == "pfifo limit 100"
+    assert native("fifo", limit_packets=5000).text == f"bfifo limit {1276 * 1514}"
+
+
+def test_codel_takes_its_times_and_ecn() -> None:
+    text = native("codel", target=1_000_000, interval=20_000_000, ecn=1).text
+    assert text == "codel limit 1276 target 1000.000us interval 20000.000us ecn"
+
+
+def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
+    pie = native("pie")
+    assert "tupdate 20000.000us alpha 2 beta 20 noecn" in pie.text
+    assert any("15 ms" in difference for difference in pie.differences)
+    assert not native("pie", t_update=20_000_000).differences
+
+
+@pytest.mark.parametrize(("min_th", "weight"), [(5, 9), (41, 9), (5, 6), (41, 11)])
+def test_red_gets_the_burst_from_which_tc_derives_the_weight(min_th: int, weight: int) -> None:
+    thresholds = {"min_th": min_th, "max_th": 3 * min_th}
+    red = native("red", **thresholds, w_q=round(1e6 / 2**weight), gentle=0, s=3600 * 10**9)
+    assert not red.differences
+    words = red.arguments
+    burst = int(words[words.index("burst") + 1])
+    # Floyd and Jacobson 1993, section 4: the largest weight with which a burst of so many packets
+    # on an empty queue does not bring the average above min_th.
+    queue_weight = next(
+        log for log in range(1, 32) if burst + 1 - min_th <= (1 - (1 - 2.0**-log) ** burst) * 2**log
+    )
+    assert queue_weight == weight
+
+
+def test_red_says_what_the_kernel_does_otherwise() -> None:
+    assert any("gentle" in difference for difference in native("red").differences)
+
+
+def flows(*rtts: int) -> list[dict[str, int]]:
+    return [{"rtt": rtt, "ip_version": 4} for rtt in rtts]
+
+
+def test_each_round_trip_time_has_a_netem_of_its_own() -> None:
+    lines = topology.delays(flows(*(range(1_000_000, 41_000_000, 1_000_000))))
+    netems = [line for line in lines if "netem" in line]
+    assert len(netems) == 40
+    assert len({line.split()[5] for line in netems}) == 40
+    assert all("parent 1:" not in line for line in netems)
+
+
+def test_one_round_trip_time_needs_no_classes_and_none_no_netem() -> None:
+    assert topology.delays(flows(10_000_000, 10_000_000)) == [
+        "qdisc add dev r0 root netem delay 10000.000us limit 1000000"
+    ]
+    assert topology.delays(flows(0)) == []
+
+
+def test_too_many_round_trip_times_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="257 different round-trip times"):
+        topology.delays(flows(*range(1, 258)))
+
+
+def frame(flow: int, number: int, *, ecn: int = 0, length: int = 1514) -> bytes:
+    """The first 96 bytes of a TCP segment towards flow's server."""
+    ethernet = bytes(12) + b"\x08\x00"
+    ip = struct.pack(
+        ">BBHHHBBHII", 0x45, ecn, length - 14, number, 0x4000, 63, 6, 0, 10 << 24 | flow + 1,
+        10 << 24 | 1 << 23 | flow + 1,
+    )  # fmt: skip
+    tcp = struct.pack(">HHIIBBHHH", 40_000, 5201, number * 1448, 1, 0x80, 0x10, 500, 0, 0)
+    return (ethernet + ip + tcp).ljust(96, b"\0")
+
+
+def ring(frames: list[tuple[int, bytes]], per_block: int = 3) -> bytes:
+    """A ring's file: blocks of frames with their times, as <linux/if_packet.h> has them."""
+    data = b""
+    for start in range(0, len(frames), per_block):
+        block = frames[start : start + per_block]
+        body = b""
+        for time, bytes_ in block:
+            head = struct.pack(
+                "6IHH", 48 + 32 + 96, time // 10**9, time % 10**9, 96, 1514, 0, 80, 94
+            )
+            body += head.ljust(80, b"\0") + bytes_
+        data += struct.pack("6I", 1, 48, 1, len(block), 48, 48 + len(body)).ljust(48, b"\0") + body
+    return data
+
+
+def frames_of(path: Path, listed: list[tuple[int, bytes]]) -> Frames:
+    path.write_bytes(ring(listed))
+    return read_frames(path).of_flows()
+
+
+def test_a_ring_is_read_back_frame_by_frame(tmp_path: Path) -> None:
+    listed = [(5 * 10**9 + i, frame(i % 3, i, ecn=i % 4)) for i in range(10)]
+    listed.append((6 * 10**9, bytes(96)))
+    frames = frames_of(tmp_path / "ring", listed)
+    assert frames.time.tolist() == [5 * 10**9 + i for i in range(10)]
+    assert frames.flow.tolist() == [i % 3 for i in range(10)]
+    assert frames.ecn.tolist() == [i % 4 for i in range(10)]
+    assert set(frames.size.tolist()) == {1514}
+
+
+def rows(tmp_path: Path, came: list[bytes], went: dict[int, int], aqm: Qdisc, **more: bool) -> Rows:
+    """Packets that come 10 ns apart; `went` has the times at which some of them leave."""
+    entered = frames_of(tmp_path / "in", [(10 * i, bytes_) for i, bytes_ in enumerate(came)])
+    order = sorted(went, key=lambda i: went[i])
+    left = frames_of(tmp_path / "out", [(went[i], came[i]) for i in order])
+    return match(entered, left, aqm, full=more.get("full", False))
+
+
+def test_a_packet_that_never_left_was_dropped_when_the_next_one_left(tmp_path: Path) -> None:
+    came = [frame(0, i) for i in range(4)]
+    matched = rows(tmp_path, came, {0: 100, 1: 200, 3: 300}, native("codel"))
+    assert matched.packet.tolist() == [0, 1, 2, 3]
+    assert matched.verdict.tolist() == [SENT, SENT, AQM, SENT]
+    assert matched.dequeued.tolist() == [100, 200, 300, 300]
+
+
+def test_where_flows_have_queues_the_next_packet_is_one_of_the_flow(tmp_path: Path) -> None:
+    came = [frame(0, 0), frame(1, 0), frame(0, 1), frame(1, 1)]
+    matched = rows(tmp_path, came, {1: 100, 2: 200, 3: 300}, native("fq_codel"))
+    dropped = matched.verdict.tolist().index(AQM)
+    assert matched.packet[dropped] == 0
+    assert matched.dequeued[dropped] == 200
+
+
+def test_what_decides_on_arrival_drops_on_arrival(tmp_path: Path) -> None:
+    came = [frame(0, i) for i in range(3)]
+    matched = rows(tmp_path, came, {0: 100, 2: 200}, native("pie"))
+    dropped = matched.verdict.tolist().index(AQM)
+    assert matched.enqueued[dropped] == matched.dequeued[dropped] == 10
+
+
+def test_a_full_queue_drops_by_its_tail_and_one_with_room_by_its_aqm(tmp_path: Path) -> None:
+    # Room for two. The third finds both there; the fourth comes when one has left.
+    came = [frame(0, i) for i in range(5)]
+    codel = native("codel_linux", limit=2)
+    matched = rows(tmp_path, came, {0: 25, 1: 60, 4: 80}, codel, full=True)
+    verdict = dict(zip(matched.packet.tolist(), matched.verdict.tolist(), strict=True))
+    assert verdict == {0: SENT, 1: SENT, 2: TAIL, 3: AQM, 4: SENT}
+
+
+def test_the_same_segment_sent_again_is_another_packet(tmp_path: Path) -> None:
+    first, again = frame(0, 7), frame(0, 7)
+    again = again[:18] + struct.pack(">H", 99) + again[20:]
+    matched = rows(tmp_path, [first, again], {1: 50}, native("codel"))
+    verdict = dict(zip(matched.packet.tolist(), matched.verdict.tolist(), strict=True))
+    assert verdict == {0: AQM, 1: SENT}
+
+
+def test_a_mark_is_one_that_the_packet_did_not_bring(tmp_path: Path) -> None:
+    came = [frame(0, 0, ecn=2), frame(0, 1, ecn=3)]
+    entered = frames_of(tmp_path / "in", [(0, came[0]), (10, came[1])])
+    left = frames_of(tmp_path / "out", [(50, frame(0, 0, ecn=3)), (60, came[1])])
+    assert match(entered, left, native("codel"), full=False).verdict.tolist() == [MARK, SENT]
+
+
+def test_rows_are_those_of_the_run_with_times_from_its_beginning(tmp_path: Path) -> None:
+    came = [frame(0, i) for i in range(3)]
+    matched = rows(tmp_path, came, {0: 100, 1: 200, 2: 300}, native("fifo")).within(50, 250)
+    assert matched.dequeued.tolist() == [50, 150]
+    assert matched.enqueued.tolist() == [0, 0]
+
+
+def served(gaps: list[int]) -> Rows:
+    """Packets that all came at 0 and left one after the other."""
+    count = len(gaps)
+    zeros = np.zeros(count, np.int64)
+    return Rows(np.arange(count), zeros, np.full(count, 1226), zeros, np.cumsum(gaps), zeros)
+
+
+def test_a_shaper_that_keeps_its_rate_is_not_disturbed() -> None:
+    # 1250 bytes at 10 Mbit/s are 1 ms.
+    shaper = Shaper(10_000_000, 1536, 24)
+    kept = timing(served([1_000_000] * 100), shaper, [5, 10])
+    assert kept.shaper_share == pytest.approx(1)
+    assert kept.complaint == ""
+
+
+def test_a_late_shaper_and_a_standstill_are_complained_of() -> None:
+    shaper = Shaper(10_000_000, 1536, 24)
+    slow = timing(served([1_050_000] * 100), shaper, [])
+    assert slow.shaper_share == pytest.approx(1 / 1.05, rel=1e-3)
+    assert "95.2 %" in slow.complaint
+    stalled = timing(served([1_000_000] * 2000 + [25_000_000]), shaper, [])
+    assert "nothing left for 24.0 ms" in stalled.complaint

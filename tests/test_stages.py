@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
+from conftest import Sojourn
 from sojourn.cli.shared import app
 from sojourn.stages import estimate
 
@@ -37,9 +37,31 @@ def test_macros_reach_the_estimate() -> None:
     assert estimate(P4_CODEL, defines={"UNUSED": "1"}).data["stages_used"] == 6
 
 
-@pytest.mark.parametrize(("code", "status"), [("t1101", 0), ("T9999", 1)])
-def test_a_rule_is_explained_by_its_code(code: str, status: int) -> None:
-    result = CliRunner().invoke(app, ["check", "--explain", code])
-    assert result.exit_code == status
-    if status == 0:
-        assert result.output.startswith("T1101: a program has 12 stages.\n\nWhy: ")
+def test_a_rule_is_explained_by_its_code_with_a_program_of_either_kind() -> None:
+    result = CliRunner().invoke(app, ["check", "--explain", "t0701"])
+    assert result.exit_code == 0
+    assert result.output.startswith("T0701: a packet accesses a register once in a pass.\nWhy: ")
+    assert result.output.index("This breaks it:") < result.output.index("This keeps it:")
+    assert "read.execute(eg.egress_port);" in result.output
+
+
+def test_explain_without_a_code_lists_the_rules() -> None:
+    result = CliRunner().invoke(app, ["check", "--explain"])
+    assert result.exit_code == 0
+    assert "  T1101  a program has 12 stages\n" in result.output
+
+
+def test_an_unknown_code_lists_the_rules_too(sojourn: Sojourn) -> None:
+    done = sojourn("check", "--explain", "T9999")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: T9999: no such rule")
+    assert "T1101  a program has 12 stages" in done.stderr
+
+
+def test_what_is_not_simulated_can_be_checked_and_is_told() -> None:
+    program = Path(__file__).parent.parent / "crates" / "targets" / "rules" / "T0804.p4"
+    result = CliRunner().invoke(app, ["check", str(program), "-D", "BROKEN"])
+    assert result.exit_code == 0
+    assert "warning[T0804]: Lpf.execute is not simulated" in result.output
+    assert "cannot be run" in result.output
+    assert "critical path" in result.output

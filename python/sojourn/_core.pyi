@@ -49,8 +49,11 @@ def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -
 def stages(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
     """The stages of a program that loads: as JSON, and drawn for a terminal."""
 
-def explain(code: str) -> tuple[str, str, str, str] | None:
-    """Code, title, reason and cure of a rule of the target."""
+def explain(code: str) -> str | None:
+    """The story of a rule of the target; none if there is no such rule."""
+
+def rule_list() -> str:
+    """The rules of the target, one a line."""
 
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""

@@ -24,6 +24,7 @@ __all__ = [
     "ScenarioError",
     "SojournError",
     "UnknownAqmError",
+    "UnknownRuleError",
     "output_error",
 ]
 
@@ -38,6 +39,10 @@ class ControlPlaneError(SojournError):
 
 class UnknownAqmError(SojournError):
     """A name that is neither a native discipline nor a program."""
+
+
+class UnknownRuleError(SojournError):
+    """A code that no rule of the target has."""
 
 
 class OutputError(SojournError):

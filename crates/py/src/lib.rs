@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
     #[pymodule_export]
-    use super::stages::{explain, stages};
+    use super::stages::{explain, rule_list, stages};
     #[pymodule_export]
     use super::tofino::run_salu;
 

@@ -82,7 +82,8 @@ fn check_loading(
     defines: Vec<(String, String)>,
     colour: bool,
 ) -> Verdict {
-    let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+    let options =
+        LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
     match load_with(&FileLoader, path, &options) {
         Ok(mut loaded) => {
             let doubt = fit::doubt(&loaded, &fit::estimate(&loaded));

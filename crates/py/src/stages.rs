@@ -3,7 +3,7 @@
 use crate::program::refused;
 use pyo3::prelude::*;
 use sojourn_p4::preprocess::FileLoader;
-use sojourn_targets::tna::{LoadOptions, fit, load_with};
+use sojourn_targets::tna::{LoadOptions, fit, load_with, rules};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -16,7 +16,8 @@ pub fn stages(
     defines: BTreeMap<String, String>,
 ) -> PyResult<(String, String)> {
     let defines = defines.into_iter().collect();
-    let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+    let options =
+        LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
     py.detach(|| {
         let loaded = load_with(&FileLoader, &path, &options).map_err(|error| refused(&error))?;
         let fit = fit::estimate(&loaded);
@@ -24,8 +25,14 @@ pub fn stages(
     })
 }
 
-/// Code, title, reason and cure of a rule of the target; none if there is no such rule.
+/// The story of a rule of the target as text; none if there is no such rule.
 #[pyfunction]
-pub fn explain(code: &str) -> Option<(&'static str, &'static str, &'static str, &'static str)> {
-    fit::find_rule(code).map(|rule| (rule.code, rule.title, rule.reason, rule.cure))
+pub fn explain(code: &str) -> Option<String> {
+    rules::find(code).map(|rule| rule.explanation())
+}
+
+/// The rules of the target, one a line, as text.
+#[pyfunction]
+pub fn rule_list() -> String {
+    rules::list()
 }

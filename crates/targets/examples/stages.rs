@@ -11,8 +11,8 @@ fn main() -> ExitCode {
         eprintln!("usage: stages PROGRAM.p4 [INCLUDE_FOLDER]...");
         return ExitCode::FAILURE;
     };
-    let options =
-        LoadOptions { include_paths: args.map(Into::into).collect(), ..LoadOptions::default() };
+    let include_paths = args.map(Into::into).collect();
+    let options = LoadOptions { include_paths, check_only: true, ..LoadOptions::default() };
     let rendering = RenderOptions::default();
     match load_with(&FileLoader, program, &options) {
         Ok(loaded) => {

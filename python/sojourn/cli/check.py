@@ -6,18 +6,38 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import click
 import typer
+from typer.core import TyperCommand
 
 import sojourn
 from sojourn.cli.shared import Json, app, definitions, open_console
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
-from sojourn.stages import Stages, draw_stages, estimate, explanation, stages_page
+from sojourn.stages import (
+    NOT_SIMULATED,
+    Stages,
+    draw_stages,
+    estimate,
+    explanation,
+    stages_page,
+)
 
 TARGETS = ("tofino1",)
 """The chips that a program is checked for."""
 
 
-@app.command()
+class _CheckCommand(TyperCommand):
+    """`--explain` may stand without its code, which is then empty."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for at, arg in enumerate(args):
+            if arg == "--explain" and (at + 1 == len(args) or args[at + 1].startswith("-")):
+                args = [*args[: at + 1], "", *args[at + 1 :]]
+                break
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_CheckCommand)
 def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
@@ -34,7 +54,10 @@ def check(
         bool, typer.Option("--language-only", help="Stop after the type checker.")
     ] = False,
     explain: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Tell what a rule of the target is about.")
+        str | None,
+        typer.Option(
+            metavar="[CODE]", help="Tell what a rule of the target is about, or list all."
+        ),
     ] = None,
     include: Annotated[
         list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
@@ -46,7 +69,7 @@ def check(
 ) -> None:
     """Check a P4 program: the language, whether the target can load it, and its stages."""
     if explain is not None:
-        print(explanation(explain))
+        print(explanation(explain).rstrip("\n"))
         return
     if target not in TARGETS:
         raise ScenarioError(f"--target {target}: no such target; there is {', '.join(TARGETS)}")
@@ -84,7 +107,7 @@ def _check(
         if result.rendered:
             print(result.rendered.rstrip("\n"))
         if result.ok:
-            print(f"{program}: {'no errors' if language_only else 'no errors; it can be run'}")
+            print(f"{program}: {_verdict(result, language_only)}")
         if stages:
             print("\n" + stages.text.rstrip("\n"))
         for path in drawn:
@@ -108,3 +131,11 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise output_error(error, path) from error
+
+
+def _verdict(result: sojourn.CheckResult, language_only: bool) -> str:
+    if language_only:
+        return "no errors"
+    if any(each["code"] == NOT_SIMULATED for each in result.diagnostics):
+        return "no errors, but parts of it are not simulated, so that it cannot be run"
+    return "no errors; it can be run"

@@ -7,14 +7,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from sojourn import _core
-from sojourn.errors import UnknownAqmError
+from sojourn.errors import UnknownRuleError
 from sojourn.layout import programs_folder
 
-_WIDTH = 100
+
+NOT_SIMULATED = "T0804"
+"""The rule about parts of the architecture that can be checked and not run."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,13 @@ def estimate(
 
 
 def explanation(code: str) -> str:
-    """What the rule with this code says, why the chip has it, and what to do instead."""
-    rule = _core.explain(code)
-    if rule is None:
-        raise UnknownAqmError(f"{code}: no such rule; the rules of the target are T0101 to T1202")
-    code, title, reason, cure = rule
-    parts = (f"{code}: {title}.", f"Why: {reason}.", f"Instead: {cure}.")
-    return "\n\n".join(fill(part, _WIDTH, break_on_hyphens=False) for part in parts)
+    """The rule with this code, why the chip has it, what to do instead, and a program of either kind.
+
+    Without a code: all rules, one a line.
+    """
+    if not code:
+        return _core.rule_list()
+    text = _core.explain(code)
+    if text is None:
+        raise UnknownRuleError(f"{code}: no such rule of the target\n\n{_core.rule_list()}")
+    return text

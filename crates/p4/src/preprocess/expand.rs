@@ -246,16 +246,9 @@ impl<'p, 'a> Substitution<'p, 'a> {
                     let Token { spaced, starts_line, .. } = before;
                     self.output.push(Token { span, spaced, starts_line, ..joined });
                 }
-                None => {
-                    let message = format!(
-                        "`##` makes `{text}` of `{}` and `{}`, which is no token",
-                        before.spelling(),
-                        right.spelling()
-                    );
-                    let span = self.shift.apply(item.token.span);
-                    self.preprocessor.report(Diagnostic::error("E0141", span, message));
-                    self.output.extend([before, right]);
-                }
+                // Not an error for the compiler's preprocessor, and programs count on it
+                // (`field[##n]`).
+                None => self.output.extend([before, right]),
             }
         }
         self.output.extend(piece);

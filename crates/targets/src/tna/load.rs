@@ -8,6 +8,7 @@
 //! Everything that the silicon cannot do is refused here, not while packets pass.
 
 use super::access;
+use super::copies;
 use super::fit;
 use super::gress::{Gress, check_block};
 use super::math_unit::Reading;
@@ -19,7 +20,7 @@ use super::runtime;
 use super::validity;
 use super::visit;
 use sojourn_p4::check::check;
-use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
+use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, Severity, render_all, to_json_string};
 use sojourn_p4::elaborate::elaborate;
 use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{ExternCall, ObjectId, Package, PackageArg, Program, UnitId};
@@ -44,6 +45,9 @@ pub struct LoadOptions {
     pub clock: Clock,
     /// Seeds `Random` and hashes of kind `RANDOM`.
     pub seed: u64,
+    /// The program is looked at and not run: parts that are not simulated are warnings, and what
+    /// comes of it cannot run them.
+    pub check_only: bool,
 }
 
 /// A program that cannot be loaded, with everything found in it.
@@ -185,22 +189,37 @@ pub fn build(
     };
     let registers = registers(&program, options.math_unit, diagnostics);
     check_accesses(&program, &blocks, diagnostics);
-    diagnostics.extend(fit::check(&program, blocks));
+    for deparser in [blocks[2], blocks[5]] {
+        diagnostics.extend(copies::check(&program, deparser));
+    }
+    let found = fit::check(&program, blocks);
+    // Two accesses on one path are told once, whether or not the second waits for the first.
+    let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
+    let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
+    diagnostics.extend(new);
+    let (runtime, mut refused) = runtime::prepare(&program, registers, options.seed);
+    // Without its registers the program's calls have nothing to refer to.
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.append(&mut refused);
+    }
+    if options.check_only {
+        let missing = |d: &&mut Diagnostic| d.code == rules::UNSUPPORTED.code;
+        diagnostics.iter_mut().filter(missing).for_each(|d| d.severity = Severity::Warning);
+    }
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let runtime = match runtime::prepare(&program, registers, options.seed) {
-        Ok(runtime) => runtime,
-        Err(mut refused) => {
-            diagnostics.append(&mut refused);
-            return None;
-        }
-    };
     let interpreter = Interpreter::new(Arc::new(program));
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);
     Some(Tofino::new(interpreter, runtime, ingress, egress, options.clock))
+}
+
+/// True if two diagnostics mark the same places.
+fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
+    let others = |d: &Diagnostic| d.labels.iter().map(|label| label.span).collect::<Vec<_>>();
+    a.primary == b.primary && !a.labels.is_empty() && others(a) == others(b)
 }
 
 /// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.

@@ -157,6 +157,17 @@ impl MathUnit {
     /// A power outside -31..=31 gives 0, not the largest value: the unit does not saturate.
     #[inline]
     pub fn execute(&self, operand: u32, reading: Reading) -> u32 {
+        let (entry, shift) = self.look_up(operand, reading);
+        match shift {
+            0..=31 => entry << shift,
+            -31..=-1 => entry >> -shift,
+            _ => 0,
+        }
+    }
+
+    /// The table entry for an operand, and by how much it is shifted.
+    #[inline]
+    fn look_up(&self, operand: u32, reading: Reading) -> (u32, i32) {
         let mut leading = operand.checked_ilog2().unwrap_or(0);
         let power = match self.exponent {
             Exponent::Half => {
@@ -168,12 +179,21 @@ impl MathUnit {
         } as i32;
         let index = ((u64::from(operand) << 3) >> leading) & 15;
         let shift = if self.invert { -power } else { power } + i32::from(self.scale);
-        let entry = u32::from(self.table[index as usize]);
-        match shift {
-            0..=31 => entry << shift,
-            -31..=-1 => entry >> -shift,
-            _ => 0,
-        }
+        (u32::from(self.table[index as usize]), shift)
+    }
+
+    /// The smallest operand of so many bits whose result loses bits at the top when it is stored in
+    /// `result_bits`; none if that happens to none.
+    pub fn first_cut(&self, operand_bits: u32, result_bits: u32, reading: Reading) -> Option<u32> {
+        // An operand's leading one and the three bits behind it decide.
+        let operands = (0..operand_bits.min(32))
+            .flat_map(|leading| (8..16u64).map(move |digits| ((digits << leading) >> 3) as u32));
+        operands.into_iter().find(|operand| {
+            let (entry, shift) = self.look_up(*operand, reading);
+            entry != 0
+                && shift >= 0
+                && (shift > 31 || u64::from(entry) << shift >> result_bits != 0)
+        })
     }
 }
 
@@ -260,6 +280,17 @@ mod tests {
         let square = MathUnit::from_tuple(false, Exponent::Double, 0, &[255; 16]);
         assert_eq!(square.execute(1 << 15, Reading::Vendor), 255 << 30);
         assert_eq!(square.execute(1 << 16, Reading::Vendor), 0);
+    }
+
+    #[test]
+    fn the_first_operand_whose_result_is_cut_is_found() {
+        let (thousand, _) = MathUnit::from_operation(MathOp::Mul, 1000.0);
+        let cut = thousand.first_cut(32, 32, Reading::Vendor).unwrap();
+        let exact = |x: u32| u64::from(x) * 1000;
+        assert!(exact(cut) >= 1 << 32 && exact(cut - cut / 8) < 1 << 32, "{cut}");
+        assert!(u64::from(thousand.execute(cut, Reading::Vendor)) < exact(cut) / 2);
+        assert_eq!(thousand.first_cut(16, 32, Reading::Vendor), None);
+        assert_eq!(p4_codel().first_cut(32, 32, Reading::Vendor), None);
     }
 
     #[test]

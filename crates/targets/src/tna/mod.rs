@@ -17,6 +17,7 @@
 mod access;
 mod arguments;
 mod control;
+mod copies;
 pub mod externs;
 pub mod fit;
 mod gress;

@@ -114,10 +114,10 @@ fn an_egress_mirror_copies_the_packet_as_written_behind_its_header() {
         types: MIRROR,
         metadata: "bit<10> session;",
         apply: "h.ethernet.dst = 0x0a0b0c0d0e0f; d.mirror_type = 2; m.session = 33; m.d = 0x1122;
-                d.drop_ctl = 1;",
+                m.e = 7; d.drop_ctl = 1;",
         deparser: (
             "Mirror(2) mirror;",
-            "if (d.mirror_type == 2) { mirror.emit<mirror_h>(m.session, { 7, m.d }); }",
+            "if (d.mirror_type == 2) { mirror.emit<mirror_h>(m.session, { m.e, m.d }); }",
         ),
         ..Parts::default()
     };
@@ -161,10 +161,11 @@ fn an_egress_mirror_type_of_zero_is_valid_once_assigned() {
 fn an_ingress_mirror_copies_the_packet_as_received() {
     let parts = Parts {
         types: MIRROR,
-        ingress_apply: "h.ethernet.dst = 0; id.mirror_type = 1; t.ucast_egress_port = 4;",
+        ingress_apply: "h.ethernet.dst = 0; id.mirror_type = 1; t.ucast_egress_port = 4;
+                        m.tag = 7; m.word = 0x1122;",
         ingress_deparser: (
             "Mirror(1) mirror;",
-            "if (d.mirror_type == 1) { mirror.emit<mirror_h>(9, { 7, 16w0x1122 }); }",
+            "if (d.mirror_type == 1) { mirror.emit<mirror_h>(9, { m.tag, m.word }); }",
         ),
         ..Parts::default()
     };
@@ -180,16 +181,17 @@ fn an_ingress_mirror_copies_the_packet_as_received() {
 fn a_resubmitted_packet_comes_back_with_its_data_in_place_of_port_metadata() {
     let text = Parts {
         types: "header again_h { bit<16> word; bit<48> rest; }",
-        ingress_apply: "if (i.resubmit_flag == 0) { id.resubmit_type = 1; id.drop_ctl = 1; }
+        ingress_apply:
+            "if (i.resubmit_flag == 0) { id.resubmit_type = 1; id.drop_ctl = 1; m.word = 0xbeef; }
                         else { t.ucast_egress_port = 8; h.ethernet.dst = m.seen; }",
         ingress_deparser: (
             "Resubmit(1) resubmit;",
-            "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ 16w0xbeef, 48w0 }); }",
+            "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word, 48w0 }); }",
         ),
         ..Parts::default()
     }
     .text()
-    .replace("struct ig_md_t {}", "struct ig_md_t { bit<48> seen; again_h again; }")
+    .replace("struct ig_md_t {", "struct ig_md_t { bit<48> seen; again_h again;")
     .replace(
         "p.extract(i); p.advance(PORT_METADATA_SIZE); p.extract(h.ethernet); transition accept;",
         "p.extract(i);
@@ -215,10 +217,10 @@ fn a_resubmitted_packet_comes_back_with_its_data_in_place_of_port_metadata() {
 fn digests_wait_for_the_control_plane() {
     let parts = Parts {
         types: "struct note_t { bit<16> word; bit<48> address; }",
-        ingress_apply: "id.digest_type = 1;",
+        ingress_apply: "id.digest_type = 1; m.word = 0x0102;",
         ingress_deparser: (
             "Digest<note_t>(1) digest;",
-            "if (d.digest_type == 1) { digest.pack({ 16w0x0102, h.ethernet.dst }); }",
+            "if (d.digest_type == 1) { digest.pack({ m.word, h.ethernet.dst }); }",
         ),
         ..Parts::default()
     };
@@ -449,8 +451,11 @@ fn read_and_write_of_a_register_are_accesses_too() {
     let mut plane = parts.loaded().plane;
     let mut ask = |port| finding(plane.egress(&leaving(port, 0), frame()).packet);
     assert_eq!([ask(2), ask(1), ask(2)], [5, 0, 99]);
-    let both = Parts { egress, apply: "m.a = reg.read(3); reg.write(3, 99);", ..Parts::default() };
-    assert_eq!(both.refused()[0].0, "T0701");
+    let apply = "m.a = reg.read(3); reg.write(3, m.a + 2); h.ethernet.dst = (bit<48>)m.a;";
+    let mut plane = Parts { egress, apply, ..Parts::default() }.loaded().plane;
+    let mut ask = || finding(plane.egress(&leaving(1, 0), frame()).packet);
+    assert_eq!([ask(), ask()], [5, 7]);
+    assert_eq!(*plane.faults(), Faults::default(), "a read and the write behind it are one access");
 }
 
 #[test]
@@ -513,8 +518,107 @@ fn two_accesses_one_after_the_other_are_refused() {
     let action = "action both() { up.execute(0); down.execute(1); }";
     assert_eq!(accesses(action, "both();"), ["T0701"]);
     assert_eq!(accesses("", "up.execute(0); if (m.a == 1) { down.execute(0); }"), ["T0701"]);
-    let apply = "if (m.a == 1) { up.execute(0); } if (m.b == 1) { down.execute(0); }";
-    assert_eq!(accesses("", apply), ["T0701"]);
+}
+
+/// The severities and codes of what is said about two accesses.
+fn told(declarations: &str, apply: &str) -> Vec<String> {
+    let egress = format!("{COUNTER}{declarations}");
+    let found = match load_text(&Parts { egress: &egress, apply, ..Parts::default() }.text()) {
+        Ok(loaded) => loaded.warnings,
+        Err(error) => error.diagnostics,
+    };
+    found.iter().map(|d| format!("{} {}", d.severity, d.code)).collect()
+}
+
+#[test]
+fn conditions_that_both_can_hold_are_refused_where_that_is_sure() {
+    let both = |first: &str, second: &str| {
+        told("", &format!("if ({first}) {{ up.execute(0); }} if ({second}) {{ down.execute(0); }}"))
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(both("m.e >= 5", "m.e >= 9"), ["error T0705"]);
+    assert_eq!(both("m.e < 5", "m.e >= 5"), none);
+    assert_eq!(both("m.e < 5", "!(m.e < 5)"), none);
+    assert_eq!(both("m.e <= 5", "m.e > 4"), ["error T0705"]);
+    // Fields of packets come in every combination; metadata may exclude each other.
+    assert_eq!(both("h.ethernet.kind == 1", "e.egress_qid == 2"), ["error T0705"]);
+    assert_eq!(both("m.a == 1", "m.b == 1"), ["warning T0705"]);
+    assert_eq!(both("m.a == 1", "m.a + 1 == 5 || m.b == 1")[0], "warning T0705");
+}
+
+#[test]
+fn the_branch_of_an_action_excludes_what_the_other_actions_did() {
+    let table = "action inc() { up.execute(0); } action rest() { }
+        table choose { key = { m.a : exact; } actions = { inc; rest; } size = 4; }";
+    let none: [&str; 0] = [];
+    let apply = "switch (choose.apply().action_run) { rest: { down.execute(0); } }";
+    assert_eq!(told(table, apply), none);
+    let apply = "switch (choose.apply().action_run) { inc: { down.execute(0); } }";
+    assert_eq!(told(table, apply).len(), 1);
+}
+
+#[test]
+fn a_write_behind_a_read_of_the_same_entry_is_one_access() {
+    let none: [&str; 0] = [];
+    assert_eq!(told("", "m.a = reg.read(0); reg.write(0, m.b);"), none);
+    assert_eq!(told("", "m.a = reg.read(0); reg.write(0, m.a + 1);"), none);
+    assert_eq!(told("", "m.a = reg.read(0); reg.write(1, m.b);"), ["error T0703"]);
+    let apply = "m.a = reg.read(0); m.a = m.a + 1; reg.write(0, m.a);";
+    assert_eq!(told("", apply), ["error T0703"]);
+    let apply = "m.a = reg.read(0); if (m.e == 1) { reg.write(0, m.b); }";
+    assert_eq!(told("", apply), ["error T0703"]);
+}
+
+#[test]
+fn a_packet_meets_a_table_once() {
+    let table = "action set() { m.b = 1; }
+        table once { key = { m.a : exact; } actions = { set; } size = 4; }";
+    let none: [&str; 0] = [];
+    assert_eq!(told(table, "once.apply(); once.apply();"), ["error T1011"]);
+    let apply = "if (m.e == 1) { once.apply(); } else { m.c = 1; once.apply(); }";
+    assert_eq!(told(table, apply), none);
+    let apply = "if (m.e == 1) { once.apply(); } if (m.e == 2) { once.apply(); }";
+    assert_eq!(told(table, apply), none);
+}
+
+#[test]
+fn deparsers_copy_by_type_and_nothing_else() {
+    let emit = "mirror.emit<copy_h>(1, { m.a });";
+    let codes = |statements: &str| {
+        let parts = Parts {
+            types: "header copy_h { bit<32> a; }",
+            deparser: ("Mirror() mirror;", statements),
+            ..Parts::default()
+        };
+        match load_text(&parts.text()) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.diagnostics.iter().map(|d| d.code).collect(),
+        }
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(codes(&format!("if (d.mirror_type == 1) {{ {emit} }}")), none);
+    assert_eq!(codes(&format!("if (d.mirror_type == 1 && m.e != 2) {{ {emit} }}")), none);
+    let arms = format!("if (d.mirror_type == 1) {{ }} else if (d.mirror_type == 2) {{ {emit} }}");
+    assert_eq!(codes(&arms), none);
+    assert_eq!(codes(emit), ["T0903"]);
+    assert_eq!(codes(&format!("if (d.mirror_type != 0) {{ {emit} }}")), ["T0903"]);
+    assert_eq!(codes(&format!("if (d.mirror_type > 1) {{ {emit} }}")), ["T0903"]);
+    let either = format!("if (d.mirror_type == 1 || d.mirror_type == 2) {{ {emit} }}");
+    assert_eq!(codes(&either), ["T0903"]);
+}
+
+#[test]
+fn what_is_not_simulated_can_be_checked() {
+    let parts = Parts {
+        egress: "Lpf<bit<32>, bit<9>>(16) filter; Register<bit<64>, bit<9>>(16) wide;",
+        apply: "m.a = filter.execute(m.b, 0); wide.write(0, 5);",
+        ..Parts::default()
+    };
+    let options = LoadOptions { check_only: true, ..LoadOptions::default() };
+    let loaded = load_text_with(&parts.text(), options).unwrap();
+    let told: Vec<&str> = loaded.warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!(told, ["T0804"]);
+    assert_eq!(parts.refused()[0].0, "T0804");
 }
 
 #[test]
@@ -536,10 +640,10 @@ fn accesses_in_exclusive_branches_are_accepted() {
 #[test]
 fn a_condition_that_changed_in_between_excludes_nothing() {
     let apply = "if (m.a == 1) { up.execute(0); } m.a = m.b; if (m.a == 2) { down.execute(0); }";
-    assert_eq!(accesses("", apply), ["T0701"]);
+    assert_eq!(told("", apply), ["warning T0705"]);
     let table = "action inc() { up.execute(0); }
         table choose { key = { m.a : exact; } actions = { inc; } size = 4; }";
-    assert_eq!(accesses(table, "choose.apply(); down.execute(0);"), ["T0701"]);
+    assert_eq!(accesses(table, "choose.apply(); down.execute(0);"), ["T0705"]);
 }
 
 #[test]
@@ -850,7 +954,7 @@ fn a_text_without_main_or_with_mistakes_is_refused_and_not_a_panic() {
 fn a_mirror_header_longer_than_the_chips_buffer_is_refused() {
     let parts = Parts {
         types: "header long_h { bit<128> a; bit<128> b; bit<8> c; }",
-        deparser: ("Mirror(1) mirror;", "mirror.emit<long_h>(1, { 128w1, 128w2, 8w3 });"),
+        deparser: ("Mirror(1) mirror;", "mirror.emit<long_h>(1, { 128w0, 128w0, 8w0 });"),
         ..Parts::default()
     };
     assert_eq!(parts.refused()[0], ("T0901", "a mirror header of 264 bits".to_owned()));

@@ -374,6 +374,9 @@ impl Walk<'_> {
             }
         }
         let inputs: Vec<Bits> = node.reads.iter().map(|read| read.bits).collect();
+        if of == "Register" && &*call.name == "write" && self.write_back(&node) {
+            return;
+        }
         let at = self.push(node);
         if let Some(Layout::Narrow(slot, _)) = call.result {
             if by == Reader::Hash && !self.params.contains(&Place::Narrow(slot)) {
@@ -383,6 +386,21 @@ impl Walk<'_> {
                 self.results.insert(slot, at);
             }
         }
+    }
+
+    /// A `write` right behind the `read` of its register is part of the same access.
+    fn write_back(&mut self, write: &Node) -> bool {
+        let Some(read) = self.nodes.last_mut() else { return false };
+        let same = read.kind == Kind::Action
+            && read.list == self.list
+            && !read.registers.is_empty()
+            && read.registers == write.registers;
+        if same {
+            let own: Vec<Bits> = read.writes.iter().map(|write| write.bits).collect();
+            let others = |read: &&Read| !own.iter().any(|bits| bits.overlap(&read.bits));
+            read.reads.extend(write.reads.iter().filter(others));
+        }
+        same
     }
 
     fn argument(&mut self, node: &mut Node, arg: &Arg, by: Reader) {

@@ -12,15 +12,16 @@
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
 //! | `flow` | which step's result a step sees |
+//! | `cycle` | registers whose accesses wait for each other |
 //! | `resources` | what a node needs |
 //! | `schedule` | nodes go to stages |
 //! | `state` | each register with the steps before and behind it |
 //! | `report`, `text` | the outcome as data and as text |
 //! | `check` | rules about conditions, actions and time |
-//! | `rules` | their reasons and cures |
 
 mod bits;
 mod check;
+mod cycle;
 mod depend;
 mod extract;
 mod flow;
@@ -29,18 +30,16 @@ mod merge;
 mod node;
 mod report;
 mod resources;
-pub mod rules;
 mod schedule;
 mod state;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub(super) use self::bits::is_plain;
 pub use self::depend::Dependency;
 pub use self::report::{At, Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;
-pub use self::rules::find as find_rule;
-
 pub use self::state::{Input, Output, StateAccess, StatePath};
 
 use self::bits::Place;
@@ -49,9 +48,10 @@ use self::node::Node;
 use self::schedule::STAGES;
 use self::state::PassView;
 use super::load::{Loaded, find_blocks};
+use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
-use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::source::SourceMap;
 use std::collections::HashSet;
 
 /// The stages of a loaded program.
@@ -97,7 +97,7 @@ pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
     let none = SourceMap::new();
     for pass in 0..2 {
         let nodes = PassNodes::new(program, blocks, pass, &none);
-        found.extend(nodes.refusal(program, &program.units[controls(blocks)[pass].index()].name));
+        found.extend(nodes.refusals(program, &program.units[controls(blocks)[pass].index()].name));
     }
     found
 }
@@ -141,39 +141,22 @@ impl PassNodes {
         stages.into_iter().max().map_or(0, |last| last + 1)
     }
 
-    /// The error that a pass cannot fit, if that is proven.
-    fn refusal(&self, program: &Program, control: &str) -> Option<Diagnostic> {
+    /// The errors that a pass cannot fit, if that is proven.
+    fn refusals(&self, program: &Program, control: &str) -> Vec<Diagnostic> {
         let graph = self.graph();
         let Some(stages) = graph.earliest(|edge| edge.certain) else {
-            return Some(two_stages(program, &graph));
+            return cycle::refusals(program, &graph);
         };
-        let (last, stage) = stages.iter().enumerate().max_by_key(|(_, stage)| **stage)?;
-        let needed = stage + 1;
+        let last = stages.iter().enumerate().max_by_key(|(_, stage)| **stage);
+        let Some((last, needed)) = last.map(|(at, stage)| (at, stage + 1)) else {
+            return Vec::new();
+        };
         if needed <= STAGES {
-            return None;
+            return Vec::new();
         }
         let span = graph.nodes[last].span;
         let message = format!("`{control}` needs {needed} stages, one after the other");
         let refused = rules::STAGES.refuse(span, message).with_label("the last of them");
-        Some(refused.into())
+        vec![refused.into()]
     }
-}
-
-/// A register whose accesses wait for each other.
-fn two_stages(program: &Program, graph: &Graph) -> Diagnostic {
-    let stuck = graph.nodes.iter().enumerate().find_map(|(at, node)| {
-        let inside = |from: usize| graph.group[from] == graph.group[at] && from != at;
-        let mut waits = graph.waits[at].iter();
-        let edge = waits.find(|edge| edge.certain > 0 && inside(edge.from))?;
-        Some((node, &graph.nodes[edge.from]))
-    });
-    let Some((later, first)) = stuck else {
-        let message = "accesses to registers wait for each other";
-        return rules::REGISTER_STAGE.refuse(Span::DUMMY, message).into();
-    };
-    let register = later.registers.first().map(|id| &*program.objects[id.index()].name);
-    let name = register.unwrap_or("?");
-    let message = format!("register `{name}` would have to be in two stages");
-    let refused = rules::REGISTER_STAGE.refuse(later.span, message);
-    refused.with_label("waits for a result").with_place(first.span, "of this access").into()
 }

@@ -96,6 +96,11 @@ pub fn compile(
     let object = &program.objects[register.index()];
     let entry = object.type_args.first().unwrap_or(&Type::Unknown);
     let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused.into()])?;
+    let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
+    if shape::is_double_word(entry) && is_used {
+        let message = "accesses to an entry of 64 bits are not simulated; a pair of bit<32> is";
+        return Err(vec![rules::UNSUPPORTED.refuse(object.span, message).into()]);
+    }
     let mut shared = Resources::new(program, shape.width);
     let (mut actions, mut errors) = (Vec::new(), Vec::new());
     for (id, action) in actions_of(program, register).filter(|(id, _)| used(*id)) {

@@ -3,7 +3,7 @@
 
 use super::term::same_expression;
 use crate::tna::arguments::{ArgumentError, math_unit};
-use crate::tna::math_unit::MathUnit;
+use crate::tna::math_unit::{MathUnit, Reading};
 use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Constant, PhvOperand, PredicateOutput, Width};
 use sojourn_p4::diagnostic::Diagnostic;
@@ -130,6 +130,21 @@ impl<'p> Resources<'p> {
                 self.math = Some((unit, span));
                 Ok(())
             }
+        }
+    }
+
+    /// Warns where the math unit's result for an operand of so many bits can be cut.
+    pub fn check_math_range(&mut self, operand_bits: u32, span: Span) {
+        let Some((unit, _)) = &self.math else { return };
+        let operand_bits = operand_bits.min(self.width.bits());
+        let Some(first) = unit.first_cut(operand_bits, self.width.bits(), Reading::Vendor) else {
+            return;
+        };
+        let bits = self.width.bits();
+        let message = format!("for operands from {first} on the result does not fit {bits} bits");
+        let warning = rules::MATH_RANGE.warning(span, message);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
     }
 

@@ -36,6 +36,9 @@ impl Shape {
         if fields.len() == 2 && word(fields[1]) != first {
             return refuse(format!("the two fields of a register of `{ty}` have different types"));
         }
+        if is_double_word(ty) {
+            return Ok(Shape { width: Width::ThirtyTwo, dual: true });
+        }
         let width = first.and_then(|(_, bits)| Width::from_bits(bits));
         match width {
             Some(Width::One) if matches!(strip(ty), Type::Struct(_) | Type::Tuple(_)) => {
@@ -45,6 +48,11 @@ impl Shape {
             None => refuse(format!("a register cannot hold `{ty}`")),
         }
     }
+}
+
+/// True for a scalar of 64 bits, which takes both words of an entry.
+pub fn is_double_word(ty: &Type) -> bool {
+    matches!(strip(ty), Type::Bit(64) | Type::Int(64))
 }
 
 /// The type under `type T name` and enumerations with a representation.

@@ -408,7 +408,8 @@ fn a_one_bit_register_is_set_cleared_and_read() {
 
 #[test]
 fn entries_of_other_types_are_refused() {
-    assert_eq!(refusal("bit<64>", "", "v = 1;"), "T0101");
+    assert_eq!(refusal("bit<48>", "", "v = 1;"), "T0101");
+    assert_eq!(refusal("bit<64>", "", "v = 1;"), "T0804", "the chip has it, this tool does not");
     assert_eq!(refusal("bit<12>", "", "v = 1;"), "T0101");
 }
 

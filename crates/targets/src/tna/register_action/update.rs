@@ -154,6 +154,7 @@ fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Refusal> 
         K::Parameter(object) => Operand::Constant(shared.row(Row::Parameter(*object), term.span)?),
         K::Math(object, input) => {
             shared.math_unit(*object, term.span)?;
+            shared.check_math_range(input.width, term.span);
             Operand::Math(math_operand(input, shared)?)
         }
         K::Operation(..) | K::Complement(_) | K::Negate(_) => {

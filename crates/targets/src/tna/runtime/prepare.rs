@@ -28,15 +28,13 @@ const RESUBMIT_BITS: u32 = 8 * 8;
 /// Which list of the runtime an object's state is in, and where.
 type Places = BTreeMap<ObjectId, u32>;
 
-/// Makes the runtime of a program.
-///
-/// # Errors
-/// Everything about its extern objects and calls that the chip does not have.
+/// Makes the runtime of a program, and tells everything about its extern objects and calls that
+/// the chip or this tool does not have; such a call does nothing.
 pub fn prepare(
     program: &Program,
     registers: Vec<CompiledRegister>,
     seed: u64,
-) -> Result<Runtime, Vec<Diagnostic>> {
+) -> (Runtime, Vec<Diagnostic>) {
     let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
     let mut runtime = Runtime {
         sites: vec![Site::None; program.call_sites as usize],
@@ -65,7 +63,7 @@ pub fn prepare(
         }
         Err(refused) => errors.push(refused.into()),
     });
-    if errors.is_empty() { Ok(runtime) } else { Err(errors) }
+    (runtime, errors)
 }
 
 /// Width of a value on the wire, validity bits not counted.

@@ -15,13 +15,15 @@ pub struct RegisterState {
     memory: Vec<[u32; 2]>,
     /// The last pass that accessed it.
     last_pass: u64,
+    /// True if that access was a `read`, of which a `write` behind it is a part.
+    open: bool,
 }
 
 impl RegisterState {
     /// A register with its initial values.
     pub fn new(compiled: CompiledRegister) -> RegisterState {
         let memory = vec![compiled.initial; compiled.size.unwrap_or(0)];
-        RegisterState { compiled, memory, last_pass: 0 }
+        RegisterState { compiled, memory, last_pass: 0, open: false }
     }
 
     /// Its name for the control plane.
@@ -92,6 +94,7 @@ impl RegisterState {
     fn enter(&mut self, pass: u64) -> bool {
         let first = self.last_pass != pass;
         self.last_pass = pass;
+        self.open = false;
         first
     }
 
@@ -173,10 +176,12 @@ impl Runtime {
         ctx: &Context<'_>,
     ) -> Option<&mut [u32; 2]> {
         let state = &mut self.registers[register as usize];
-        if !state.enter(self.pass.number) {
+        let is_part = state.open && state.last_pass == self.pass.number && &*call.name == "write";
+        if !state.enter(self.pass.number) && !is_part {
             self.faults.second_accesses += 1;
             return None;
         }
+        state.open = &*call.name == "read";
         let index = if direct {
             let index = ctx.matched()?.entry?.index();
             state.grow(index);

@@ -2,7 +2,7 @@
 
 use super::Known;
 use crate::tna::fit::bits::{is_constant, steps};
-use crate::tna::fit::rules;
+use crate::tna::rules;
 use crate::tna::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Stmt, StmtKind};

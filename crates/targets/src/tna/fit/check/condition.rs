@@ -2,7 +2,7 @@
 
 use super::Known;
 use crate::tna::fit::bits::{is_condition, is_constant, steps};
-use crate::tna::fit::rules;
+use crate::tna::rules;
 use crate::tna::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Stmt, StmtKind};
@@ -102,7 +102,7 @@ fn order(op: Binary, a: &Expr, b: &Expr) -> Order {
 }
 
 /// Width of a field before it was made wider.
-fn field_width(field: &Expr) -> u32 {
+pub fn field_width(field: &Expr) -> u32 {
     match &field.kind {
         ExprKind::Cast(inner) if inner.scalar.width() < field.scalar.width() => field_width(inner),
         _ => field.scalar.width(),

@@ -5,6 +5,7 @@
 
 mod action;
 mod condition;
+mod key;
 mod time;
 
 pub use self::condition::range_bits;
@@ -53,6 +54,7 @@ pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
             for action in &table.actions {
                 action::check_action(&action.body, &known, &mut found);
             }
+            key::check(table, &mut found);
             for key in &table.keys {
                 action::check_operations(&key.expr, &known, &mut found);
             }

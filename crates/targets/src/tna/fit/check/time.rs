@@ -1,6 +1,6 @@
 //! What authors of queue management do not expect of the chip's clocks (T12).
 
-use crate::tna::fit::rules;
+use crate::tna::rules;
 use crate::tna::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Program, Scalar, Slot, StmtKind, Unit, UnitId};

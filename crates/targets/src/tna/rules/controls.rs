@@ -1,18 +1,5 @@
-//! Rules about the whole of a control: conditions, actions, stages, time. They complete the list
-//! of [`crate::tna::rules`], with codes from `T10` on: `T10` conditions and actions, `T11` stages,
-//! `T12` time.
-
-use crate::tna::rules::{self, Rule};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
-        $(#[doc = $title]
-        pub static $name: Rule = Rule { code: $code, title: $title, reason: $reason, cure: $cure };)*
-
-        /// The rules of this file in the order of their codes.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
+//! Rules about controls: `T10` conditions, actions and keys, `T11` stages, `T12` what the compiler
+//! accepts and the author does not expect. Text only; the folder `fit` applies them.
 
 rules! {
     ORDER_OF_FIELDS "T1001" "a condition does not order two fields"
@@ -42,6 +29,12 @@ rules! {
     WIDE_ARITHMETIC "T1009" "arithmetic wider than 32 bits takes several containers"
         "a sum of more than 32 bits is a chain of instructions with carries, in neighbouring containers of one stage"
         "use the low 32 bits if they tell enough: differences of timestamps do up to 4.29 s"
+    RANGE_KEY "T1010" "a range key has at most 20 bits"
+        "a TCAM matches a range four bits at a time, and has room for five such nibbles of one key"
+        "match the upper 20 bits, or use a ternary key with several entries"
+    APPLIED_TWICE "T1011" "a packet meets a table once in a pass"
+        "a table is in its stages once, and a packet passes them once"
+        "apply it in exclusive branches only, or declare a second table"
 
     STAGES "T1101" "a program has 12 stages"
         "each stage can use what an earlier one wrote, and the chip has 12 stages, for ingress and egress together"
@@ -56,28 +49,7 @@ rules! {
     QUEUE_TIME "T1202" "the queue's timestamps have 18 bits and wrap after 262 us"
         "enq_tstamp and deq_timedelta are the nanosecond counter cut to 18 bits, unless tf1.tm.cfg timestamp_shift_bits is set"
         "bridge global_tstamp of ingress, or set the shift to 9 or more, which gives units of 512 ns and 134 ms"
-}
-
-/// The rule with this code, of this file or of [`rules::ALL`].
-pub fn find(code: &str) -> Option<&'static Rule> {
-    let mut all = rules::ALL.iter().chain(ALL);
-    all.find(|rule| rule.code.eq_ignore_ascii_case(code)).copied()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_go_on_where_those_of_registers_end() {
-        let codes: Vec<&str> = rules::ALL.iter().chain(ALL).map(|rule| rule.code).collect();
-        assert!(codes.is_sorted_by(|a, b| a < b));
-    }
-
-    #[test]
-    fn a_rule_is_found_by_its_code_in_either_case() {
-        assert_eq!(find("t1101").map(|rule| rule.code), Some("T1101"));
-        assert!(find("T0201").is_some());
-        assert!(find("T9999").is_none());
-    }
+    MATH_RANGE "T1203" "a math unit's result of 32 bits and more is cut"
+        "the unit shifts a table entry of 8 bits: what leaves the 32 bits is lost, and a shift by 32 or more gives 0, not the largest value"
+        "keep the operand small enough, for instance with min() in an action before, or choose a smaller factor"
 }

@@ -1,77 +1,12 @@
-//! The rules of the chip that a program can break, each with its code, its reason and its cure.
+//! Rules about registers and their actions: what one stateful ALU can do.
 //!
-//! A diagnostic names the rule it is about; the reason on the silicon and the suggestion come from
-//! here, so that every message about a rule gives the same ones. Codes: `T01` register entries,
-//! `T02` comparisons, `T03` updates, `T04` outputs, `T05` what a register's actions share, `T06`
-//! statements, `T07` accesses to registers, `T08` programs, `T09` deparsers.
-
-use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::source::Span;
-
-/// A rule of the chip.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Stable code.
-    pub code: &'static str,
-    /// The rule in one line.
-    pub title: &'static str,
-    /// Why the silicon has it.
-    pub reason: &'static str,
-    /// What to do instead.
-    pub cure: &'static str,
-}
-
-/// Why a program is refused: an error that is cheap to hand upwards.
-#[derive(Debug)]
-pub struct Refusal(Box<Diagnostic>);
-
-impl Refusal {
-    /// Another place that matters.
-    #[must_use]
-    pub fn with_place(self, span: Span, text: impl Into<String>) -> Refusal {
-        Refusal(Box::new(self.0.with_place(span, text)))
-    }
-
-    /// Words beside the mark at the primary place.
-    #[must_use]
-    pub fn with_label(self, text: impl Into<String>) -> Refusal {
-        Refusal(Box::new(self.0.with_label(text)))
-    }
-}
-
-impl From<Refusal> for Diagnostic {
-    fn from(refusal: Refusal) -> Diagnostic {
-        *refusal.0
-    }
-}
-
-impl Rule {
-    /// An error about this rule, with its reason and cure.
-    pub fn refuse(&'static self, span: Span, message: impl Into<String>) -> Refusal {
-        let error = Diagnostic::error(self.code, span, message);
-        Refusal(Box::new(error.with_note(self.reason).with_help(self.cure)))
-    }
-
-    /// A warning about this rule, with its reason and cure.
-    pub fn warning(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::warning(self.code, span, message).with_note(self.reason).with_help(self.cure)
-    }
-}
-
-macro_rules! rules {
-    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
-        $(#[doc = $title]
-        pub static $name: Rule = Rule { code: $code, title: $title, reason: $reason, cure: $cure };)*
-
-        /// All rules in the order of their codes.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
+//! `T01` entries, `T02` comparisons, `T03` updates, `T04` outputs, `T05` what the actions of a
+//! register share, `T06` statements. Text only; who applies a rule is in `register_action`.
 
 rules! {
     ENTRY_TYPE "T0101" "a register entry is one or two words of 1, 8, 16 or 32 bits"
         "the memory word of a stateful ALU is cut into entries of 8, 16 or 32 bits, single or in pairs, or single bits"
-        "use `bit<1>`, `bit`/`int` of 8, 16 or 32 bits, or a struct of two fields of one such type"
+        "use bit<1>, a bit or int type of 8, 16 or 32 bits, or a struct of two fields of one such type"
     ACTION_TYPE "T0102" "a register action has the entry type of its register"
         "the action's instruction runs on the memory that the register lays out"
         "give the action the same entry type as the register"
@@ -188,57 +123,4 @@ rules! {
     OUTSIDE_WRITE "T0604" "a register action writes its entry and its output only"
         "an instruction reads packet fields but writes none"
         "assign to the output and copy it where `execute` is called"
-
-    ONE_ACCESS "T0701" "a packet accesses a register once in a pass"
-        "a register lives in one stage, and its ALU runs once for each packet that passes"
-        "make the two calls exclusive (if/else), merge them into one register action, or use two registers"
-    GRESSES "T0702" "a register belongs to ingress or to egress"
-        "a stateful ALU is wired to one of the two passes"
-        "use one register in each"
-    READ_AND_WRITE "T0703" "Register.read and Register.write in one pass are one access"
-        "both happen in the one instruction that runs for the packet"
-        "write a RegisterAction that does both"
-
-    ONE_INDEX "T0704" "the registers and meters of one table action share an index"
-        "a table has one address bus for the stateful ALUs and meters that its actions use"
-        "put the accesses into actions of two tables, or called one after the other"
-
-    ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
-        "the blocks of a program and the order of their parameters belong to an architecture"
-        "include tna.p4 and give `main` as `Switch(Pipeline(...))`"
-    PIPELINE "T0802" "a pipeline has six blocks with the parameters of TNA"
-        "parser, match-action pipeline and deparser of ingress and of egress"
-        "give `Pipeline` the six blocks in the order of tna.p4"
-    EXTERN_ARGUMENT "T0803" "the argument of an extern is one that the chip can be configured with"
-        "the extern is a block of the chip whose configuration has limits"
-        "see the note above"
-    UNSUPPORTED "T0804" "a part of the architecture that is not simulated"
-        "the program asks for something this tool does not have yet"
-        "leave it out for the simulation, for instance under an #ifdef"
-
-    MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes of whole bytes"
-        "the mirror unit has 32 bytes for it"
-        "carry fewer fields"
-    RESUBMIT_HEADER "T0902" "resubmitted metadata is at most 8 bytes"
-        "the path back to the ingress buffer carries 64 bits"
-        "carry fewer fields"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_unique_and_in_order() {
-        assert!(ALL.windows(2).all(|pair| pair[0].code < pair[1].code));
-    }
-
-    #[test]
-    fn no_title_ends_in_a_stop() {
-        for rule in ALL {
-            for text in [rule.title, rule.reason, rule.cure] {
-                assert!(!text.is_empty() && !text.ends_with('.'), "{}", rule.code);
-            }
-        }
-    }
 }

@@ -1,0 +1,18 @@
+//! T1003: a condition does not compute.
+
+#include "shared/egress.p4"
+#ifdef BROKEN
+    apply {
+        if (meta.now - meta.arrival == 0) {
+            dprs.drop_ctl = 1;
+        }
+    }
+#else
+    apply {
+        meta.delay = meta.now - meta.arrival;
+        if (meta.delay == 0) {
+            dprs.drop_ctl = 1;
+        }
+    }
+#endif
+#include "shared/egress_end.p4"

@@ -1,0 +1,45 @@
+//! What a rule's program shows: the lines of one of its two variants without the parts that all
+//! such programs share.
+//!
+//! Knows the form of the files in the crate's folder `rules`: the included files are the shared
+//! parts, and `#ifdef BROKEN`, `#else`, `#endif` separate the variants. It must not know P4.
+
+use super::Rule;
+
+impl Rule {
+    /// The lines of the rule's program that break it (`broken`) or keep it, for reading.
+    pub fn example(&self, broken: bool) -> String {
+        let mut lines = Vec::new();
+        let mut shown = true;
+        for line in self.program.lines() {
+            match line.trim() {
+                "#ifdef BROKEN" => shown = broken,
+                "#ifndef BROKEN" => shown = !broken,
+                "#else" => shown = !shown,
+                "#endif" => shown = true,
+                // The file's head says what the rule says.
+                text if text.starts_with("//!") || text.starts_with("#include \"") => {}
+                _ if shown => lines.push(line),
+                _ => {}
+            }
+        }
+        unindented(&lines)
+    }
+}
+
+/// The lines without common white space in front, without empty lines at the ends or doubled.
+fn unindented(lines: &[&str]) -> String {
+    let depth = |line: &&str| line.len() - line.trim_start().len();
+    let filled = lines.iter().filter(|line| !line.trim().is_empty());
+    let margin = filled.map(depth).min().unwrap_or(0);
+    let mut text = String::new();
+    for line in lines {
+        let line = line.get(margin..).unwrap_or("").trim_end();
+        if !(line.is_empty() && (text.is_empty() || text.ends_with("\n\n"))) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

@@ -1,0 +1,111 @@
+//! The story of a rule as text for a terminal, the list of all rules, and the page of `docs`.
+
+use super::{Rule, all};
+use sojourn_p4::diagnostic::Severity;
+
+/// Columns of the text.
+const WIDTH: usize = 100;
+
+/// What the first digits of a code say.
+const GROUPS: [(&str, &str); 12] = [
+    ("T01", "entries of registers"),
+    ("T02", "comparisons in register actions"),
+    ("T03", "updates in register actions"),
+    ("T04", "outputs of register actions"),
+    ("T05", "what the actions of a register share"),
+    ("T06", "statements of register actions"),
+    ("T07", "accesses to registers"),
+    ("T08", "the program as a whole"),
+    ("T09", "copies made by deparsers"),
+    ("T10", "conditions, actions and keys"),
+    ("T11", "stages"),
+    ("T12", "accepted, but probably not meant"),
+];
+
+impl Rule {
+    /// The rule, why the chip has it, what to do instead, and a program of either kind.
+    pub fn explanation(&self) -> String {
+        let mut text = wrapped(&format!("{}: {}.", self.code, self.title));
+        for (head, sentence) in [("Why", self.reason), ("Instead", self.cure)] {
+            text.push('\n');
+            text.push_str(&wrapped(&format!("{head}: {sentence}.")));
+        }
+        for (head, broken) in [("This breaks it", true), ("This keeps it", false)] {
+            text.push_str(&format!("\n{head}:\n\n"));
+            for line in self.example(broken).lines() {
+                text.push_str(format!("    {line}").trim_end());
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+/// All rules, one a line, under the headings of their groups.
+pub fn list() -> String {
+    let mut text = String::new();
+    for (prefix, heading) in GROUPS {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}{prefix}  {heading}\n"));
+        for rule in all().filter(|rule| rule.code.starts_with(prefix)) {
+            text.push_str(&format!("  {}  {}\n", rule.code, rule.title));
+        }
+    }
+    text
+}
+
+/// The page about all rules as Markdown; `severity` says how bad it is to break one.
+pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
+    let mut text = PAGE_HEAD.to_owned();
+    for (prefix, heading) in GROUPS {
+        text.push_str(&format!("\n## {prefix}: {heading}\n"));
+        for rule in all().filter(|rule| rule.code.starts_with(prefix)) {
+            let severity = severity(rule);
+            text.push_str(&format!("\n### {}: {} ({severity})\n\n", rule.code, rule.title));
+            text.push_str(&wrapped(&format!("Why: {}.", rule.reason)));
+            text.push('\n');
+            text.push_str(&wrapped(&format!("Instead: {}.", rule.cure)));
+            for (head, broken) in [("Breaks it", true), ("Keeps it", false)] {
+                text.push_str(&format!("\n{head}:\n\n```p4\n{}\n```\n", rule.example(broken)));
+            }
+        }
+    }
+    text
+}
+
+/// What the page says before the rules.
+const PAGE_HEAD: &str = "\
+# The rules of Tofino 1
+
+What `sojourn check` holds against a program, rule by rule. `sojourn check --explain CODE` tells the
+same in a terminal, `sojourn check --explain` lists the codes.
+
+An error is a program that the chip cannot run, or would run otherwise than its text says. A warning
+is a program that the compiler takes without a word although its author probably means something else,
+or one of which only the compiler knows whether it fits.
+
+Each pair of examples is one program, `crates/targets/rules/CODE.p4`: with `-D BROKEN` it breaks its
+rule and no other, without it keeps all. The tests load both. This page is written by
+
+    cargo run -p sojourn-targets --example rules > docs/rules.md
+";
+
+/// A paragraph broken into lines.
+fn wrapped(paragraph: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in paragraph.split(' ') {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > WIDTH {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
+    text
+}

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperCommand
 
@@ -29,7 +28,7 @@ TARGETS = ("tofino1",)
 class _CheckCommand(TyperCommand):
     """`--explain` may stand without its code, which is then empty."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for at, arg in enumerate(args):
             if arg == "--explain" and (at + 1 == len(args) or args[at + 1].startswith("-")):
                 args = [*args[: at + 1], "", *args[at + 1 :]]
@@ -56,7 +55,7 @@ def check(
     explain: Annotated[
         str | None,
         typer.Option(
-            metavar="[CODE]", help="Tell what a rule of the target is about, or list all."
+            metavar="[CODE]", help="Tell what a rule of the target is about, or list them."
         ),
     ] = None,
     include: Annotated[

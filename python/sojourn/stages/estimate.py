@@ -13,7 +13,6 @@ from sojourn import _core
 from sojourn.errors import UnknownRuleError
 from sojourn.layout import programs_folder
 
-
 NOT_SIMULATED = "T0804"
 """The rule about parts of the architecture that can be checked and not run."""
 
@@ -41,7 +40,7 @@ def estimate(
 
 
 def explanation(code: str) -> str:
-    """The rule with this code, why the chip has it, what to do instead, and a program of either kind.
+    """A rule, why the chip has it, what to do instead, and a program of either kind.
 
     Without a code: all rules, one a line.
     """

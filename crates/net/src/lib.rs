@@ -12,6 +12,7 @@ mod event;
 mod host;
 mod link;
 pub mod records;
+pub mod replay;
 pub mod report;
 mod simulation;
 pub mod tcp;

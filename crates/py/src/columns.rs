@@ -39,7 +39,7 @@ pub fn frames<'py>(py: Python<'py>, frames: &[CapturedFrame]) -> Vec<Frame<'py>>
         .collect()
 }
 
-fn column<'py, T: Copy, const N: usize>(
+pub fn column<'py, T: Copy, const N: usize>(
     py: Python<'py>,
     values: &[T],
     to_bytes: fn(T) -> [u8; N],

@@ -8,6 +8,7 @@ mod declarations;
 mod errors;
 mod packet_switch;
 mod program;
+mod replay;
 mod simulation;
 mod stages;
 mod tofino;
@@ -27,6 +28,8 @@ mod _core {
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]
     use super::program::check;
+    #[pymodule_export]
+    use super::replay::{Replay, SyntheticTrace};
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::prelude::*;
-use sojourn_net::config::{Aqm, MathUnitReading, P4Aqm, RunConfig};
+use sojourn_net::config::{Aqm, MathUnitReading, P4Aqm};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
@@ -13,9 +13,10 @@ use sojourn_targets::tna::{ControlPlane, LoadError, LoadOptions, fit, load, load
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The loaded and configured program of a P4 run; none for a native discipline.
-pub fn plane(config: &RunConfig) -> PyResult<Option<Box<dyn DataPlane>>> {
-    let Aqm::P4(p4) = &config.aqm else { return Ok(None) };
+/// The loaded and configured program of a P4 AQM; none for a native discipline. `seed` is that of
+/// its random externs.
+pub fn plane(aqm: &Aqm, seed: u64) -> PyResult<Option<Box<dyn DataPlane>>> {
+    let Aqm::P4(p4) = aqm else { return Ok(None) };
     let options = LoadOptions {
         include_paths: p4.include_paths.iter().map(PathBuf::from).collect(),
         defines: p4.defines.clone().into_iter().collect(),
@@ -23,7 +24,7 @@ pub fn plane(config: &RunConfig) -> PyResult<Option<Box<dyn DataPlane>>> {
             MathUnitReading::Vendor => Reading::Vendor,
             MathUnitReading::Paper => Reading::Paper,
         },
-        seed: config.seed,
+        seed,
         ..LoadOptions::default()
     };
     let mut plane = load(&p4.program, &options).map_err(|error| refused(&error))?;

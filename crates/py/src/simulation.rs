@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyfunction]
 pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
     let config = read_config(config)?;
-    py.detach(|| program::plane(&config)).map(|_| ())
+    py.detach(|| program::plane(&config.aqm, config.seed)).map(|_| ())
 }
 
 fn read_config(config: &str) -> PyResult<RunConfig> {
@@ -39,7 +39,7 @@ impl Simulation {
     fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
         let config = read_config(config)?;
         let run = py.detach(|| {
-            let plane = program::plane(&config)?;
+            let plane = program::plane(&config.aqm, config.seed)?;
             sojourn_net::Simulation::new(config, plane)
                 .map_err(|error| ConfigError::new_err(error.to_string()))
         })?;

@@ -20,7 +20,7 @@ impl RunConfig {
         within("duration", self.duration, 1..=LONGEST)?;
         within("access_rate", self.access_rate, 1_000..=FASTEST)?;
         self.check_switch()?;
-        self.check_aqm()?;
+        self.aqm.check()?;
         within("flows (how many)", self.flows.len() as u64, 1..=1_000_000)?;
         let mut constant_rate: u64 = 0;
         for (i, flow) in self.flows.iter().enumerate() {
@@ -52,9 +52,15 @@ impl RunConfig {
         within("switch.recirculation_rate", switch.recirculation_rate, 1_000..=FASTEST)?;
         within("switch.recirculation_latency", switch.recirculation_latency, 0..=1_000_000_000)
     }
+}
 
-    fn check_aqm(&self) -> Result<(), ConfigError> {
-        match &self.aqm {
+impl Aqm {
+    /// Checks what can be checked without the program's text.
+    ///
+    /// # Errors
+    /// A discipline or a parameter that does not exist, or its value if it is not allowed.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match self {
             Aqm::Native(native) => check_native(native),
             Aqm::P4(p4) if p4.program.is_empty() => {
                 Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
@@ -120,13 +126,17 @@ fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
     }
 }
 
-fn within(key: &str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), ConfigError> {
+pub(crate) fn within(
+    key: &str,
+    value: u64,
+    allowed: RangeInclusive<u64>,
+) -> Result<(), ConfigError> {
     if allowed.contains(&value) {
         return Ok(());
     }
     Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
 }
 
-fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
+pub(crate) fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
     ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
 }

@@ -8,6 +8,7 @@ mod check;
 mod control;
 mod error;
 
+pub(crate) use check::{invalid, within};
 pub use control::{
     ControlConfig, EntryConfig, MatchValue, MirrorDirectionConfig, MirrorSessionConfig,
     TableConfig, Word,

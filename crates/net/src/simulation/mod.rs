@@ -23,7 +23,7 @@ use sojourn_switch::{PortId, Switch, Transmit};
 use sojourn_targets::DataPlane;
 
 /// The port of the senders.
-const SENDERS: PortId = PortId(1);
+pub(crate) const SENDERS: PortId = PortId(1);
 /// The port of the receivers: the bottleneck.
 const RECEIVERS: PortId = PortId(2);
 /// The recirculation port.

@@ -1,0 +1,56 @@
+//! What a replay is told: the AQM, and how long its mirrored copies take.
+
+use crate::config::{Aqm, ConfigError, within};
+use serde::{Deserialize, Serialize};
+use sojourn_packet::Time;
+
+/// One AQM under replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayConfig {
+    /// What decides: a P4 program, or `codel`, the native law.
+    pub aqm: Aqm,
+    /// Seed of the program's random externs.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// From the egress pass that asks for a mirrored copy to the copy's own egress pass, ns.
+    #[serde(default = "default_latency")]
+    pub recirculation_latency: u64,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// About what the simulated switch has: 500 ns through egress, a cut copy at 100 Gbit/s, and its
+/// turn in the queue of the recirculation port.
+fn default_latency() -> u64 {
+    1_000
+}
+
+impl ReplayConfig {
+    /// From JSON, checked.
+    ///
+    /// # Errors
+    /// If it has another shape, or a value that is not allowed.
+    pub fn from_json(text: &str) -> Result<ReplayConfig, ConfigError> {
+        let config: ReplayConfig =
+            serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first value outside its range, with its key and the range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.aqm.check()?;
+        within("recirculation_latency", self.recirculation_latency, 0..=1_000_000_000)
+    }
+
+    /// From a request for a copy to the copy's egress pass.
+    pub fn latency(&self) -> Time {
+        Time(self.recirculation_latency)
+    }
+}

@@ -1,0 +1,111 @@
+//! Replay: one course of a queue put to an AQM packet by packet, without any feedback.
+//!
+//! A trace says of each packet that left a queue when it left, how long it had waited and what it
+//! left behind. A [`Replay`] asks an AQM about these packets in turn: a P4 program through the two
+//! passes of its data plane, or RFC 8289's law. Because nobody reacts to a drop, all AQMs see the
+//! same packets, and their decisions can be compared one by one.
+//!
+//! On the switch a P4 program decides behind the scheduler, where a dropped packet has used its turn
+//! already. So a trace is a sequence of dequeues, not of arrivals: no decision moves the packets that
+//! follow. Stands on the data plane and on the native law; it reads no clock and no file, and must
+//! not know what is compared with what.
+
+mod config;
+mod frames;
+mod law;
+mod program;
+mod synthetic;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use config::ReplayConfig;
+pub use program::Copies;
+pub use synthetic::{Profile, Synthetic, SyntheticConfig};
+pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, TraceRows};
+
+use crate::config::{Aqm, ConfigError};
+use law::Law;
+use program::Program;
+use sojourn_targets::DataPlane;
+use thiserror::Error;
+
+/// Why a replay cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReplayError {
+    /// The program's ingress did not send the packet to a port.
+    #[error(
+        "ingress does not forward packet {packet} of the trace, an IPv4 packet from 10.0.0.1 to \
+         10.128.0.1 that came in by port 1: the program's tables need an entry for it"
+    )]
+    NotForwarded {
+        /// Its number, from 0.
+        packet: u64,
+    },
+    /// A trace must not go back in time.
+    #[error("packet {packet} of the trace leaves the queue before the one in front of it")]
+    Order {
+        /// Its number, from 0.
+        packet: u64,
+    },
+}
+
+/// An AQM under replay.
+pub struct Replay {
+    subject: Subject,
+    asked: u64,
+    last: u64,
+}
+
+enum Subject {
+    Law(Law),
+    Program(Box<Program>),
+}
+
+impl Replay {
+    /// An AQM before its first packet. A P4 program comes loaded and configured.
+    ///
+    /// # Errors
+    /// If the configuration is not allowed, or names a discipline that has no decisions apart from
+    /// its queue.
+    pub fn new(
+        config: &ReplayConfig,
+        plane: Option<Box<dyn DataPlane>>,
+    ) -> Result<Replay, ConfigError> {
+        config.check()?;
+        let subject = match (&config.aqm, plane) {
+            (Aqm::Native(native), _) => Subject::Law(Law::new(native)?),
+            (Aqm::P4(p4), Some(plane)) => {
+                Subject::Program(Box::new(Program::new(plane, &p4.control, config.latency())))
+            }
+            (Aqm::P4(_), None) => return Err(ConfigError::PlaneMissing),
+        };
+        Ok(Replay { subject, asked: 0, last: 0 })
+    }
+
+    /// What the AQM decides about the next packet of the trace.
+    ///
+    /// # Errors
+    /// If the packet is older than the last one, or the program does not forward it.
+    pub fn decide(&mut self, dequeue: &Dequeue) -> Result<Decision, ReplayError> {
+        let packet = self.asked;
+        if dequeue.time.0 < self.last {
+            return Err(ReplayError::Order { packet });
+        }
+        (self.asked, self.last) = (packet + 1, dequeue.time.0);
+        match &mut self.subject {
+            Subject::Law(law) => Ok(law.decide(dequeue)),
+            Subject::Program(program) => {
+                program.decide(dequeue).ok_or(ReplayError::NotForwarded { packet })
+            }
+        }
+    }
+
+    /// What became of the program's mirrored copies; none for a native law.
+    pub fn copies(&self) -> Copies {
+        match &self.subject {
+            Subject::Law(_) => Copies::default(),
+            Subject::Program(program) => program.copies(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A P4 program under replay: both passes of each packet, and its mirrored copies in between.
+//!
+//! The packet enters ingress at the instant that makes the difference of the two passes' clocks its
+//! sojourn time, and egress when it leaves the queue. On a chip that difference has the few hundred
+//! nanoseconds of the ingress pipeline in it, too; here all AQMs are told the same sojourn time. A
+//! copy goes through egress of its session's port a fixed time after the pass that asked for it.
+//! There is no queue of copies and none is lost.
+
+use super::frames::Frames;
+use super::trace::{Decision, Dequeue};
+use crate::config::{ControlConfig, MirrorSessionConfig};
+use crate::simulation::SENDERS;
+use serde::Serialize;
+use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_targets::{DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
+use std::collections::VecDeque;
+
+/// Length of the frame check sequence, which the switch counts.
+const FCS: u32 = 4;
+/// Most passes of copies between two packets of the trace: without latency, a program whose copies
+/// beget copies would never come to the second one.
+const MOST_PASSES: u32 = 1_000;
+
+/// What became of mirrored copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Copies {
+    /// Asked for.
+    pub requested: u64,
+    /// Not made because the program named a session that is not configured.
+    pub no_session: u64,
+    /// Passes through egress that copies have made.
+    pub passes: u64,
+}
+
+/// A copy, or a recirculated packet, on its way to an egress pass.
+struct Returning {
+    due: Time,
+    port: PortId,
+    queue: u8,
+    packet: Packet,
+}
+
+pub(super) struct Program {
+    plane: Box<dyn DataPlane>,
+    sessions: Vec<MirrorSessionConfig>,
+    latency: Time,
+    frames: Frames,
+    /// In the order of `due`: all of them take the same time.
+    returning: VecDeque<Returning>,
+    copies: Copies,
+}
+
+impl Program {
+    pub fn new(plane: Box<dyn DataPlane>, control: &ControlConfig, latency: Time) -> Program {
+        Program {
+            plane,
+            sessions: control.mirror_sessions.clone(),
+            latency,
+            frames: Frames::new(),
+            returning: VecDeque::new(),
+            copies: Copies::default(),
+        }
+    }
+
+    pub fn copies(&self) -> Copies {
+        self.copies
+    }
+
+    /// The program's decision about a packet; none if ingress does not forward it.
+    pub fn decide(&mut self, row: &Dequeue) -> Option<Decision> {
+        self.return_copies(row.time);
+        let unsynchronised = !self.returning.is_empty();
+        let arrived = row.time.saturating_sub(row.sojourn);
+        let input = IngressInput { port: SENDERS, arrived, now: arrived, resubmitted: false };
+        let frame = self.frames.make(row.size);
+        let admitted = self.plane.ingress(&input, frame);
+        let (packet, port) = (admitted.packet?, admitted.admission.unicast?);
+        let input = EgressInput {
+            cos: admitted.admission.cos,
+            enqueued: arrived,
+            // What it found on arrival is not in the trace.
+            enqueue_depth: row.cells,
+            dequeue_depth: row.cells,
+            ..self::input(port, admitted.admission.queue, row.time, &packet)
+        };
+        let out = self.plane.egress(&input, packet);
+        self.request(out.mirror, row.time);
+        Some(Decision { dropped: out.packet.is_none(), unsynchronised })
+    }
+
+    /// Takes every copy that has come back by `now` through its egress pass.
+    fn return_copies(&mut self, now: Time) {
+        for _ in 0..MOST_PASSES {
+            if self.returning.front().is_none_or(|copy| copy.due > now) {
+                return;
+            }
+            let Some(copy) = self.returning.pop_front() else { return };
+            self.copies.passes += 1;
+            let input = EgressInput {
+                enqueued: copy.due,
+                mirrored: true,
+                ..self::input(copy.port, copy.queue, copy.due, &copy.packet)
+            };
+            let EgressOutput { packet, mirror, .. } = self.plane.egress(&input, copy.packet);
+            self.request(mirror, copy.due);
+            if let Some(packet) = packet {
+                self.recirculate(copy.port, packet, copy.due);
+            }
+        }
+    }
+
+    /// A copy that egress has sent on enters ingress by its port, and comes to egress once more.
+    fn recirculate(&mut self, port: PortId, packet: Packet, now: Time) {
+        let input = IngressInput { port, arrived: now, now, resubmitted: false };
+        let admitted = self.plane.ingress(&input, packet);
+        if let (Some(packet), Some(port)) = (admitted.packet, admitted.admission.unicast) {
+            let (due, queue) = (now + self.latency, admitted.admission.queue);
+            self.returning.push_back(Returning { due, port, queue, packet });
+        }
+    }
+
+    fn request(&mut self, mirror: Option<Mirror>, now: Time) {
+        let Some(Mirror { session, direction: _, mut packet, .. }) = mirror else { return };
+        self.copies.requested += 1;
+        let Some(session) = self.sessions.iter().find(|known| known.session == session) else {
+            self.copies.no_session += 1;
+            return;
+        };
+        if session.max_length > 0 {
+            packet.truncate(Bytes(u64::from(session.max_length)));
+        }
+        let (due, port, queue) = (now + self.latency, PortId(session.port), session.queue);
+        self.returning.push_back(Returning { due, port, queue, packet });
+    }
+}
+
+/// A packet that waited for nothing in an empty queue.
+fn input(port: PortId, queue: u8, now: Time, packet: &Packet) -> EgressInput {
+    EgressInput {
+        port,
+        queue,
+        enqueued: now,
+        dequeued: now,
+        now,
+        length: packet.len().0 as u32 + FCS,
+        ..EgressInput::default()
+    }
+}

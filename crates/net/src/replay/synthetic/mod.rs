@@ -1,0 +1,222 @@
+//! Synthetic traces: one queue in front of a line, offered a load that a profile changes.
+//!
+//! Packets come one after the other at random gaps, wait in one queue with a limit, and leave it in
+//! order at the line's rate. All arithmetic is in whole picoseconds, so the same configuration gives
+//! the same trace on every machine. Nobody reacts to anything: there is no AQM in here, and this
+//! file must not know what a trace is for.
+
+mod profile;
+
+pub use profile::Profile;
+
+use super::trace::Dequeue;
+use crate::config::{ConfigError, invalid, within};
+use oorandom::Rand64;
+use profile::{FULL, Phase, Profiled};
+use serde::{Deserialize, Serialize};
+use sojourn_packet::{Bytes, Time};
+use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
+use std::collections::VecDeque;
+
+const PS: u64 = 1_000;
+const ETHERNET: u32 = 14;
+const FCS: u32 = 4;
+const CELL: u32 = 80;
+/// Lengths of IP packets to draw from, and how often each is drawn: acknowledgements, the old
+/// minimum MTU, Ethernet's, and jumbo frames.
+const SIZES: [(u32, u64); 5] = [(40, 3), (576, 1), (1_500, 3), (4_000, 1), (9_000, 3)];
+/// Packets of one sender, of one length, come in trains of at most so many.
+const LONGEST_TRAIN: u64 = 16;
+
+/// A synthetic trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyntheticConfig {
+    /// How the load changes.
+    pub profile: Profile,
+    /// Rate of the line, bit/s; a packet holds it with preamble, FCS and gap.
+    pub rate: u64,
+    /// How long, ns.
+    pub duration: u64,
+    /// Seed of gaps, sizes and the profile's draws.
+    pub seed: u64,
+    /// When the first packet comes, ns. By default 3.5 s, so that the clock's low 32 bits of
+    /// nanoseconds, which P4 programs work with, start again from 0 in the trace's first second.
+    #[serde(default = "default_start")]
+    pub start: u64,
+    /// Room in the queue, as the time that the line takes to drain it, ns. By default 30 ms.
+    #[serde(default = "default_limit")]
+    pub limit: u64,
+    /// Length of all IP packets; by default they are mixed, from 40 to 9,000 bytes.
+    #[serde(default)]
+    pub packet_size: Option<u32>,
+}
+
+fn default_start() -> u64 {
+    3_500_000_000
+}
+
+fn default_limit() -> u64 {
+    30_000_000
+}
+
+impl SyntheticConfig {
+    /// From JSON, checked.
+    ///
+    /// # Errors
+    /// If it has another shape, or a value that is not allowed.
+    pub fn from_json(text: &str) -> Result<SyntheticConfig, ConfigError> {
+        let config: SyntheticConfig =
+            serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        within("rate", self.rate, 1_000_000..=1_000_000_000_000)?;
+        within("duration", self.duration, 1..=1_000_000_000_000)?;
+        within("start", self.start, 0..=1_000_000_000_000)?;
+        within("limit", self.limit, 1_000..=1_000_000_000)?;
+        match self.packet_size {
+            Some(size) if !(40..=9_000).contains(&size) => {
+                Err(invalid("packet_size", size, "40 to 9000 bytes"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    arrived: u64,
+    size: u32,
+}
+
+impl Waiting {
+    fn cells(self) -> u32 {
+        (self.size + FCS).div_ceil(CELL)
+    }
+}
+
+/// A synthetic trace in the making: an iterator over its rows. Instants in ps.
+#[derive(Debug)]
+pub struct Synthetic {
+    config: SyntheticConfig,
+    random: Rand64,
+    profile: Profiled,
+    phase: Phase,
+    arrival: u64,
+    end: u64,
+    free: u64,
+    train: (u32, u64),
+    queue: VecDeque<Waiting>,
+    room: u64,
+    backlog: u64,
+    cells: u32,
+}
+
+impl Synthetic {
+    /// The trace before its first row.
+    ///
+    /// # Errors
+    /// If a value is not allowed.
+    pub fn new(config: SyntheticConfig) -> Result<Synthetic, ConfigError> {
+        config.check()?;
+        let start = config.start * PS;
+        let mut random = Rand64::new(u128::from(config.seed));
+        let mut profile = Profiled::new(config.profile);
+        let bytes = u128::from(config.limit) * u128::from(config.rate) / 8_000_000_000;
+        let mut trace = Synthetic {
+            phase: profile.next(start, &mut random),
+            arrival: start,
+            end: start + config.duration * PS,
+            free: start,
+            train: (0, 0),
+            queue: VecDeque::new(),
+            room: bytes as u64,
+            backlog: 0,
+            cells: 0,
+            profile,
+            random,
+            config,
+        };
+        trace.enter_phase(start);
+        Ok(trace)
+    }
+
+    /// Time on the line, ps; `share` thousandths of it are there.
+    fn service(&self, size: u32, share: u64) -> u64 {
+        let bits = (wire_bytes(Bytes(u64::from(size))).0 + INTER_FRAME_GAP) * 8;
+        let rate = u128::from(self.config.rate) * u128::from(share);
+        (u128::from(bits) * 1_000_000_000_000 * u128::from(FULL) / rate) as u64
+    }
+
+    /// Goes on to the phase of the instant `at` and the first arrival in it.
+    fn enter_phase(&mut self, at: u64) {
+        self.arrival = at;
+        while self.phase.until <= self.arrival || self.phase.load == 0 {
+            self.arrival = self.arrival.max(self.phase.until);
+            self.phase = self.profile.next(self.arrival, &mut self.random);
+        }
+    }
+
+    /// The packet that arrives now joins the queue if there is room; the next one is drawn.
+    fn arrive(&mut self) {
+        let size = self.draw_size();
+        if self.backlog + u64::from(size) <= self.room.max(u64::from(size)) {
+            let packet = Waiting { arrived: self.arrival, size };
+            self.backlog += u64::from(size);
+            self.cells += packet.cells();
+            self.queue.push_back(packet);
+        }
+        let mean = self.service(size, self.phase.load);
+        let gap = self.random.rand_range(0..2 * mean + 1);
+        self.enter_phase(self.arrival + gap);
+    }
+
+    /// Length of the next frame, without FCS.
+    fn draw_size(&mut self) -> u32 {
+        if self.train.1 == 0 {
+            let all = SIZES.iter().map(|(_, weight)| weight).sum();
+            let mut draw = self.random.rand_range(0..all);
+            for (ip, weight) in SIZES {
+                if draw < weight {
+                    self.train.0 = ip;
+                    break;
+                }
+                draw -= weight;
+            }
+            self.train.1 = self.random.rand_range(1..LONGEST_TRAIN + 1);
+        }
+        self.train.1 -= 1;
+        self.config.packet_size.unwrap_or(self.train.0) + ETHERNET
+    }
+}
+
+impl Iterator for Synthetic {
+    type Item = Dequeue;
+
+    fn next(&mut self) -> Option<Dequeue> {
+        // Everybody who has come by the time the line is free for the head is in the queue then.
+        let at = loop {
+            let at = self.queue.front().map(|head| self.free.max(head.arrived));
+            match at {
+                Some(at) if self.arrival > at => break at,
+                _ if self.arrival >= self.end => break at?,
+                _ => self.arrive(),
+            }
+        };
+        let packet = self.queue.pop_front()?;
+        self.backlog -= u64::from(packet.size);
+        self.cells -= packet.cells();
+        self.free = at + self.service(packet.size, self.phase.service);
+        let (time, arrived) = (at.div_ceil(PS), packet.arrived.div_ceil(PS));
+        (at < self.end).then_some(Dequeue {
+            time: Time(time),
+            sojourn: Time(time - arrived),
+            backlog: Bytes(self.backlog),
+            cells: self.cells,
+            size: packet.size,
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! The rows of a trace, and a decision about one of them.
+//!
+//! Plain data. Times are ns since the start of the run that the trace is from.
+
+use sojourn_packet::{Bytes, Time};
+
+/// A packet that leaves a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dequeue {
+    /// When it leaves.
+    pub time: Time,
+    /// How long it was in the queue.
+    pub sojourn: Time,
+    /// Bytes that stay behind it, frames without FCS.
+    pub backlog: Bytes,
+    /// The same in the traffic manager's cells of 80 bytes, each packet with its FCS.
+    pub cells: u32,
+    /// Its own length: the frame without FCS.
+    pub size: u32,
+}
+
+/// A trace, a column each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceRows {
+    /// See [`Dequeue::time`].
+    pub time: Vec<u64>,
+    /// See [`Dequeue::sojourn`].
+    pub sojourn: Vec<u64>,
+    /// See [`Dequeue::backlog`].
+    pub backlog: Vec<u64>,
+    /// See [`Dequeue::cells`].
+    pub cells: Vec<u32>,
+    /// See [`Dequeue::size`].
+    pub size: Vec<u32>,
+}
+
+impl TraceRows {
+    /// Appends a row.
+    pub fn push(&mut self, row: &Dequeue) {
+        self.time.push(row.time.0);
+        self.sojourn.push(row.sojourn.0);
+        self.backlog.push(row.backlog.0);
+        self.cells.push(row.cells);
+        self.size.push(row.size);
+    }
+
+    /// How many rows there are: as many as the shortest column has.
+    pub fn len(&self) -> usize {
+        [self.time.len(), self.sojourn.len(), self.backlog.len(), self.cells.len(), self.size.len()]
+            .into_iter()
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All rows in turn.
+    pub fn rows(&self) -> impl Iterator<Item = Dequeue> + '_ {
+        (0..self.len()).map(|i| Dequeue {
+            time: Time(self.time[i]),
+            sojourn: Time(self.sojourn[i]),
+            backlog: Bytes(self.backlog[i]),
+            cells: self.cells[i],
+            size: self.size[i],
+        })
+    }
+}
+
+/// What an AQM decided about a packet, and in what state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// It is dropped.
+    pub dropped: bool,
+    /// A mirrored copy was still on its way to the registers when the packet came.
+    pub unsynchronised: bool,
+}
+
+/// Bit of [`Decision::bits`] for a dropped packet.
+pub const DECISION_DROPPED: u8 = 1;
+/// Bit of [`Decision::bits`] for a packet that met registers whose copy was still under way.
+pub const DECISION_UNSYNCHRONISED: u8 = 2;
+
+impl Decision {
+    /// Both answers in one byte.
+    pub fn bits(self) -> u8 {
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        bit(self.dropped, DECISION_DROPPED) | bit(self.unsynchronised, DECISION_UNSYNCHRONISED)
+    }
+}

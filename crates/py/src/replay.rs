@@ -1,0 +1,103 @@
+//! A replay and a synthetic trace as Python objects; rows cross as little-endian columns.
+
+use crate::columns::column;
+use crate::errors::ConfigError;
+use crate::program;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use sojourn_net::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// An AQM that is asked about the packets of a trace, from a configuration in JSON.
+#[pyclass(module = "sojourn._core")]
+pub struct Replay {
+    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    replay: Mutex<replay::Replay>,
+}
+
+#[pymethods]
+impl Replay {
+    #[new]
+    fn new(py: Python<'_>, config: &str) -> PyResult<Replay> {
+        let config = ReplayConfig::from_json(config).map_err(refused)?;
+        let replay = py.detach(|| {
+            let plane = program::plane(&config.aqm, config.seed)?;
+            replay::Replay::new(&config, plane).map_err(refused)
+        })?;
+        Ok(Replay { replay: Mutex::new(replay) })
+    }
+
+    /// The decisions about the next rows of the trace, one byte each.
+    fn decide<'py>(
+        &mut self,
+        py: Python<'py>,
+        rows: BTreeMap<String, Vec<u8>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let rows = read_rows(&rows)?;
+        let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let decisions = py.detach(|| {
+            let decide = |row| replay.decide(&row).map(replay::Decision::bits);
+            rows.rows().map(decide).collect::<Result<Vec<u8>, _>>()
+        });
+        Ok(PyBytes::new(py, &decisions.map_err(refused)?))
+    }
+
+    /// Mirrored copies so far: asked for, without a session, passes that they have made.
+    fn copies(&mut self) -> (u64, u64, u64) {
+        let copies = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner).copies();
+        (copies.requested, copies.no_session, copies.passes)
+    }
+}
+
+/// A synthetic trace, from a configuration in JSON.
+#[pyclass(module = "sojourn._core")]
+pub struct SyntheticTrace {
+    trace: Mutex<replay::Synthetic>,
+}
+
+#[pymethods]
+impl SyntheticTrace {
+    #[new]
+    fn new(config: &str) -> PyResult<SyntheticTrace> {
+        let config = SyntheticConfig::from_json(config).map_err(refused)?;
+        let trace = replay::Synthetic::new(config).map_err(refused)?;
+        Ok(SyntheticTrace { trace: Mutex::new(trace) })
+    }
+
+    /// The next rows, at most `most`; no row at the end of the trace.
+    fn take<'py>(&mut self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
+        let trace = self.trace.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = TraceRows::default();
+        py.detach(|| trace.take(most).for_each(|row| rows.push(&row)));
+        let columns = PyDict::new(py);
+        columns.set_item("time", column(py, &rows.time, u64::to_le_bytes)?)?;
+        columns.set_item("sojourn", column(py, &rows.sojourn, u64::to_le_bytes)?)?;
+        columns.set_item("backlog", column(py, &rows.backlog, u64::to_le_bytes)?)?;
+        columns.set_item("cells", column(py, &rows.cells, u32::to_le_bytes)?)?;
+        columns.set_item("size", column(py, &rows.size, u32::to_le_bytes)?)?;
+        Ok(columns)
+    }
+}
+
+fn read_rows(columns: &BTreeMap<String, Vec<u8>>) -> PyResult<TraceRows> {
+    let bytes = |name: &str| match columns.get(name) {
+        Some(bytes) => Ok(bytes.as_slice()),
+        None => Err(ConfigError::new_err(format!("the trace has no column `{name}`"))),
+    };
+    Ok(TraceRows {
+        time: words(bytes("time")?, u64::from_le_bytes),
+        sojourn: words(bytes("sojourn")?, u64::from_le_bytes),
+        backlog: words(bytes("backlog")?, u64::from_le_bytes),
+        cells: words(bytes("cells")?, u32::from_le_bytes),
+        size: words(bytes("size")?, u32::from_le_bytes),
+    })
+}
+
+fn words<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|word| read(*word)).collect()
+}
+
+fn refused(error: impl ToString) -> PyErr {
+    ConfigError::new_err(error.to_string())
+}

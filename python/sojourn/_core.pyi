@@ -28,6 +28,23 @@ class Simulation:
     def report(self) -> str:
         """The counters so far, as JSON."""
 
+class Replay:
+    """An AQM that is asked about the packets of a trace."""
+
+    def __init__(self, config: str) -> None: ...
+    def decide(self, rows: dict[str, bytes]) -> bytes:
+        """A byte a row: bit 0 for a drop, bit 1 if a mirrored copy was still under way."""
+
+    def copies(self) -> tuple[int, int, int]:
+        """Mirrored copies: asked for, without a session, passes that they have made."""
+
+class SyntheticTrace:
+    """A trace that the engine makes up."""
+
+    def __init__(self, config: str) -> None: ...
+    def take(self, most: int) -> dict[str, bytes]:
+        """The next rows."""
+
 def check_config(config: str) -> None:
     """Checks a configuration, and that its program can be loaded."""
 

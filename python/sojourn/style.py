@@ -18,7 +18,7 @@ DELAY_FLOOR = 0.2
 """ms; shorter delays are drawn here, as a logarithmic scale has no zero."""
 
 _PLAIN = "#7a7f87"
-_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -37,7 +37,7 @@ def looks(runs: Iterable[RecordedRun]) -> dict[str, Look]:
     chosen = {}
     for run in runs:
         if run.family not in colours:
-            colours[run.family] = _COLOURS[(len(colours) - 1) % len(_COLOURS)]
+            colours[run.family] = COLOURS[(len(colours) - 1) % len(COLOURS)]
         index = variants[run.family] = variants.get(run.family, -1) + 1
         chosen[run.label] = Look(colours[run.family], _DASHES[index % len(_DASHES)])
     return chosen

@@ -187,15 +187,20 @@ def _spread(bounds: tuple[int, int], index: int, count: int) -> int:
 def _planned(
     choice: AqmChoice, aqm: Aqm, label: str, common: dict[str, Any], beside: Path | None
 ) -> PlannedRun:
-    if aqm.program is None:
-        config: dict[str, Any] = {"kind": "native", "name": aqm.name} | choice.parameters
-        sources: dict[str, str] = {}
-    else:
-        config = _program_config(choice, aqm.program, aqm, beside)
-        sources = _sources(aqm.program, config["include_paths"])
+    config, sources = aqm_config(choice, aqm, beside)
     variant = label.removeprefix(aqm.name).strip(" ()")
     folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
     return PlannedRun(label, folder, aqm.name, variant, common | {"aqm": config}, sources)
+
+
+def aqm_config(
+    choice: AqmChoice, aqm: Aqm, beside: Path | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the engine is told of an AQM, and the P4 files that it reads, each with its SHA-256."""
+    if aqm.program is None:
+        return {"kind": "native", "name": aqm.name} | choice.parameters, {}
+    config = _program_config(choice, aqm.program, aqm, beside)
+    return config, _sources(aqm.program, config["include_paths"])
 
 
 def _program_config(

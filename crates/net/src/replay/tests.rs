@@ -145,14 +145,16 @@ fn synthetic(profile: Profile, rate: u64, duration: u64) -> SyntheticConfig {
         duration,
         seed: 3,
         start: 3_500_000_000,
-        limit: 30_000_000,
+        interval: 100_000_000,
+        target: 5_000_000,
         packet_size: None,
     }
 }
 
 #[test]
 fn a_synthetic_queue_is_first_in_first_out_and_never_faster_than_its_line() {
-    for profile in [Profile::Wander, Profile::Bursts, Profile::Gaps, Profile::Rates] {
+    use Profile::{Bursts, Flicker, Gaps, Pauses, Rates, Wander};
+    for profile in [Wander, Bursts, Gaps, Rates, Pauses, Flicker] {
         let rows: Vec<_> =
             Synthetic::new(synthetic(profile, 1_000_000_000, 2_000_000_000)).unwrap().collect();
         assert!(rows.len() > 5_000, "{profile:?}: {}", rows.len());
@@ -180,6 +182,16 @@ fn the_backlog_is_what_has_arrived_and_not_left() {
         });
         assert_eq!((row.backlog.0, row.cells), (bytes, cells), "row {i}");
     }
+}
+
+#[test]
+fn a_flickering_queue_crosses_target_again_and_again() {
+    // The load fills the queue up to TARGET first, at a tenth of the line's rate.
+    let config = synthetic(Profile::Flicker, 10_000_000_000, 100_000_000);
+    let above = Synthetic::new(config).unwrap().map(|row| row.sojourn >= Time::from_millis(5));
+    let above: Vec<_> = above.skip_while(|above| !above).collect();
+    let crossings = above.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(above.len() > 5_000 && crossings * 100 > above.len(), "{crossings} of {}", above.len());
 }
 
 #[test]

@@ -12,9 +12,10 @@ pub use profile::Profile;
 use super::trace::Dequeue;
 use crate::config::{ConfigError, invalid, within};
 use oorandom::Rand64;
-use profile::{FULL, Phase, Profiled};
+use profile::{FULL, Phase, Profiled, SWING};
 use serde::{Deserialize, Serialize};
 use sojourn_packet::{Bytes, Time};
+use sojourn_switch::discipline::codel::Params;
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use std::collections::VecDeque;
 
@@ -44,9 +45,12 @@ pub struct SyntheticConfig {
     /// nanoseconds, which P4 programs work with, start again from 0 in the trace's first second.
     #[serde(default = "default_start")]
     pub start: u64,
-    /// Room in the queue, as the time that the line takes to drain it, ns. By default 30 ms.
-    #[serde(default = "default_limit")]
-    pub limit: u64,
+    /// The AQM's INTERVAL, ns, which the profile's times are multiples of. By default 100 ms.
+    #[serde(default = "default_interval")]
+    pub interval: u64,
+    /// The AQM's TARGET, ns. The queue has room for six times as much. By default 5 ms.
+    #[serde(default = "default_target")]
+    pub target: u64,
     /// Length of all IP packets; by default they are mixed, from 40 to 9,000 bytes.
     #[serde(default)]
     pub packet_size: Option<u32>,
@@ -56,9 +60,16 @@ fn default_start() -> u64 {
     3_500_000_000
 }
 
-fn default_limit() -> u64 {
-    30_000_000
+fn default_interval() -> u64 {
+    Params::default().interval.0
 }
+
+fn default_target() -> u64 {
+    Params::default().target.0
+}
+
+/// Room in the queue, in TARGETs.
+const ROOM: u64 = 6;
 
 impl SyntheticConfig {
     /// From JSON, checked.
@@ -76,7 +87,8 @@ impl SyntheticConfig {
         within("rate", self.rate, 1_000_000..=1_000_000_000_000)?;
         within("duration", self.duration, 1..=1_000_000_000_000)?;
         within("start", self.start, 0..=1_000_000_000_000)?;
-        within("limit", self.limit, 1_000..=1_000_000_000)?;
+        within("interval", self.interval, 100..=10_000_000_000)?;
+        within("target", self.target, 1..=1_000_000_000)?;
         match self.packet_size {
             Some(size) if !(40..=9_000).contains(&size) => {
                 Err(invalid("packet_size", size, "40 to 9000 bytes"))
@@ -113,6 +125,8 @@ pub struct Synthetic {
     room: u64,
     backlog: u64,
     cells: u32,
+    /// What the line has to do for those who wait, ps at the full rate.
+    work: u64,
 }
 
 impl Synthetic {
@@ -124,8 +138,8 @@ impl Synthetic {
         config.check()?;
         let start = config.start * PS;
         let mut random = Rand64::new(u128::from(config.seed));
-        let mut profile = Profiled::new(config.profile);
-        let bytes = u128::from(config.limit) * u128::from(config.rate) / 8_000_000_000;
+        let mut profile = Profiled::new(config.profile, config.interval * PS, config.target * PS);
+        let room = u128::from(ROOM * config.target) * u128::from(config.rate) / 8_000_000_000;
         let mut trace = Synthetic {
             phase: profile.next(start, &mut random),
             arrival: start,
@@ -133,9 +147,10 @@ impl Synthetic {
             free: start,
             train: (0, 0),
             queue: VecDeque::new(),
-            room: bytes as u64,
+            room: room as u64,
             backlog: 0,
             cells: 0,
+            work: 0,
             profile,
             random,
             config,
@@ -157,6 +172,9 @@ impl Synthetic {
         while self.phase.until <= self.arrival || self.phase.load == 0 {
             self.arrival = self.arrival.max(self.phase.until);
             self.phase = self.profile.next(self.arrival, &mut self.random);
+            if self.phase.pause {
+                self.free = self.free.max(self.phase.until);
+            }
         }
     }
 
@@ -167,11 +185,19 @@ impl Synthetic {
             let packet = Waiting { arrived: self.arrival, size };
             self.backlog += u64::from(size);
             self.cells += packet.cells();
+            self.work += self.service(size, FULL);
             self.queue.push_back(packet);
         }
-        let mean = self.service(size, self.phase.load);
+        let mean = self.service(size, self.offered());
         let gap = self.random.rand_range(0..2 * mean + 1);
         self.enter_phase(self.arrival + gap);
+    }
+
+    /// The load that the phase offers now.
+    fn offered(&self) -> u64 {
+        let Phase { load, level: Some(level), .. } = self.phase else { return self.phase.load };
+        let wait = self.free.saturating_sub(self.arrival) + self.work;
+        if wait < level { load + SWING } else { load - SWING }
     }
 
     /// Length of the next frame, without FCS.
@@ -209,6 +235,7 @@ impl Iterator for Synthetic {
         let packet = self.queue.pop_front()?;
         self.backlog -= u64::from(packet.size);
         self.cells -= packet.cells();
+        self.work -= self.service(packet.size, FULL);
         self.free = at + self.service(packet.size, self.phase.service);
         let (time, arrived) = (at.div_ceil(PS), packet.arrived.div_ceil(PS));
         (at < self.end).then_some(Dequeue {

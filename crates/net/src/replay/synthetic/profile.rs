@@ -1,14 +1,16 @@
 //! How the load on a synthetic queue changes: one course for each thing that could upset an AQM.
 //!
 //! A profile is a sequence of phases, each with a load and a line rate in thousandths of the full
-//! rate. It must not know packets or queues.
+//! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds, if that is 100 ms as by
+//! default. It must not know packets or queues.
 
 use oorandom::Rand64;
 use serde::{Deserialize, Serialize};
 
 /// The full rate, in the unit of phases.
 pub(super) const FULL: u64 = 1_000;
-const MS: u64 = 1_000_000_000;
+/// By how much a load is changed that holds the sojourn time at a level.
+pub(super) const SWING: u64 = 100;
 
 /// What a synthetic queue goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,10 +20,16 @@ pub enum Profile {
     Wander,
     /// Bursts at ten times the rate on top of a busy line, then some air.
     Bursts,
-    /// Overload, then silence for anything between a millisecond and four seconds.
+    /// Overload, then silence for anything between a hundredth of an INTERVAL and 41 INTERVALs.
     Gaps,
-    /// The line's rate falls to as little as a twentieth and rises again; the load follows 50 ms late.
+    /// The line's rate falls to as little as a twentieth and rises again; the load follows half
+    /// an INTERVAL late.
     Rates,
+    /// The line stands still for up to one and a half INTERVALs while packets wait.
+    Pauses,
+    /// The sojourn time stands at TARGET and crosses it again and again; from time to time
+    /// it stays a little above for longer than an INTERVAL.
+    Flicker,
 }
 
 /// A stretch of time with one load.
@@ -33,6 +41,10 @@ pub(super) struct Phase {
     pub load: u64,
     /// Rate of the line, thousandths of the full rate; not zero.
     pub service: u64,
+    /// The load goes up and down by [`SWING`] to hold the sojourn time here, ps.
+    pub level: Option<u64>,
+    /// The line stands still all the while.
+    pub pause: bool,
 }
 
 /// A profile with its place in the course.
@@ -41,41 +53,59 @@ pub(super) struct Profiled {
     profile: Profile,
     step: u64,
     service: u64,
+    /// A hundredth of the AQM's INTERVAL, ps.
+    unit: u64,
+    /// The AQM's TARGET, ps.
+    target: u64,
 }
 
 impl Profiled {
-    pub fn new(profile: Profile) -> Profiled {
-        Profiled { profile, step: 0, service: FULL }
+    pub fn new(profile: Profile, interval: u64, target: u64) -> Profiled {
+        let unit = (interval / 100).max(1);
+        Profiled { profile, step: 0, service: FULL, unit, target }
     }
 
     /// The phase that begins at `now`.
     pub fn next(&mut self, now: u64, random: &mut Rand64) -> Phase {
         let step = self.step;
         self.step += 1;
+        let (mut level, mut pause) = (None, false);
+        let ms = self.unit;
         let mut between = |low: u64, high: u64| random.rand_range(low..high + 1);
         let (length, load) = match self.profile {
             Profile::Wander => {
                 let loads = [600, 900, 980, 1_000, 1_020, 1_100, 1_300];
-                (between(20 * MS, 800 * MS), loads[between(0, 6) as usize])
+                (between(20 * ms, 800 * ms), loads[between(0, 6) as usize])
             }
             Profile::Bursts => match step % 3 {
-                0 => (between(MS / 10, 3 * MS), 10_000),
-                1 => (between(10 * MS, 500 * MS), between(980, 1_005)),
-                _ => (between(MS, 60 * MS), between(300, 950)),
+                0 => (between(ms / 10, 3 * ms), 10_000),
+                1 => (between(10 * ms, 500 * ms), between(980, 1_005)),
+                _ => (between(ms, 60 * ms), between(300, 950)),
             },
             Profile::Gaps => match step % 2 {
-                0 => (between(120 * MS, 700 * MS), between(1_050, 1_500)),
-                _ => (between(1, 8) * between(1, 8) * between(1, 64) * MS, 0),
+                0 => (between(120 * ms, 700 * ms), between(1_050, 1_500)),
+                _ => (between(1, 8) * between(1, 8) * between(1, 64) * ms, 0),
             },
             Profile::Rates => match step % 2 {
                 0 => {
                     let before = self.service;
                     self.service = [1_000, 500, 200, 100, 50][between(0, 4) as usize];
-                    (50 * MS, before)
+                    (50 * ms, before)
                 }
-                _ => (between(100 * MS, 700 * MS), self.service * between(950, 1_200) / FULL),
+                _ => (between(100 * ms, 700 * ms), self.service * between(950, 1_200) / FULL),
             },
+            Profile::Pauses => {
+                pause = step % 2 == 1;
+                level = Some(2 * self.target);
+                (if pause { between(ms, 150 * ms) } else { between(50 * ms, 400 * ms) }, FULL)
+            }
+            Profile::Flicker => {
+                let stays_above = step % 4 == 3;
+                level = Some(self.target + if stays_above { ms / 10 } else { 0 });
+                let longest = if stays_above { 400 * ms } else { 60 * ms };
+                (between(longest / 4, longest), FULL)
+            }
         };
-        Phase { until: now + length, load, service: self.service }
+        Phase { until: now + length, load, service: self.service, level, pause }
     }
 }

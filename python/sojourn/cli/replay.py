@@ -1,0 +1,135 @@
+"""`sojourn replay`: the same packets put to several programs, decision by decision."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sojourn.cli.shared import Json, app, open_console
+from sojourn.errors import ScenarioError
+from sojourn.layout import shown
+from sojourn.replay import PROFILES, Parameters, Study, find_traces, subjects
+from sojourn.replay.output import DECISIONS, StudyFolder
+from sojourn.replay.study import DEFAULT_AQMS
+from sojourn.replay.table import (
+    COMPARED,
+    LEGEND,
+    RACE_LEGEND,
+    RACED,
+    text,
+)
+from sojourn.units import RATE, TIME, Dimension
+
+_RATES = ("100 Mbit/s", "1 Gbit/s", "10 Gbit/s", "100 Gbit/s")
+
+
+@app.command()
+def replay(
+    trace: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"A run's folder or rows, or a synthetic trace: {', '.join(PROFILES)}. "
+            "By default all synthetic ones."
+        ),
+    ] = None,
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(help="A program's name or .p4 file. Repeatable. By default all CoDels."),
+    ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(help="Line rate of synthetic traces. Repeatable. By default 100M to 100G."),
+    ] = None,
+    duration: Annotated[str | None, typer.Option(help="Length of synthetic traces.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of synthetic traces.")] = 1,
+    packet_size: Annotated[
+        int | None,
+        typer.Option(help="Bytes of all synthetic IP packets; by default mixed, 40 to 9000."),
+    ] = None,
+    recirculation_latency: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="From a mirror request to the copy's egress pass. Several show the cost of the "
+            "delay. By default 1 us."
+        ),
+    ] = None,
+    target: Annotated[str, typer.Option(help="CoDel's TARGET, for all.")] = "5 ms",
+    interval: Annotated[str, typer.Option(help="CoDel's INTERVAL, for all.")] = "100 ms",
+    math_unit: Annotated[
+        Literal["vendor", "paper"] | None,
+        typer.Option(help="Reading of the stateful ALU's math unit."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The replay's folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Put the same packets to P4 programs and to RFC 8289; compare their decisions one by one.
+
+    Nobody reacts to a drop: all programs see one course of a queue, recorded at the bottleneck of a
+    run or made up.
+    """
+    parameters = Parameters(
+        target=_quantity("--target", target, TIME, least=1),
+        interval=_quantity("--interval", interval, TIME, least=100),
+    )
+    study = Study(
+        find_traces(
+            trace or list(PROFILES),
+            rates=[_quantity("--rate", text, RATE, least=10**6) for text in rate or _RATES],
+            duration=_quantity("--duration", duration, TIME, least=1) if duration else None,
+            seed=seed,
+            packet_size=packet_size,
+            parameters=parameters,
+        ),
+        subjects(aqm or DEFAULT_AQMS, math_unit=math_unit, parameters=parameters),
+        sorted(
+            {
+                _quantity("--recirculation-latency", text, TIME)
+                for text in recirculation_latency or ("1 us",)
+            }
+        ),
+        parameters,
+    )
+    folder = StudyFolder(out or Path("replays") / f"{datetime.now():%Y%m%d-%H%M%S}", study)
+    folder.create()
+    _replay_with_progress(folder)
+    _show(folder, as_json=as_json)
+
+
+def _quantity(option: str, text: str, dimension: Dimension, *, least: int = 0) -> int:
+    try:
+        value = dimension.parse(text)
+    except ValueError as error:
+        raise ScenarioError(f"{option} {text!r}: {error}") from error
+    if value < least:
+        raise ScenarioError(f"{option} {text!r}: must be at least {dimension.format(least)}")
+    return value
+
+
+def _replay_with_progress(folder: StudyFolder) -> None:
+    console = open_console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=40), TimeElapsedColumn())
+    progress = folder.study.progress
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task("")
+
+        def refresh() -> None:
+            total = progress.total or None
+            bars.update(task, description=progress.trace, completed=progress.done, total=total)
+
+        for found in folder.study.outcomes(refresh):
+            folder.add(found)
+    folder.finish()
+
+
+def _show(folder: StudyFolder, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"folder": str(folder.path)} | folder.as_dict(), indent=2))
+        return
+    print(text(COMPARED, folder.compared, LEGEND))
+    if folder.raced:
+        print("\n" + text(RACED, folder.raced, RACE_LEGEND))
+    print(f"\ndecisions  {shown(folder.path)}/{DECISIONS}/*.parquet")
+    print(f"pictures   {shown(folder.path)}/*.png")

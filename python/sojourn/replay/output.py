@@ -1,0 +1,166 @@
+"""A study's folder: decisions as Parquet, figures as JSON and Markdown, pictures.
+
+Stands on outcomes as they come, so that what has been replayed is on the disk whatever happens
+afterwards. Knows no terminal.
+"""
+
+import json
+import platform
+import re
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sojourn.errors import OutputError, output_error
+from sojourn.layout import shown
+from sojourn.replay import table
+from sojourn.replay.study import REFERENCE, Study, TraceOutcome
+from sojourn.units import TIME
+
+DESCRIPTION, DECISIONS, TABLES = "replay.json", "decisions", "tables.md"
+
+
+@dataclass
+class StudyFolder:
+    """A folder that fills while a study goes on."""
+
+    path: Path
+    study: Study
+    done: list[dict[str, Any]] = field(default_factory=list)
+    compared: list[tuple[str, list[table.Row]]] = field(default_factory=list)
+    raced: list[tuple[str, list[table.Row]]] = field(default_factory=list)
+    _pooled: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _races: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def create(self) -> None:
+        """Makes the folder, in place of an earlier study's; refuses any other."""
+        try:
+            if self.path.exists():
+                self._clear()
+            (self.path / DECISIONS).mkdir(parents=True, exist_ok=True)
+            self._describe()
+        except OSError as error:
+            raise output_error(error, shown(self.path)) from error
+
+    def _clear(self) -> None:
+        if not self.path.is_dir():
+            raise OutputError(f"{shown(self.path)}: there is a file of that name")
+        if not any(self.path.iterdir()):
+            return
+        if not (self.path / DESCRIPTION).is_file():
+            raise OutputError(
+                f"{shown(self.path)}: not empty and not a replay's folder; nothing was touched\n"
+                "Give another folder with --out."
+            )
+        for file in (*(self.path / DECISIONS).glob("*.parquet"), *self.path.glob("*.png")):
+            file.unlink()
+        for name in (DESCRIPTION, TABLES):
+            (self.path / name).unlink(missing_ok=True)
+
+    def add(self, found: TraceOutcome) -> None:
+        """Writes one trace's decisions, and all figures so far."""
+        several = len(self.study.latencies) > 1
+        rows = [table.comparison_row(each, several=several) for each in found.outcomes]
+        self.compared.append((table.headline(found), rows))
+        if several:
+            races = [table.race_row(each) for each in found.outcomes]
+            self.raced.append((table.headline(found), races))
+        self.done.append(_as_dict(found))
+        self._pool(found)
+        try:
+            self._write_decisions(found)
+            self._describe()
+            (self.path / TABLES).write_text(self.markdown(), encoding="utf-8")
+        except OSError as error:
+            raise output_error(error, shown(self.path)) from error
+
+    def _pool(self, found: TraceOutcome) -> None:
+        group = found.trace.group
+        for each in found.outcomes:
+            label = each.subject.label
+            if each.latency == self.study.latencies[0]:
+                by_aqm = self._pooled.setdefault(group, {})
+                by_aqm.setdefault(label, []).append(each.comparison)
+        if len(self.study.latencies) > 1:
+            for subject in self.study.subjects:
+                races = [each.race for each in found.outcomes if each.subject == subject]
+                self._races.setdefault(group, {}).setdefault(subject.label, []).append(races)
+
+    def finish(self) -> None:
+        """Draws the pictures."""
+        # Imported here because the plotting library takes longer to load than all the rest.
+        from sojourn.replay.plots import EQUIVALENCE_PLOT, RACE_PLOT, write_equivalence, write_race
+
+        try:
+            write_equivalence(self._pooled, self.path / EQUIVALENCE_PLOT)
+            if self._races:
+                write_race(self._races, self.path / RACE_PLOT)
+        except OSError as error:
+            raise output_error(error, shown(self.path)) from error
+
+    def markdown(self) -> str:
+        """All tables, for a page."""
+        parts = [table.markdown(table.COMPARED, self.compared)]
+        if self.raced:
+            parts.append(table.markdown(table.RACED, self.raced))
+        return "\n".join(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was asked for and what came out, for JSON."""
+        study = self.study
+        return {
+            "reference": study.reference,
+            "recirculation_latency": list(study.latencies),
+            "aqms": {subject.label: subject.sources for subject in study.subjects},
+            "provenance": {"sojourn": version("sojourn"), "python": platform.python_version()},
+            "traces": self.done,
+        }
+
+    def _describe(self) -> None:
+        text = json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
+        (self.path / DESCRIPTION).write_text(text, encoding="utf-8")
+
+    def _write_decisions(self, found: TraceOutcome) -> None:
+        """A row a packet: what all AQMs were told of it, and whether each of them dropped it."""
+        rows = found.rows
+        columns: dict[str, Any] = {
+            "time": rows.time,
+            "sojourn": rows.sojourn,
+            "backlog": rows.backlog,
+            "size": rows.size,
+            REFERENCE: found.reference.dropped,
+        }
+        several = len(self.study.latencies) > 1
+        for each in found.outcomes:
+            name = each.subject.label
+            if several:
+                name += f", {TIME.format(each.latency)}"
+            columns[name] = each.decisions.dropped
+            columns[f"{name}, unsynchronised"] = each.decisions.unsynchronised
+        file = re.sub(r"[^\w.+-]+", "-", found.trace.name).strip("-.") + ".parquet"
+        pq.write_table(pa.table(columns), self.path / DECISIONS / file, compression="zstd")
+
+
+def _as_dict(found: TraceOutcome) -> dict[str, Any]:
+    outcomes = []
+    for each in found.outcomes:
+        outcome = {
+            "aqm": each.subject.label,
+            "recirculation_latency": each.latency,
+            "copies": each.decisions.copies,
+            "unsynchronised_packets": int(each.decisions.unsynchronised.sum()),
+        } | each.comparison.as_dict()
+        if each.race is not None:
+            outcome["race"] = each.race.as_dict()
+        outcomes.append(outcome)
+    return {
+        "trace": found.trace.name,
+        "packets": len(found.rows),
+        "first": int(found.rows.time[0]),
+        "last": int(found.rows.time[-1]),
+        "outcomes": outcomes,
+    }

@@ -1,0 +1,240 @@
+"""The packets of one queue as they leave it: from a run's rows, or made up by the engine.
+
+Stands on the Parquet files of a run and on the engine's generator. A row says when a packet left,
+how long it had waited, what stayed behind it and how long it is; whether it was dropped afterwards
+is not asked. Knows no AQM.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sojourn import _core
+from sojourn.errors import ScenarioError
+from sojourn.layout import shown
+from sojourn.suggest import did_you_mean
+from sojourn.units import RATE
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """CoDel's, ns."""
+
+    target: int
+    interval: int
+
+
+RFC_8289 = Parameters(target=5_000_000, interval=100_000_000)
+"""The RFC's own."""
+
+PROFILES = {
+    "wander": "a load a little below and above the rate",
+    "bursts": "bursts at ten times the rate on a busy line",
+    "gaps": "overload, then silence of up to 41 INTERVALs",
+    "rates": "a line whose rate falls to a twentieth and rises again",
+    "pauses": "a line that stands still for up to 1.5 INTERVALs while packets wait",
+    "flicker": "a sojourn time that crosses TARGET again and again",
+}
+"""The engine's synthetic traces, each with what happens in it."""
+
+PACKETS = "packets.parquet"
+_TAIL = "tail"
+_FCS, _CELL = 4, 80
+_CHUNK = 1 << 16
+
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Packets in the order in which they left the queue."""
+
+    time: Longs
+    """When each left, ns."""
+    sojourn: Longs
+    """How long it had been in the queue, ns."""
+    backlog: Longs
+    """Bytes that stayed behind it."""
+    cells: Longs
+    """The same in the traffic manager's cells of 80 bytes, each packet with its FCS."""
+    size: Longs
+    """Its own bytes, FCS not counted."""
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def chunks(self) -> Iterator[dict[str, bytes]]:
+        """All rows as the engine takes them, a bounded number at a time."""
+        for start in range(0, len(self), _CHUNK):
+            yield {
+                field.name: getattr(self, field.name)[start : start + _CHUNK]
+                .astype(_WIDTHS[field.name])
+                .tobytes()
+                for field in fields(self)
+            }
+
+
+_WIDTHS = {"time": "<u8", "sojourn": "<u8", "backlog": "<u8", "cells": "<u4", "size": "<u4"}
+
+
+class Trace(Protocol):
+    """Something that has such rows."""
+
+    @property
+    def name(self) -> str:
+        """What tables and files call it."""
+
+    @property
+    def group(self) -> str:
+        """What plots put together: the rate, or that it was recorded."""
+
+    def read(self) -> Rows:
+        """Its packets."""
+
+
+@dataclass(frozen=True)
+class SyntheticTrace:
+    """A trace that the engine makes up; the same for the same values, on every machine."""
+
+    profile: str
+    rate: int
+    """Of the line, bit/s."""
+    duration: int
+    """ns"""
+    parameters: Parameters = RFC_8289
+    """CoDel's: times of a profile are multiples of them."""
+    seed: int = 1
+    packet_size: int | None = None
+    """Length of all IP packets in bytes; if absent, they are mixed, from 40 to 9,000."""
+
+    @property
+    def name(self) -> str:
+        """Profile and rate."""
+        return f"{self.profile} {self.group}"
+
+    @property
+    def group(self) -> str:
+        """The rate."""
+        return RATE.format(self.rate)
+
+    def read(self) -> Rows:
+        """Makes the packets."""
+        config = {
+            "profile": self.profile,
+            "rate": self.rate,
+            "duration": self.duration,
+            "target": self.parameters.target,
+            "interval": self.parameters.interval,
+            "seed": self.seed,
+            "packet_size": self.packet_size,
+        }
+        columns = _core.SyntheticTrace(json.dumps(config)).take(2**62)
+        arrays = {
+            name: np.frombuffer(columns[name], width).astype(np.int64)
+            for name, width in _WIDTHS.items()
+        }
+        return Rows(**arrays)
+
+
+@dataclass(frozen=True)
+class RecordedTrace:
+    """What a run recorded at its bottleneck."""
+
+    path: Path
+    """A `packets.parquet`."""
+
+    @property
+    def name(self) -> str:
+        """The folders that a run and its AQM have."""
+        return "/".join(self.path.parts[-3:-1]) or self.path.name
+
+    @property
+    def group(self) -> str:
+        """All recorded traces are one group."""
+        return "recorded"
+
+    def read(self) -> Rows:
+        """Reads the packets that left the queue, and works out what each left behind.
+
+        What was in the queue is known from those who left it later, so the trace ends where the
+        first packet came that was still waiting when the run ended.
+        """
+        columns = ["enqueued", "dequeued", "size", "verdict"]
+        try:
+            table = pq.read_table(self.path, columns=columns)
+        except (OSError, pa.ArrowInvalid, KeyError) as error:
+            raise ScenarioError(f"{shown(self.path)}: not a run's packets: {error}") from error
+        left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL
+        entered, time, size = (
+            table[name].to_numpy()[left].astype(np.int64) for name in columns[:3]
+        )
+        if not len(time):
+            raise ScenarioError(f"{shown(self.path)}: no packet left this run's queue")
+        order = np.argsort(time, kind="stable")
+        entered, time, size = entered[order], time[order], size[order]
+        known = time <= entered.max()
+        backlog = _left_behind(entered, time, size)[known]
+        cells = _left_behind(entered, time, -(-(size + _FCS) // _CELL))[known]
+        return Rows(time[known], (time - entered)[known], backlog, cells, size[known])
+
+
+def _left_behind(entered: Longs, time: Longs, amount: Longs) -> Longs:
+    """For each packet that leaves: `amount` of those that are in the queue and not yet leaving."""
+    by_entry = np.argsort(entered, kind="stable")
+    came = np.concatenate(([0], np.cumsum(amount[by_entry])))
+    behind: Longs = came[np.searchsorted(entered[by_entry], time, side="right")] - np.cumsum(amount)
+    return behind
+
+
+def find_traces(
+    names: Sequence[str],
+    *,
+    rates: Sequence[int],
+    duration: int | None,
+    seed: int,
+    packet_size: int | None,
+    parameters: Parameters = RFC_8289,
+) -> list[Trace]:
+    """What `names` mean: synthetic profiles at each rate, and the rows of runs.
+
+    A run is named by its folder, one AQM's folder in it, or a `packets.parquet`.
+    """
+    found: list[Trace] = []
+    for name in names:
+        if name in PROFILES:
+            for rate in rates:
+                length = duration or default_duration(rate, parameters.interval)
+                found.append(SyntheticTrace(name, rate, length, parameters, seed, packet_size))
+        else:
+            found += [RecordedTrace(path) for path in _recorded(name)]
+    return found
+
+
+def default_duration(rate: int, interval: int) -> int:
+    """ns; long enough for drops, short enough to be replayed in a minute: for an INTERVAL of 100 ms
+    from a minute at 100 Mbit/s to a second at 100 Gbit/s."""
+    for most, intervals in ((10**8, 600), (10**9, 100), (10**10, 20)):
+        if rate <= most:
+            return intervals * interval
+    return 10 * interval
+
+
+def _recorded(name: str) -> list[Path]:
+    path = Path(name)
+    if path.is_file():
+        return [path.resolve()]
+    found = [file.resolve() for file in (path / PACKETS, *sorted(path.glob(f"*/{PACKETS}")))]
+    found = [file for file in found if file.is_file()]
+    if found:
+        return found
+    raise ScenarioError(
+        f"{name}: no trace{did_you_mean(name, PROFILES)}\n"
+        f"Known profiles: {', '.join(PROFILES)}; or give a run's folder."
+    )

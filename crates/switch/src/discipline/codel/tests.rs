@@ -276,7 +276,103 @@ impl Model {
     }
 }
 
+/// The listing of RFC 8289 section 5, statement by statement, with its inner loop: what `State::drops`
+/// has to come to when it is asked about one packet after the other.
+#[derive(Default)]
+struct Listing {
+    first_above_time: u64,
+    drop_next: u64,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+}
+
+impl Listing {
+    const MAXPACKET: usize = 1;
+
+    fn dodequeue(&mut self, now: u64, queue: &mut VecDeque<u64>) -> (Option<u64>, bool) {
+        let packet = queue.pop_front();
+        let mut ok_to_drop = false;
+        match packet {
+            None => self.first_above_time = 0,
+            Some(enqueued) => {
+                let sojourn_time = now - enqueued;
+                if sojourn_time < 5 * MS || queue.len() <= Listing::MAXPACKET {
+                    self.first_above_time = 0;
+                } else if self.first_above_time == 0 {
+                    self.first_above_time = now + 100 * MS;
+                } else if now >= self.first_above_time {
+                    ok_to_drop = true;
+                }
+            }
+        }
+        (packet, ok_to_drop)
+    }
+
+    /// The packets dropped on the way to the one that is sent.
+    fn dequeue(&mut self, now: u64, queue: &mut VecDeque<u64>) -> usize {
+        let mut drops = 0;
+        let (packet, mut ok_to_drop) = self.dodequeue(now, queue);
+        if packet.is_none() {
+            self.dropping = false;
+            return 0;
+        }
+        if self.dropping {
+            if !ok_to_drop {
+                self.dropping = false;
+            }
+            while now >= self.drop_next && self.dropping {
+                drops += 1;
+                self.count += 1;
+                (_, ok_to_drop) = self.dodequeue(now, queue);
+                if !ok_to_drop {
+                    self.dropping = false;
+                } else {
+                    self.drop_next += Model::gap(u64::from(self.count));
+                }
+            }
+        } else if ok_to_drop {
+            drops += 1;
+            self.dodequeue(now, queue);
+            self.dropping = true;
+            let delta = self.count.wrapping_sub(self.lastcount) as i32;
+            self.count = 1;
+            if delta > 1 && now.saturating_sub(self.drop_next) < 1600 * MS {
+                self.count = delta as u32;
+            }
+            self.drop_next = now + Model::gap(u64::from(self.count));
+            self.lastcount = self.count;
+        }
+        drops
+    }
+}
+
 proptest! {
+    #[test]
+    fn packet_by_packet_it_decides_as_the_rfcs_listing_does(
+        // Dequeues: how much later, how many packets, how old each is in ms.
+        stretches in prop::collection::vec(
+            (1..40u64, 1..60usize, prop::collection::vec(0..12u64, 0..8)),
+            1..40,
+        ),
+    ) {
+        let (mut bench, mut listing) = (Bench::new(), Listing::default());
+        let mut ms = 1000;
+        for (step, dequeues, ages) in stretches {
+            for _ in 0..dequeues {
+                ms += step;
+                let packets: VecDeque<_> = ages.iter().map(|age| Time((ms - age) * MS)).collect();
+                let mut queue = packets.iter().map(|packet| packet.0).collect();
+                bench.line.packets = packets;
+                let before = bench.line.dropped.len();
+                bench.dequeue(Time(ms * MS));
+                let expected = listing.dequeue(ms * MS, &mut queue);
+                prop_assert_eq!(bench.line.dropped.len() - before, expected, "at {} ms", ms);
+                prop_assert_eq!(bench.line.packets.len(), queue.len(), "at {} ms", ms);
+            }
+        }
+    }
+
     #[test]
     fn any_course_of_the_queue_gives_the_models_drops(
         // Stretches of time: how many dequeues, how far apart, how old the packets.

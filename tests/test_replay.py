@@ -1,0 +1,207 @@
+"""`sojourn replay`: the same packets put to several programs, and what comes of the comparison.
+
+The equivalence that `docs/equivalence.md` shows is held here as assertions, on shorter traces.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Finished, Sojourn
+from sojourn.replay import (
+    RFC_8289,
+    Parameters,
+    RecordedTrace,
+    Study,
+    SyntheticTrace,
+    subjects,
+)
+from sojourn.replay.ask import Decisions, ask
+from sojourn.replay.compare import NEAR, SAME, compare, pair
+from sojourn.replay.race import race
+from sojourn.replay.study import TraceOutcome
+
+MS = 1_000_000
+FAST = Parameters(target=50_000, interval=1 * MS)
+"""CoDel for a data centre: a hundredth of the RFC's, so that short traces have many drops."""
+
+PROFILES = ("wander", "bursts", "gaps", "rates", "flicker")
+
+
+def outcome(
+    trace: SyntheticTrace, *aqms: str, latencies: tuple[int, ...] = (1000,)
+) -> TraceOutcome:
+    """What `aqms` do with `trace`."""
+    found = subjects(aqms, parameters=trace.parameters)
+    [result] = Study([trace], found, latencies, trace.parameters).outcomes()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("rate", "milliseconds", "parameters", "drops"),
+    [
+        (10**8, 12_000, RFC_8289, 500),
+        (10**9, 2_500, RFC_8289, 100),
+        (10**10, 300, Parameters(500_000, 10 * MS), 100),
+        (10**11, 30, FAST, 100),
+    ],
+    ids=["100 Mbit/s", "1 Gbit/s", "10 Gbit/s", "100 Gbit/s"],
+)
+def test_codel_exact_drops_the_very_packets_that_rfc_8289_drops(
+    rate: int, milliseconds: int, parameters: Parameters, drops: int
+) -> None:
+    found = 0
+    for profile in PROFILES:
+        trace = SyntheticTrace(profile, rate, milliseconds * MS, parameters)
+        [exact] = outcome(trace, "codel_exact").outcomes
+        figures = exact.comparison
+        found += figures.reference_drops
+        if figures.reference_drops:
+            assert figures.same_share is not None and figures.same_share >= SAME, profile
+            assert figures.near_share == NEAR, profile
+        assert figures.extra == 0, profile
+    assert found >= drops
+
+
+def test_the_published_programs_drop_other_packets() -> None:
+    trace = SyntheticTrace("wander", 10**8, 10_000 * MS)
+    act, p4_codel = outcome(trace, "codel_act", "p4_codel").outcomes
+    for each in (act, p4_codel):
+        assert each.comparison.reference_drops > 100
+        assert each.comparison.same < 0.2 * each.comparison.reference_drops
+        assert each.comparison.drops > 100
+
+
+def test_a_replay_of_a_run_with_codel_drops_what_the_run_dropped(finished: Finished) -> None:
+    # The native discipline decided about the packets of its own queue: asked about them again, one
+    # by one, the law must say the same, which it can only if each backlog is worked out rightly.
+    path = finished.folder / "codel" / "packets.parquet"
+    rows = RecordedTrace(path).read()
+    law = ask({"kind": "native", "name": "codel"}, rows, label="codel")
+    assert law is not None
+    recorded = pq.read_table(path)
+    verdict = np.array(recorded["verdict"].cast("string").to_pylist())
+    dropped = (verdict == "aqm")[verdict != "tail"][: len(rows)]
+    assert len(rows) > 0.99 * recorded.num_rows
+    assert dropped.sum() > 10
+    assert np.array_equal(law.dropped, dropped)
+
+
+def test_codel_act_drops_packets_for_want_of_a_copy_and_none_if_copies_take_no_time() -> None:
+    # After a quiet INTERVAL the time of the next drop has long passed, and until the copy of the
+    # first packet above TARGET is back, every packet behind it is dropped.
+    trace = SyntheticTrace("bursts", 10**11, 12 * MS, FAST)
+    found = outcome(trace, "codel_act", latencies=(0, 1_000, 10_000)).outcomes
+    none, short, long = (each.race for each in found)
+    assert none is not None and short is not None and long is not None
+    assert none.copies > 5
+    assert (none.unsynchronised, none.wrong, none.missed) == (0, 0, 0)
+    assert 0 < short.unsynchronised < long.unsynchronised
+    assert short.wrong <= short.unsynchronised
+    assert 0 < long.wrong_at_once <= long.unsynchronised
+
+
+def test_a_race_counts_what_only_one_of_two_runs_drops() -> None:
+    def decisions(dropped: list[int], unsynchronised: list[int]) -> Decisions:
+        return Decisions(np.array(dropped, bool), np.array(unsynchronised, bool), copies=3)
+
+    delayed = decisions([1, 0, 1, 1, 0, 0], [0, 1, 1, 0, 0, 1])
+    immediate = decisions([1, 1, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0])
+    found = race(500, delayed, immediate)
+    assert (found.packets, found.unsynchronised, found.drops) == (6, 3, 3)
+    assert (found.wrong, found.wrong_at_once) == (2, 1)
+    assert (found.missed, found.missed_at_once) == (2, 2)
+
+
+def test_drops_are_partners_if_each_is_the_nearest_to_the_other() -> None:
+    def longs(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.array(values, np.int64)
+
+    # 95 and 100: partners. 210 is nearer to 200 than 240 is. 1000 has nobody else than 240.
+    assert pair(longs(100, 200, 1000), longs(95, 210, 240)).tolist() == [-5, 10]
+    assert pair(longs(), longs(1)).tolist() == []
+    time = longs(10, 20, 30, 40, 2_000)
+    reference = np.array([1, 0, 1, 0, 0], bool)
+    other = np.array([1, 0, 0, 1, 1], bool)
+    found = compare(time, reference, other)
+    assert (found.same, found.near, found.missed, found.extra) == (1, 2, 0, 1)
+    assert found.errors.tolist() == [0, 10]
+    assert found.equal == pytest.approx(2 / 5)
+
+
+def test_replay_prints_a_line_an_aqm_and_writes_decisions_figures_and_pictures(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    done = sojourn(
+        "replay", "rates", "--rate", "100 Mbit/s", "--duration", "2 s", "--aqm", "codel_exact",
+        "--aqm", "p4_codel", "--recirculation-latency", "0 ns", "--recirculation-latency", "1 ms",
+        "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert sum(line.lstrip().startswith("codel_exact") for line in lines) == 4
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"replay.json", "tables.md", "equivalence.png", "race.png", "decisions"}
+    figures = json.loads((tmp_path / "out" / "replay.json").read_text())
+    [trace] = figures["traces"]
+    rows = pq.read_table(tmp_path / "out" / "decisions" / "rates-100-Mbit-s.parquet")
+    assert rows.num_rows == trace["packets"]
+    exact = trace["outcomes"][0]
+    assert (exact["aqm"], exact["recirculation_latency"]) == ("codel_exact", 0)
+    assert rows["codel_exact, 0 ns"].to_pylist().count(True) == exact["drops"]
+    assert rows["codel"].to_pylist().count(True) == exact["reference_drops"]
+
+
+def test_a_run_can_be_replayed_by_its_folder(sojourn: Sojourn, finished: Finished) -> None:
+    done = sojourn("replay", finished.folder, "--aqm", "codel_exact", "--json", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    traces = json.loads(done.stdout)["traces"]
+    assert [trace["trace"] for trace in traces] == ["out/codel", "out/fifo"]
+    for trace in traces:
+        [exact] = trace["outcomes"]
+        assert exact["same_packet_share"] >= SAME
+        assert exact["within_1_us_share"] == NEAR
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["wandr"], "did you mean"),
+        (["wander", "--aqm", "pie"], "native discipline"),
+        (["wander", "--rate", "1 Gb"], "--rate '1 Gb'"),
+        (["wander", "--packet-size", "10000"], "packet_size = 10000"),
+        (["wander", "--recirculation-latency", "1"], "the unit is missing"),
+    ],
+)
+def test_what_cannot_be_replayed_is_told_with_status_2(
+    sojourn: Sojourn, arguments: list[str], message: str
+) -> None:
+    done = sojourn("replay", *arguments, "--out", "out")
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_folder_that_is_not_a_replays_is_left_alone(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("precious")
+    done = sojourn("replay", "wander", "--rate", "100 Mbit/s", "--out", "mine")
+    assert done.returncode == 2
+    assert "nothing was touched" in done.stderr
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+def test_a_program_that_does_not_forward_the_trace_is_told_so(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    from sojourn.layout import programs_folder
+
+    source = (programs_folder() / "tna" / "p4_codel.p4").read_text()
+    folder = programs_folder() / "tna"
+    (tmp_path / "mine.p4").write_text(source.replace('#include "', f'#include "{folder}/'))
+    done = sojourn("replay", "wander", "--rate", "100 Mbit/s", "--aqm", "mine.p4", "--out", "out")
+    assert done.returncode == 2
+    assert "does not forward packet 0" in done.stderr

@@ -93,10 +93,12 @@ class TcpFlows(_Flows):
     """Long-lived TCP flows."""
 
     kind: Literal["tcp"] = "tcp"
-    congestion_control: Literal["cubic", "newreno"] = "cubic"
+    congestion_control: Literal["cubic", "newreno", "bbr"] = "cubic"
     rate_cap: Rate | None = None
     """The application offers no more than this, per flow."""
     ecn: bool = False
+    segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
+    """Bursts that leave the sender back to back: as long as Linux makes them, or so many segments."""
 
 
 class UdpFlows(_Flows):

@@ -166,6 +166,7 @@ def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
             "congestion_control": group.congestion_control,
             "rate_cap": group.rate_cap,
             "ecn": group.ecn,
+            "segmentation_offload": group.segmentation_offload,
         }
     else:
         shared |= {"rate": group.rate, "packet_size": group.packet_size}

@@ -209,6 +209,9 @@ pub struct TcpFlow {
     /// Negotiate ECN (RFC 3168).
     #[serde(default)]
     pub ecn: bool,
+    /// Bursts of segmentation offload at the sender.
+    #[serde(default)]
+    pub segmentation_offload: SegmentationOffload,
     /// The version of IP.
     #[serde(default)]
     pub ip_version: IpVersion,
@@ -245,6 +248,53 @@ pub enum CongestionControlName {
     Cubic,
     /// RFC 5681 and RFC 6582.
     NewReno,
+    /// BBR, version 1.
+    Bbr,
+}
+
+/// How many segments a sender hands to its interface as one, which leave back to back. In JSON
+/// `false`, `true` for as many as Linux would, or a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "OffloadValue", into = "OffloadValue")]
+pub enum SegmentationOffload {
+    /// One: no offload.
+    #[default]
+    Off,
+    /// As many as Linux would, about a millisecond at the sender's rate.
+    Sized,
+    /// So many, 2 to 64.
+    Segments(u32),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum OffloadValue {
+    Switch(bool),
+    Segments(u32),
+}
+
+impl TryFrom<OffloadValue> for SegmentationOffload {
+    type Error = String;
+    fn try_from(value: OffloadValue) -> Result<Self, String> {
+        match value {
+            OffloadValue::Switch(false) => Ok(SegmentationOffload::Off),
+            OffloadValue::Switch(true) => Ok(SegmentationOffload::Sized),
+            OffloadValue::Segments(n @ 2..=64) => Ok(SegmentationOffload::Segments(n)),
+            OffloadValue::Segments(other) => Err(format!(
+                "segmentation_offload = {other}: allowed are false, true and 2 to 64 segments"
+            )),
+        }
+    }
+}
+
+impl From<SegmentationOffload> for OffloadValue {
+    fn from(offload: SegmentationOffload) -> OffloadValue {
+        match offload {
+            SegmentationOffload::Off => OffloadValue::Switch(false),
+            SegmentationOffload::Sized => OffloadValue::Switch(true),
+            SegmentationOffload::Segments(n) => OffloadValue::Segments(n),
+        }
+    }
 }
 
 /// The version of IP; JSON has the number.

@@ -155,6 +155,46 @@ fn codel_keeps_the_queue_far_shorter_than_tail_drop_does() {
 }
 
 #[test]
+fn bbr_fills_the_link_with_a_short_queue_and_cubic_with_a_long_one() {
+    let mut flow = tcp(20);
+    flow["congestion_control"] = "bbr".into();
+    let bbr = run(&config(8.0, fifo(), &[flow]));
+    let cubic = run(&config(8.0, fifo(), &[tcp(20)]));
+    // BBR paces at 99 % of what it measures; twice the bandwidth-delay product, the most that it
+    // has in flight, would be a queue of one round trip.
+    assert!(bbr.delivered(0) * 8 / 8 >= 88_000_000, "{}", bbr.delivered(0));
+    assert!(bbr.mean_sojourn() < 5_000_000, "{} ns", bbr.mean_sojourn());
+    assert!(cubic.mean_sojourn() > 2 * bbr.mean_sojourn());
+    assert_eq!(bbr.report.flows[0].timeouts, 0);
+}
+
+#[test]
+fn bursts_of_offload_reach_the_queue_back_to_back() {
+    let mut flow = tcp(20);
+    flow["segmentation_offload"] = 8.into();
+    let bursts = run(&config(3.0, json!({"name": "codel"}), &[flow]));
+    // The longest run of data less than two frame times at 10 Gbit/s apart.
+    let longest = |done: &Done| {
+        let rows = &done.packets;
+        let arrivals: Vec<u64> = rows
+            .enqueued
+            .iter()
+            .zip(&rows.size)
+            .filter(|(at, size)| **size == 1514 && **at > 1_000_000_000)
+            .map(|(at, _)| *at)
+            .collect();
+        let near = arrivals.windows(2).map(|pair| pair[1] - pair[0] < 2_500);
+        near.fold((0, 0), |(run, most), near| {
+            let run = if near { run + 1 } else { 0 };
+            (run, most.max(run))
+        })
+    };
+    let single = run(&config(3.0, json!({"name": "codel"}), &[tcp(20)]));
+    assert!(longest(&bursts).1 + 1 >= 8, "{:?}", longest(&bursts));
+    assert!(longest(&single).1 < 4, "{:?}", longest(&single));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_rows_and_another_seed_others() {
     let flows = [tcp(5), tcp(6), json!({"kind": "udp", "rate": 5_000_000, "rtt": 4_000_000})];
     let mut config = config(1.0, json!({"name": "codel"}), &flows);

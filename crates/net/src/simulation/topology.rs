@@ -149,6 +149,7 @@ fn hosts(seed: u64, flow: u32, settings: &FlowConfig) -> (Host, Host) {
                 mss: (MTU - headers) as u16,
                 ecn: tcp.ecn,
                 congestion_control: tcp.congestion_control,
+                segmentation_offload: tcp.segmentation_offload,
                 initial_sequence: random.rand_u64() as u32,
                 timestamp_offset: random.rand_u64() as u32,
                 ..TcpConfig::default()

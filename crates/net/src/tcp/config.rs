@@ -1,6 +1,6 @@
 //! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
 
-use crate::config::CongestionControlName;
+use crate::config::{CongestionControlName, SegmentationOffload};
 use sojourn_packet::Time;
 
 /// Settings of one end.
@@ -25,7 +25,9 @@ pub struct TcpConfig {
     pub delayed_ack: Time,
     /// The sender's congestion control.
     pub congestion_control: CongestionControlName,
-    /// Initial sequence number.
+    /// Bursts of segmentation offload.
+    pub segmentation_offload: SegmentationOffload,
+    /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
     /// What the timestamp clock shows at time zero, in ms.
     pub timestamp_offset: u32,
@@ -43,6 +45,7 @@ impl Default for TcpConfig {
             min_rto: Time::from_millis(200),
             delayed_ack: Time::from_millis(40),
             congestion_control: CongestionControlName::Cubic,
+            segmentation_offload: SegmentationOffload::Off,
             initial_sequence: 0,
             timestamp_offset: 0,
         }

@@ -5,10 +5,9 @@
 //! direction with a FIN of its own.
 
 use super::config::TcpConfig;
-use super::congestion::control;
 use super::handshake::{Agreement, Handshake, syn_options};
 use super::receiver::{Incoming, Receiver};
-use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, RttEstimator, Sender};
+use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, Sender, SenderSettings};
 use super::sequence::Numbering;
 use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use smallvec::SmallVec;
@@ -45,6 +44,22 @@ pub struct Connection {
     ack_first: bool,
 }
 
+/// What a sender is built with before anything is known of the peer.
+fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
+    SenderSettings {
+        now,
+        mss: u32::from(config.mss),
+        control: config.congestion_control,
+        initial_window: config.initial_window,
+        min_rto: config.min_rto,
+        rtt: None,
+        peer_window: 0,
+        sack: false,
+        offload: config.segmentation_offload,
+        seed: u64::from(config.initial_sequence) << 32 | u64::from(config.timestamp_offset),
+    }
+}
+
 impl Connection {
     /// An end that opens the connection as soon as it is polled.
     pub fn connect(config: TcpConfig) -> Connection {
@@ -64,8 +79,6 @@ impl Connection {
     }
 
     fn new(config: TcpConfig, state: State) -> Connection {
-        let mss = u32::from(config.mss);
-        let control = control(config.congestion_control, mss, config.initial_window);
         Connection {
             state,
             handshake: Handshake::default(),
@@ -73,7 +86,7 @@ impl Connection {
             agreement: Agreement::default(),
             local: Numbering::new(config.initial_sequence),
             remote: Numbering::new(0),
-            sender: Sender::new(mss, control, RttEstimator::new(config.min_rto), 0),
+            sender: Sender::new(&settings(&config, Time::ZERO)),
             receiver: Receiver::new(config.delayed_ack),
             ts_recent: 0,
             last_ack_sent: 0,
@@ -173,15 +186,16 @@ impl Connection {
 
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
-        let mut rtt = RttEstimator::new(self.config.min_rto);
-        if let Some(sample) = self.handshake.answered(now) {
-            rtt.sample(sample);
+        let mut settings = settings(&self.config, now);
+        settings.mss = self.agreement.mss;
+        settings.sack = self.agreement.sack;
+        settings.rtt = self.handshake.answered(now);
+        settings.peer_window = u64::from(segment.window) << shift;
+        if self.handshake.was_repeated() {
+            // RFC 5681 section 3.1: one segment if the SYN was lost.
+            settings.initial_window = 1;
         }
-        // RFC 5681 section 3.1: one segment if the SYN was lost.
-        let window = if self.handshake.was_repeated() { 1 } else { self.config.initial_window };
-        let mss = self.agreement.mss;
-        let control = control(self.config.congestion_control, mss, window);
-        self.sender = Sender::new(mss, control, rtt, u64::from(segment.window) << shift);
+        self.sender = Sender::new(&settings);
     }
 
     fn acknowledged_offset(&self, segment: &TcpSegment) -> Option<u64> {
@@ -239,9 +253,9 @@ impl Connection {
                 Some((start, self.local.offset_of(*right, ack)?))
             })
             .collect();
-        let echo_rtt = segment.options.timestamps.filter(|_| self.agreement.timestamps).map(|t| {
-            let ticks = self.config.timestamp(now).wrapping_sub(t.echo);
-            Time::from_millis(u64::from(ticks))
+        let echo = segment.options.timestamps.filter(|_| self.agreement.timestamps).map(|t| {
+            let ago = self.config.timestamp(now).wrapping_sub(t.echo);
+            (now.0 / 1_000_000).saturating_sub(u64::from(ago))
         });
         self.sender.on_ack(
             now,
@@ -249,7 +263,8 @@ impl Connection {
                 ack,
                 sack: &blocks,
                 window: u64::from(segment.window) << self.agreement.peer_shift,
-                echo_rtt,
+                echo,
+                carries_data: segment.payload > 0,
                 ece: self.agreement.ecn && segment.flags.contains(TcpFlags::ECE),
             },
         );
@@ -306,7 +321,7 @@ impl Connection {
         if outgoing.fin {
             segment.flags = segment.flags | TcpFlags::FIN;
         }
-        if outgoing.cwr {
+        if outgoing.cwr && self.agreement.ecn {
             segment.flags = segment.flags | TcpFlags::CWR;
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).

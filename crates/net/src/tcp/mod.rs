@@ -13,6 +13,7 @@ mod config;
 pub mod congestion;
 mod connection;
 mod handshake;
+mod minmax;
 mod ranges;
 pub mod receiver;
 pub mod sender;

@@ -33,6 +33,12 @@ impl RangeSet {
         self.ranges.get(self.position(end)).is_some_and(|(s, e)| *s <= start && end <= *e)
     }
 
+    /// Where the range ends that has the byte at `offset`; absent if none has.
+    pub(crate) fn end_of_range_with(&self, offset: u64) -> Option<u64> {
+        let (start, end) = self.ranges.get(self.position(offset + 1))?;
+        (*start <= offset).then_some(*end)
+    }
+
     /// Adds a range and returns the whole range that it now belongs to.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
         let first = self.position(start);

@@ -1,37 +1,50 @@
-//! CUBIC, RFC 9438: the window is a cubic function of the time since the last reduction, never
-//! below what Reno would have. Windows are floating-point segments, as in the RFC; times are
-//! integers, and the one cube root is taken in integers, so that every machine computes the same.
-//! Slow start ends by HyStart, as it does in Linux; section 4.10 would prefer HyStart++.
+//! CUBIC (RFC 9438) as Linux 6.1 computes it: in whole segments and clock ticks, because how the
+//! window's growth is rounded shows in the traffic, above all when the window is small. Slow start
+//! ends by HyStart. Differences from the RFC are named where they are.
 
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, Flow, RttSample, Window};
 use sojourn_packet::Time;
 
-/// Aggressiveness of the cubic function (section 5), segments per second cubed.
-const C: f64 = 0.4;
-/// Multiplicative decrease (section 4.6).
-const BETA: f64 = 0.7;
-/// Growth of the Reno-friendly window that matches [`BETA`] (section 4.3).
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// Multiplicative decrease (section 4.6): 0.7 in units of 1/1024.
+const BETA: u32 = 717;
+const BETA_SCALE: u32 = 1024;
+/// Aggressiveness of the cubic function (section 5): 0.4 segments per second cubed, in 1/1024.
+const C: u64 = 410;
+/// The function counts time in units of 1/1024 s.
+const FRACTION: u64 = 1024;
+/// Acknowledged segments for one segment of the Reno-friendly window, per eighth of a window
+/// (section 4.3): 8/3 (1 + beta) / (1 - beta), rounded down as Linux does.
+const RENO_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// The clock tick of Debian's kernel (`CONFIG_HZ=250`).
+const TICK: Time = Time::from_millis(4);
+/// While the window stays the same, the function is evaluated only this often.
+const UPDATE_INTERVAL: Time = Time(31_250_000);
+/// Round-trip times say nothing about the path for so long after a reduction.
+const SETTLING: Time = Time::from_secs(1);
 /// The smallest threshold in segments (section 4.6).
-const MIN_SSTHRESH: f64 = 2.0;
+const MIN_SSTHRESH: u32 = 2;
+/// Before the first loss the window grows by at least one segment in so many acknowledged.
+const FIRST_GROWTH: u32 = 20;
+/// The window never grows by more than one segment for two acknowledged.
+const FASTEST_GROWTH: u32 = 2;
 
 /// The control.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    mss: f64,
-    initial_window: f64,
-    /// Window, in segments as everything below.
-    cwnd: f64,
-    /// Threshold; infinite while there is none.
-    ssthresh: f64,
-    /// Window just before the last reduction, lowered by fast convergence; 0 after a timeout.
-    w_max: f64,
-    /// Window at the last reduction, from which on Reno would grow by one segment per window.
-    cwnd_prior: f64,
+    /// Segments to be acknowledged for one segment of growth.
+    per_segment: u32,
+    /// Window just before the last reduction, lowered by fast convergence; 0 if there was none.
+    w_max: u32,
+    /// Window and instant of the last evaluation.
+    evaluated: Option<(u32, Time)>,
     /// The congestion avoidance stage, from its first acknowledgement on.
     epoch: Option<Epoch>,
+    /// The least round-trip time.
+    min_rtt: Option<Time>,
+    /// Slow start has ended by HyStart.
+    found: bool,
     hystart: HyStart,
 }
 
@@ -39,128 +52,144 @@ pub struct Cubic {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
-    /// How long the function takes to reach `plateau` again.
-    k: Time,
+    /// How long the function takes to reach `plateau` again, in 1/1024 s.
+    k: u64,
     /// W_max of this stage.
-    plateau: f64,
-    /// What Reno would have by now.
-    w_est: f64,
-}
-
-impl Cubic {
-    /// A fresh control; `mss` in bytes, `initial_window` in segments.
-    pub fn new(mss: u32, initial_window: u32) -> Cubic {
-        let initial_window = f64::from(initial_window);
-        Cubic {
-            mss: f64::from(mss),
-            initial_window,
-            cwnd: initial_window,
-            ssthresh: f64::INFINITY,
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            epoch: None,
-            hystart: HyStart::default(),
-        }
-    }
-
-    fn begin_epoch(&self, now: Time) -> Epoch {
-        let (plateau, k) = if self.cwnd < self.w_max {
-            // K = cbrt((W_max - cwnd_epoch) / C) in seconds (equation 2); cubed in ns, 1e27.
-            let cubed = (self.w_max - self.cwnd) / C * 1e27;
-            (self.w_max, Time(cube_root(cubed as u128)))
-        } else {
-            (self.cwnd, Time::ZERO)
-        };
-        Epoch { start: now, k, plateau, w_est: self.cwnd }
-    }
-
-    /// Sections 4.3 to 4.5: one acknowledgement of `delivered` segments.
-    fn avoid_congestion(&mut self, ack: &Ack, delivered: f64) {
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
-        let t = ack.now.saturating_sub(epoch.start);
-        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
-        epoch.w_est += alpha * delivered / self.cwnd;
-        if epoch.window_at(t) < epoch.w_est {
-            self.cwnd = self.cwnd.max(epoch.w_est);
-        } else {
-            let target = epoch.window_at(t + ack.srtt).clamp(self.cwnd, 1.5 * self.cwnd);
-            self.cwnd += (target - self.cwnd) / self.cwnd * delivered;
-        }
-        self.epoch = Some(epoch);
-    }
-
-    /// Section 4.6. The RFC takes the bytes in flight; Linux, whose traffic is the yardstick, the
-    /// window.
-    fn reduce_threshold(&mut self) {
-        self.ssthresh = (self.cwnd * BETA).max(MIN_SSTHRESH);
-        self.cwnd_prior = self.cwnd;
-        self.epoch = None;
-    }
+    plateau: u32,
+    /// What Reno would have by now, and what was acknowledged towards its next segment.
+    reno: u32,
+    reno_credit: u32,
 }
 
 impl Epoch {
-    /// W_cubic(t) = C (t - K)^3 + W_max (equation 1).
-    fn window_at(&self, t: Time) -> f64 {
-        let distance = (t.0 as i64 - self.k.0 as i64) as f64 / 1e9;
-        C * distance * distance * distance + self.plateau
+    /// Equation 2: K is the cube root of (W_max - cwnd) / C.
+    fn begin(now: Time, cwnd: u32, w_max: u32, acked: u32) -> Epoch {
+        let (plateau, k) = if cwnd < w_max {
+            // In 1/1024 s and with C in 1/1024: 2^40 / C per segment.
+            let cubed = (1u64 << 40) / C * u64::from(w_max - cwnd);
+            (w_max, cube_root(u128::from(cubed)))
+        } else {
+            (cwnd, 0)
+        };
+        Epoch { start: now, k, plateau, reno: cwnd, reno_credit: acked }
+    }
+
+    /// Equation 1: W_cubic(t) = C (t - K)^3 + W_max, a `min_rtt` ahead.
+    fn target(&self, now: Time, min_rtt: Time) -> i64 {
+        let elapsed = ticks(now).saturating_sub(ticks(self.start)) * TICK.0 + min_rtt.0;
+        let t = (u128::from(elapsed) * u128::from(FRACTION) / 1_000_000_000) as i64;
+        let distance = (t - self.k as i64).clamp(-(1 << 24), 1 << 24);
+        let cubed = i128::from(distance.unsigned_abs()).pow(3) * i128::from(C);
+        let delta = (cubed >> 40).min(i128::from(u32::MAX)) as i64;
+        i64::from(self.plateau) + if distance < 0 { -delta } else { delta }
+    }
+
+    /// Section 4.3: the Reno-friendly window after `reno_credit` more segments.
+    fn grow_reno(&mut self, cwnd: u32) {
+        let per_segment = ((u64::from(cwnd) * u64::from(RENO_SCALE)) >> 3) as u32;
+        while self.reno_credit > per_segment.max(1) {
+            self.reno_credit -= per_segment.max(1);
+            self.reno += 1;
+        }
+    }
+}
+
+fn ticks(at: Time) -> u64 {
+    at.0 / TICK.0
+}
+
+impl Cubic {
+    /// A fresh control.
+    pub fn new() -> Cubic {
+        Cubic::default()
+    }
+
+    /// Sections 4.3 to 4.5: how many segments one segment of growth takes.
+    fn update(&mut self, now: Time, cwnd: u32, acked: u32) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.reno_credit += acked;
+        }
+        let since = self.evaluated.filter(|(last, _)| *last == cwnd).map(|(_, at)| now - at);
+        if since.is_some_and(|since| since <= UPDATE_INTERVAL) {
+            return;
+        }
+        let this_tick = self.evaluated.is_some_and(|(_, at)| ticks(at) == ticks(now));
+        let epoch = self.epoch.get_or_insert_with(|| {
+            self.evaluated = None;
+            Epoch::begin(now, cwnd, self.w_max, acked)
+        });
+        if !this_tick || self.evaluated.is_none() {
+            self.evaluated = Some((cwnd, now));
+            let target = epoch.target(now, self.min_rtt.unwrap_or_default());
+            self.per_segment = match target - i64::from(cwnd) {
+                missing @ 1.. => cwnd / u32::try_from(missing).unwrap_or(u32::MAX),
+                _ => cwnd.saturating_mul(100),
+            };
+            if self.w_max == 0 {
+                self.per_segment = self.per_segment.min(FIRST_GROWTH);
+            }
+        }
+        epoch.grow_reno(cwnd);
+        if epoch.reno > cwnd {
+            self.per_segment = self.per_segment.min(cwnd / (epoch.reno - cwnd));
+        }
+        self.per_segment = self.per_segment.max(FASTEST_GROWTH);
     }
 }
 
 impl CongestionControl for Cubic {
-    fn window(&self) -> u64 {
-        // Rounded, so that a window of 6.999... segments for 0.7 times 10 still sends 7.
-        (self.cwnd * self.mss + 0.5) as u64
-    }
-
-    fn ssthresh(&self) -> u64 {
-        // An infinite threshold saturates to u64::MAX, which is what it is to be.
-        (self.ssthresh * self.mss + 0.5) as u64
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
-        if self.cwnd < self.ssthresh && self.hystart.on_ack(ack, self.cwnd) {
-            self.ssthresh = self.cwnd;
-        }
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if !ack.window_limited {
             return;
         }
-        let mut delivered = ack.delivered as f64 / self.mss;
-        if self.cwnd < self.ssthresh {
-            let step = delivered.min(self.ssthresh - self.cwnd);
-            self.cwnd += step;
-            delivered -= step;
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
         }
-        if delivered > 0.0 {
-            self.avoid_congestion(ack, delivered);
+        if acked > 0 {
+            self.update(ack.now, window.cwnd, acked);
+            window.avoid(self.per_segment, acked);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time) {
-        // Fast convergence (section 4.7): a flow that could not regain its window leaves room.
-        self.w_max =
-            if self.cwnd < self.w_max { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
-        self.reduce_threshold();
-        self.cwnd = self.ssthresh;
+    fn on_rtt(&mut self, window: &mut Window, sample: &RttSample) {
+        if self.epoch.is_some_and(|epoch| sample.now.saturating_sub(epoch.start) < SETTLING) {
+            return;
+        }
+        let min_rtt = self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt));
+        self.min_rtt = Some(min_rtt);
+        if !self.found
+            && window.in_slow_start()
+            && self.hystart.on_rtt(sample, min_rtt, window.cwnd)
+        {
+            self.found = true;
+            window.ssthresh = window.cwnd;
+        }
     }
 
-    fn on_timeout(&mut self, _now: Time, again: bool) {
-        if !again {
-            self.reduce_threshold();
-        }
-        // Section 4.8: the next stage begins at its plateau, with K = 0.
-        self.w_max = 0.0;
+    /// Section 4.6, of the window where the RFC takes the bytes in flight; and fast convergence
+    /// (section 4.7): a flow that could not regain its window leaves room.
+    fn reduced_threshold(&mut self, window: &Window) -> u32 {
         self.epoch = None;
-        self.hystart = HyStart::default();
-        self.cwnd = 1.0;
+        let cwnd = u64::from(window.cwnd);
+        self.w_max = if window.cwnd < self.w_max {
+            (cwnd * u64::from(BETA_SCALE + BETA) / u64::from(2 * BETA_SCALE)) as u32
+        } else {
+            window.cwnd
+        };
+        let reduced = (cwnd * u64::from(BETA) / u64::from(BETA_SCALE)) as u32;
+        reduced.max(MIN_SSTHRESH)
     }
 
-    fn on_idle(&mut self, idle: Time, restart: bool) {
-        // Section 5.8: time in which nothing was sent does not count.
+    /// Section 4.8: everything learned is forgotten, so that the next stage begins at its plateau.
+    fn on_timeout(&mut self, _flow: &Flow) {
+        *self = Cubic::new();
+    }
+
+    /// Section 5.8: time in which nothing was sent does not count.
+    fn on_transmit_start(&mut self, _window: &mut Window, flow: &Flow, idle: Time) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start += idle;
-        }
-        if restart {
-            self.cwnd = self.cwnd.min(self.initial_window);
+            epoch.start = (epoch.start + idle).min(flow.now);
         }
     }
 }
@@ -169,106 +198,115 @@ impl CongestionControl for Cubic {
 mod tests {
     use super::*;
 
-    const MSS: u32 = 1448;
-    const RTT: Time = Time(50_000_000);
+    const RTT: Time = Time::from_millis(50);
 
-    fn ack(now: Time, segments: f64) -> Ack {
-        Ack {
-            now,
-            delivered: (segments * f64::from(MSS)) as u64,
-            rtt: Some(RTT),
-            srtt: RTT,
-            in_flight: 0,
-            new_round: false,
-            window_limited: true,
-        }
+    fn ack(now: Time, acked: u32) -> Ack {
+        Ack { now, acked, window_limited: true }
+    }
+
+    fn rtt(now: Time, rtt: Time) -> RttSample {
+        RttSample { now, rtt, una: 1, next: 2, pacing_rate: 0 }
     }
 
     /// A control that has just been reduced from `cwnd` segments, without fast convergence.
-    fn reduced_from(cwnd: u32) -> Cubic {
-        let mut control = Cubic::new(MSS, cwnd);
-        control.on_congestion(Time::ZERO);
-        control
+    fn reduced_from(cwnd: u32) -> (Cubic, Window) {
+        let mut control = Cubic::new();
+        let mut window = Window::new(cwnd);
+        control.on_rtt(&mut window, &rtt(Time::ZERO, RTT));
+        window.ssthresh = control.reduced_threshold(&window);
+        window.cwnd = window.ssthresh;
+        (control, window)
     }
 
-    fn segments(control: &Cubic) -> f64 {
-        control.window() as f64 / f64::from(MSS)
+    /// One round trip of acknowledgements, two segments each, from `now` on.
+    fn round(control: &mut Cubic, window: &mut Window, now: Time, rtt: Time) {
+        let n = u64::from(window.cwnd / 2).max(1);
+        for i in 0..n {
+            control.on_ack(window, &ack(now + Time(i * rtt.0 / n), 2));
+        }
     }
 
     #[test]
     fn the_window_follows_the_cubic_function_of_the_rfc() {
-        let mut control = reduced_from(1000);
-        assert!((segments(&control) - 700.0).abs() < 0.01);
+        let (mut control, mut window) = reduced_from(1000);
+        assert_eq!(window.cwnd, 700);
         // Equations 1 and 2, computed here from the RFC's text: K = cbrt(1000 * 0.3 / 0.4) s.
         let k = (1000.0f64 * (1.0 - 0.7) / 0.4).cbrt();
-        let mut now = Time::ZERO;
-        while now < Time::from_secs(14) {
-            // One window of acknowledgements, spread over one round trip.
-            for _ in 0..100 {
-                let share = segments(&control) / 100.0;
-                control.on_ack(&ack(now, share));
-                now += Time(RTT.0 / 100);
-            }
-            let t = now.0 as f64 / 1e9;
+        for n in 0..280 {
+            let now = Time(n * RTT.0);
+            round(&mut control, &mut window, now, RTT);
+            let t = (now + RTT).0 as f64 / 1e9;
             let expected = 0.4 * (t - k).powi(3) + 1000.0;
-            let got = segments(&control);
-            assert!((got / expected - 1.0).abs() < 0.01, "{t} s: {got}, not {expected}");
+            let got = f64::from(window.cwnd);
+            assert!((got / expected - 1.0).abs() < 0.02, "{t} s: {got}, not {expected}");
         }
     }
 
     #[test]
     fn a_small_window_grows_as_reno_with_the_same_average() {
-        // With a window of 10 and an RTT of 10 ms the cubic function is slower than Reno: the
-        // window must grow by 3 * 0.3 / 1.7 segments a round trip until it is back at 10.
-        let mut control = reduced_from(10);
+        // With an RTT of 10 ms the cubic function is far slower than Reno: the friendly window has
+        // a segment more for every 15/8 windows acknowledged, about 0.53 = 3 * 0.3 / 1.7 a round
+        // trip, and the window follows, a round trip or the 31 ms between evaluations later.
+        let (mut control, mut window) = reduced_from(20);
+        assert_eq!(window.cwnd, 14);
         let rtt = Time::from_millis(10);
-        let mut now = Time::ZERO;
-        for round in 1..=5 {
-            let window = segments(&control);
-            for _ in 0..10 {
-                control.on_ack(&Ack { srtt: rtt, ..ack(now, window / 10.0) });
-                now += Time(rtt.0 / 10);
-            }
-            let expected = 7.0 + f64::from(round) * 3.0 * 0.3 / 1.7;
-            assert!((segments(&control) - expected).abs() < 0.1, "{round}");
+        for n in 0..11 {
+            round(&mut control, &mut window, Time(n * rtt.0), rtt);
         }
+        // 11 rounds at 0.53 make 5.8 segments; the window is at most two behind.
+        assert!((18..=20).contains(&window.cwnd), "{}", window.cwnd);
     }
 
     #[test]
     fn a_flow_that_did_not_regain_its_window_leaves_room() {
-        let mut control = reduced_from(1000);
-        control.on_congestion(Time::ZERO);
-        assert!((control.w_max - 700.0 * 0.85).abs() < 1e-9);
-        assert!((segments(&control) - 490.0).abs() < 0.01);
+        let (mut control, window) = reduced_from(1000);
+        assert_eq!(control.reduced_threshold(&window), 490);
+        // 700 * (1 + 0.7) / 2 = 595, with Linux's 717/1024 for 0.7.
+        assert_eq!(control.w_max, 700 * 1741 / 2048);
     }
 
     #[test]
     fn after_a_timeout_the_next_stage_begins_at_its_plateau() {
-        let mut control = Cubic::new(MSS, 100);
-        control.on_timeout(Time::ZERO, false);
-        assert_eq!(control.window(), u64::from(MSS));
-        assert_eq!(control.ssthresh(), 70 * u64::from(MSS));
-        control.on_ack(&ack(Time::ZERO, 69.0));
-        control.on_ack(&ack(Time::ZERO, 1.0));
-        let epoch = control.epoch.unwrap();
-        assert_eq!(epoch.k, Time::ZERO);
-        assert!((epoch.plateau - 70.0).abs() < 0.01);
+        let (mut control, _) = reduced_from(1000);
+        control.on_timeout(&Flow::default_at(Time::ZERO));
+        let mut window = Window::with_threshold(70, 70);
+        control.on_ack(&mut window, &ack(Time::ZERO, 1));
+        let epoch = control.epoch.expect("a stage");
+        assert_eq!((epoch.k, epoch.plateau), (0, 70));
+    }
+
+    #[test]
+    fn before_the_first_loss_the_window_grows_by_a_twentieth_per_window() {
+        let mut control = Cubic::new();
+        let mut window = Window::with_threshold(100, 100);
+        (0..50).for_each(|_| control.on_ack(&mut window, &ack(Time::ZERO, 2)));
+        assert_eq!(window.cwnd, 105);
     }
 
     #[test]
     fn idle_time_does_not_move_along_the_function() {
-        let mut busy = reduced_from(1000);
-        let mut idle = reduced_from(1000);
-        busy.on_ack(&ack(Time::ZERO, 1.0));
-        idle.on_ack(&ack(Time::ZERO, 1.0));
-        idle.on_idle(Time::from_secs(3), false);
-        busy.on_ack(&ack(Time::from_secs(1), 1.0));
-        idle.on_ack(&ack(Time::from_secs(4), 1.0));
-        assert_eq!(busy.window(), idle.window());
+        let (mut busy, mut busy_window) = reduced_from(1000);
+        let (mut idle, mut idle_window) = (busy.clone(), busy_window.clone());
+        busy.on_ack(&mut busy_window, &ack(Time::ZERO, 1));
+        idle.on_ack(&mut idle_window, &ack(Time::ZERO, 1));
+        let later = Time::from_secs(3);
+        idle.on_transmit_start(&mut idle_window, &Flow::default_at(later), later);
+        for n in 0..200 {
+            busy.on_ack(&mut busy_window, &ack(Time::from_secs(1), 2));
+            idle.on_ack(&mut idle_window, &ack(Time::from_secs(4), 2));
+            assert_eq!(busy_window, idle_window, "{n}");
+        }
     }
 
     #[test]
-    fn without_a_loss_there_is_no_threshold() {
-        assert_eq!(Cubic::new(MSS, 10).ssthresh(), u64::MAX);
+    fn hystart_sets_the_threshold_to_the_window_at_which_it_fires_and_fires_once() {
+        let mut control = Cubic::new();
+        let mut window = Window::new(100);
+        control.on_rtt(&mut window, &rtt(Time::ZERO, RTT));
+        (0..9).for_each(|_| control.on_rtt(&mut window, &rtt(Time(1), Time(2 * RTT.0))));
+        assert!(!window.has_threshold(), "the round has one quick round trip");
+        let slow = RttSample { una: 3, next: 4, ..rtt(Time(1), Time(2 * RTT.0)) };
+        (0..9).for_each(|_| control.on_rtt(&mut window, &slow));
+        assert_eq!(window.ssthresh, 100);
     }
 }

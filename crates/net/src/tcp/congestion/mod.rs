@@ -1,71 +1,215 @@
-//! Congestion controls: how large the window is, told by what is acknowledged, lost or marked.
+//! Congestion controls: how large the window is and how fast it is sent, told by what is
+//! acknowledged, lost or marked.
 //!
-//! Each control is one file with the same inner order: source, constants, state, algorithm. None
-//! of them knows segments, timers or retransmission; during a recovery the sender paces the
-//! reduction itself (RFC 6937), so a control sets its new window at once.
+//! Each control is one file with the same inner order: source, constants, state, algorithm. A
+//! window-based control says how the window grows and what a reduction leaves; the sender spreads
+//! the reduction over the recovery (RFC 6937). A rate-based one takes every acknowledgement with
+//! its delivery rate and sets window and pacing itself. None of them knows segments' numbers,
+//! timers or retransmission.
 
+mod bbr;
 mod cube_root;
 mod cubic;
 mod hystart;
 mod new_reno;
+mod window;
 
+pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use new_reno::NewReno;
+pub use window::Window;
 
 use crate::config::CongestionControlName;
 use sojourn_packet::Time;
 use std::fmt::Debug;
 
-/// What a control may know of one acknowledgement of new data outside a recovery.
+/// Where a sender stands in the life of its window (Linux's congestion avoidance states), in the
+/// order of severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Nothing is wrong.
+    #[default]
+    Open,
+    /// Something arrived out of order, or was sent again, and it is not yet clear why.
+    Disorder,
+    /// The window is being reduced for a congestion mark (RFC 3168 section 6.1.2).
+    Cwr,
+    /// The window is being reduced for losses: fast recovery.
+    Recovery,
+    /// The retransmission timer has expired.
+    Loss,
+}
+
+impl State {
+    /// True while the reduction is spread over acknowledgements.
+    pub fn is_reducing(self) -> bool {
+        matches!(self, State::Cwr | State::Recovery)
+    }
+}
+
+/// What a window-based control may know of one acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// When it arrived.
     pub now: Time,
-    /// Bytes that it reports as delivered for the first time, SACKed ones included.
-    pub delivered: u64,
-    /// The latest round-trip time, if this acknowledgement measured one.
-    pub rtt: Option<Time>,
-    /// The smoothed round-trip time.
-    pub srtt: Time,
-    /// Bytes believed to be in the network after it.
-    pub in_flight: u64,
-    /// True if it is the first of a round trip.
-    pub new_round: bool,
+    /// Segments that it reports as delivered for the first time, SACKed ones included.
+    pub acked: u32,
     /// True if the window, not the application, has limited the sender lately (RFC 7661).
     pub window_limited: bool,
 }
 
-/// A congestion control.
-pub trait CongestionControl: Debug + Send {
-    /// The congestion window in bytes.
-    fn window(&self) -> u64;
-
-    /// The slow-start threshold in bytes, [`u64::MAX`] while there is none.
-    fn ssthresh(&self) -> u64;
-
-    /// New data was acknowledged outside a recovery.
-    fn on_ack(&mut self, ack: &Ack);
-
-    /// A loss was detected or a mark came back: once per window, before any retransmission.
-    fn on_congestion(&mut self, now: Time);
-
-    /// The retransmission timer has expired. `again` is true if it expires for data that it has
-    /// expired for before, when the threshold stays (RFC 5681 section 3.1).
-    fn on_timeout(&mut self, now: Time, again: bool);
-
-    /// The sender starts to send after nothing was outstanding for `idle`; `restart` is true if
-    /// that is longer than the retransmission timeout (RFC 5681 section 4.1).
-    fn on_idle(&mut self, idle: Time, restart: bool);
+/// A round-trip time that an acknowledgement has measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttSample {
+    /// When it arrived.
+    pub now: Time,
+    /// The round-trip time of the last segment that it reports.
+    pub rtt: Time,
+    /// The oldest offset not acknowledged, and the next to be sent.
+    pub una: u64,
+    /// See `una`.
+    pub next: u64,
+    /// Bytes per second at which a paced sender would send; 0 if nothing was measured.
+    pub pacing_rate: u64,
 }
 
-/// A fresh control; `mss` in bytes, `initial_window` in segments.
-pub fn control(
-    name: CongestionControlName,
-    mss: u32,
-    initial_window: u32,
-) -> Box<dyn CongestionControl> {
+/// How fast data were delivered up to an acknowledgement (the sample of Linux's `tcp_rate.c` and
+/// of draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Segments delivered when the newest segment that is reported was sent.
+    pub prior_delivered: u64,
+    /// Segments delivered since then, and in what time; absent if that cannot be told.
+    pub rate: Option<(u64, Time)>,
+    /// The round-trip time of the last segment that is reported.
+    pub rtt: Option<Time>,
+    /// Segments delivered by this acknowledgement, and found lost.
+    pub acked: u32,
+    /// See `acked`.
+    pub lost: u32,
+    /// Segments in flight before it.
+    pub prior_in_flight: u32,
+    /// The application had nothing to send while it was measured.
+    pub app_limited: bool,
+    /// The receiver may have delayed the acknowledgement.
+    pub ack_delayed: bool,
+}
+
+/// What a rate-based control may know of its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The instant of the acknowledgement.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u32,
+    /// Segments delivered so far.
+    pub delivered: u64,
+    /// When the last one was.
+    pub delivered_at: Time,
+    /// Segments found lost so far.
+    pub lost: u64,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// The smoothed round-trip time, once there is one.
+    pub srtt: Option<Time>,
+    /// Where the sender stands.
+    pub state: State,
+    /// When pacing lets the next segment go.
+    pub next_departure: Time,
+    /// The application, not the network, limits the rate.
+    pub app_limited: bool,
+}
+
+#[cfg(test)]
+impl Flow {
+    /// A flow of which nothing is known but the time.
+    pub(crate) fn default_at(now: Time) -> Flow {
+        Flow {
+            now,
+            mss: 1448,
+            delivered: 1,
+            delivered_at: now,
+            lost: 0,
+            in_flight: 0,
+            srtt: None,
+            state: State::Open,
+            next_departure: now,
+            app_limited: false,
+        }
+    }
+}
+
+/// A congestion control.
+pub trait CongestionControl: Debug + Send {
+    /// New data were acknowledged and the window is not being reduced: it may grow.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+
+    /// An acknowledgement measured a round-trip time.
+    fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
+
+    /// The window is about to be reduced for a loss, a mark or a timeout: the new threshold.
+    fn reduced_threshold(&mut self, window: &Window) -> u32;
+
+    /// The reduction was for nothing: the window to go on with; `prior` is that of before.
+    fn restored_window(&mut self, window: &Window, prior: u32) -> u32 {
+        window.cwnd.max(prior)
+    }
+
+    /// The retransmission timer has expired and the window is set.
+    fn on_timeout(&mut self, _flow: &Flow) {}
+
+    /// Something is sent after nothing was in flight, `idle` after the last time.
+    fn on_transmit_start(&mut self, _window: &mut Window, _flow: &Flow, _idle: Time) {}
+
+    /// A rate-based control sets the window and its pacing rate by each acknowledgement and
+    /// returns what to do; nothing for the others.
+    fn on_rate(
+        &mut self,
+        _window: &mut Window,
+        _flow: &Flow,
+        _sample: &RateSample,
+    ) -> Option<Verdict> {
+        None
+    }
+
+    /// The rate in bytes per second at which the sender must pace; absent if it need not.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+
+    /// The least burst, in segments, that segmentation offload may make.
+    fn least_burst(&self) -> u32 {
+        2
+    }
+}
+
+/// What a rate-based control wants beyond its window and rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// What is in flight now must not count as a measure of the path's rate.
+    pub ignore_flight: bool,
+}
+
+/// What a control is built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u32,
+    /// The initial window in segments.
+    pub window: u32,
+    /// The round-trip time of the handshake, if it was measured.
+    pub rtt: Option<Time>,
+    /// Where random choices begin.
+    pub seed: u64,
+}
+
+/// A fresh control.
+pub fn control(name: CongestionControlName, start: &Start) -> Box<dyn CongestionControl> {
     match name {
-        CongestionControlName::Cubic => Box::new(Cubic::new(mss, initial_window)),
-        CongestionControlName::NewReno => Box::new(NewReno::new(mss, initial_window)),
+        CongestionControlName::Bbr => Box::new(Bbr::new(start)),
+        CongestionControlName::Cubic => Box::new(Cubic::new()),
+        CongestionControlName::NewReno => Box::new(NewReno),
     }
 }

@@ -1,141 +1,81 @@
-//! Reno's window: slow start and congestion avoidance of RFC 5681, with the byte counting that its
-//! section 3.1 recommends (RFC 3465). What NewReno adds, partial acknowledgements in recovery
-//! (RFC 6582), is the sender's and comes with SACK.
+//! Reno's window as Linux has it: slow start and congestion avoidance of RFC 5681, counted in
+//! segments acknowledged, so that a stretched acknowledgement grows the window as several would.
+//! What NewReno adds, partial acknowledgements in recovery (RFC 6582), is the sender's and comes
+//! with SACK. Has no state of its own, and no HyStart.
 
-use super::{Ack, CongestionControl};
-use sojourn_packet::Time;
+use super::{Ack, CongestionControl, Window};
 
-/// The multiplicative decrease: a half.
-const DECREASE: (u64, u64) = (1, 2);
 /// The smallest threshold in segments (RFC 5681 equation 4).
-const MIN_SSTHRESH: u64 = 2;
+const MIN_SSTHRESH: u32 = 2;
 
 /// The control.
 #[derive(Clone, Debug)]
-pub struct NewReno {
-    mss: u64,
-    initial_window: u64,
-    cwnd: u64,
-    ssthresh: u64,
-    /// Bytes acknowledged in congestion avoidance that have not yet grown the window.
-    acked: u64,
-}
-
-impl NewReno {
-    /// A fresh control; `mss` in bytes, `initial_window` in segments.
-    pub fn new(mss: u32, initial_window: u32) -> NewReno {
-        let mss = u64::from(mss);
-        let initial_window = mss * u64::from(initial_window);
-        NewReno { mss, initial_window, cwnd: initial_window, ssthresh: u64::MAX, acked: 0 }
-    }
-
-    /// RFC 5681 has the bytes in flight here; Linux, whose traffic is the yardstick, the window.
-    fn reduce_threshold(&mut self) {
-        self.ssthresh = (self.cwnd * DECREASE.0 / DECREASE.1).max(MIN_SSTHRESH * self.mss);
-        self.acked = 0;
-    }
-}
+pub struct NewReno;
 
 impl CongestionControl for NewReno {
-    fn window(&self) -> u64 {
-        self.cwnd
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if !ack.window_limited {
             return;
         }
-        let mut delivered = ack.delivered;
-        if self.cwnd < self.ssthresh {
-            let step = delivered.min(self.ssthresh - self.cwnd);
-            self.cwnd += step;
-            delivered -= step;
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
         }
-        self.acked += delivered;
-        while self.acked >= self.cwnd {
-            self.acked -= self.cwnd;
-            self.cwnd += self.mss;
+        if acked > 0 {
+            window.avoid(window.cwnd, acked);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time) {
-        self.reduce_threshold();
-        self.cwnd = self.ssthresh;
-    }
-
-    fn on_timeout(&mut self, _now: Time, again: bool) {
-        if !again {
-            self.reduce_threshold();
-        }
-        self.cwnd = self.mss;
-    }
-
-    fn on_idle(&mut self, _idle: Time, restart: bool) {
-        if restart {
-            self.cwnd = self.cwnd.min(self.initial_window);
-        }
+    /// Half of the window; RFC 5681 would take the bytes in flight.
+    fn reduced_threshold(&mut self, window: &Window) -> u32 {
+        (window.cwnd / 2).max(MIN_SSTHRESH)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_packet::Time;
 
-    const MSS: u64 = 1448;
-
-    fn ack(segments: u64) -> Ack {
-        Ack {
-            now: Time::ZERO,
-            delivered: segments * MSS,
-            rtt: None,
-            srtt: Time::ZERO,
-            in_flight: 0,
-            new_round: false,
-            window_limited: true,
-        }
+    fn ack(acked: u32) -> Ack {
+        Ack { now: Time::ZERO, acked, window_limited: true }
     }
 
     #[test]
     fn slow_start_grows_by_what_is_acknowledged() {
-        let mut control = NewReno::new(MSS as u32, 10);
-        control.on_ack(&ack(2));
-        assert_eq!(control.window(), 12 * MSS);
+        let mut window = Window::new(10);
+        NewReno.on_ack(&mut window, &ack(2));
+        assert_eq!(window.cwnd, 12);
     }
 
     #[test]
     fn a_loss_halves_the_window_and_avoidance_adds_a_segment_per_window() {
-        let mut control = NewReno::new(MSS as u32, 40);
-        control.on_congestion(Time::ZERO);
-        assert_eq!((control.window(), control.ssthresh()), (20 * MSS, 20 * MSS));
-        (0..9).for_each(|_| control.on_ack(&ack(2)));
-        assert_eq!(control.window(), 20 * MSS);
-        control.on_ack(&ack(2));
-        assert_eq!(control.window(), 21 * MSS);
+        let mut window = Window::new(40);
+        window.ssthresh = NewReno.reduced_threshold(&window);
+        assert_eq!(window.ssthresh, 20);
+        window.cwnd = 20;
+        (0..9).for_each(|_| NewReno.on_ack(&mut window, &ack(2)));
+        assert_eq!(window.cwnd, 20);
+        NewReno.on_ack(&mut window, &ack(2));
+        assert_eq!(window.cwnd, 21);
     }
 
     #[test]
-    fn a_timeout_leaves_one_segment_and_a_second_one_leaves_the_threshold() {
-        let mut control = NewReno::new(MSS as u32, 40);
-        control.on_timeout(Time::ZERO, false);
-        control.on_timeout(Time::ZERO, true);
-        assert_eq!((control.window(), control.ssthresh()), (MSS, 20 * MSS));
+    fn an_acknowledgement_across_the_threshold_grows_both_ways() {
+        let mut window = Window::with_threshold(10, 12);
+        NewReno.on_ack(&mut window, &ack(14));
+        assert_eq!(window.cwnd, 13, "2 in slow start and 12 of 12 in avoidance");
     }
 
     #[test]
     fn the_threshold_is_at_least_two_segments() {
-        let mut control = NewReno::new(MSS as u32, 2);
-        control.on_congestion(Time::ZERO);
-        assert_eq!(control.ssthresh(), 2 * MSS);
+        assert_eq!(NewReno.reduced_threshold(&Window::new(2)), 2);
     }
 
     #[test]
     fn a_window_that_does_not_limit_does_not_grow() {
-        let mut control = NewReno::new(MSS as u32, 10);
-        control.on_ack(&Ack { window_limited: false, ..ack(2) });
-        assert_eq!(control.window(), 10 * MSS);
+        let mut window = Window::new(10);
+        NewReno.on_ack(&mut window, &Ack { window_limited: false, ..ack(2) });
+        assert_eq!(window.cwnd, 10);
     }
 }

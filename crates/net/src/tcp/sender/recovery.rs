@@ -1,132 +1,290 @@
-//! The window during a recovery: proportional rate reduction (RFC 6937), with its slow-start
-//! reduction bound.
+//! From loss and mark to recovery and back: the sender's states (RFC 6675, RFC 6582, RFC 3168) in
+//! the order in which Linux goes through them at an acknowledgement that is not plain progress,
+//! and the detection of spurious timeouts (F-RTO, RFC 5682 section 3.1, with SACK).
 
-/// Why the window is being reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// Segments are lost (fast recovery).
-    Loss,
-    /// A congestion mark came back (RFC 3168 section 6.1.2).
-    Mark,
+use super::acknowledge::Reading;
+use super::prr::Reduction;
+use super::rack::Path;
+use super::timer::Alarm;
+use super::{Sender, TIMER_SLACK};
+use crate::tcp::congestion::State;
+use sojourn_packet::Time;
+
+/// What may be sent again after an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Retransmit {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is lost, before new data.
+    Lost,
+    /// New data, to see whether the timeout was spurious; what is lost only if there are none.
+    AfterNew,
 }
 
-/// One recovery, from the loss or mark to the acknowledgement of what was outstanding then.
-#[derive(Clone, Debug)]
-pub(crate) struct Recovery {
-    cause: Cause,
-    /// SND.NXT when it began.
-    end: u64,
-    ssthresh: u64,
-    /// RecoverFS: bytes outstanding when it began.
-    flight: u64,
-    /// prr_delivered: bytes delivered since.
-    delivered: u64,
-    /// prr_out: bytes sent since.
-    out: u64,
-    window: u64,
-}
-
-impl Recovery {
-    pub(crate) fn new(cause: Cause, end: u64, ssthresh: u64, flight: u64) -> Recovery {
-        let flight = flight.max(1);
-        Recovery { cause, end, ssthresh, flight, delivered: 0, out: 0, window: 0 }
-    }
-
-    /// True if an acknowledgement up to `una` ends it. After a mark something sent behind it must
-    /// have arrived, so that the receiver has seen CWR and stopped to echo the mark.
-    pub(crate) fn ends_at(&self, una: u64) -> bool {
-        match self.cause {
-            Cause::Loss => una >= self.end,
-            Cause::Mark => una > self.end,
+impl Sender {
+    /// An acknowledgement is a duplicate, carries SACK blocks or a mark, or comes in any state but
+    /// Open.
+    pub(super) fn change_state(&mut self, now: Time, reading: &mut Reading) {
+        if reading.ece {
+            self.undo.remember(None);
+        }
+        let una = self.scoreboard.una();
+        match self.state {
+            State::Open => self.undo.forget_retransmissions(),
+            // What echoes the mark must have seen CWR: something sent behind it has arrived.
+            State::Cwr if una > self.episode_end => {
+                self.end_reduction();
+                self.state = State::Open;
+            }
+            State::Recovery if una >= self.episode_end => {
+                self.leave_recovery(reading);
+                self.end_reduction();
+            }
+            _ => {}
+        }
+        match self.state {
+            State::Recovery => self.in_recovery_state(now, reading),
+            State::Loss => {
+                self.retransmit = self.in_loss_state(reading);
+                let lost_again = self.identify_losses(now, reading);
+                if self.state == State::Open || lost_again {
+                    self.in_open_state(now, reading);
+                }
+            }
+            State::Open | State::Disorder | State::Cwr => self.in_open_state(now, reading),
         }
     }
 
-    /// A loss was found in a reduction for a mark: it becomes a loss recovery without a second
-    /// reduction.
-    pub(crate) fn found_loss(&mut self, next: u64) {
-        if self.cause == Cause::Mark {
-            self.cause = Cause::Loss;
-            self.end = next;
+    fn in_recovery_state(&mut self, now: Time, reading: &mut Reading) {
+        if reading.advanced && !self.partial_acknowledgement(reading) {
+            return;
+        }
+        if self.undo_by_duplicates() {
+            self.try_to_open(reading.ece);
+        }
+        self.identify_losses(now, reading);
+        if self.state != State::Recovery {
+            if self.scoreboard.lost_out() == 0 {
+                return;
+            }
+            self.enter_recovery(reading.ece);
+        }
+        self.retransmit = Retransmit::Lost;
+    }
+
+    fn in_open_state(&mut self, now: Time, reading: &mut Reading) {
+        if self.state <= State::Disorder {
+            self.undo_by_duplicates();
+        }
+        self.identify_losses(now, reading);
+        if self.scoreboard.lost_out() == 0 {
+            self.try_to_open(reading.ece);
+            return;
+        }
+        self.enter_recovery(reading.ece);
+        self.retransmit = Retransmit::Lost;
+    }
+
+    /// Loss detection; true if a retransmission was lost.
+    fn identify_losses(&mut self, now: Time, reading: &mut Reading) -> bool {
+        let resent = self.scoreboard.resent_out();
+        let path = self.path(now);
+        if let Some(wait) = self.rack.detect(&mut self.scoreboard, &path) {
+            self.timer.set(Alarm::Reordering, now + wait + TIMER_SLACK);
+            reading.set_timer = false;
+        }
+        self.scoreboard.resent_out() < resent
+    }
+
+    pub(super) fn path(&self, now: Time) -> Path {
+        Path {
+            now,
+            min_rtt: self.rtt.min(),
+            srtt: self.rtt.srtt(),
+            in_recovery: self.state >= State::Recovery,
         }
     }
 
-    /// An acknowledgement delivered `delivered` bytes and left `pipe` in flight (RFC 6937
-    /// section 3).
-    pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, mss: u32) {
-        self.delivered += delivered;
-        let mut allowance = if pipe > self.ssthresh {
-            let share = u128::from(self.delivered) * u128::from(self.ssthresh);
-            (share.div_ceil(u128::from(self.flight)) as u64).saturating_sub(self.out)
+    fn leave_recovery(&mut self, reading: &Reading) {
+        if self.may_undo(reading.echo) {
+            self.undo_reduction(false);
         } else {
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + u64::from(mss);
-            bound.min(self.ssthresh - pipe)
-        };
-        if self.out == 0 {
-            // The first retransmission is always sent.
-            allowance = allowance.max(u64::from(mss));
+            self.rack.recovered(false);
         }
-        self.window = pipe + allowance;
+        self.state = State::Open;
     }
 
-    pub(crate) fn on_sent(&mut self, bytes: u64) {
-        self.out += bytes;
-    }
-
-    /// The window in bytes.
-    pub(crate) fn window(&self) -> u64 {
-        self.window
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MSS: u32 = 1000;
-
-    /// Sends what the window allows and returns how many segments that was.
-    fn send(recovery: &mut Recovery, pipe: &mut u64) -> u64 {
-        let mut sent = 0;
-        while *pipe + 1000 <= recovery.window() {
-            *pipe += 1000;
-            recovery.on_sent(1000);
-            sent += 1;
+    fn undo_by_duplicates(&mut self) -> bool {
+        let spurious = self.undo.all_duplicates();
+        if spurious {
+            self.rack.recovered(true);
+            self.undo_reduction(false);
         }
-        sent
+        spurious
     }
 
-    #[test]
-    fn half_a_window_is_sent_during_the_recovery_one_segment_every_other_acknowledgement() {
-        // 20 segments outstanding, the first lost, threshold 10: RFC 6937's proportional part.
-        let mut recovery = Recovery::new(Cause::Loss, 20_000, 10_000, 20_000);
-        let mut pipe = 16_000;
-        recovery.on_ack(3_000, pipe, MSS);
-        let mut sent = vec![send(&mut recovery, &mut pipe)];
-        for _ in 0..16 {
-            pipe -= 1000;
-            recovery.on_ack(1_000, pipe, MSS);
-            sent.push(send(&mut recovery, &mut pipe));
+    /// A partial acknowledgement in a recovery. If what it acknowledges was only late, the rest may
+    /// be, too: nothing more is sent again (false) while retransmissions are on their way, and
+    /// without any the recovery is undone.
+    fn partial_acknowledgement(&mut self, reading: &Reading) -> bool {
+        if !self.undo.was_late(reading.echo) {
+            return true;
         }
-        assert_eq!(sent.iter().sum::<u64>(), 10);
-        assert!(sent.iter().all(|n| *n <= 1 || *n == sent[0]), "{sent:?}");
-        assert_eq!(pipe, 10_000);
+        let highest = self.scoreboard.highest_sacked();
+        self.rack.reordered(reading.old_una, highest, self.mss);
+        if self.scoreboard.resent_out() > 0 {
+            return false;
+        }
+        if !self.any_retransmission() {
+            self.undo.forget_retransmissions();
+        }
+        self.undo_reduction(true);
+        self.keep_open();
+        true
     }
 
-    #[test]
-    fn after_heavy_losses_the_window_grows_back_to_the_threshold_as_in_slow_start() {
-        let mut recovery = Recovery::new(Cause::Loss, 20_000, 10_000, 20_000);
-        let mut pipe = 2_000;
-        recovery.on_ack(3_000, pipe, MSS);
-        assert_eq!(send(&mut recovery, &mut pipe), 4, "what was delivered and one more");
-        pipe -= 1000;
-        recovery.on_ack(1_000, pipe, MSS);
-        assert_eq!(send(&mut recovery, &mut pipe), 2);
+    /// After a timeout: slow start over what is lost, unless the timeout proves spurious.
+    fn in_loss_state(&mut self, reading: &Reading) -> Retransmit {
+        let recovered = self.scoreboard.una() >= self.episode_end;
+        if reading.advanced && self.undo_timeout(false, reading) {
+            return Retransmit::Nothing;
+        }
+        if self.frto {
+            // Step 3b: data that were never sent again arrive, so not all was lost.
+            if reading.original_arrived && self.undo_timeout(true, reading) {
+                return Retransmit::Nothing;
+            }
+            if self.scoreboard.next() > self.episode_end {
+                // Step 3a: the loss was real.
+                self.frto &= !(reading.sacked || reading.duplicate);
+            } else if reading.advanced && !recovered {
+                // Step 2b: new data will tell, if there are any.
+                self.episode_end = self.scoreboard.next();
+                if self.has_new_data() {
+                    return Retransmit::AfterNew;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            self.leave_recovery(reading);
+            return Retransmit::Nothing;
+        }
+        Retransmit::Lost
     }
 
-    #[test]
-    fn a_mark_is_answered_until_something_sent_behind_it_has_arrived() {
-        let recovery = Recovery::new(Cause::Mark, 20_000, 10_000, 20_000);
-        assert!(!recovery.ends_at(20_000));
-        assert!(recovery.ends_at(21_000));
+    fn undo_timeout(&mut self, by_frto: bool, reading: &Reading) -> bool {
+        if !by_frto && !self.may_undo(reading.echo) {
+            return false;
+        }
+        self.undo_reduction(true);
+        self.timeouts_in_row = 0;
+        self.state = State::Open;
+        true
+    }
+
+    /// Nothing is lost: Open if nothing is out of order either.
+    fn try_to_open(&mut self, ece: bool) {
+        if !self.any_retransmission() {
+            self.undo.forget_retransmissions();
+        }
+        if ece {
+            self.enter_cwr();
+        }
+        if self.state != State::Cwr {
+            self.keep_open();
+        }
+    }
+
+    pub(super) fn keep_open(&mut self) {
+        let board = &self.scoreboard;
+        let disorder = board.sacked_out() > 0 || board.lost_out() > 0 || self.any_retransmission();
+        let state = if disorder { State::Disorder } else { State::Open };
+        if self.state != state {
+            self.state = state;
+            self.episode_end = self.scoreboard.next();
+        }
+    }
+
+    /// RFC 3168 section 6.1.2: once a window.
+    fn enter_cwr(&mut self) {
+        self.undo.remember(None);
+        if self.state < State::Cwr {
+            self.undo.forbid();
+            self.begin_reduction();
+            self.state = State::Cwr;
+        }
+    }
+
+    pub(super) fn enter_recovery(&mut self, ece: bool) {
+        if !self.any_retransmission() {
+            self.undo.forget_retransmissions();
+        }
+        self.undo.remember(None);
+        self.begin_undo();
+        if !self.state.is_reducing() {
+            if !ece {
+                self.undo.remember(Some(self.window.remembered_threshold()));
+            }
+            self.begin_reduction();
+        }
+        self.state = State::Recovery;
+    }
+
+    fn begin_undo(&mut self) {
+        let probes = u32::from(self.probe.is_some_and(|probe| probe.retransmission));
+        self.undo.begin(self.scoreboard.una(), self.scoreboard.resent_out() + probes);
+    }
+
+    pub(super) fn begin_reduction(&mut self) {
+        self.episode_end = self.scoreboard.next();
+        self.probe = None;
+        self.window.clear_credit();
+        self.reduction = Reduction::new(self.window.cwnd);
+        self.window.ssthresh = self.control.reduced_threshold(&self.window);
+        self.cwr_pending = true;
+        self.statistics.congestion_events += 1;
+    }
+
+    pub(super) fn end_reduction(&mut self) {
+        let stands = self.state == State::Cwr || self.undo.is_possible();
+        if !self.pacing.is_enforced() && self.window.has_threshold() && stands {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// The retransmission timer has expired (RFC 5681 section 3.1; RFC 6675 section 5.1).
+    pub(super) fn enter_loss(&mut self, now: Time) {
+        let new_recovery = self.state < State::Recovery;
+        let rack = &self.rack;
+        self.scoreboard.lose_all(|sent| rack.is_recent(now, sent));
+        let board = &self.scoreboard;
+        // The threshold falls once for these data.
+        let first = self.state <= State::Disorder
+            || self.episode_end <= board.una()
+            || (self.state == State::Loss && self.timeouts_in_row == 0);
+        if first {
+            let threshold = if self.state.is_reducing() {
+                self.window.ssthresh
+            } else {
+                self.window.remembered_threshold()
+            };
+            self.undo.remember(Some(threshold));
+            self.reduction = Reduction::new(self.window.cwnd);
+            self.window.ssthresh = self.control.reduced_threshold(&self.window);
+            self.begin_undo();
+        }
+        if self.state <= State::Disorder {
+            self.rack.distrust(self.scoreboard.sacked_out());
+        }
+        self.window.cwnd = self.scoreboard.in_flight() + 1;
+        self.window.clear_credit();
+        self.control.on_timeout(&self.flow(now));
+        self.state = State::Loss;
+        self.episode_end = self.scoreboard.next();
+        self.probe = None;
+        self.cwr_pending = true;
+        self.frto = new_recovery || self.timeouts_in_row > 0;
     }
 }

@@ -1,12 +1,15 @@
 //! Connections driven by hand with a fake clock, in the manner of packetdrill: what goes in, what
 //! must come out and when. The unit tests of single parts stand beside those parts.
 
+mod bbr;
 mod closing;
 mod ecn;
 mod handshake;
+mod loss_probe;
 mod receiving;
 mod recovery;
 mod sending;
+mod spurious;
 mod timeouts;
 mod transfer;
 
@@ -50,6 +53,11 @@ impl Drill {
         assert_eq!(drill.one().flags, ACK, "the handshake's last segment");
         drill.end.set_written(u64::MAX);
         drill
+    }
+
+    /// The same without SACK, and therefore without loss probes: only the timer repairs losses.
+    fn plain_sender(config: TcpConfig, rtt: Time) -> Drill {
+        Drill::sender(TcpConfig { sack: false, ..config }, rtt)
     }
 
     /// A server that has accepted a connection at time zero.

@@ -1,0 +1,321 @@
+//! What an acknowledgement says, in the order in which Linux reads it: selective blocks, what is
+//! cumulatively acknowledged, round-trip time, losses and state, timer, delivery rate, window.
+
+use super::prr::Progress;
+use super::rate::Gathered;
+use super::recovery::Retransmit;
+use super::{Acknowledgement, Sender};
+use crate::tcp::congestion::{Ack, Flow, RateSample, RttSample, State};
+use sojourn_packet::Time;
+
+/// The least round-trip time that a timestamp can show: one tick of its clock.
+const TICK: Time = Time::from_millis(1);
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reading {
+    /// SND.UNA before, and whether it has advanced.
+    pub(super) old_una: u64,
+    pub(super) advanced: bool,
+    /// Segments done, and whether any was newly selectively acknowledged.
+    acked: u32,
+    pub(super) sacked: bool,
+    /// A segment of before the episode, never sent again, has arrived.
+    pub(super) original_arrived: bool,
+    /// What is acknowledged includes segments sent again.
+    retransmitted: bool,
+    /// A duplicate was reported, and it was the loss probe.
+    dsack: bool,
+    probe_dsack: bool,
+    pub(super) ece: bool,
+    /// It says nothing new: a duplicate acknowledgement.
+    pub(super) duplicate: bool,
+    /// When the first and the last of the segments never sent again were sent.
+    acked_span: Option<(Time, Time)>,
+    sacked_span: Option<(Time, Time)>,
+    /// What the timestamp clock showed when what is echoed was sent.
+    pub(super) echo: Option<u64>,
+    /// The receiver may have delayed it.
+    delayed: bool,
+    /// Round-trip time of the newest segment.
+    rtt: Option<Time>,
+    /// The timer starts anew.
+    pub(super) set_timer: bool,
+    gathered: Gathered,
+}
+
+fn widen(span: &mut Option<(Time, Time)>, at: Time) {
+    *span = Some((span.map_or(at, |(first, _)| first), at));
+}
+
+impl Sender {
+    /// An acknowledgement arrived.
+    pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement) {
+        if info.ack > self.scoreboard.next() {
+            return;
+        }
+        let old = info.ack < self.scoreboard.una();
+        let window_moved = info.window != std::mem::replace(&mut self.peer_window, info.window);
+        self.window_edge = self.window_edge.max(info.ack + info.window);
+        self.retransmit = Retransmit::Nothing;
+        let was_idle = self.scoreboard.outstanding() == 0;
+        let in_flight = self.scoreboard.in_flight();
+        let lost = self.scoreboard.lost_total();
+        let mut reading = self.read(now, info);
+        let not_duplicate = reading.acked > 0 || info.carries_data || window_moved;
+        reading.duplicate = !(reading.advanced || not_duplicate || reading.dsack || old);
+        if !was_idle && !old {
+            self.rack.adapt(reading.gathered.prior_delivered(), self.rate.delivered());
+        }
+        self.end_probe(info.ack, &reading, not_duplicate);
+        let dubious = !not_duplicate || reading.sacked || reading.ece || reading.dsack;
+        if old || was_idle {
+            if reading.sacked || reading.dsack {
+                self.change_state(now, &mut reading);
+            }
+            return;
+        }
+        if dubious || self.state != State::Open {
+            self.change_state(now, &mut reading);
+        }
+        if reading.set_timer {
+            self.set_timer(now);
+        }
+        let sample = RateSample {
+            rtt: reading.rtt,
+            lost: (self.scoreboard.lost_total() - lost) as u32,
+            prior_in_flight: in_flight,
+            ack_delayed: reading.delayed,
+            ..RateSample::default()
+        };
+        let sample = self.rate.sample(now, &reading.gathered, self.rtt.min(), sample);
+        self.control_window(now, &reading, &sample);
+    }
+
+    fn read(&mut self, now: Time, info: &Acknowledgement) -> Reading {
+        let mut reading = Reading {
+            old_una: self.scoreboard.una(),
+            advanced: info.ack > self.scoreboard.una(),
+            ece: info.ece,
+            echo: info.echo,
+            ..Reading::default()
+        };
+        if reading.advanced {
+            self.timeouts_in_row = 0;
+        }
+        let highest = self.scoreboard.highest_sacked();
+        let had_sacked = self.scoreboard.sacked_out() > 0;
+        if !info.sack.is_empty() {
+            self.read_blocks(now, info, highest, &mut reading);
+        }
+        self.read_cumulative(now, info.ack, highest, &mut reading);
+        if !had_sacked {
+            self.suspect_delay(&mut reading);
+        }
+        self.measure(now, info, &mut reading);
+        reading
+    }
+
+    fn read_blocks(
+        &mut self,
+        now: Time,
+        info: &Acknowledgement,
+        highest: u64,
+        reading: &mut Reading,
+    ) {
+        let mut blocks = info.sack;
+        if let Some((first, rest)) = blocks.split_first()
+            && (first.0 < info.ack
+                || rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1))
+        {
+            self.read_duplicate(info.ack, *first, reading);
+            blocks = rest;
+        }
+        let min_rtt = self.rtt.min();
+        let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
+        let mut overtaken = u64::MAX;
+        for (start, block_end) in blocks {
+            self.scoreboard.sack(*start, *block_end, |sent| {
+                reading.sacked = true;
+                rack.arrived(now, sent, min_rtt);
+                rate.arrived(sent, &mut reading.gathered);
+                if !sent.retransmitted {
+                    if sent.start < highest {
+                        overtaken = overtaken.min(sent.start);
+                    }
+                    reading.original_arrived |= sent.end <= end;
+                    widen(&mut reading.sacked_span, sent.at);
+                }
+            });
+        }
+        if overtaken < u64::MAX && (self.state != State::Loss || self.undo.is_possible()) {
+            self.rack.reordered(overtaken, self.scoreboard.highest_sacked(), self.mss);
+        }
+    }
+
+    /// A D-SACK block (RFC 2883): the receiver got these data twice. Believed only for as many
+    /// segments as were sent again.
+    fn read_duplicate(&mut self, ack: u64, (start, end): (u64, u64), reading: &mut Reading) {
+        if start >= end {
+            return;
+        }
+        let segments = (end - start).div_ceil(u64::from(self.mss)) as u32;
+        let is_probe = segments == 1 && self.probe.is_some_and(|probe| probe.end == end);
+        self.duplicates += u64::from(segments);
+        if self.duplicates > self.statistics.retransmits {
+            return;
+        }
+        reading.dsack = true;
+        reading.probe_dsack = is_probe;
+        if !is_probe {
+            self.rack.duplicate();
+        }
+        self.rate.arrived_again(segments, &mut reading.gathered);
+        if end <= ack {
+            self.undo.explain(end, segments);
+        } else {
+            let explained = self.scoreboard.arrived_twice(start, end);
+            self.undo.explain(end, explained);
+        }
+    }
+
+    fn read_cumulative(&mut self, now: Time, ack: u64, highest: u64, reading: &mut Reading) {
+        let min_rtt = self.rtt.min();
+        let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
+        let echo = reading.echo;
+        let mut lowest = u64::MAX;
+        self.scoreboard.acknowledge(ack, |sent| {
+            reading.acked += 1;
+            if sent.retransmitted {
+                reading.retransmitted = true;
+            } else if !sent.sacked {
+                widen(&mut reading.acked_span, sent.at);
+                lowest = lowest.min(sent.start);
+                reading.original_arrived |= sent.end <= end;
+            }
+            if !sent.sacked {
+                rate.arrived(sent, &mut reading.gathered);
+                let sent_at = sent.at.0 / TICK.0;
+                let of_the_first = sent.retransmitted && echo.is_some_and(|echo| echo < sent_at);
+                if !of_the_first {
+                    rack.arrived(now, sent, min_rtt);
+                }
+            }
+        });
+        if lowest < highest {
+            self.rack.reordered(lowest, self.scoreboard.highest_sacked(), self.mss);
+        }
+    }
+
+    /// A lone runt, acknowledged alone: the receiver has probably waited for a second segment.
+    fn suspect_delay(&self, reading: &mut Reading) {
+        let newly = self.scoreboard.una() - reading.old_una;
+        reading.delayed = reading.acked == 1
+            && newly < u64::from(self.mss)
+            && reading.gathered.prior_delivered() + 1 == self.rate.delivered()
+            && !(reading.sacked || reading.ece || reading.dsack);
+    }
+
+    /// The round-trip time (RFC 6298 section 3, RFC 7323 section 4): of segments sent once, else by
+    /// the timestamp if data were acknowledged.
+    fn measure(&mut self, now: Time, info: &Acknowledgement, reading: &mut Reading) {
+        let since = |at: Time| now.saturating_sub(at);
+        let acked = reading.acked_span.filter(|_| !reading.retransmitted);
+        let mut newest = acked.map(|(_, last)| since(last));
+        if let Some((_, last)) = reading.sacked_span {
+            newest = Some(since(last));
+        }
+        let sacked = reading.sacked_span.map(|(first, _)| since(first));
+        let mut oldest = acked.map(|(first, _)| since(first)).or(sacked);
+        if oldest.is_none() && reading.acked > 0 {
+            oldest = info.echo.map(|echo| Time((now.0 / TICK.0).saturating_sub(echo) * TICK.0));
+            oldest = oldest.map(|rtt| rtt.max(TICK));
+            newest = oldest;
+        }
+        if let (Some(oldest), Some(newest)) = (oldest, newest) {
+            self.take_rtt(now, oldest, newest, reading);
+        }
+        let front = self.scoreboard.front();
+        // A block for what was sent after the oldest segment was sent last says nothing of it.
+        let older = front.zip(sacked).is_some_and(|(front, sacked)| sacked > since(front.at));
+        reading.set_timer = reading.acked > 0 || older;
+    }
+
+    fn take_rtt(&mut self, now: Time, oldest: Time, newest: Time, reading: &mut Reading) {
+        reading.rtt = Some(newest);
+        if !reading.delayed || newest <= self.rtt.min() {
+            self.rtt.see_min(now, newest);
+        }
+        let (una, next) = (self.scoreboard.una(), self.scoreboard.next());
+        self.rtt.sample(oldest, una, next);
+        self.timer.forget_backoff();
+        let pacing_rate = self.pacing.rate();
+        let sample = RttSample { now, rtt: newest, una, next, pacing_rate };
+        self.control.on_rtt(&mut self.window, &sample);
+    }
+
+    /// An acknowledgement while a loss probe is out (RFC 8985 section 7.4).
+    fn end_probe(&mut self, ack: u64, reading: &Reading, not_duplicate: bool) {
+        let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
+        if !probe.retransmission || reading.probe_dsack {
+            // New data have arrived, or both the original and the probe: nothing was lost.
+            self.probe = None;
+        } else if ack > probe.end {
+            // The probe has repaired a loss, which must be answered.
+            self.begin_reduction();
+            self.state = State::Cwr;
+            self.end_reduction();
+            self.keep_open();
+        } else if !(reading.advanced || not_duplicate || reading.sacked) {
+            self.probe = None;
+        }
+    }
+
+    /// What a control may know of the flow.
+    pub(super) fn flow(&self, now: Time) -> Flow {
+        Flow {
+            now,
+            mss: self.mss,
+            delivered: self.rate.delivered(),
+            delivered_at: self.rate.delivered_at(),
+            lost: self.scoreboard.lost_total(),
+            in_flight: self.scoreboard.in_flight(),
+            srtt: self.rtt.measured(),
+            state: self.state,
+            next_departure: self.pacing.next(),
+            app_limited: self.rate.is_app_limited(),
+        }
+    }
+
+    fn control_window(&mut self, now: Time, reading: &Reading, sample: &RateSample) {
+        if let Some(rate) = self.control.pacing_rate() {
+            debug_assert!(self.pacing.is_enforced(), "{rate}");
+            let flow = self.flow(now);
+            let verdict = self.control.on_rate(&mut self.window, &flow, sample);
+            if verdict.unwrap_or_default().ignore_flight {
+                self.rate.limit(self.scoreboard.in_flight());
+            }
+            self.pacing.set_rate(self.control.pacing_rate().unwrap_or(rate));
+            return;
+        }
+        if self.state.is_reducing() {
+            let progress = Progress {
+                delivered: sample.acked,
+                lost: sample.lost,
+                advanced: reading.advanced,
+                in_flight: self.scoreboard.in_flight(),
+                ssthresh: self.window.ssthresh,
+            };
+            if let Some(cwnd) = self.reduction.on_ack(&progress) {
+                self.window.cwnd = cwnd;
+            }
+        } else if reading.acked > 0 || (self.rack.is_reordered() && reading.sacked) {
+            let window_limited = self.usage.is_limited(&self.window);
+            let ack = Ack { now, acked: sample.acked, window_limited };
+            self.control.on_ack(&mut self.window, &ack);
+            self.usage.touched(now);
+        }
+        let outstanding = self.scoreboard.outstanding();
+        self.pacing.follow(&self.window, outstanding, self.mss, self.rtt.srtt());
+    }
+}

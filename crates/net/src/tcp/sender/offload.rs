@@ -1,0 +1,113 @@
+//! Bursts of segmentation offload: how many segments Linux hands to the interface as one, which
+//! leave back to back. Off unless asked for; then either of a fixed size or sized as Linux does,
+//! by the pacing rate and the least round-trip time.
+
+use crate::config::SegmentationOffload;
+use crate::tcp::congestion::State;
+use sojourn_packet::Time;
+
+/// The most bytes that one burst carries: 64 KiB less the room for headers.
+pub(crate) const MAX_BURST_BYTES: u64 = 65_536 - 321;
+/// A burst lasts about so long at the pacing rate: 2^-10 s.
+const PACING_SHIFT: u32 = 10;
+/// On short paths bursts are longer: the allowance halves for each 2^9 us of the round trip.
+const RTT_SHIFT: u32 = 9;
+/// A sender waits for more room rather than send a part of a burst, unless it has a third of its
+/// window, or nothing was sent for so long, or no acknowledgement is due so soon.
+const WINDOW_DIVISOR: u32 = 3;
+const PATIENCE: Time = Time::from_millis(1);
+
+/// What a burst may carry by the pacing rate alone.
+pub(crate) fn burst_bytes(pacing_rate: u64) -> u64 {
+    pacing_rate >> PACING_SHIFT
+}
+
+/// What decides whether a part of a burst waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Partial {
+    pub(crate) now: Time,
+    pub(crate) state: State,
+    /// When the last burst went.
+    pub(crate) last: Time,
+    /// Segments that the windows allow now, and the window.
+    pub(crate) room: u32,
+    pub(crate) cwnd: u32,
+    /// When the oldest segment was sent.
+    pub(crate) oldest: Option<Time>,
+    pub(crate) srtt: Time,
+}
+
+impl SegmentationOffload {
+    /// Segments of a full burst.
+    pub(crate) fn burst(self, pacing_rate: u64, min_rtt: Time, mss: u32, least: u32) -> u32 {
+        match self {
+            SegmentationOffload::Off => 1,
+            SegmentationOffload::Segments(n) => n,
+            SegmentationOffload::Sized => {
+                let halvings = (min_rtt.0 / 1_000) >> RTT_SHIFT;
+                let short_path =
+                    if halvings < u64::from(u32::BITS) { MAX_BURST_BYTES >> halvings } else { 0 };
+                let bytes = (burst_bytes(pacing_rate) + short_path).min(MAX_BURST_BYTES);
+                ((bytes / u64::from(mss)) as u32).max(least)
+            }
+        }
+    }
+}
+
+impl Partial {
+    /// True if less than a full burst of `full` segments must wait for more room.
+    pub(crate) fn waits(&self, full: u32) -> bool {
+        let acknowledged_soon = self.oldest.is_some_and(|oldest| {
+            let away = (oldest + self.srtt).saturating_sub(self.now);
+            away <= PATIENCE.min(Time(self.srtt.0 / 2))
+        });
+        self.state < State::Recovery
+            && self.now.saturating_sub(self.last) <= PATIENCE
+            && self.room < full
+            && self.room < self.cwnd / WINDOW_DIVISOR
+            && acknowledged_soon
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    #[test]
+    fn a_burst_lasts_a_millisecond_and_is_longer_on_short_paths() {
+        let sized = SegmentationOffload::Sized;
+        // 15 MB/s for 1/1024 s are 14,648 bytes.
+        assert_eq!(sized.burst(15_000_000, MS(10), 1448, 2), 10);
+        // At 512 us a round trip, half of 65,215 bytes more.
+        assert_eq!(sized.burst(15_000_000, Time::from_micros(512), 1448, 2), 32);
+        assert_eq!(sized.burst(1 << 40, MS(10), 1448, 2), 45);
+        assert_eq!(sized.burst(1_000, MS(100), 1448, 2), 2);
+    }
+
+    #[test]
+    fn without_offload_every_segment_is_its_own_burst() {
+        assert_eq!(SegmentationOffload::Off.burst(1 << 40, MS(0), 1448, 2), 1);
+        assert_eq!(SegmentationOffload::Segments(7).burst(0, MS(0), 1448, 2), 7);
+    }
+
+    #[test]
+    fn a_part_waits_only_if_more_room_comes_soon() {
+        let part = Partial {
+            now: MS(100),
+            state: State::Open,
+            last: MS(100),
+            room: 2,
+            cwnd: 60,
+            oldest: Some(MS(60)),
+            srtt: MS(40),
+        };
+        assert!(part.waits(10));
+        assert!(!part.waits(2), "a full burst");
+        assert!(!Partial { room: 20, ..part }.waits(40), "a third of the window");
+        assert!(!Partial { last: MS(98), ..part }.waits(10), "sent long ago");
+        assert!(!Partial { oldest: Some(MS(62)), ..part }.waits(10), "no acknowledgement is due");
+        assert!(!Partial { state: State::Recovery, ..part }.waits(10));
+    }
+}

@@ -1,0 +1,137 @@
+//! When the next segment may go: Linux's internal pacing, for controls that ask for it (BBR), and
+//! the rate by which the bursts of segmentation offload are sized for all.
+
+use crate::tcp::congestion::Window;
+use sojourn_packet::Time;
+
+/// The rate is so much of a window a round trip, in per cent, in slow start and after it: never
+/// what holds a window-based sender back.
+const SLOW_START_PERCENT: u128 = 200;
+const AVOIDANCE_PERCENT: u128 = 120;
+/// The first segments of a connection are not paced.
+const UNPACED: u64 = 10;
+
+/// The pacing clock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pacing {
+    /// Payload bytes per second; 0 before anything is known.
+    rate: u64,
+    /// The rate is kept to, and not only known.
+    enforced: bool,
+    /// When the next segment may go.
+    next: Time,
+    /// Something would have gone, but for the pacing.
+    waiting: bool,
+}
+
+impl Pacing {
+    /// `required` is the rate that the control asks for, if it does.
+    pub(crate) fn new(required: Option<u64>) -> Pacing {
+        Pacing { rate: required.unwrap_or(0), enforced: required.is_some(), ..Pacing::default() }
+    }
+
+    /// Payload bytes per second.
+    pub(crate) fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// True if the rate is kept to.
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.enforced
+    }
+
+    /// When pacing lets the next segment go.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// How long the next segment must wait.
+    pub(crate) fn delay(&self, now: Time) -> Time {
+        if self.enforced { self.next.saturating_sub(now) } else { Time::ZERO }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: u64) {
+        self.rate = rate;
+    }
+
+    /// The rate of a window-based sender.
+    pub(crate) fn follow(&mut self, window: &Window, outstanding: u32, mss: u32, srtt: Time) {
+        let percent =
+            if window.cwnd < window.ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
+        let bytes = u128::from(window.cwnd.max(outstanding)) * u128::from(mss);
+        let per_second = bytes * 1_000_000_000 * percent / 100 / u128::from(srtt.0.max(1));
+        self.rate = u64::try_from(per_second).unwrap_or(u64::MAX);
+    }
+
+    /// A burst of `bytes` goes; `sent` segments have gone before it.
+    pub(crate) fn sent(&mut self, now: Time, bytes: u64, sent: u64) {
+        let before = self.next;
+        self.next = self.next.max(now);
+        if self.enforced && self.rate > 0 && sent >= UNPACED {
+            let time = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
+            let time = Time(time as u64);
+            // A late departure is made up for, by up to half of the time.
+            let credit = self.next.saturating_sub(before).min(Time(time.0 / 2));
+            self.next += time - credit;
+        }
+    }
+
+    /// False if the next segment, which would go, must wait.
+    pub(crate) fn may_send(&mut self, now: Time) -> bool {
+        let may = !self.enforced || self.next <= now;
+        self.waiting = !may;
+        may
+    }
+
+    /// Whether something would go is asked anew.
+    pub(crate) fn ask_again(&mut self) {
+        self.waiting = false;
+    }
+
+    /// When to try again.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.waiting.then_some(self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_first_ten_each_segment_waits_for_the_time_of_the_one_before() {
+        let mut pacing = Pacing::new(Some(1_000_000));
+        (0..10).for_each(|n| {
+            assert!(pacing.may_send(Time(0)));
+            pacing.sent(Time(0), 1000, n);
+        });
+        pacing.sent(Time(0), 1000, 10);
+        assert!(!pacing.may_send(Time::from_micros(999)));
+        assert_eq!(pacing.deadline(), Some(Time::from_millis(1)));
+        assert!(pacing.may_send(Time::from_millis(1)));
+        assert_eq!(pacing.deadline(), None);
+    }
+
+    #[test]
+    fn half_of_the_time_can_be_made_up_for_after_a_late_departure() {
+        let mut pacing = Pacing::new(Some(1_000_000));
+        pacing.sent(Time(0), 1000, 10);
+        pacing.sent(Time::from_micros(1300), 1000, 11);
+        assert_eq!(pacing.next(), Time::from_micros(1300 + 700));
+        pacing.sent(Time::from_micros(9000), 1000, 12);
+        assert_eq!(pacing.next(), Time::from_micros(9000 + 500));
+    }
+
+    #[test]
+    fn a_window_based_sender_has_twice_its_rate_in_slow_start_and_is_never_held_back() {
+        let mut pacing = Pacing::new(None);
+        let mut window = Window::new(100);
+        pacing.follow(&window, 0, 1000, Time::from_millis(100));
+        assert_eq!(pacing.rate(), 2_000_000);
+        window.ssthresh = 120;
+        pacing.follow(&window, 0, 1000, Time::from_millis(100));
+        assert_eq!(pacing.rate(), 1_200_000);
+        pacing.sent(Time(0), 1 << 20, 100);
+        assert!(pacing.may_send(Time(0)));
+    }
+}

@@ -1,0 +1,150 @@
+//! How fast the network delivers: a sample for each acknowledgement (Linux's `tcp_rate.c`;
+//! draft-cheng-iccrg-delivery-rate-estimation). Each segment remembers what had been delivered when
+//! it was sent; what was delivered since then, in the longer of the time it took to send and the
+//! time it took to acknowledge, is the rate. Knows segments, not controls.
+
+use super::scoreboard::Sent;
+use crate::tcp::congestion::RateSample;
+use sojourn_packet::Time;
+
+/// What a segment remembers of the instant at which it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    /// Segments delivered.
+    pub(crate) delivered: u64,
+    /// When the last of them was.
+    delivered_at: Time,
+    /// When the segment was sent whose delivery was the last known.
+    first_sent: Time,
+    app_limited: bool,
+}
+
+/// What one acknowledgement has told so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathered {
+    /// Of the newest segment delivered.
+    newest: Option<Newest>,
+    /// Segments delivered.
+    pub(crate) delivered: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    snapshot: Snapshot,
+    transmission: u64,
+    /// From the first to the last transmission that it covers.
+    sending: Time,
+}
+
+impl Gathered {
+    /// What had been delivered when the newest segment was sent; 0 if nothing was delivered.
+    pub(crate) fn prior_delivered(&self) -> u64 {
+        self.newest.map_or(0, |newest| newest.snapshot.delivered)
+    }
+}
+
+/// The flow's deliveries.
+#[derive(Clone, Debug)]
+pub(crate) struct DeliveryRate {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    /// Until so many segments are delivered, the application limits the rate.
+    app_limited: Option<u64>,
+}
+
+impl DeliveryRate {
+    /// Nothing delivered but the SYN.
+    pub(crate) fn new() -> DeliveryRate {
+        DeliveryRate {
+            delivered: 1,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            app_limited: None,
+        }
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) fn delivered_at(&self) -> Time {
+        self.delivered_at
+    }
+
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+
+    /// What a segment sent now remembers; `idle` if nothing is outstanding.
+    pub(crate) fn sent(&mut self, now: Time, idle: bool) -> Snapshot {
+        if idle {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        Snapshot {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            app_limited: self.app_limited.is_some(),
+        }
+    }
+
+    /// A segment has arrived.
+    pub(crate) fn arrived(&mut self, sent: &Sent, gathered: &mut Gathered) {
+        self.delivered += 1;
+        gathered.delivered += 1;
+        let newer = gathered.newest.is_none_or(|newest| sent.transmission > newest.transmission);
+        if newer {
+            self.first_sent = sent.at;
+            gathered.newest = Some(Newest {
+                snapshot: sent.snapshot,
+                transmission: sent.transmission,
+                sending: sent.at.saturating_sub(sent.snapshot.first_sent),
+            });
+        }
+    }
+
+    /// The receiver has got `segments` that it had already.
+    pub(crate) fn arrived_again(&mut self, segments: u32, gathered: &mut Gathered) {
+        self.delivered += u64::from(segments);
+        gathered.delivered += segments;
+    }
+
+    /// The acknowledgement is read; what it says of the rate.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        gathered: &Gathered,
+        min_rtt: Time,
+        sample: RateSample,
+    ) -> RateSample {
+        if self.app_limited.is_some_and(|until| self.delivered > until) {
+            self.app_limited = None;
+        }
+        if gathered.delivered > 0 {
+            self.delivered_at = now;
+        }
+        let rate = gathered.newest.and_then(|newest| {
+            let acknowledging = now.saturating_sub(newest.snapshot.delivered_at);
+            let interval = newest.sending.max(acknowledging);
+            // Shorter than any round trip: a segment sent twice was delivered by its first
+            // transmission.
+            let plausible = interval >= min_rtt && interval > Time::ZERO;
+            plausible.then(|| (self.delivered - newest.snapshot.delivered, interval))
+        });
+        RateSample {
+            prior_delivered: gathered.prior_delivered(),
+            rate,
+            acked: gathered.delivered,
+            app_limited: gathered.newest.is_some_and(|newest| newest.snapshot.app_limited),
+            ..sample
+        }
+    }
+
+    /// Whatever is in flight says nothing about the path: the application has paused, or a control
+    /// holds the window down.
+    pub(crate) fn limit(&mut self, in_flight: u32) {
+        self.app_limited = Some(self.delivered + u64::from(in_flight));
+    }
+}

@@ -1,0 +1,254 @@
+//! What goes out now: what is lost first, then new data, as the windows, the pacing and offload
+//! allow (RFC 6675 section 5, `NextSeg`).
+
+use super::offload::Partial;
+use super::recovery::Retransmit;
+use super::timer::Alarm;
+use super::timers::{Forced, LossProbe};
+use super::usage::Burst;
+use super::{Outgoing, Sender};
+use crate::tcp::congestion::State;
+use sojourn_packet::Time;
+
+/// The tick of the timestamp clock.
+const TICK: u64 = 1_000_000;
+
+impl Sender {
+    /// The next segment that may be sent now.
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        self.pacing.ask_again();
+        let forced = self.forced.take().and_then(|forced| self.send_forced(now, forced));
+        let outgoing = forced.or_else(|| self.send_allowed(now));
+        match outgoing {
+            Some(_) => self.sent_since_poll = true,
+            None => self.end_burst(now),
+        }
+        outgoing
+    }
+
+    fn send_forced(&mut self, now: Time, forced: Forced) -> Option<Outgoing> {
+        match forced {
+            Forced::Oldest => {
+                let (start, end) = self.scoreboard.front().map(|sent| (sent.start, sent.end))?;
+                Some(self.resend(now, start, end))
+            }
+            Forced::Probe => self.send_probe(now),
+        }
+    }
+
+    /// New data if the peer's window lets them, whatever the congestion window; else the last
+    /// segment once more (RFC 8985 section 7.3).
+    fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
+        let probe = if self.has_new_data() {
+            let paced = self.pacing.may_send(now);
+            let (payload, fin) = self.next_new(false).filter(|_| paced)?;
+            self.pacing.sent(now, u64::from(payload), self.transmissions());
+            Some(self.send(now, payload, fin))
+        } else {
+            let (start, end) = self.scoreboard.back().map(|sent| (sent.start, sent.end))?;
+            let snapshot = self.rate.sent(now, false);
+            self.scoreboard.resend(now, start, snapshot);
+            Some(self.repeated(now, start, end))
+        };
+        let retransmission = probe.is_some_and(|probe| probe.retransmission);
+        self.probe = Some(LossProbe { end: self.scoreboard.next(), retransmission });
+        self.statistics.probes += 1;
+        self.timer.set(Alarm::Timeout, now + self.rto());
+        self.probe_sent = true;
+        probe
+    }
+
+    fn send_allowed(&mut self, now: Time) -> Option<Outgoing> {
+        match self.retransmit {
+            Retransmit::Nothing => self.send_new(now),
+            Retransmit::Lost => self.send_lost(now).or_else(|| self.send_new(now)),
+            Retransmit::AfterNew => self.send_new(now).or_else(|| {
+                self.retransmit = Retransmit::Nothing;
+                if self.scoreboard.next() > self.episode_end {
+                    return None;
+                }
+                self.frto = false;
+                self.retransmit = Retransmit::Lost;
+                self.send_lost(now)
+            }),
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.scoreboard.in_flight() < self.window.cwnd
+    }
+
+    /// `NextSeg` rule 1: the first lost segment that was not sent again.
+    fn send_lost(&mut self, now: Time) -> Option<Outgoing> {
+        let (start, end) = self.scoreboard.next_lost().filter(|_| self.has_room())?;
+        if !self.pacing.may_send(now) {
+            return None;
+        }
+        let outgoing = self.resend(now, start, end);
+        if self.state.is_reducing() {
+            self.reduction.on_sent();
+        }
+        if start == self.scoreboard.una() && self.timer.alarm() != Some(Alarm::Reordering) {
+            // The timer is for the oldest segment, which has just been sent.
+            self.timer.set(Alarm::Timeout, now + self.rto() + self.pacing.delay(now));
+        }
+        Some(outgoing)
+    }
+
+    fn resend(&mut self, now: Time, start: u64, end: u64) -> Outgoing {
+        let snapshot = self.rate.sent(now, false);
+        self.scoreboard.resend(now, start, snapshot);
+        self.undo.resent(now.0 / TICK);
+        self.pacing.sent(now, end - start, self.transmissions());
+        self.repeated(now, start, end)
+    }
+
+    fn repeated(&mut self, now: Time, start: u64, end: u64) -> Outgoing {
+        self.statistics.retransmits += 1;
+        self.last_sent = now;
+        let fin = end > self.written;
+        let payload = (end - start - u64::from(fin)) as u32;
+        Outgoing { start, payload, fin, retransmission: true, cwr: false }
+    }
+
+    /// True if there are new data, or a FIN, that the peer's window lets go.
+    pub(super) fn has_new_data(&self) -> bool {
+        let next = self.scoreboard.next();
+        next < self.written.min(self.window_edge) || (self.closing && next == self.written)
+    }
+
+    /// Payload and FIN of the next new segment. With `whole`, a segment that is not full waits
+    /// while anything is outstanding (RFC 9293 section 3.7.4), unless it is the last.
+    fn next_new(&self, whole: bool) -> Option<(u32, bool)> {
+        let start = self.scoreboard.next();
+        if start > self.written {
+            return None; // The FIN is out.
+        }
+        let available = self.written.min(self.window_edge).saturating_sub(start);
+        let payload = available.min(u64::from(self.mss)) as u32;
+        let fin = self.closing && start + u64::from(payload) == self.written;
+        let waits = whole && payload < self.mss && self.scoreboard.outstanding() > 0 && !fin;
+        (!waits && (payload > 0 || fin)).then_some((payload, fin))
+    }
+
+    /// `NextSeg` rule 2: new data.
+    fn send_new(&mut self, now: Time) -> Option<Outgoing> {
+        let (payload, fin) = self.next_new(true)?;
+        if self.burst_left == 0 {
+            self.note_idle(now);
+            // A FIN alone does not wait for the window.
+            if payload > 0 && !self.has_room() {
+                return None;
+            }
+            if !self.pacing.may_send(now) {
+                return None;
+            }
+            self.burst_left = self.next_burst(now, payload)?;
+            let bytes = u64::from(self.burst_left) * u64::from(payload);
+            self.pacing.sent(now, bytes, self.transmissions());
+        }
+        self.burst_left -= 1;
+        let outgoing = self.send(now, payload, fin);
+        if self.state.is_reducing() {
+            self.reduction.on_sent();
+        }
+        Some(outgoing)
+    }
+
+    /// How many segments go as one; none if it is better to wait for more room.
+    fn next_burst(&mut self, now: Time, payload: u32) -> Option<u32> {
+        let full = self.offload.burst(
+            self.pacing.rate(),
+            self.rtt.min(),
+            self.mss,
+            self.control.least_burst(),
+        );
+        if full <= 1 {
+            return Some(1);
+        }
+        let window = self.window.cwnd.saturating_sub(self.scoreboard.in_flight());
+        let next = self.scoreboard.next();
+        let bytes = self.written.min(self.window_edge).saturating_sub(next);
+        let segments = (bytes / u64::from(payload.max(1))).min(u64::from(u32::MAX)) as u32;
+        let partial = Partial {
+            now,
+            state: self.state,
+            last: self.pacing.next(),
+            room: window.min(segments),
+            cwnd: self.window.cwnd,
+            oldest: self.scoreboard.front().map(|oldest| oldest.at),
+            srtt: self.rtt.srtt(),
+        };
+        if segments > 1 && partial.waits(full) {
+            self.deferred = true;
+            return None;
+        }
+        // Two bursts at least fit the window.
+        Some(full.min(window.min(self.window.cwnd / 2)).min(segments).max(1))
+    }
+
+    fn send(&mut self, now: Time, payload: u32, fin: bool) -> Outgoing {
+        let start = self.scoreboard.next();
+        let idle = self.scoreboard.outstanding() == 0;
+        let snapshot = self.rate.sent(now, idle);
+        self.scoreboard.send(now, start + u64::from(payload) + u64::from(fin), snapshot);
+        self.statistics.segments += 1;
+        self.last_sent = now;
+        let cwr = std::mem::take(&mut self.cwr_pending);
+        Outgoing { start, payload, fin, retransmission: false, cwr }
+    }
+
+    fn transmissions(&self) -> u64 {
+        self.statistics.segments + self.statistics.retransmits
+    }
+
+    /// Before the first segment after an idle time: RFC 5681 section 4.1 and RFC 2861, halving the
+    /// window for each timeout that has passed.
+    fn note_idle(&mut self, now: Time) {
+        if self.scoreboard.in_flight() > 0 || self.last_sent == Time::ZERO {
+            return;
+        }
+        let idle = now.saturating_sub(self.last_sent);
+        if idle == Time::ZERO {
+            return;
+        }
+        let rto = self.rto();
+        if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_enforced() {
+            self.window.ssthresh = self.window.remembered_threshold();
+            let floor = self.initial_window.min(self.window.cwnd);
+            let halvings = ((idle.0 - 1) / rto.0).min(31) as u32;
+            self.window.cwnd = (self.window.cwnd >> halvings).max(floor);
+        }
+        let flow = self.flow(now);
+        self.control.on_transmit_start(&mut self.window, &flow, idle);
+        if let Some(rate) = self.control.pacing_rate() {
+            self.pacing.set_rate(rate);
+        }
+        self.last_sent = now;
+    }
+
+    /// Nothing more goes now.
+    fn end_burst(&mut self, now: Time) {
+        self.burst_left = 0;
+        let sent = std::mem::take(&mut self.sent_since_poll);
+        let limited = !self.has_room() || std::mem::take(&mut self.deferred);
+        let more = self.has_new_data();
+        if sent || (limited && more) {
+            let burst = Burst {
+                now,
+                una: self.scoreboard.una(),
+                next: self.scoreboard.next(),
+                outstanding: self.scoreboard.outstanding(),
+                limited,
+            };
+            self.usage.sent(&burst, &self.window);
+            if !more && self.state == State::Open && !self.pacing.is_enforced() {
+                let rto = self.rto();
+                self.usage.decay(now, rto, self.initial_window, &mut self.window);
+            }
+        }
+        if sent && !std::mem::take(&mut self.probe_sent) {
+            self.set_timer_after_send(now);
+        }
+    }
+}

@@ -1,17 +1,21 @@
 """Runs cells on both grounds and keeps what they gave: a long grid can be stopped and resumed.
 
 Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
-ground and what the ground was; the rows themselves are not kept.
+ground and what the ground was; the rows themselves are not kept. Figures of another engine than
+this one's are measured again.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sojourn.agree.grid import Cell, simulated_controls
+from sojourn import _core
+from sojourn.agree.grid import Cell, cells, simulated_controls
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, side
 from sojourn.errors import SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
@@ -103,16 +107,20 @@ class Bench:
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
         if kept.get("duration") == self.duration:
-            measured.runs = {
-                name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS
-            }
+            runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
+            measured.runs = runs if kept.get("engine") == _engine() else runs | {"sim": []}
             measured.ground = kept["ground"]
         return measured
+
+    def all_kept(self) -> list[Measured]:
+        """All cells that the folder has figures of, in the grid's order."""
+        return [self.read(cell) for cell in cells() if self._path(cell).is_file()]
 
     def _write(self, measured: Measured) -> None:
         content = {
             "cell": vars(measured.cell),
             "duration": self.duration,
+            "engine": _engine(),
             "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
             "ground": measured.ground,
         }
@@ -124,3 +132,9 @@ class Bench:
             fresh.replace(path)
         except OSError as error:
             raise output_error(error, shown(path)) from error
+
+
+@cache
+def _engine() -> str:
+    """Which engine this is: its own file's hash."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]

@@ -64,10 +64,10 @@ def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
     ]
 
 
-def markdown(measured: Sequence[Measured], duration: int, command: str) -> str:
+def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page for `docs/`."""
     head = "| cell | " + " | ".join(f"{name}<br>sim / kernel" for name, _ in FIGURES.values())
-    lines = [f"# {TITLE}", "", f"Made by `{command}`.", ""]
+    lines = [f"# {TITLE}", "", "Made by", "", *(f"    {command}" for command in commands), ""]
     for text in (*_setting(measured, duration), *summary(measured)):
         lines += [text, ""]
     lines += [f"{head} | outside |", "|---|" + "---|" * (len(FIGURES) + 1)]
@@ -77,7 +77,7 @@ def markdown(measured: Sequence[Measured], duration: int, command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def html(measured: Sequence[Measured], duration: int, command: str) -> str:
+def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page on its own."""
     paragraphs = "".join(f"<p>{escape(text)}</p>" for text in _setting(measured, duration))
     results = "".join(f"<li>{escape(text)}</li>" for text in summary(measured))
@@ -88,7 +88,7 @@ def html(measured: Sequence[Measured], duration: int, command: str) -> str:
         f"<style>{_style()} .outside {{ color: #b3261e; font-weight: 600; }} "
         "td small { color: #6b7280; } td.why { text-align: left !important; max-width: 16rem; }"
         f"</style>\n<h1>{TITLE}</h1>\n{paragraphs}<ul>{results}</ul>"
-        f"<p>Made by <code>{escape(command)}</code>.</p>"
+        f"<p>Made by</p><pre>{escape(chr(10).join(commands))}</pre>"
         f'<div class="scroll"><table class=result><tr><th>cell</th>{heads}<th>outside</th></tr>'
         f"{rows}</table></div></html>\n"
     )

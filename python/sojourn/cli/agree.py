@@ -37,7 +37,7 @@ def agree(
 ) -> None:
     """Run cells of a grid in the simulator and on Linux; show both figures side by side.
 
-    Cells that the output folder has already are not run again.
+    Cells that the output folder has already are not run again, and its page shows them too.
     """
     wanted = list(
         cells(
@@ -57,8 +57,8 @@ def agree(
                 line.update(f"{now} of {len(wanted)}: {text}")
 
             measured.append(bench.measure(cell, tell))
-    command = _command(aqm, flows, rate, rtt, cc, duration, repeat)
-    _write_pages(out, markdown, measured, length, command)
+    command = _command(aqm, flows, rate, rtt, cc, duration, repeat, kernel)
+    _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
 
 
@@ -84,24 +84,41 @@ def _quantity(word: str, dimension: Any) -> int:
     return value
 
 
-def _command(aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, repeat: int) -> str:
+def _command(
+    aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, repeat: int, kernel: str
+) -> str:
     """What to type for the same page."""
     given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc}
+    if kernel != "uml":
+        given["kernel"] = Path(kernel).name
     words = [f'--{name} "{text}"' for name, text in given.items() if text]
     return " ".join(["sojourn agree", *words, f'--duration "{duration}"', f"--repeat {repeat}"])
 
 
 def _write_pages(
-    out: Path, markdown: Path | None, measured: list[Measured], duration: int, command: str
+    bench: Bench, markdown: Path | None, measured: list[Measured], command: str
 ) -> None:
+    """The pages, of all that the folder has: what was asked for now, and what earlier."""
+    asked = {m.cell: m for m in measured}
+    all_cells = [asked.pop(m.cell, m) for m in bench.all_kept()] + list(asked.values())
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        text = page.html(measured, duration, command)
-        (out / "agreement.html").write_text(text, encoding="utf-8")
+        bench.folder.mkdir(parents=True, exist_ok=True)
+        commands = _remember(bench.folder / "commands.txt", command)
+        text = page.html(all_cells, bench.duration, commands)
+        (bench.folder / "agreement.html").write_text(text, encoding="utf-8")
         if markdown is not None:
-            markdown.write_text(page.markdown(measured, duration, command), encoding="utf-8")
+            text = page.markdown(all_cells, bench.duration, commands)
+            markdown.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise output_error(error, shown(out)) from error
+        raise output_error(error, shown(bench.folder)) from error
+
+
+def _remember(path: Path, command: str) -> list[str]:
+    """The commands that filled the folder, this one included."""
+    before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    commands = [*before, *([] if command in before else [command])]
+    path.write_text("".join(f"{line}\n" for line in commands), encoding="utf-8")
+    return commands
 
 
 def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:

@@ -16,11 +16,12 @@ from sojourn.engine import Progress
 from sojourn.errors import ConfigError, Interrupted, ScenarioError, SojournError, output_error
 from sojourn.layout import shown
 from sojourn.linux import needs
+from sojourn.linux.build import virtual_kernel
 from sojourn.linux.disturbance import Timing, timing
 from sojourn.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.linux.host_kernel import require_host
 from sojourn.linux.job import CONGESTION_CONTROLS, make_job, qdisc_of, shaper_of
-from sojourn.linux.kernel import Kernel, read_kernel
+from sojourn.linux.kernel import Kernel, KernelError, read_kernel
 from sojourn.linux.outputs import Measured, Raw, measure, write
 from sojourn.linux.tc import KERNEL_ONLY, Qdisc, kernel_disciplines
 from sojourn.linux.topology import Shaper
@@ -170,7 +171,7 @@ def _rejected(label: str, complaints: list[str], attempt: Attempt) -> str:
     return (
         f"{label}: disturbed {len(complaints)} times, so the run is rejected: {complaints[-1]}\n"
         f"{cure}Let the machine rest, choose a lower rate, or give a kernel with virtual time "
-        "(--kernel FILE; see docs/linux.md). --accept-disturbed keeps such a run and says so in it."
+        "(--kernel virtual; see docs/linux.md). --accept-disturbed keeps the run and says so in it."
     )
 
 
@@ -231,7 +232,7 @@ def _check_config(plan: Plan, run: PlannedRun) -> None:
 
 
 def linux(kernel: str = "uml", *, accept_disturbed: bool = False) -> Linux:
-    """The ground on that kernel: `uml` is Debian's, `host` the machine's own, all else a file."""
+    """The ground on that kernel: Debian's `uml`, our `virtual` one, the `host`'s own, or a file."""
     if kernel == "uml":
         needs.require()
         program = needs.find_program(needs.UML)
@@ -240,4 +241,14 @@ def linux(kernel: str = "uml", *, accept_disturbed: bool = False) -> Linux:
     needs.require(own_kernel=False)
     if kernel == "host":
         return Linux(Kernel(None), accept_disturbed)
+    if kernel == "virtual":
+        return Linux(_virtual(), accept_disturbed)
     return Linux(read_kernel(Path(kernel)), accept_disturbed)
+
+
+def _virtual() -> Kernel:
+    if not virtual_kernel().is_file():
+        raise KernelError(
+            "--kernel virtual: not built yet; `sojourn linux build-kernel` builds it (ten minutes)"
+        )
+    return read_kernel(virtual_kernel())

@@ -91,6 +91,20 @@ def test_too_many_round_trip_times_are_refused() -> None:
         topology.delays(flows(*range(1, 258)))
 
 
+def test_segmentation_offload_is_the_senders_interface() -> None:
+    def segments(*values: bool | int) -> str:
+        listed = [
+            flow | {"kind": "tcp", "segmentation_offload": value}
+            for flow, value in zip(flows(*(1,) * len(values)), values, strict=True)
+        ]
+        link = next(line for line in topology.router_links(listed) if "netns senders" in line)
+        return link.split()[link.split().index("gso_max_segs") + 1]
+
+    assert (segments(False), segments(True), segments(16)) == ("1", "65535", "16")
+    with pytest.raises(ScenarioError, match="all flows share one interface"):
+        segments(False, 16)
+
+
 def frame(flow: int, number: int, *, ecn: int = 0, length: int = 1514) -> bytes:
     """The first 96 bytes of a TCP segment towards flow's server."""
     ethernet = bytes(12) + b"\x08\x00"

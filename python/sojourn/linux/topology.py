@@ -25,6 +25,9 @@ _BANDS = 16
 _NETEM_LIMIT = 1_000_000
 """Packets; acknowledgements in flight are never dropped for want of room."""
 
+_LONGEST_BURST = 65_535
+"""Segments; the kernel's own default, below which it sizes bursts by the flow's rate."""
+
 _MEMORY = "4096 131072 67108864"
 """Socket buffers: large enough for windows that no path here needs."""
 
@@ -47,8 +50,8 @@ def router_links(flows: list[dict[str, Any]]) -> list[str]:
         "netns add senders",
         "netns add receivers",
         "netns attach router {pid}",
-        _pair(ENTRANCE, NEAR, "senders"),
-        _pair(EXIT, FAR, "receivers"),
+        _pair(ENTRANCE, NEAR, "senders", _burst(flows)),
+        _pair(EXIT, FAR, "receivers", 1),
     ]
     for version in _versions(flows):
         for name, servers in ((ENTRANCE, False), (EXIT, True)):
@@ -163,11 +166,25 @@ def interfaces() -> dict[str, list[str]]:
     return {"router": [ENTRANCE, EXIT], "senders": [NEAR], "receivers": [FAR]}
 
 
-def _pair(here: str, there: str, namespace: str) -> str:
+def _pair(here: str, there: str, namespace: str, segments: int) -> str:
+    """A link; the far end's hosts hand it at most so many segments as one."""
     return (
-        f"link add {here} address {_MAC[here]} gso_max_segs 1 type veth "
-        f"peer name {there} address {_MAC[there]} gso_max_segs 1 netns {namespace}"
+        f"link add {here} address {_MAC[here]} type veth "
+        f"peer name {there} address {_MAC[there]} gso_max_segs {segments} netns {namespace}"
     )
+
+
+def _burst(flows: list[dict[str, Any]]) -> int:
+    """Segments that leave a sender back to back: a property of the one interface they share."""
+    wanted = {flow.get("segmentation_offload", False) for flow in flows if flow["kind"] == "tcp"}
+    if len(wanted) > 1:
+        raise ScenarioError(
+            "segmentation_offload: on this ground all flows share one interface and have the same"
+        )
+    offload = next(iter(wanted), False)
+    if offload is False:
+        return 1
+    return _LONGEST_BURST if offload is True else int(offload)
 
 
 def _ends(flows: list[dict[str, Any]]) -> list[tuple[Hosts, int]]:

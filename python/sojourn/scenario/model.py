@@ -98,7 +98,7 @@ class TcpFlows(_Flows):
     """The application offers no more than this, per flow."""
     ecn: bool = False
     segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
-    """Bursts that leave the sender back to back: as long as Linux makes them, or so many segments."""
+    """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
 
 
 class UdpFlows(_Flows):

@@ -239,6 +239,25 @@ def test_what_the_ground_cannot_do_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
+    if needs.find_program("iperf3") is None:
+        pytest.skip("not installed: apt-get install iperf3")
+    flows = '[[flows]]\nrtt = "10 ms"\nrate_cap = "2 Mbit/s"\n'
+    flows += '[[flows]]\nkind = "udp"\nrate = "1 Mbit/s"\nrtt = "5 ms"\n'
+    (tmp_path / "two.toml").write_text(SCENARIO.partition("[[flows]]")[0] + flows)
+    done = sojourn(
+        "run", "two.toml", "--aqm", "fifo", "--on", "linux", "--traffic", "iperf3",
+        "--accept-disturbed", "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counters = json.loads((tmp_path / "out" / "fifo" / "counters.json").read_text())
+    assert counters["ground"]["traffic"] == "iperf3"
+    tcp, udp = (flow["delivered"] * 8 / 4 for flow in counters["flows"])
+    # Both begin some tenths of a second late, and a block of 128 KiB is a quarter of the cap.
+    assert 1e6 < tcp < 2.5e6
+    assert 0.7e6 < udp < 1e6
+
+
 def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
     (tmp_path / "cake.toml").write_text(
         SCENARIO.replace('"4 s"', '"2 s"').partition("[[flows]]")[0] + '[[flows]]\nrtt = "10 ms"\n'

@@ -38,11 +38,17 @@ def run(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
     ] = False,
+    traffic: Annotated[
+        Literal["sockets", "iperf3"],
+        typer.Option(help="With --on linux: who sends; sockets start exactly on time."),
+    ] = "sockets",
     accept_disturbed: AcceptDisturbed = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
-    ground = linux(kernel, accept_disturbed=accept_disturbed) if on == "linux" else SIMULATOR
+    ground = SIMULATOR
+    if on == "linux":
+        ground = linux(kernel, accept_disturbed=accept_disturbed, traffic=traffic)
     plan = plan_scenario(
         scenario, ground=ground, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap
     )

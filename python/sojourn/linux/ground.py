@@ -64,6 +64,8 @@ class Linux:
 
     kernel: Kernel
     accept_disturbed: bool = False
+    traffic: str = "sockets"
+    """Who sends: `sockets`, exact in their start, or `iperf3`."""
     attempts: int = _ATTEMPTS
 
     name = "linux"
@@ -125,6 +127,7 @@ class Linux:
                     raise DisturbedError(_rejected(run.label, complaints, attempt))
                 break
         ground = _description(self.kernel, attempt, shaper, aqm, complaints)
+        ground["traffic"] = self.traffic
         write(folder, attempt.measured, attempt.raw, run.config, shaper, ground)
         shutil.rmtree(attempt.raw.folder)
         on_progress(run.config["duration"])
@@ -141,7 +144,13 @@ class Linux:
         place = folder / "guest"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        job = make_job(run.config, shaper, aqm, virtual_time=self.kernel.virtual_time)
+        job = make_job(
+            run.config,
+            shaper,
+            aqm,
+            virtual_time=self.kernel.virtual_time,
+            traffic=self.traffic,
+        )
         (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
         limit = 120 + _PATIENCE * run.config["duration"] / 1e9
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
@@ -231,22 +240,21 @@ def _check_config(plan: Plan, run: PlannedRun) -> None:
         raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
 
 
-def linux(kernel: str = "uml", *, accept_disturbed: bool = False) -> Linux:
+def linux(
+    kernel: str = "uml", *, accept_disturbed: bool = False, traffic: str = "sockets"
+) -> Linux:
     """The ground on that kernel: Debian's `uml`, our `virtual` one, the `host`'s own, or a file."""
-    if kernel == "uml":
-        needs.require()
-        program = needs.find_program(needs.UML)
-        assert program is not None
-        return Linux(Kernel(program), accept_disturbed)
-    needs.require(own_kernel=False)
-    if kernel == "host":
-        return Linux(Kernel(None), accept_disturbed)
-    if kernel == "virtual":
-        return Linux(_virtual(), accept_disturbed)
-    return Linux(read_kernel(Path(kernel)), accept_disturbed)
+    needs.require(own_kernel=kernel != "uml", iperf=traffic == "iperf3")
+    return Linux(_kernel(kernel), accept_disturbed, traffic)
 
 
-def _virtual() -> Kernel:
+def _kernel(name: str) -> Kernel:
+    if name == "uml":
+        return Kernel(needs.find_program(needs.UML))
+    if name == "host":
+        return Kernel(None)
+    if name != "virtual":
+        return read_kernel(Path(name))
     if not virtual_kernel().is_file():
         raise KernelError(
             "--kernel virtual: not built yet; `sojourn linux build-kernel` builds it (ten minutes)"

@@ -60,7 +60,7 @@ def qdisc_of(config: dict[str, Any]) -> Qdisc:
 
 
 def make_job(
-    config: dict[str, Any], shaper: Shaper, aqm: Qdisc, *, virtual_time: bool
+    config: dict[str, Any], shaper: Shaper, aqm: Qdisc, *, virtual_time: bool, traffic: str
 ) -> dict[str, Any]:
     """The job of one run."""
     flows = config["flows"]
@@ -79,7 +79,9 @@ def make_job(
         "interfaces": topology.interfaces(),
         "entrance": topology.ENTRANCE,
         "exit": topology.EXIT,
+        "near": topology.NEAR,
         "far": topology.FAR,
+        "traffic": traffic,
         "families": sorted({int(_family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],

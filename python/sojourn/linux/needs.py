@@ -24,9 +24,13 @@ def find_program(name: str) -> Path | None:
     return Path(found) if found else None
 
 
-def missing_packages(*, own_kernel: bool = True) -> list[str]:
-    """Debian's packages to install; without `own_kernel`, those that another kernel needs."""
-    wanted = {p: package for p, package in _PACKAGES.items() if own_kernel or p != UML}
+def missing_packages(*, own_kernel: bool = False, iperf: bool = False) -> list[str]:
+    """Debian's packages to install; `own_kernel` if Debian's kernel is not needed."""
+    wanted = dict(_PACKAGES)
+    if own_kernel:
+        del wanted[UML]
+    if iperf:
+        wanted["iperf3"] = "iperf3"
     return sorted({package for p, package in wanted.items() if find_program(p) is None})
 
 
@@ -35,9 +39,9 @@ def install_line(packages: list[str]) -> str:
     return f"apt-get install {' '.join(packages)}"
 
 
-def require(*, own_kernel: bool = True) -> None:
+def require(*, own_kernel: bool = False, iperf: bool = False) -> None:
     """`MissingError` names what is not installed and how to install it."""
-    if missing := missing_packages(own_kernel=own_kernel):
+    if missing := missing_packages(own_kernel=own_kernel, iperf=iperf):
         raise MissingError(
             f"--on linux needs {' and '.join(missing)}: {install_line(missing)}\n"
             "(Debian's names; the guest kernel is user-mode-linux, an ordinary program.)"

@@ -73,9 +73,10 @@ def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc) -> Measured:
     overflow = sum(int(statistics.get(name, 0)) for name in _OVERFLOW)
     every = match(entered, left, aqm, full=overflow > 0)
     begin = raw.done["origin"]
+    clients = [hosts(i, flow["ip_version"]) for i, flow in enumerate(config["flows"])]
     ends = {
-        hosts(i, flow["ip_version"]).client: i
-        for i, flow in enumerate(config["flows"])
+        (client.client, client.client_port): i
+        for i, (client, flow) in enumerate(zip(clients, config["flows"], strict=True))
         if flow["kind"] == "tcp"
     }
     samples = read_samples(raw.folder / "sockets.bin", ends, config["duration"])

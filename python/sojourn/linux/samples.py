@@ -45,8 +45,8 @@ class Samples:
     totals: dict[int, FlowTotals] = field(default_factory=dict)
 
 
-def read_samples(path: Path, ends: Mapping[str, int], duration: int) -> Samples:
-    """The samples in the file at `path`; `ends` has each client's address and its flow."""
+def read_samples(path: Path, ends: Mapping[tuple[str, int], int], duration: int) -> Samples:
+    """The samples in the file at `path`; `ends` has the flow of each client (address and port)."""
     names = ("time", "flow", "cwnd", "ssthresh", "srtt", "delivered", "retransmits", "in_flight")
     samples = Samples({name: [] for name in names})
     waiting: dict[int, dict[str, int]] = {}
@@ -100,8 +100,8 @@ def _records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         place += length
 
 
-def _sockets(messages: bytes, *, senders: bool) -> Iterator[tuple[str, bytes]]:
-    """The client's address and `struct tcp_info` of each socket in a sample."""
+def _sockets(messages: bytes, *, senders: bool) -> Iterator[tuple[tuple[str, int], bytes]]:
+    """The client's address and port, and `struct tcp_info`, of each socket in a sample."""
     place = 0
     while place + _MESSAGE.size <= len(messages):
         length, *_ = _MESSAGE.unpack_from(messages, place)
@@ -111,9 +111,10 @@ def _sockets(messages: bytes, *, senders: bool) -> Iterator[tuple[str, bytes]]:
             continue
         info = _attribute(body[_SOCKET_BYTES:], _INFO)
         if info is not None:
-            at = 8 if senders else 24
+            at, port_at = (8, 4) if senders else (24, 6)
+            (port,) = struct.unpack_from(">H", body, port_at)
             width = 16 if body[0] == _FAMILY_V6 else 4
-            yield str(ipaddress.ip_address(body[at : at + width])), info
+            yield (str(ipaddress.ip_address(body[at : at + width])), port), info
 
 
 def _attribute(attributes: bytes, wanted: int) -> bytes | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
 from .receivers import Receivers
 from .senders import Senders
@@ -74,7 +75,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         enter_namespace(name)
         dumps[name] = SocketDump(job["families"])
     enter(Path("/run/netns/router"))
-    begin, children = _start_hosts(job)
+    begin, children = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
     origin = time.monotonic_ns() + _LEAD
     real = origin + time.time_ns() - time.monotonic_ns()
@@ -118,15 +119,21 @@ def _set_parameters(job: dict[str, Any], name: str) -> None:
             path.write_text(value)
 
 
-def _start_hosts(job: dict[str, Any]) -> tuple[list[int], list[int]]:
+def _start_hosts(job: dict[str, Any], folder: Path) -> tuple[list[int], list[int]]:
     """Senders and receivers as processes that wait for time zero; pipes that tell it, and ids."""
     port = job["port"]
     end = job["duration"]
+    by_iperf = job["traffic"] == "iperf3"
+    log = folder / "iperf3.log"
 
     def send(origin: int) -> Callable[[], None]:
+        if by_iperf:
+            return IperfClients(job["flows"], origin, origin + end, log, job["near"]).run
         return Senders(job["flows"], origin, origin + end).run
 
     def receive(_: int) -> Callable[[], None]:
+        if by_iperf:
+            return IperfServers(job["flows"], log).run
         return Receivers(port, job["families"]).run
 
     begin, children = [], []

@@ -47,7 +47,7 @@ def digest(result: package.Result, label: str) -> str:
     return hashlib.sha256(rows.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["p4_codel", "codel_act"])
+@pytest.mark.parametrize("name", ["p4_codel", "codel_act", "codel_exact"])
 @pytest.mark.parametrize("extra", [[], ["--language-only"]])
 def test_the_shipped_programs_have_no_errors(sojourn: Sojourn, name: str, extra: list[str]) -> None:
     done = sojourn("check", programs_folder() / "tna" / f"{name}.p4", *extra)

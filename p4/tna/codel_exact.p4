@@ -4,11 +4,14 @@
 //                                                           |
 //   egress of port 68: synchronisation header off -> CodelExact <-- mirror session 100
 //
-// A synchronisation packet is a cut copy of a packet that was dropped (or marked). It comes through the
-// traffic manager into egress again, writes the registers and is dropped.
+// A synchronisation packet is a cut copy of a packet that was dropped (or marked). It comes through
+// the traffic manager into egress again, writes the registers and is dropped.
 //
-// Control plane: codel_exact.toml has the routes, the mirror session and the entries of the control law.
-// The egress port needs a shaper if it is to be slower than its line.
+// With CODEL_ECN defined, packets of ECN-capable transports are marked instead of dropped (RFC
+// 3168; RFC 8289 leaves the choice open), and egress reads and writes their IP headers.
+//
+// Control plane: codel_exact.toml has the routes, the mirror session and the control law. The
+// egress port needs a shaper if it is to be slower than its line.
 #include <core.p4>
 #include <tna.p4>
 #include "common/l3_ingress.p4"
@@ -18,10 +21,15 @@ struct egress_headers_t {
     l3_bridge_h   bridge;
     codel_exact_h sync;
     ethernet_h    ethernet;
+#ifdef CODEL_ECN
+    ipv4_h        ipv4;
+    ipv6_h        ipv6;
+#endif
 }
 
 struct egress_metadata_t {
     codel_exact_t codel;
+    bit<2>        ecn;
 }
 
 parser EgressParser(
@@ -39,6 +47,20 @@ parser EgressParser(
     state parse_data {
         packet.extract(hdr.bridge);
         packet.extract(hdr.ethernet);
+#ifdef CODEL_ECN
+        transition select(hdr.ethernet.ethertype) {
+            ETHERTYPE_IPV4: parse_ipv4;     // ingress lets none with options pass
+            ETHERTYPE_IPV6: parse_ipv6;
+            default: accept;
+        }
+    }
+    state parse_ipv4 {
+        packet.extract(hdr.ipv4);
+        transition accept;
+    }
+    state parse_ipv6 {
+        packet.extract(hdr.ipv6);
+#endif
         transition accept;
     }
     state parse_sync {
@@ -59,8 +81,25 @@ control Egress(
     CodelExact() codel;
 
     apply {
+        md.ecn = ECN_NOT_CAPABLE;
+#ifdef CODEL_ECN
+        if (hdr.ipv4.isValid()) {
+            md.ecn = hdr.ipv4.ecn;
+        } else if (hdr.ipv6.isValid()) {
+            md.ecn = hdr.ipv6.ecn;
+        }
+#endif
         codel.apply(hdr.sync, md.codel, hdr.bridge.arrival, hdr.bridge.arrival_epoch,
-                    eg_prsr_md.global_tstamp, eg_intr_md, eg_dprsr_md);
+                    eg_prsr_md.global_tstamp, md.ecn, eg_intr_md, eg_dprsr_md);
+#ifdef CODEL_ECN
+        if (md.codel.mark == 1) {
+            if (hdr.ipv4.isValid()) {
+                hdr.ipv4.ecn = ECN_CONGESTED;
+            } else {
+                hdr.ipv6.ecn = ECN_CONGESTED;
+            }
+        }
+#endif
     }
 }
 
@@ -70,14 +109,26 @@ control EgressDeparser(
         in egress_metadata_t md,
         in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
     Mirror(CODEL_EXACT_MIRROR) synchronise;
+#ifdef CODEL_ECN
+    Checksum() ipv4_checksum;
+#endif
 
     apply {
         if (eg_dprsr_md.mirror_type == CODEL_EXACT_MIRROR) {
             synchronise.emit<codel_exact_h>(md.codel.session, {
                 md.codel.kind, md.codel.queue, md.codel.drop_next, md.codel.count });
         }
+#ifdef CODEL_ECN
+        if (hdr.ipv4.isValid()) {
+            hdr.ipv4.header_checksum = ipv4_checksum.update(IPV4_CHECKSUM_FIELDS(hdr.ipv4));
+        }
+#endif
         // Without the bridge header: it ends here.
         packet.emit(hdr.ethernet);
+#ifdef CODEL_ECN
+        packet.emit(hdr.ipv4);
+        packet.emit(hdr.ipv6);
+#endif
     }
 }
 

@@ -17,7 +17,7 @@ _FRACTION = 32
 
 @dataclass(frozen=True)
 class Spacing:
-    """The counts that share a value, `value` under `mask`, and the value."""
+    """Counts that share a spacing: those that are `value` in the bits of `mask`."""
 
     value: int
     mask: int
@@ -31,12 +31,6 @@ def spacing(interval: int, count: int) -> int:
     4 interval^2 / count: no square lies between a number and its integer part.
     """
     return (isqrt(4 * interval * interval // count) + 1) // 2
-
-
-def exact(interval: int, first: int, last: int) -> Iterator[Spacing]:
-    """A value for each count from `first` to `last`."""
-    for count in range(first, last + 1):
-        yield Spacing(count, -1, spacing(interval, count))
 
 
 def by_leading_bits(interval: int, first: int, width: int) -> Iterator[Spacing]:

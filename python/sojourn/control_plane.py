@@ -34,6 +34,22 @@ class ProgramChoice:
     """The control-plane file; if absent, the one beside the program, if there is one."""
 
     @cached_property
+    def control_file(self) -> Path | None:
+        """Where its control plane stands: in the file that is named, or in one beside it."""
+        if self.control is not None:
+            if not self.control.is_file():
+                raise ControlPlaneError(f"{shown(self.control)}: no such control-plane file")
+            return self.control
+        beside = [self.program.with_suffix(suffix) for suffix in _SUFFIXES]
+        found = [path for path in beside if path.is_file()]
+        if len(found) > 1:
+            names = " and ".join(shown(path) for path in found)
+            raise ControlPlaneError(
+                f"{names}: two control planes beside one program; name one of them"
+            )
+        return found[0] if found else None
+
+    @cached_property
     def declarations(self) -> ProgramDescription:
         """What the program declares, read when first asked for."""
         return read_declarations(
@@ -45,34 +61,32 @@ class ProgramChoice:
 
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
-    """The control plane of a program, as the engine takes it; empty if it has none."""
-    path = _file(choice)
+    """The control plane of a program with all its entries, as the engine takes it."""
+    return with_computed_entries(written_control_plane(choice), choice)
+
+
+def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
+    """The control plane of a program as its file has it; empty if there is none."""
+    path = choice.control_file
     if path is None:
         return {"tables": [], "mirror_sessions": []}
     if path.suffix != ".toml":
         return _commands(path, choice)
     try:
-        control = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
+
+
+def with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str, Any]:
+    """The control plane with every `entries_from` replaced by the entries it stands for.
+
+    Only what is computed is looked at; whether the rest fits is the engine's to say.
+    """
     tables = control.get("tables", [])
-    if isinstance(tables, list):
-        control["tables"] = [_written_out(table, choice, path) for table in tables]
-    return control
-
-
-def _file(choice: ProgramChoice) -> Path | None:
-    """The control-plane file: the one that is named, or the one beside the program."""
-    if choice.control is not None:
-        if not choice.control.is_file():
-            raise ControlPlaneError(f"{shown(choice.control)}: no such control-plane file")
-        return choice.control
-    beside = [choice.program.with_suffix(suffix) for suffix in _SUFFIXES]
-    found = [path for path in beside if path.is_file()]
-    if len(found) > 1:
-        names = " and ".join(shown(path) for path in found)
-        raise ControlPlaneError(f"{names}: two control planes beside one program; name one of them")
-    return found[0] if found else None
+    if not isinstance(tables, list):
+        return control
+    return control | {"tables": [_written_out(table, choice) for table in tables]}
 
 
 def _commands(path: Path, choice: ProgramChoice) -> dict[str, Any]:
@@ -85,7 +99,7 @@ def _commands(path: Path, choice: ProgramChoice) -> dict[str, Any]:
     return control_plane(item.operation for item in placed)
 
 
-def _written_out(table: Any, choice: ProgramChoice, path: Path) -> Any:
+def _written_out(table: Any, choice: ProgramChoice) -> Any:
     """The table with its computed entries behind those that are written."""
     if not isinstance(table, dict) or "entries_from" not in table:
         return table
@@ -93,7 +107,8 @@ def _written_out(table: Any, choice: ProgramChoice, path: Path) -> Any:
     try:
         computed = _computed(name, table["entries_from"], choice)
     except ControlPlaneError as error:
-        raise ControlPlaneError(f"{shown(path)}: table {name}: {error}") from error
+        where = shown(choice.control_file or choice.program)
+        raise ControlPlaneError(f"{where}: table {name}: {error}") from error
     rest = {key: value for key, value in table.items() if key != "entries_from"}
     return rest | {"entries": [*table.get("entries", []), *computed]}
 
@@ -132,10 +147,9 @@ def _control_law(
         raise ControlPlaneError(f"counts end at {last}, but the key has {key.width} bits")
     [action] = actions
     if key.match_kind == "exact":
-        for each in control_law.exact(interval, first, last):
-            yield _entry(
-                key.name, each.value, action.name, action.parameters[0].name, each.nanoseconds
-            )
+        for count in range(first, last + 1):
+            argument = control_law.spacing(interval, count)
+            yield _entry(key.name, count, action.name, action.parameters[0].name, argument)
     elif key.match_kind == "ternary":
         if first & (first - 1) or last + 1 != 1 << key.width:
             raise ControlPlaneError(

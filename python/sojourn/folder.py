@@ -50,9 +50,7 @@ class RunFolder:
     def create(cls, path: Path, plan: Plan) -> Self:
         """Makes the folder, in place of an earlier run's; `OutputError` if it is something else."""
         runs = tuple(
-            RecordedRun(
-                run.label, run.folder, run.family, run.variant, run.config["aqm"], run.sources
-            )
+            RecordedRun(run.label, run.folder, run.family, run.variant, run.described, run.sources)
             for run in plan.runs
         )
         provenance = {

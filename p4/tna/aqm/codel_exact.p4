@@ -3,63 +3,71 @@
 // K. Nichols, V. Jacobson, A. McGregor, J. Iyengar: RFC 8289, "Controlled Delay Active Queue
 // Management", section 5. Names in comments are those of its listings.
 //
-//   stage 0     1         2            3           4            5            6        7         8        9
-//   delay,  ->  above ->  first_   ->  dropping -> drop_next -> count,    -> delta -> choose -> control  drop_next
-//   queue       (now, and above:       (before     due?         lastcount,   age      count     law:     + spacing,
-//   now         before?)  for an       this        recent?      drop_epoch                      spacing  drop or
-//                         INTERVAL?    packet?)                                                          mark, mirror
+//   stage  does                 for the next       with, from the stages before
+//     0    delay                delay              depth and times of the queue
+//     1   [above]               phase              delay
+//     2   [first_above]         ok_to_drop         phase
+//     3   [dropping]            was_dropping       ok_to_drop
+//     4   [drop_next]           base, recent       was_dropping
+//     5   [count] [last_count]  count, lastcount   base: here a packet is dropped or marked
+//         [drop_epoch]          last_epoch
+//     6    differences          delta, age         count, lastcount, last_epoch
+//     7    choose_count         count              delta, recent, age
+//     8    control_law          spacing            count
+//     9    base + spacing       drop_next          -> mirrored copy -> port 68 -> egress again
 //
-//   A synchronisation packet passes the same stages: it writes drop_next, at the start of a cycle with
-//   a remembered count also count and lastcount; then it is dropped.
+//   The copy, a synchronisation packet, passes the same stages: it writes drop_next in stage 4, at
+//   the start of a cycle with a remembered count also count and last_count in stage 5, and ends.
 //
-//   state        read by                              written by
-//   above        every data packet                    every data packet: is it above TARGET?
-//   first_above  packets above TARGET                 the first one: now + INTERVAL; each one for which
-//                                                     that time has come: now
-//   dropping     every data packet                    every data packet: ok_to_drop
-//   drop_next    packets with ok_to_drop              at a drop: now + INTERVAL; a microsecond later
-//                                                     by the copy: base + INTERVAL / sqrt(count)
-//   count        at a drop                            entering: 1, corrected by the copy; later: + 1
-//   lastcount    entering                             entering: 1, corrected by the copy
-//   drop_epoch   entering                             at a drop: when it was, in units of 65.5 us
+//   state        read by                  written by
+//   above        every data packet        every data packet: is it above TARGET?
+//   first_above  packets above TARGET     the first one: now + INTERVAL; each one for which that
+//                                         time has come: now
+//   dropping     every data packet        every data packet: ok_to_drop
+//   drop_next    packets with ok_to_drop  at a drop: now + INTERVAL; a microsecond later, by the
+//                                         copy: base + INTERVAL / sqrt(count)
+//   count        at a drop                entering: 1, corrected by the copy; later: + 1
+//   last_count   entering                 entering: 1, corrected by the copy
+//   drop_epoch   entering                 at a drop: when it was, in units of 65.5 us
 //
-// Why a copy. A register lives in one stage and a packet may use it once. drop_next is asked in stage
-// 4 and what it has to become is known in stage 9, because it takes count, which takes the answer of
-// drop_next (the circle of Figure 2 of the 2021 paper, aqm/p4_codel.p4). But the schedule changes only
-// when a packet is dropped, and a packet that is dropped can be mirrored. So the dropping pass leaves
-// a drop_next that is far enough ahead that nothing is dropped on it meanwhile, and the copy, which
-// comes back through the recirculation port about a microsecond later, puts the right one there.
+// Why a copy. A register lives in one stage and a packet may use it once. drop_next is asked in
+// stage 4, and what it has to become is known in stage 9, because it takes count, which takes the
+// answer of drop_next (the circle of Figure 2 of the 2021 paper, aqm/p4_codel.p4). But the schedule
+// changes only when a packet is dropped, and a packet that is dropped can be mirrored. So the
+// dropping pass leaves a drop_next far enough ahead that nothing is dropped on it meanwhile, and
+// the copy, which comes back through the recirculation port about a microsecond later, puts the
+// right one there.
 //
-// What the dropping pass leaves is a schedule of its own right: count 1 and now + INTERVAL is what the
-// RFC has for a cycle without memory. Most cycles start so, and need no copy.
+// What the dropping pass leaves is a schedule in its own right: count 1 and now + INTERVAL is what
+// the RFC has for a cycle without memory. A cycle that starts so needs no copy.
 //
-// If a copy is lost, the next drop comes an INTERVAL after the last one, that is late by less than an
-// INTERVAL, and a cycle that should have started from a remembered count starts from 1. Nothing else
-// is wrong, and the next copy mends the schedule. copies_sent - copies_used counts the lost ones.
+// If a copy is lost, the next drop comes an INTERVAL after the last one, late by less than an
+// INTERVAL; a cycle that should have started from a remembered count starts from 1. The next copy
+// mends the schedule. copies_sent - copies_used is the number of copies lost.
 //
 // Where it leaves RFC 8289
 //  * A packet is dropped behind the scheduler: its turn on the wire is spent. (So with every AQM in
-//    Tofino's egress.) The RFC's inner loop, several drops at one instant, is one drop a packet here.
+//    Tofino's egress.) The RFC's inner loop, several drops at one instant, is a drop a packet here.
 //  * Within the microsecond until the copy is back no second packet is dropped.
 //  * "No more than one packet in the queue" is told from cells of 80 bytes.
 //  * INTERVAL / sqrt(count) is rounded to 1 ns for counts up to 16,383, and right to 0.1 % above.
 //  * When the sojourn time falls below TARGET right behind a dropped packet, the RFC's loop leaves
-//    drop_next where it was; here it moves on. That shifts the limit of 16 intervals by one spacing.
+//    drop_next where it was; here it moves on. That shifts the limit of 16 intervals by a spacing.
 //
 // Time. 32 bits of nanoseconds, which start again from 0 every 4.295 s; the stateful ALU compares
 // differences of signed words modulo 2^32, right for instants less than 2.1 s apart. first_above
 // would be older than that in a queue that stays above TARGET, so it moves along with the packets
-// once its time has come. Only "less than 16 intervals ago?" may be about a longer time: the answer in
-// nanoseconds counts if the last drop was less than 2^15 units of 65.5 us (2.1 s) ago by drop_epoch,
-// which wraps after 78 h. If a port is paused for more than 2 s, sojourn times and first_above are
-// misread for as long.
+// once its time has come. Only "less than 16 intervals ago?" can be about a longer time: the answer
+// in nanoseconds counts if by drop_epoch the last drop was less than 2^15 units (2.1 s) ago, and
+// epochs wrap after 78 h. A port that is paused for more than 2 s misreads sojourn times and
+// first_above for as long.
 #ifndef AQM_CODEL_EXACT_P4
 #define AQM_CODEL_EXACT_P4
 
 #include "../common/control_law.p4"
 
 #if INTERVAL > 125000000
-#error "codel_exact compares times modulo 2^32 ns; 16 * INTERVAL must be at most 2 s, so INTERVAL at most 125000000"
+#error "codel_exact tells times up to 2 s apart; 16 * INTERVAL is more: use at most 125000000"
 #endif
 
 #define CODEL_EXACT_QUEUES  16384       // 512 ports with 32 queues
@@ -72,7 +80,7 @@ const bit<19> CODEL_EXACT_ONE_PACKET = 20;
 
 // What a synchronisation packet brings; the first byte of its header. KIND_DATA is 0.
 const bit<8> KIND_NEXT   = 1;           // drop_next after a drop in the dropping state
-const bit<8> KIND_RESUME = 2;           // drop_next and count of a cycle that remembers the last one
+const bit<8> KIND_RESUME = 2;           // drop_next and count of a cycle that remembers the last
 
 const MirrorType_t CODEL_EXACT_MIRROR  = 1;
 const MirrorId_t   CODEL_EXACT_SESSION = 100;
@@ -92,6 +100,7 @@ struct codel_exact_t {
     bit<16> queue;
     bit<32> drop_next;
     bit<32> count;
+    bit<1>  mark;                       // not for the header: set Congestion Experienced
 }
 
 control CodelExact(
@@ -100,6 +109,7 @@ control CodelExact(
         in bit<32> arrival,             // ns, global_tstamp[31:0] of ingress; data packets only
         in bit<32> arrival_epoch,       // 65.536 us, global_tstamp[47:16] of ingress
         in bit<48> departure,           // ns, global_tstamp of egress
+        in bit<2> ecn,                  // ECN field; 0: packets are dropped, else md.mark is set
         in egress_intrinsic_metadata_t eg_intr_md,
         inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
 
@@ -125,8 +135,8 @@ control CodelExact(
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) queue_number;
 
     // ---- Stage 0: the sojourn time ---------------------------------------------------------
-    // The RFC's second condition, a queue of no more than one packet, takes the delay away: then the
-    // packet is below TARGET for all that follow. A gateway orders 12 bits, a range key 20.
+    // The RFC's second condition, a queue of no more than one packet, takes the delay away: then
+    // the packet is below TARGET for all that follow. A gateway orders 12 bits, a range key 20.
 
     action measure_delay() {
         delay = departure[31:0] - arrival;
@@ -195,8 +205,8 @@ control CodelExact(
     action update_dropping() { was_dropping = dropping_update.execute(md.queue); }
 
     // ---- Stage 4: drop_next ----------------------------------------------------------------
-    // Needs the state before. The ALU has two inputs from the packet for all its actions together, hence
-    // `time` also for what a synchronisation packet brings.
+    // Needs the state before. The ALU has two inputs from the packet for all its actions together,
+    // hence `time` also for what a synchronisation packet brings.
 
     Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_next;
     RegisterAction<int<32>, bit<16>, bit<8>>(drop_next) drop_next_enter = {
@@ -307,9 +317,9 @@ control CodelExact(
     }
 
     // ---- Stage 8: the control law ----------------------------------------------------------
-    // Needs the count. The control plane fills both tables: a spacing for each count up to 16,383, and
-    // one for the leading bits of those beyond. Side by side in one stage, each with a result of
-    // its own.
+    // Needs the count. The control plane fills both tables: a spacing for each count up to 16,383,
+    // and one for the leading bits of those beyond. Side by side in one stage, each with a result
+    // of its own.
 
     action set_spacing(bit<32> ns) {
         spacing = ns;
@@ -355,11 +365,17 @@ control CodelExact(
     action drop_packet() {
         eg_dprsr_md.drop_ctl = 1;
     }
+    action mark_packet() {
+        md.mark = 1;
+    }
 
     apply {
         if (sync.isValid()) {
             time = sync.drop_next;
             md.queue = sync.queue;
+            if (sync.drop_next == 0) {
+                time = 1;               // drop_next_test keeps 0 for "not due"
+            }
             write_drop_next();
             if (sync.kind == KIND_RESUME) {
                 write_count();
@@ -372,6 +388,7 @@ control CodelExact(
             time = departure[31:0];
             md.queue = queue_number.get({ 2w0, eg_intr_md.egress_port, eg_intr_md.egress_qid });
             md.kind = KIND_DATA;
+            md.mark = 0;
             ok_to_drop = 0;
             entering = 0;
             base = 0;
@@ -395,7 +412,11 @@ control CodelExact(
                     test_drop_next();
                 }
                 if (entering == 1 || base != 0) {
-                    drop_packet();
+                    if (ecn == 0) {
+                        drop_packet();
+                    } else {
+                        mark_packet();
+                    }
                     update_drop_epoch();
                     if (entering == 1) {
                         enter_count();

@@ -2,12 +2,12 @@
 //
 //   Ethernet, IPv4 or IPv6 -> route (longest prefix) -> time to live - 1 -> bridge header -> queue
 //
-// Stage 0 does it all: the two routing tables exclude each other, and nothing waits for anything. What
-// is not IP, has IPv4 options, no route or no time left is dropped; a real router would hand it
-// to its CPU.
+// Stage 0 does it all: the two routing tables exclude each other, and nothing waits for anything.
+// What is not IP, has IPv4 options, no route or no time left is dropped; a real router would hand
+// it to its CPU.
 //
-// The bridge header carries the time of arrival twice, because the two cuts of one 48-bit field that
-// egress needs overlap, and a field can be cut in one way only.
+// The bridge header carries the time of arrival twice, because the two cuts of one 48-bit field
+// that egress needs overlap, and a field can be cut in one way only.
 #ifndef COMMON_L3_INGRESS_P4
 #define COMMON_L3_INGRESS_P4
 

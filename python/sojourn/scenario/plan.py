@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sojourn.aqms import Aqm, find_aqm
-from sojourn.control_plane import ProgramChoice, read_control_plane
+from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
 from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows, choose
@@ -36,6 +36,8 @@ class PlannedRun:
     variant: str
     """What tells it from others of its family, or nothing."""
     config: dict[str, Any]
+    described: dict[str, Any]
+    """Its AQM as a run's folder names it: computed table entries by what they are computed from."""
     sources: dict[str, str] = field(default_factory=dict)
     """The P4 files it reads, each with its SHA-256."""
 
@@ -189,9 +191,14 @@ def _planned(
     choice: AqmChoice, aqm: Aqm, label: str, common: dict[str, Any], beside: Path | None
 ) -> PlannedRun:
     config, sources = aqm_config(choice, aqm, beside)
+    described = config
+    if aqm.program is not None:
+        written = written_control_plane(_program_choice(choice, aqm.program, aqm, beside))
+        described = config | {"control": written}
     variant = label.removeprefix(aqm.name).strip(" ()")
     folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
-    return PlannedRun(label, folder, aqm.name, variant, common | {"aqm": config}, sources)
+    everything = common | {"aqm": config}
+    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources)
 
 
 def aqm_config(
@@ -200,31 +207,31 @@ def aqm_config(
     """What the engine is told of an AQM, and the P4 files that it reads, each with its SHA-256."""
     if aqm.program is None:
         return {"kind": "native", "name": aqm.name} | choice.parameters, {}
-    config = _program_config(choice, aqm.program, aqm, beside)
-    return config, _sources(aqm.program, config["include_paths"])
-
-
-def _program_config(
-    choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
-) -> dict[str, Any]:
-    base = beside or Path()
-    paths = [str(base / path) for path in choice.include_paths]
-    chosen = ProgramChoice(
-        program,
-        choice.architecture or aqm.architecture,
-        (*paths, str(programs_folder() / "include")),
-        {name: str(value) for name, value in choice.defines.items()},
-        base / choice.control if choice.control else None,
-    )
-    return {
+    chosen = _program_choice(choice, aqm.program, aqm, beside)
+    config = {
         "kind": "p4",
-        "program": str(program),
+        "program": str(aqm.program),
         "architecture": chosen.architecture,
         "math_unit": _math_unit(choice),
         "include_paths": list(chosen.include_paths),
         "defines": chosen.defines,
         "control": read_control_plane(chosen),
     }
+    return config, _sources(aqm.program, config["include_paths"])
+
+
+def _program_choice(
+    choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
+) -> ProgramChoice:
+    base = beside or Path()
+    paths = [str(base / path) for path in choice.include_paths]
+    return ProgramChoice(
+        program,
+        choice.architecture or aqm.architecture,
+        (*paths, str(programs_folder() / "include")),
+        {name: str(value) for name, value in choice.defines.items()},
+        base / choice.control if choice.control else None,
+    )
 
 
 def _sources(program: Path, include_paths: list[str]) -> dict[str, str]:

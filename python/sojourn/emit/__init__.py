@@ -1,0 +1,32 @@
+"""What a real switch needs beside a program: its control plane as files an operator runs and reads.
+
+A target is a folder here and a line in `TARGETS`; it turns a job into files and writes none itself.
+The entries are those with which the simulation runs. Knows no command line.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sojourn.emit.job import Job, Shaper, Target
+from sojourn.emit.tofino import TOFINO
+from sojourn.errors import OutputError, output_error
+from sojourn.layout import shown
+
+__all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
+
+TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO,)}
+"""What `emit --for` may name."""
+
+
+def emit(job: Job, target: Target, folder: Path) -> list[Path]:
+    """Writes the files of `job` for `target` into `folder`, all of them or none; their paths."""
+    files = target.files(job)
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{shown(folder)}: there is a file of that name")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise output_error(error, shown(folder)) from error
+    return [folder / name for name in files]

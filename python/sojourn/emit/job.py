@@ -1,0 +1,59 @@
+"""What is to be put on a switch: a program, its control plane, the rates of ports.
+
+Stands on the control plane as the simulation has it. Knows no target.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.control import ProgramDescription
+from sojourn.control_plane import ProgramChoice, read_control_plane
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """A rate that a port is held to."""
+
+    port: int
+    rate: int
+    """bit/s"""
+    burst: int
+    """bytes"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One program for one switch."""
+
+    choice: ProgramChoice
+    control: dict[str, Any]
+    """The control plane with all its entries."""
+    shapers: tuple[Shaper, ...] = ()
+
+    @classmethod
+    def of(cls, choice: ProgramChoice, shapers: tuple[Shaper, ...] = ()) -> "Job":
+        """The job of a program with the control plane that it runs with in the simulation."""
+        return cls(choice, read_control_plane(choice), shapers)
+
+    @property
+    def name(self) -> str:
+        """The program's name: its file's, without ending."""
+        return self.choice.program.stem
+
+    @property
+    def description(self) -> ProgramDescription:
+        """What the program offers its control plane."""
+        return self.choice.declarations
+
+
+@dataclass(frozen=True)
+class Target:
+    """A switch that files can be written for."""
+
+    name: str
+    architecture: str
+    """Of the programs that it runs."""
+    summary: str
+    files: Callable[[Job], dict[str, str]]
+    """Name to text; raises `ControlError` for what the target has no words for."""

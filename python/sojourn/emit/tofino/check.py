@@ -1,0 +1,56 @@
+"""Whether a job can be put on a Tofino: asked before anything is written.
+
+Stands on the engine, which loads the program and installs the entries as a simulation would. What
+the script has no words for is refused by name, never left out.
+"""
+
+import json
+
+from sojourn import _core
+from sojourn.control import ControlError
+from sojourn.emit.job import Job
+from sojourn.errors import ConfigError
+from sojourn.layout import shown
+
+_WRITTEN = {"tables", "mirror_sessions"}
+"""Sections of a control plane that the script writes."""
+
+_PIPE_SHIFT = 7
+"""A device port is two bits of pipe and seven of port."""
+
+
+def check(job: Job) -> None:
+    """Raises what is wrong with the program, its control plane or the ports."""
+    choice = job.choice
+    where = shown(choice.control_file or choice.program)
+    switch = _core.PacketSwitch(str(choice.program), list(choice.include_paths), choice.defines)
+    try:
+        switch.configure(json.dumps(job.control))
+    except ConfigError as error:
+        raise ControlError(f"{where}: {error}") from error
+    for section in job.control.keys() - _WRITTEN:
+        if job.control[section]:
+            raise ControlError(f"{where}: {section}: bfrt_python entries for these are not written")
+    for table in job.control.get("tables", []):
+        for entry in table.get("entries", []):
+            if "action" not in entry:
+                raise ControlError(
+                    f"{where}: table {table['name']}: an entry that names a member or group of an "
+                    "action profile is not written"
+                )
+    _check_pipes(job)
+
+
+def _check_pipes(job: Job) -> None:
+    """Registers belong to a pipe, so a copy has to come back in the pipe that asked for it."""
+    where = shown(job.choice.control_file or job.choice.program)
+    for shaper in job.shapers:
+        for session in job.control.get("mirror_sessions", []):
+            mine, other = shaper.port >> _PIPE_SHIFT, session["port"] >> _PIPE_SHIFT
+            if mine != other:
+                raise ControlError(
+                    f"{where}: mirror session {session['session']} goes "
+                    f"to port {session['port']} of pipe {other}, but port {shaper.port} belongs to "
+                    f"pipe {mine}; registers are a pipe's own, use port "
+                    f"{(mine << _PIPE_SHIFT) + (session['port'] & 0x7F)}"
+                )

@@ -208,7 +208,7 @@ def aqm_config(
     if aqm.program is None:
         return {"kind": "native", "name": aqm.name} | choice.parameters, {}
     chosen = _program_choice(choice, aqm.program, aqm, beside)
-    config = {
+    config: dict[str, Any] = {
         "kind": "p4",
         "program": str(aqm.program),
         "architecture": chosen.architecture,

@@ -99,20 +99,21 @@ def _packets(rate: int, time: int) -> int:
 
 def _choice(aqm: str, rate: int) -> dict[str, Any]:
     """The discipline with parameters that mean the same in the engine and in the kernel."""
-    low = max(_packets(rate, 5_000_000), 5)
+    low = max(_packets(rate, 5_000_000), 10)
     return {
         # Round numbers of packets: 100 at 10 Mbit/s, 1000 at 100 Mbit/s.
         "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},
         "codel": {"use": "codel_linux", "limit": 1000},
         "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False},
-        # The kernel's RED is not gentle, has weights that are powers of two (2^-9), and below a
-        # shaper does not see its queue idle: `s`, the unit of idle time, is as long as can be.
+        # The kernel's RED is not gentle, has weights that are powers of two, and below a shaper
+        # does not see its queue idle: `s`, the unit of idle time, is as long as can be. With the
+        # usual weight of 2^-9 the average would then stay above max_th while senders time out.
         "red": {
             "use": "red",
             "min_th": low,
             "max_th": 3 * low,
             "max_p": 0.1,
-            "w_q": 0.001953,
+            "w_q": 0.03125,
             "s": "60 min",
             "gentle": False,
             "limit_packets": 1000,

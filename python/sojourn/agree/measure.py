@@ -94,11 +94,16 @@ class Bench:
             measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
         shutil.rmtree(rows)
 
+    def _scenario(self, cell: Cell) -> dict[str, Any]:
+        """What figures are of: the cell's scenario, all but its seed."""
+        scenario: dict[str, Any] = json.loads(json.dumps(cell.scenario(self.duration, 0)))
+        return scenario
+
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.name}.json"
 
     def read(self, cell: Cell) -> Measured:
-        """What earlier calls measured; figures of another duration count as none."""
+        """What earlier calls measured; figures of another scenario count as none."""
         measured = Measured(cell)
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
@@ -106,7 +111,7 @@ class Bench:
             return measured
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
-        if kept.get("duration") == self.duration:
+        if kept.get("scenario") == self._scenario(cell):
             runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
             measured.runs = runs if kept.get("engine") == _engine() else runs | {"sim": []}
             measured.ground = kept["ground"]
@@ -119,7 +124,7 @@ class Bench:
     def _write(self, measured: Measured) -> None:
         content = {
             "cell": vars(measured.cell),
-            "duration": self.duration,
+            "scenario": self._scenario(measured.cell),
             "engine": _engine(),
             "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
             "ground": measured.ground,

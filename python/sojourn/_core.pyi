@@ -57,8 +57,9 @@ def check(
     include_paths: list[str],
     defines: dict[str, str],
     colour: bool,
-) -> tuple[bool, str, str]:
-    """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON."""
+) -> tuple[bool, str, str, str | None]:
+    """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the
+    architecture of a program that was loaded."""
 
 def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -> str:
     """Constants and tables of a program, as JSON."""

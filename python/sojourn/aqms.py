@@ -14,8 +14,8 @@ from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.parameters import Parameter, disciplines
 from sojourn.suggest import did_you_mean, nearest
 
-_ARCHITECTURES = {"tna": "tofino1"}
-"""Folder of `p4/` -> the chip that its programs are for."""
+_ARCHITECTURES = {"tna": "tofino1", "v1model": "v1model"}
+"""Folder of `p4/` -> what its programs are for."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Aqm:
 
     @property
     def kind(self) -> str:
-        """`native`, or the architecture of a P4 program."""
-        return self.architecture or "native"
+        """`native`, or the architecture of a P4 program; `p4` if only loading it can tell."""
+        return self.architecture or ("native" if self.program is None else "p4")
 
 
 def catalogue() -> list[Aqm]:
@@ -63,19 +63,29 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
 
 def _program_at(path: Path, written: str) -> Aqm:
     if path.is_file():
-        return Aqm(path.stem, _first_sentence(path), path, "tofino1")
+        return Aqm(path.stem, _first_sentence(path), path, _architecture(path))
     beside = sorted(path.parent.glob("*.p4")) if path.parent.is_dir() else []
     near = nearest(path.name, [program.name for program in beside])
     hint = f"; did you mean {shown(path.parent / near)}?" if near else ""
     raise UnknownAqmError(f"{written}: no such P4 program{hint}")
 
 
-def _first_sentence(path: Path) -> str:
-    """The first sentence of the comment that a program opens with."""
+def _architecture(path: Path) -> str | None:
+    """What the program says it is for, by the architecture file that it includes itself."""
+    found = re.search(r'^\s*#\s*include\s*[<"](tna|v1model)\.p4[>"]', _text(path), re.MULTILINE)
+    return _ARCHITECTURES[found[1]] if found else None
+
+
+def _text(path: Path) -> str:
     try:
-        head = path.read_text(encoding="utf-8", errors="replace")[:4000]
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def _first_sentence(path: Path) -> str:
+    """The first sentence of the comment that a program opens with."""
+    head = _text(path)[:4000]
     comment = re.match(r"\s*(/\*(?P<block>.*?)\*/|(?P<lines>(//[^\n]*\n?)+))", head, re.DOTALL)
     if comment is None:
         return ""

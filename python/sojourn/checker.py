@@ -23,6 +23,8 @@ class CheckResult:
     rendered: str
     """The diagnostics with source excerpts, for a terminal."""
     diagnostics: list[dict[str, Any]]
+    architecture: str | None = None
+    """What a program that can be run is for: `tofino1` or `v1model`."""
 
 
 def check(
@@ -43,7 +45,7 @@ def check(
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
         raise UnknownAqmError(f"{program}: {reason}")
     paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    ok, rendered, diagnostics = _core.check(
+    ok, rendered, diagnostics, architecture = _core.check(
         str(path), language_only, paths, dict(defines or {}), colour
     )
-    return CheckResult(ok, rendered, json.loads(diagnostics))
+    return CheckResult(ok, rendered, json.loads(diagnostics), architecture)

@@ -4,11 +4,12 @@
 //! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
 //! look like is the business of whoever drives it.
 
+use crate::controlled::unlimited;
 use sojourn_packet::{HeaderBytes, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
 };
-use sojourn_targets::{DataPlane, RuntimeControl};
+use sojourn_targets::{Architecture, DataPlane, RuntimeControl};
 
 /// What the switch on the bench is made of.
 #[derive(Clone, Debug)]
@@ -22,6 +23,19 @@ pub struct BenchConfig {
 }
 
 impl BenchConfig {
+    /// The switch that programs for an architecture run on.
+    pub fn of(architecture: Architecture) -> BenchConfig {
+        match architecture {
+            Architecture::Tofino1 => BenchConfig::tofino(),
+            Architecture::V1Model => BenchConfig::v1model(),
+        }
+    }
+
+    /// All ports that bmv2 can name, with one queue each as it has by default.
+    pub fn v1model() -> BenchConfig {
+        BenchConfig { ports: 512, queues: 1, recirculating: Vec::new() }
+    }
+
     /// All 512 ports of a Tofino; of each of its four pipes, ports 68 to 71 recirculate.
     pub fn tofino() -> BenchConfig {
         let recirculating = (0..4).flat_map(|pipe| (68..72).map(move |port| pipe * 128 + port));
@@ -54,10 +68,13 @@ impl Bench {
             recirculation: config.recirculating.contains(&number).then_some(LOOP),
             ..PortConfig::front(PortId(number), SPEED)
         };
-        let switch = SwitchConfig {
+        let mut switch = SwitchConfig {
             ports: (0..config.ports).map(port).collect(),
             ..SwitchConfig::default()
         };
+        if plane.architecture() == Architecture::V1Model {
+            unlimited(&mut switch);
+        }
         let switch = Switch::new(switch, SwitchProgram::P4(plane))?;
         Ok(Bench { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
     }

@@ -8,6 +8,7 @@
 mod app;
 pub mod bench;
 pub mod config;
+pub mod controlled;
 mod event;
 mod host;
 mod link;

@@ -56,7 +56,7 @@ impl Externs for Profiles {
         Ok((reference == 7).then_some(ActionRun { action: 0, data }))
     }
 
-    fn looked_up(&mut self, matched: &Matched) {
+    fn looked_up(&mut self, matched: &Matched, _: &mut Context<'_>) {
         self.looked_up.push(matched.entry);
     }
 }

@@ -7,15 +7,15 @@ use crate::program::refused;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
-use sojourn_net::config::{MirrorDirectionConfig, MirrorSessionConfig};
+use sojourn_net::controlled::{self, session};
 use sojourn_net::{Bench, BenchConfig};
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
-use sojourn_switch::{MirrorSession, MulticastGroup, MulticastNode, PortId, SessionDirection};
+use sojourn_switch::PortId;
+use sojourn_targets::control::{self, ActionCall, ControlPlane, Number, TableEntry};
+use sojourn_targets::externs::counter::Count;
 use sojourn_targets::runtime_control::{entry_spec, named};
-use sojourn_targets::tna::externs::counter::Count;
-use sojourn_targets::tna::{ActionCall, ControlPlane, LoadOptions, Number, TableEntry, load};
-use sojourn_targets::{RuntimeControl, describe};
+use sojourn_targets::{DataPlane, LoadOptions, RuntimeControl, describe, load};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -68,7 +68,8 @@ impl PacketSwitch {
         let options = LoadOptions { include_paths, defines, seed: 1, ..LoadOptions::default() };
         let bench = py.detach(|| {
             let plane = load(&program, &options).map_err(|error| refused(&error))?;
-            Bench::new(Box::new(plane), &BenchConfig::tofino()).map_err(wrong)
+            let config = BenchConfig::of(plane.architecture());
+            Bench::new(Box::new(plane), &config).map_err(wrong)
         })?;
         Ok(PacketSwitch { bench: Mutex::new(bench) })
     }
@@ -159,18 +160,8 @@ impl PacketSwitch {
     }
 
     /// Sets a mirror session, given as JSON.
-    fn set_mirror_session(&mut self, session: &str) -> PyResult<()> {
-        let session: MirrorSessionConfig = read(session)?;
-        let port = PortId(session.port);
-        let session = MirrorSession {
-            direction: match session.direction {
-                MirrorDirectionConfig::Ingress => SessionDirection::Ingress,
-                MirrorDirectionConfig::Egress => SessionDirection::Egress,
-                MirrorDirectionConfig::Both => SessionDirection::Both,
-            },
-            max_length: session.max_length,
-            ..MirrorSession::egress(session.session, port, session.queue)
-        };
+    fn set_mirror_session(&mut self, given: &str) -> PyResult<()> {
+        let session = session(&read::<control::MirrorSession>(given)?);
         self.bench().switch().set_mirror_session(session).map_err(wrong)
     }
 
@@ -181,12 +172,9 @@ impl PacketSwitch {
 
     /// Sets a multicast group.
     fn set_multicast_group(&mut self, group: u16, nodes: Nodes) -> PyResult<()> {
-        let node = |(rid, ports): (u16, Vec<u16>)| MulticastNode {
-            rid,
-            l1_exclusion: None,
-            ports: ports.into_iter().map(PortId).collect(),
-        };
-        let group = MulticastGroup { id: group, nodes: nodes.into_iter().map(node).collect() };
+        let node = |(rid, ports)| control::MulticastNode { rid, ports };
+        let nodes = nodes.into_iter().map(node).collect();
+        let group = controlled::group(&control::MulticastGroup { id: group, nodes });
         self.bench().switch().set_multicast_group(group).map_err(wrong)
     }
 

@@ -2,14 +2,14 @@
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::prelude::*;
-use sojourn_net::config::{Aqm, MathUnitReading, P4Aqm};
+use sojourn_net::config::{Aqm, MathUnitReading};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_targets::DataPlane;
+use sojourn_targets::tna::fit;
 use sojourn_targets::tna::math_unit::Reading;
-use sojourn_targets::tna::{ControlPlane, LoadError, LoadOptions, fit, load, load_with};
+use sojourn_targets::{Architecture, DataPlane, LoadError, LoadOptions, load, load_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -28,26 +28,25 @@ pub fn plane(aqm: &Aqm, seed: u64) -> PyResult<Option<Box<dyn DataPlane>>> {
         ..LoadOptions::default()
     };
     let mut plane = load(&p4.program, &options).map_err(|error| refused(&error))?;
-    let fits = plane.configure(&control(p4)?);
+    if let Some(wanted) = p4.architecture.filter(|wanted| *wanted != plane.architecture()) {
+        let (wanted, found) = (wanted.name(), plane.architecture().name());
+        let message = format!("aqm.architecture = {wanted}: {} is for {found}", p4.program);
+        return Err(ConfigError::new_err(message));
+    }
+    let fits = plane.configure(&p4.control);
     fits.map_err(|error| ConfigError::new_err(format!("control plane: {error}")))?;
     Ok(Some(Box::new(plane)))
-}
-
-/// The run's tables and sessions as the program takes them. Both sides have the same JSON.
-fn control(p4: &P4Aqm) -> PyResult<ControlPlane> {
-    serde_json::to_value(&p4.control)
-        .and_then(serde_json::from_value)
-        .map_err(|error| ConfigError::new_err(format!("control plane: {error}")))
 }
 
 pub fn refused(error: &LoadError) -> PyErr {
     ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
 }
 
-/// Whether there was no error; the diagnostics drawn for a terminal; the same as JSON.
-type Verdict = (bool, String, String);
+/// Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the
+/// architecture of a program that was loaded.
+type Verdict = (bool, String, String, Option<&'static str>);
 
-/// Checks the program at `path`: the language, and unless `language_only`, that Tofino loads it.
+/// Checks the program at `path`: the language, and unless `language_only`, that its target loads it.
 #[pyfunction]
 pub fn check(
     py: Python<'_>,
@@ -72,8 +71,8 @@ fn check_language(
 ) -> Verdict {
     let options = PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
     match check_program(&FileLoader, path, &options) {
-        Ok((_, sources, warnings)) => verdict(true, &warnings, &sources, colour),
-        Err(error) => verdict(false, &error.diagnostics, &error.sources, colour),
+        Ok((_, sources, warnings)) => verdict(None, true, &warnings, &sources, colour),
+        Err(error) => verdict(None, false, &error.diagnostics, &error.sources, colour),
     }
 }
 
@@ -86,16 +85,26 @@ fn check_loading(
     let options =
         LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
     match load_with(&FileLoader, path, &options) {
-        Ok(mut loaded) => {
-            let doubt = fit::doubt(&loaded, &fit::estimate(&loaded));
-            loaded.warnings.extend(doubt);
-            verdict(true, &loaded.warnings, &loaded.sources, colour)
+        Ok(loaded) => {
+            let architecture = loaded.plane.architecture();
+            let (mut warnings, sources) = (loaded.warnings.clone(), loaded.sources.clone());
+            if let Some(loaded) = loaded.into_tofino() {
+                warnings.extend(fit::doubt(&loaded, &fit::estimate(&loaded)));
+            }
+            verdict(Some(architecture), true, &warnings, &sources, colour)
         }
-        Err(error) => verdict(false, &error.diagnostics, &error.sources, colour),
+        Err(error) => verdict(None, false, &error.diagnostics, &error.sources, colour),
     }
 }
 
-fn verdict(ok: bool, diagnostics: &[Diagnostic], sources: &SourceMap, colour: bool) -> Verdict {
+fn verdict(
+    architecture: Option<Architecture>,
+    ok: bool,
+    diagnostics: &[Diagnostic],
+    sources: &SourceMap,
+    colour: bool,
+) -> Verdict {
     let options = RenderOptions { colour, ..RenderOptions::default() };
-    (ok, render_all(diagnostics, sources, &options), to_json_string(diagnostics, sources))
+    let rendered = render_all(diagnostics, sources, &options);
+    (ok, rendered, to_json_string(diagnostics, sources), architecture.map(Architecture::name))
 }

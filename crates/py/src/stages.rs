@@ -3,6 +3,7 @@
 use crate::program::refused;
 use pyo3::prelude::*;
 use sojourn_p4::preprocess::FileLoader;
+use sojourn_targets::find_rule;
 use sojourn_targets::tna::{LoadOptions, fit, load_with, rules};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub fn stages(
 /// The story of a rule of the target as text; none if there is no such rule.
 #[pyfunction]
 pub fn explain(code: &str) -> Option<String> {
-    rules::find(code).map(|rule| rule.explanation())
+    find_rule(code).map(|rule| rule.explanation())
 }
 
 /// The rules of the target, one a line, as text.

@@ -14,7 +14,7 @@ use sojourn_switch::{
     discipline,
 };
 use sojourn_targets::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
+    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection,
 };
 use std::collections::BTreeMap;
@@ -39,8 +39,9 @@ impl DataPlane for Trivial {
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
+            carried: Carried::default(),
         });
-        EgressOutput { packet: Some(packet), mirror, parser_rejected: false }
+        EgressOutput { packet: Some(packet), mirror, ..EgressOutput::default() }
     }
 }
 

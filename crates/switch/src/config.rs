@@ -7,6 +7,7 @@
 use crate::tm::shaper::ShaperConfig;
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_targets::{MirrorDirection, PortId};
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Bytes in one cell of the packet buffer (TNA p. 32).
@@ -38,6 +39,8 @@ pub struct SwitchConfig {
     pub ifg_compensation: u32,
     /// Mirror sessions and their buffer.
     pub mirror: MirrorConfig,
+    /// How often a packet may be resubmitted. Default 1, as on Tofino.
+    pub resubmit_limit: u32,
     /// Multicast groups of the packet replication engine.
     pub multicast: Vec<MulticastGroup>,
     /// Ports that a level-2 exclusion id prunes.
@@ -54,6 +57,7 @@ impl Default for SwitchConfig {
             core_clock: 1_220_000_000,
             ifg_compensation: 20,
             mirror: MirrorConfig::default(),
+            resubmit_limit: 1,
             multicast: Vec::new(),
             exclusions: Vec::new(),
         }
@@ -118,6 +122,12 @@ pub struct QueueConfig {
     pub congestion: Option<[u32; 3]>,
     /// Lower limits for yellow and red packets, off if absent.
     pub colors: Option<ColorLimits>,
+    /// Tail-drop limit in packets beside the one in cells, off if absent (bmv2).
+    pub packet_limit: Option<u32>,
+    /// Packets per second, exactly spaced and without a burst, off if absent (bmv2).
+    pub packet_pace: Option<u64>,
+    /// Bit/s on the wire, exactly spaced and without a burst, off if absent.
+    pub bit_pace: Option<Rate>,
 }
 
 impl Default for QueueConfig {
@@ -131,6 +141,9 @@ impl Default for QueueConfig {
             max_shaper: None,
             congestion: None,
             colors: None,
+            packet_limit: None,
+            packet_pace: None,
+            bit_pace: None,
         }
     }
 }
@@ -149,6 +162,8 @@ pub struct ColorLimits {
 pub struct MirrorConfig {
     /// The sessions.
     pub sessions: Vec<MirrorSession>,
+    /// The numbers that a session may have. Default 1 to 1015, as on Tofino.
+    pub numbers: RangeInclusive<u16>,
     /// Entries of 240 bytes in the mirror buffer. Default 512.
     pub buffer_entries: u32,
     /// Entries that one session may hold. Default 56, the driver's cap.
@@ -162,6 +177,7 @@ impl Default for MirrorConfig {
     fn default() -> MirrorConfig {
         MirrorConfig {
             sessions: Vec::new(),
+            numbers: 1..=1015,
             buffer_entries: 512,
             session_entries: 56,
             rate: Rate(100_000_000_000),
@@ -194,12 +210,14 @@ impl SessionDirection {
 /// Where the copies of one session go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorSession {
-    /// Session number, 1 to 1015.
+    /// Session number.
     pub id: u16,
     /// Which requests it serves.
     pub direction: SessionDirection,
-    /// Egress port of the copies.
-    pub port: PortId,
+    /// Egress port of the copies; none if they go to a multicast group only.
+    pub port: Option<PortId>,
+    /// Multicast group that copies go to, also beside a port.
+    pub group: Option<u16>,
     /// Queue at that port.
     pub queue: u8,
     /// Longest copy in bytes, mirror header counted, FCS not; 0 means no truncation.
@@ -213,8 +231,16 @@ pub struct MirrorSession {
 impl MirrorSession {
     /// A session for egress copies without truncation.
     pub fn egress(id: u16, port: PortId, queue: u8) -> MirrorSession {
-        let direction = SessionDirection::Egress;
-        MirrorSession { id, direction, port, queue, max_length: 0, cos: 0, color: 0 }
+        MirrorSession {
+            id,
+            direction: SessionDirection::Egress,
+            port: Some(port),
+            group: None,
+            queue,
+            max_length: 0,
+            cos: 0,
+            color: 0,
+        }
     }
 }
 
@@ -300,9 +326,14 @@ pub enum ConfigError {
         /// The queue.
         queue: u8,
     },
-    /// A mirror session's number is outside 1 to 1015.
-    #[error("mirror session {0} is outside 1 to 1015")]
-    SessionNumber(u16),
+    /// A mirror session's number is not one that sessions can have.
+    #[error("mirror session {session} is outside {} to {}", .numbers.start(), .numbers.end())]
+    SessionNumber {
+        /// The session.
+        session: u16,
+        /// The numbers that there are.
+        numbers: RangeInclusive<u16>,
+    },
     /// A session, group or exclusion set is defined twice.
     #[error("{what} {id} is defined twice")]
     Duplicate {

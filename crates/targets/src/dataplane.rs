@@ -4,7 +4,9 @@
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
 //! the instants it is handed.
 
+use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
+use serde::{Deserialize, Serialize};
 use sojourn_packet::{Packet, Time};
 
 /// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
@@ -20,7 +22,8 @@ pub struct IngressInput {
     pub arrived: Time,
     /// When the ingress parser starts on it.
     pub now: Time,
-    /// True for a packet on its second ingress pass; its bytes then start with the resubmit data.
+    /// True for a packet on another ingress pass of its own; on Tofino its bytes then start with
+    /// the resubmit data.
     pub resubmitted: bool,
 }
 
@@ -74,6 +77,8 @@ pub struct Mirror {
     pub packet: Packet,
     /// Length of the mirror header in bytes.
     pub header_len: u16,
+    /// What goes with the copy beside its bytes.
+    pub carried: Carried,
 }
 
 /// What an ingress pass decided.
@@ -85,8 +90,10 @@ pub struct IngressOutput {
     pub admission: Admission,
     /// At most one mirrored copy.
     pub mirror: Option<Mirror>,
-    /// The packet to go through ingress once more, resubmit data in front.
+    /// The packet to go through ingress once more, on Tofino resubmit data in front.
     pub resubmit: Option<Packet>,
+    /// What goes with `packet` or with `resubmit` beside its bytes.
+    pub carried: Carried,
     /// True if the parser refused the packet.
     pub parser_rejected: bool,
 }
@@ -135,19 +142,71 @@ pub struct EgressInput {
 pub struct EgressOutput {
     /// The packet to send, if it was not dropped.
     pub packet: Option<Packet>,
+    /// True if `packet` goes back to ingress instead of to its port's wire.
+    pub recirculate: bool,
+    /// What goes with a recirculated packet beside its bytes.
+    pub carried: Carried,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Mirror>,
     /// True if the parser refused the packet.
     pub parser_rejected: bool,
 }
 
+/// Which architecture a program is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Architecture {
+    /// The Tofino Native Architecture, on Tofino 1.
+    #[default]
+    Tofino1,
+    /// v1model, as bmv2's `simple_switch` runs it.
+    V1Model,
+}
+
+impl Architecture {
+    /// Its name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Architecture::Tofino1 => "tofino1",
+            Architecture::V1Model => "v1model",
+        }
+    }
+}
+
 /// A loaded program: its tables and registers, driven one pass at a time.
 pub trait DataPlane: Send {
-    /// Runs the ingress parser, control and deparser.
+    /// Runs the ingress pass on a packet that has come in by a port.
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput;
 
-    /// Runs the egress parser, control and deparser.
+    /// Runs the egress pass.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput;
+
+    /// [`DataPlane::ingress`] for a packet that comes from another pass, with what that carried.
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> IngressOutput {
+        let _ = carried;
+        self.ingress(input, packet)
+    }
+
+    /// [`DataPlane::egress`] with what the pass before carried.
+    fn egress_carrying(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> EgressOutput {
+        let _ = carried;
+        self.egress(input, packet)
+    }
+
+    /// Which switch it runs on.
+    fn architecture(&self) -> Architecture {
+        Architecture::Tofino1
+    }
 
     /// The way in for a control plane while packets pass, if the implementor has one.
     fn control(&mut self) -> Option<&mut dyn RuntimeControl> {

@@ -2,15 +2,43 @@
 //!
 //! Above this crate a loaded program is a [`DataPlane`]: two passes over a packet with a traffic
 //! manager between them. Where packets come from, and what the queues do, is not known here.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`load()`] | from a file to a [`Plane`] of the architecture that the program is for |
+//! | [`tna`], [`v1model`] | the architectures, a folder each |
+//! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
+//! | [`externs`] | the fixed-function blocks that both have |
 
+mod arguments;
+mod calls;
+pub mod control;
 mod dataplane;
 pub mod describe;
+mod digest;
+pub mod externs;
+mod faults;
+mod fields;
+mod load;
+mod phv;
+mod plane;
+mod profiles;
+mod rule;
 pub mod runtime_control;
 pub mod tna;
+pub mod v1model;
+mod visit;
 
+pub use control::ControlPlane;
 pub use dataplane::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection, PortId, Replication,
+    Admission, Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
+    Mirror, MirrorDirection, PortId, Replication,
 };
 pub use describe::describe;
+pub use digest::Digest;
+pub use faults::Faults;
+pub use load::{LoadError, LoadOptions, Loaded, load, load_with};
+pub use phv::Carried;
+pub use plane::Plane;
+pub use rule::{Refusal, Rule, find_rule};
 pub use runtime_control::RuntimeControl;

@@ -3,8 +3,9 @@
 //! Implemented by each architecture beside [`DataPlane`](crate::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
-use crate::tna::externs::counter::Count;
-use crate::tna::{ControlError, ControlPlane, GROUP, Number, TableEntry};
+use crate::control::{ControlError, ControlPlane, Number, TableEntry};
+use crate::externs::counter::Count;
+use crate::profiles::GROUP;
 use num_bigint::BigUint;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::Tables;

@@ -21,8 +21,8 @@ from sojourn.stages import (
     stages_page,
 )
 
-TARGETS = ("tofino1",)
-"""The chips that a program is checked for."""
+TARGETS = ("tofino1", "v1model")
+"""What a program can be for; the program itself says which."""
 
 
 class _CheckCommand(TyperCommand):
@@ -40,8 +40,11 @@ class _CheckCommand(TyperCommand):
 def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
-        str, typer.Option(metavar="CHIP", help=f"The chip to check for: {', '.join(TARGETS)}.")
-    ] = TARGETS[0],
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"What the program must be for: {' or '.join(TARGETS)}."
+        ),
+    ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")
     ] = None,
@@ -70,18 +73,20 @@ def check(
     if explain is not None:
         print(explanation(explain).rstrip("\n"))
         return
-    if target not in TARGETS:
-        raise ScenarioError(f"--target {target}: no such target; there is {', '.join(TARGETS)}")
+    if target is not None and target not in TARGETS:
+        known = " and ".join(TARGETS)
+        raise ScenarioError(f"--target {target}: no such target; there are {known}")
     if program is None:
         raise ScenarioError("sojourn check: name a P4 program, or a rule with --explain CODE")
     if language_only and (svg or html):
         raise ScenarioError("--language-only knows no stages: leave it, or --svg and --html, out")
     defines = definitions(define)
-    _check(program, language_only, include or (), defines, (svg, html), as_json)
+    _check(program, target, language_only, include or (), defines, (svg, html), as_json)
 
 
 def _check(
     program: Path,
+    target: str | None,
     language_only: bool,
     include: Sequence[Path],
     defines: Mapping[str, str],
@@ -95,13 +100,19 @@ def _check(
         defines=defines,
         colour=open_console().is_terminal and "NO_COLOR" not in os.environ,
     )
+    found = result.architecture
+    if found and target not in (None, found):
+        raise ScenarioError(f"{program}: this program is for {found}, not for {target}")
+    if found == "v1model" and any(pictures):
+        raise ScenarioError(f"{program}: bmv2 has no stages: leave --svg and --html out")
     stages = None
-    if result.ok and not language_only:
+    if found == "tofino1":
         stages = estimate(program, include_paths=include, defines=defines)
     drawn = _draw(program, stages, *pictures)
     if as_json:
-        found: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}
-        print(json.dumps(found | {"stages": stages.data if stages else None}, indent=2))
+        data: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}
+        data |= {"architecture": found, "stages": stages.data if stages else None}
+        print(json.dumps(data, indent=2))
     else:
         if result.rendered:
             print(result.rendered.rstrip("\n"))

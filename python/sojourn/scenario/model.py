@@ -141,7 +141,8 @@ class AqmChoice(_Strict):
     use: str
     """A native discipline, a shipped program, or the path of a `.p4` file."""
     label: str | None = None
-    architecture: Literal["tofino1"] | None = None
+    architecture: Literal["tofino1", "v1model"] | None = None
+    """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""
     include_paths: list[str] = []

@@ -5,17 +5,13 @@
 //! scenarios, which are the business of the floor above.
 
 mod check;
-mod control;
 mod error;
 
 pub(crate) use check::{invalid, within};
-pub use control::{
-    ControlConfig, EntryConfig, MatchValue, MirrorDirectionConfig, MirrorSessionConfig,
-    TableConfig, Word,
-};
 pub use error::ConfigError;
 
 use serde::{Deserialize, Serialize};
+use sojourn_targets::{Architecture, ControlPlane};
 use std::collections::BTreeMap;
 
 /// One run: a switch, an AQM, the flows through it, a duration and a seed.
@@ -107,9 +103,9 @@ pub struct NativeAqm {
 pub struct P4Aqm {
     /// Path of the program's source text.
     pub program: String,
-    /// Architecture and chip it is for.
+    /// Architecture that the program must be for; any if absent.
     #[serde(default)]
-    pub architecture: Architecture,
+    pub architecture: Option<Architecture>,
     /// How the stateful ALU's math unit rounds its mantissa.
     #[serde(default)]
     pub math_unit: MathUnitReading,
@@ -119,18 +115,9 @@ pub struct P4Aqm {
     /// Preprocessor definitions.
     #[serde(default)]
     pub defines: BTreeMap<String, String>,
-    /// Table entries and mirror sessions.
+    /// Table entries, mirror sessions, queues.
     #[serde(default)]
-    pub control: ControlConfig,
-}
-
-/// An architecture with its chip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Architecture {
-    /// TNA on Tofino 1.
-    #[default]
-    Tofino1,
+    pub control: ControlPlane,
 }
 
 /// The two published readings of the math unit.

@@ -1,4 +1,5 @@
 use super::*;
+use sojourn_targets::control::{MatchValue, Number};
 
 const DEMO: &str = r#"{
   "duration": 10000000000, "seed": 7, "capture": true,
@@ -29,11 +30,12 @@ fn every_key_of_the_documented_form_is_read_and_written_back() {
     let Aqm::P4(p4) = &config.aqm else { panic!("not a P4 run") };
     assert_eq!(p4.math_unit, MathUnitReading::Paper);
     let matches = &p4.control.tables[0].entries[1].matches;
-    assert_eq!(matches["a"], MatchValue::Ternary { value: Word(1), mask: Word(255) });
-    assert_eq!(matches["b"], MatchValue::Prefix { value: Word(8), prefix: 4 });
-    assert_eq!(matches["c"], MatchValue::Range { low: Word(1), high: Word(9) });
-    assert_eq!(matches["d"], MatchValue::Exact(Word((1 << 80) - 1)));
-    assert_eq!(p4.control.mirror_sessions[0].max_length, 100);
+    assert_eq!(matches["a"], MatchValue::Ternary { value: 1.into(), mask: 255.into() });
+    assert_eq!(matches["b"], MatchValue::Prefix { value: 8.into(), prefix: 4 });
+    assert_eq!(matches["c"], MatchValue::Range { low: 1.into(), high: 9.into() });
+    let wide: Number = serde_json::from_str("\"0xffffffffffffffffffff\"").unwrap();
+    assert_eq!(matches["d"], MatchValue::Exact(wide));
+    assert_eq!(p4.control.mirror_sessions[0].max_length, Some(100));
     let again = serde_json::to_string(&config).unwrap();
     assert_eq!(RunConfig::from_json(&again).unwrap(), config);
 }

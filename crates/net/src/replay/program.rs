@@ -8,11 +8,13 @@
 
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
-use crate::config::{ControlConfig, MirrorSessionConfig};
 use crate::simulation::SENDERS;
 use serde::Serialize;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
+use sojourn_targets::control::MirrorSession;
+use sojourn_targets::{
+    Carried, ControlPlane, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId,
+};
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
@@ -38,11 +40,12 @@ struct Returning {
     port: PortId,
     queue: u8,
     packet: Packet,
+    carried: Carried,
 }
 
 pub(super) struct Program {
     plane: Box<dyn DataPlane>,
-    sessions: Vec<MirrorSessionConfig>,
+    sessions: Vec<MirrorSession>,
     latency: Time,
     frames: Frames,
     /// In the order of `due`: all of them take the same time.
@@ -51,7 +54,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub fn new(plane: Box<dyn DataPlane>, control: &ControlConfig, latency: Time) -> Program {
+    pub fn new(plane: Box<dyn DataPlane>, control: &ControlPlane, latency: Time) -> Program {
         Program {
             plane,
             sessions: control.mirror_sessions.clone(),
@@ -83,8 +86,11 @@ impl Program {
             dequeue_depth: row.cells,
             ..self::input(port, admitted.admission.queue, row.time, &packet)
         };
-        let out = self.plane.egress(&input, packet);
+        let out = self.plane.egress_carrying(&input, packet, admitted.carried);
         self.request(out.mirror, row.time);
+        if let (true, Some(packet)) = (out.recirculate, &out.packet) {
+            self.recirculate(port, packet.clone(), out.carried, row.time);
+        }
         Some(Decision { dropped: out.packet.is_none(), unsynchronised })
     }
 
@@ -101,36 +107,39 @@ impl Program {
                 mirrored: true,
                 ..self::input(copy.port, copy.queue, copy.due, &copy.packet)
             };
-            let EgressOutput { packet, mirror, .. } = self.plane.egress(&input, copy.packet);
+            let EgressOutput { packet, mirror, carried, .. } =
+                self.plane.egress_carrying(&input, copy.packet, copy.carried);
             self.request(mirror, copy.due);
             if let Some(packet) = packet {
-                self.recirculate(copy.port, packet, copy.due);
+                self.recirculate(copy.port, packet, carried, copy.due);
             }
         }
     }
 
     /// A copy that egress has sent on enters ingress by its port, and comes to egress once more.
-    fn recirculate(&mut self, port: PortId, packet: Packet, now: Time) {
+    fn recirculate(&mut self, port: PortId, packet: Packet, carried: Carried, now: Time) {
         let input = IngressInput { port, arrived: now, now, resubmitted: false };
-        let admitted = self.plane.ingress(&input, packet);
+        let admitted = self.plane.ingress_carrying(&input, packet, carried);
         if let (Some(packet), Some(port)) = (admitted.packet, admitted.admission.unicast) {
             let (due, queue) = (now + self.latency, admitted.admission.queue);
-            self.returning.push_back(Returning { due, port, queue, packet });
+            let carried = admitted.carried;
+            self.returning.push_back(Returning { due, port, queue, packet, carried });
         }
     }
 
     fn request(&mut self, mirror: Option<Mirror>, now: Time) {
-        let Some(Mirror { session, direction: _, mut packet, .. }) = mirror else { return };
+        let Some(Mirror { session, mut packet, carried, .. }) = mirror else { return };
         self.copies.requested += 1;
         let Some(session) = self.sessions.iter().find(|known| known.session == session) else {
             self.copies.no_session += 1;
             return;
         };
-        if session.max_length > 0 {
-            packet.truncate(Bytes(u64::from(session.max_length)));
+        if let Some(length) = session.max_length.filter(|length| *length > 0) {
+            packet.truncate(Bytes(u64::from(length)));
         }
-        let (due, port, queue) = (now + self.latency, PortId(session.port), session.queue);
-        self.returning.push_back(Returning { due, port, queue, packet });
+        let Some(port) = session.port.map(PortId) else { return };
+        let (due, queue) = (now + self.latency, session.queue);
+        self.returning.push_back(Returning { due, port, queue, packet, carried });
     }
 }
 

@@ -2,11 +2,12 @@
 //! of a synthetic queue.
 
 use super::*;
-use crate::config::{ControlConfig, MirrorSessionConfig, NativeAqm, P4Aqm};
+use crate::config::{NativeAqm, P4Aqm};
 use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_targets::control::{MirrorSession, SessionDirection};
 use sojourn_targets::{
-    Admission, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId,
+    Admission, Carried, ControlPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
+    Mirror, MirrorDirection, PortId,
 };
 use std::sync::{Arc, Mutex};
 
@@ -38,23 +39,25 @@ impl DataPlane for EveryThird {
             return EgressOutput { packet: Some(packet), ..EgressOutput::default() };
         }
         let direction = MirrorDirection::Egress;
-        let mirror = Mirror { session: 100, direction, packet, header_len: 0 };
+        let mirror =
+            Mirror { session: 100, direction, packet, header_len: 0, carried: Carried::default() };
         EgressOutput { mirror: Some(mirror), ..EgressOutput::default() }
     }
 }
 
 fn config(latency: u64) -> ReplayConfig {
-    let session = MirrorSessionConfig {
+    let session = MirrorSession {
         session: 100,
-        direction: crate::config::MirrorDirectionConfig::Egress,
-        port: 68,
+        direction: SessionDirection::Egress,
+        port: Some(68),
+        group: None,
         queue: 0,
-        max_length: 100,
+        max_length: Some(100),
     };
-    let control = ControlConfig { mirror_sessions: vec![session], ..ControlConfig::default() };
+    let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
     let aqm = Aqm::P4(P4Aqm {
         program: "every_third.p4".into(),
-        architecture: crate::config::Architecture::Tofino1,
+        architecture: None,
         math_unit: crate::config::MathUnitReading::Vendor,
         include_paths: Vec::new(),
         defines: std::collections::BTreeMap::new(),

@@ -2,10 +2,7 @@
 
 use super::{HostId, RECEIVERS, RECIRCULATION, SENDERS, Side, Station};
 use crate::app::ConstantRate;
-use crate::config::{
-    Aqm, ConfigError, FlowConfig, IpVersion, MirrorDirectionConfig, MirrorSessionConfig, NativeAqm,
-    RunConfig,
-};
+use crate::config::{Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RunConfig};
 use crate::host::{ClientPlan, Host, TcpClient, TcpServer, UdpSink, UdpSource};
 use crate::link::Link;
 use crate::tcp::TcpConfig;
@@ -14,8 +11,8 @@ use oorandom::Rand64;
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{
-    MirrorSession, PortConfig, PortId, QueueConfig, SessionDirection, Switch, SwitchConfig,
-    SwitchProgram, cells_for_bytes, discipline,
+    PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, cells_for_bytes,
+    discipline,
 };
 use sojourn_targets::DataPlane;
 use std::collections::BTreeMap;
@@ -60,7 +57,8 @@ pub(super) fn switch(
     // The queue's own limit is what drops, however large it was asked to be.
     switch.cells = switch.cells.max(limit.saturating_mul(3));
     if let Aqm::P4(p4) = &config.aqm {
-        switch.mirror.sessions = p4.control.mirror_sessions.iter().map(mirror_session).collect();
+        let architecture = plane.as_ref().map(|plane| plane.architecture()).unwrap_or_default();
+        crate::controlled::configure(&mut switch, &p4.control, architecture);
     }
     let refuse = |error: &dyn std::fmt::Display| ConfigError::Switch(error.to_string());
     Switch::new(switch, program(config, plane)?).map_err(|error| refuse(&error))
@@ -81,18 +79,6 @@ fn program(
                 disciplines: BTreeMap::from([(RECEIVERS, discipline)]),
             })
         }
-    }
-}
-
-fn mirror_session(config: &MirrorSessionConfig) -> MirrorSession {
-    MirrorSession {
-        direction: match config.direction {
-            MirrorDirectionConfig::Ingress => SessionDirection::Ingress,
-            MirrorDirectionConfig::Egress => SessionDirection::Egress,
-            MirrorDirectionConfig::Both => SessionDirection::Both,
-        },
-        max_length: config.max_length,
-        ..MirrorSession::egress(config.session, PortId(config.port), config.queue)
     }
 }
 

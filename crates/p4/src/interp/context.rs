@@ -39,9 +39,9 @@ pub trait Externs {
         Ok(None)
     }
 
-    /// Told of each table lookup before the action runs, for counters of hits and idle times.
-    fn looked_up(&mut self, matched: &Matched) {
-        let _ = matched;
+    /// Told of each table lookup before the action runs, for counters and meters of entries.
+    fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
+        let _ = (matched, ctx);
     }
 }
 

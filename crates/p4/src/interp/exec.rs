@@ -219,10 +219,9 @@ impl Context<'_> {
             }
         }
         let entry = state.lookup(&keys);
-        let before = self.matched.replace(Matched { table: id, entry });
-        if let Some(matched) = &self.matched {
-            externs.looked_up(matched);
-        }
+        let matched = Matched { table: id, entry };
+        let before = self.matched.replace(matched);
+        externs.looked_up(&matched, self);
         let mut is_hit = entry.is_some();
         let chosen = match state.found(entry) {
             Found::Reference(reference) => {

@@ -4,14 +4,14 @@
 //! shaper tokens and holds its slot on the wire, which stays idle for that long. A native
 //! discipline drops before, in the queue, and holds neither.
 
-use super::{Event, Forwarding, Switch};
+use super::{Event, Forwarding, Returned, Switch};
 use crate::observation::{Transmit, Verdict};
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::Decision;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{EgressInput, EgressOutput, Mirror};
+use sojourn_targets::{Carried, EgressInput, EgressOutput, Mirror};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
@@ -65,6 +65,7 @@ impl Switch {
         }
         self.egress_parser_rejected += u64::from(out.parser_rejected);
         match out.packet {
+            Some(sent) if out.recirculate => self.send_back(index, sent, out.carried),
             Some(sent) => self.depart(index, turn.queue, &packet, sent),
             None => {
                 // The scheduler had given the slot away: it passes unused.
@@ -80,6 +81,7 @@ impl Switch {
     fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressOutput {
         let length = queued.length();
         let packet = std::mem::take(&mut queued.packet);
+        let carried = std::mem::take(&mut queued.carried);
         let plane = match &mut self.forwarding {
             Forwarding::P4(plane) if !queued.noted.bypass_egress => plane,
             _ => return EgressOutput { packet: Some(packet), ..EgressOutput::default() },
@@ -107,7 +109,7 @@ impl Switch {
             length,
             mirrored: queued.tag.mirror_requested.is_some(),
         };
-        plane.egress(&input, packet)
+        plane.egress_carrying(&input, packet, carried)
     }
 
     /// A packet leaves egress: onto the wire, or back to ingress.
@@ -129,6 +131,15 @@ impl Switch {
                 self.events.set(end + latency, Event::Return(index as u16));
             }
         }
+    }
+
+    /// A packet leaves egress for ingress, past its port's wire.
+    fn send_back(&mut self, index: usize, packet: Packet, carried: Carried) {
+        let port = self.ports[index].id;
+        self.returned.push_back(Returned { packet, carried, port });
+        // Never at the same instant, so that a packet that goes round for ever lets time pass.
+        let latency = self.egress_latency.max(Time(1));
+        self.events.set(self.now + latency, Event::Again);
     }
 
     /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.

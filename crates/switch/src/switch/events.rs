@@ -17,6 +17,8 @@ pub enum Event {
     Port(u16),
     /// The oldest recirculated packet of a port reaches ingress.
     Return(u16),
+    /// The oldest packet that egress has sent back past the ports reaches ingress.
+    Again,
 }
 
 /// The event queue.

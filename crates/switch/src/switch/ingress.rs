@@ -3,12 +3,21 @@
 //! The pass itself is the data plane's; here its decisions are carried out. A decision takes
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
-use super::{Admitted, Event, Forwarding, Resubmitted, Switch};
+use super::{Admitted, Event, Forwarding, Resubmitted, Returned, Switch};
 use crate::ecn;
 use crate::tm::queued::{Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{Admission, IngressInput, IngressOutput, PortId};
+use sojourn_targets::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
+
+/// How a packet comes to ingress.
+struct Entry {
+    port: PortId,
+    arrived: Time,
+    /// How often it has been resubmitted.
+    resubmitted: u32,
+    carried: Carried,
+}
 
 impl Switch {
     /// A packet has arrived at a front-panel port.
@@ -18,7 +27,7 @@ impl Switch {
             return;
         };
         self.ports[index].received.add(packet.len());
-        self.enter(port, packet);
+        self.enter(port, packet, Carried::default());
     }
 
     /// A packet has come back through a recirculation port.
@@ -28,16 +37,25 @@ impl Switch {
         port.received.add(packet.len());
         self.recirculation.recirculated.add(packet.len());
         let id = port.id;
-        self.enter(id, packet);
+        self.enter(id, packet, Carried::default());
+    }
+
+    /// A packet that egress has sent back past the ports.
+    pub(super) fn again(&mut self) {
+        let Some(Returned { packet, carried, port }) = self.returned.pop_front() else { return };
+        self.recirculation.recirculated.add(packet.len());
+        self.enter(port, packet, carried);
     }
 
     /// A resubmitted packet has come round.
     pub(super) fn resubmit(&mut self) {
         let Some(r) = self.resubmitted.pop_front() else { return };
-        self.ingress_pass(r.port, r.arrived, true, r.packet, r.tag);
+        let entry =
+            Entry { port: r.port, arrived: r.arrived, resubmitted: r.times, carried: r.carried };
+        self.ingress_pass(entry, r.packet, r.tag);
     }
 
-    fn enter(&mut self, port: PortId, packet: Packet) {
+    fn enter(&mut self, port: PortId, packet: Packet, carried: Carried) {
         let tag = Tag {
             id: packet.id,
             flow: packet.flow,
@@ -46,22 +64,18 @@ impl Switch {
             arrived: self.capturing.then(|| Box::new(packet.clone())),
             mirror_requested: None,
         };
-        self.ingress_pass(port, self.now, false, packet, tag);
+        let entry = Entry { port, arrived: self.now, resubmitted: 0, carried };
+        self.ingress_pass(entry, packet, tag);
     }
 
-    fn ingress_pass(
-        &mut self,
-        port: PortId,
-        arrived: Time,
-        resubmitted: bool,
-        packet: Packet,
-        tag: Tag,
-    ) {
+    fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
+        let Entry { port, arrived, resubmitted: times, carried } = entry;
         self.ingress_statistics.passes += 1;
         let out = match &mut self.forwarding {
             Forwarding::P4(plane) => {
+                let resubmitted = times > 0;
                 let input = IngressInput { port, arrived, now: self.now, resubmitted };
-                plane.ingress(&input, packet)
+                plane.ingress_carrying(&input, packet, carried)
             }
             Forwarding::Native(map) => {
                 let unicast = map.get(&port).copied();
@@ -75,11 +89,13 @@ impl Switch {
             self.request_mirror(mirror, due);
         }
         if let Some(packet) = out.resubmit {
-            // A resubmission wins over whatever else was decided (TNA, ingress deparser); a second
-            // one is not possible.
-            if !resubmitted {
+            // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
+            // second one is not possible.
+            if times < self.resubmit_limit {
                 self.ingress_statistics.resubmitted += 1;
-                self.resubmitted.push_back(Resubmitted { packet, port, arrived, tag });
+                let (carried, times) = (out.carried, times + 1);
+                let again = Resubmitted { packet, carried, port, arrived, tag, times };
+                self.resubmitted.push_back(again);
                 self.events.set(due, Event::Resubmit);
                 return;
             }
@@ -88,7 +104,8 @@ impl Switch {
         let wanted = out.admission.unicast.is_some() || out.admission.replication.is_some();
         match out.packet {
             Some(packet) if wanted => {
-                self.admitted.push_back(Admitted { packet, admission: out.admission, tag });
+                let (admission, carried) = (out.admission, out.carried);
+                self.admitted.push_back(Admitted { packet, carried, admission, tag });
                 self.events.set(due, Event::Admit);
             }
             _ => self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length))),
@@ -97,28 +114,33 @@ impl Switch {
 
     /// The oldest admitted packet has reached the traffic manager.
     pub(super) fn admit(&mut self) {
-        let Some(Admitted { packet, admission, tag }) = self.admitted.pop_front() else { return };
+        let Some(admitted) = self.admitted.pop_front() else { return };
+        let Admitted { packet, carried, admission, tag } = admitted;
         let noted = Noted {
             cos: admission.cos,
             color: admission.color,
             bypass_egress: admission.bypass_egress,
             ..Noted::default()
         };
-        let original = Queued { packet, enqueued: self.now, tag, noted };
+        let original = Queued { packet, enqueued: self.now, tag, noted, carried };
         if let Some(replication) = &admission.replication {
-            let copies: smallvec::SmallVec<[CopyOrder; 8]> =
-                self.replication.copies(replication).collect();
-            self.ingress_statistics.multicast_copies += copies.len() as u64;
-            for order in copies {
-                let mut copy = original.clone();
-                copy.noted.rid = order.rid;
-                copy.noted.rid_first = order.first;
-                self.enqueue(order.port, admission.queue, copy);
-            }
+            self.replicate(replication, admission.queue, &original);
         }
         match admission.unicast {
             Some(port) => self.enqueue(port, admission.queue, original),
             None => self.ingress_statistics.multicast_originals += 1,
+        }
+    }
+
+    /// Puts a copy of a packet into a queue of each port of its groups.
+    fn replicate(&mut self, request: &Replication, queue: u8, original: &Queued) {
+        let copies: smallvec::SmallVec<[CopyOrder; 8]> = self.replication.copies(request).collect();
+        self.ingress_statistics.multicast_copies += copies.len() as u64;
+        for order in copies {
+            let mut copy = original.clone();
+            copy.noted.rid = order.rid;
+            copy.noted.rid_first = order.first;
+            self.enqueue(order.port, queue, copy);
         }
     }
 
@@ -129,8 +151,15 @@ impl Switch {
         let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
         let mut tag = copy.tag;
         tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));
-        let queued = Queued { packet: copy.packet, enqueued: self.now, tag, noted };
-        self.enqueue(session.port, session.queue, queued);
+        let (packet, carried) = (copy.packet, copy.carried);
+        let queued = Queued { packet, enqueued: self.now, tag, noted, carried };
+        if let Some(group) = session.group {
+            let request = Replication { groups: [Some(group), None], ..Replication::default() };
+            self.replicate(&request, session.queue, &queued);
+        }
+        if let Some(port) = session.port {
+            self.enqueue(port, session.queue, queued);
+        }
     }
 
     /// Puts a packet into a queue, or counts why not, and lets the port send if it can.

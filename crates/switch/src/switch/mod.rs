@@ -23,7 +23,7 @@ use crate::tm::queued::Tag;
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
 use sojourn_packet::{Packet, Time};
-use sojourn_targets::{Admission, DataPlane, PortId};
+use sojourn_targets::{Admission, Carried, DataPlane, PortId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What decides about packets.
@@ -62,6 +62,10 @@ pub struct Switch {
     admitted: VecDeque<Admitted>,
     /// Packets on their way to a second ingress pass.
     resubmitted: VecDeque<Resubmitted>,
+    /// How often a packet may be resubmitted.
+    resubmit_limit: u32,
+    /// Packets on their way from egress to ingress, past all ports.
+    returned: VecDeque<Returned>,
     /// Some port captures, so frames are kept as they arrived.
     capturing: bool,
     /// Reused by every queue operation.
@@ -76,6 +80,7 @@ pub struct Switch {
 /// A packet that ingress has sent to the traffic manager.
 struct Admitted {
     packet: Packet,
+    carried: Carried,
     admission: Admission,
     tag: Tag,
 }
@@ -83,9 +88,19 @@ struct Admitted {
 /// A packet that ingress wants to see once more.
 struct Resubmitted {
     packet: Packet,
+    carried: Carried,
     port: PortId,
     arrived: Time,
     tag: Tag,
+    /// How often it has been resubmitted.
+    times: u32,
+}
+
+/// A packet that egress has sent back to ingress.
+struct Returned {
+    packet: Packet,
+    carried: Carried,
+    port: PortId,
 }
 
 impl Switch {
@@ -114,6 +129,7 @@ impl Switch {
                 Event::MirrorCopy => self.mirror_copy(),
                 Event::Port(index) => self.port_timer(usize::from(index), at),
                 Event::Return(index) => self.recirculated(usize::from(index)),
+                Event::Again => self.again(),
             }
         }
         self.now = self.now.max(now);

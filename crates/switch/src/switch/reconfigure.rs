@@ -12,10 +12,13 @@ impl Switch {
     /// # Errors
     /// Its number is out of range, or its port or queue does not exist.
     pub fn set_mirror_session(&mut self, session: MirrorSession) -> Result<(), ConfigError> {
-        if !(1..=1015).contains(&session.id) {
-            return Err(ConfigError::SessionNumber(session.id));
+        let numbers = self.mirror.numbers();
+        if !numbers.contains(&session.id) {
+            return Err(ConfigError::SessionNumber { session: session.id, numbers });
         }
-        self.require("a mirror session", session.port, session.queue)?;
+        if let Some(port) = session.port {
+            self.require("a mirror session", port, session.queue)?;
+        }
         self.mirror.set_session(session);
         Ok(())
     }

@@ -52,6 +52,8 @@ impl Switch {
             events: Events::default(),
             admitted: VecDeque::new(),
             resubmitted: VecDeque::new(),
+            resubmit_limit: config.resubmit_limit,
+            returned: VecDeque::new(),
             drops: Drops::default(),
             transmits: VecDeque::new(),
             observations: VecDeque::new(),
@@ -99,10 +101,14 @@ fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
         return Err(ConfigError::DuplicatePort(port));
     }
     for session in &config.mirror.sessions {
-        if !(1..=1015).contains(&session.id) {
-            return Err(ConfigError::SessionNumber(session.id));
+        let numbers = &config.mirror.numbers;
+        if !numbers.contains(&session.id) {
+            let (session, numbers) = (session.id, numbers.clone());
+            return Err(ConfigError::SessionNumber { session, numbers });
         }
-        require(config, "a mirror session", session.port, session.queue)?;
+        if let Some(port) = session.port {
+            require(config, "a mirror session", port, session.queue)?;
+        }
     }
     let duplicate = |what, id: Option<u16>| match id {
         Some(id) => Err(ConfigError::Duplicate { what, id }),

@@ -9,8 +9,9 @@ use crate::statistics::MirrorStatistics;
 use crate::tm::line::Line;
 use crate::tm::queued::Tag;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::Mirror;
+use sojourn_targets::{Carried, Mirror};
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 /// Bytes of one entry of the mirror buffer.
 const ENTRY_BYTES: u64 = 240;
@@ -20,6 +21,7 @@ const ENTRY_BYTES: u64 = 240;
 pub(crate) struct Copy {
     pub session: MirrorSession,
     pub packet: Packet,
+    pub carried: Carried,
     pub tag: Tag,
     slot: usize,
     entries: u32,
@@ -33,6 +35,7 @@ pub(crate) struct MirrorBuffer {
     by_number: Vec<u16>,
     free_entries: u32,
     session_entries: u32,
+    numbers: RangeInclusive<u16>,
     drain: Line,
     waiting: VecDeque<Copy>,
     pub statistics: MirrorStatistics,
@@ -46,7 +49,7 @@ struct Session {
 
 impl MirrorBuffer {
     pub fn new(config: &MirrorConfig) -> MirrorBuffer {
-        let mut by_number = vec![0; 1024];
+        let mut by_number = vec![0; usize::from(*config.numbers.end()) + 1];
         for (i, session) in config.sessions.iter().enumerate() {
             by_number[usize::from(session.id)] = i as u16 + 1;
         }
@@ -56,10 +59,16 @@ impl MirrorBuffer {
             by_number,
             free_entries: config.buffer_entries,
             session_entries: config.session_entries,
+            numbers: config.numbers.clone(),
             drain: Line::new(config.rate),
             waiting: VecDeque::new(),
             statistics: MirrorStatistics::default(),
         }
+    }
+
+    /// The numbers that a session may have.
+    pub fn numbers(&self) -> RangeInclusive<u16> {
+        self.numbers.clone()
     }
 
     /// Sets a session; copies that wait go where it pointed when they were made.
@@ -88,7 +97,8 @@ impl MirrorBuffer {
             packet.truncate(Bytes(u64::from(session.config.max_length)));
         }
         let entries = packet.len().0.div_ceil(ENTRY_BYTES).max(1) as u32;
-        if entries > self.free_entries || session.held + entries > self.session_entries {
+        let held = session.held.saturating_add(entries);
+        if entries > self.free_entries || held > self.session_entries {
             self.statistics.buffer_drops += 1;
             return None;
         }
@@ -102,7 +112,8 @@ impl MirrorBuffer {
             mirror_requested: Some(asked),
             ..Tag::default()
         };
-        self.waiting.push_back(Copy { session: session.config, packet, tag, slot, entries });
+        let (session, carried) = (session.config, mirror.carried);
+        self.waiting.push_back(Copy { session, packet, carried, tag, slot, entries });
         Some(arrival)
     }
 
@@ -146,6 +157,7 @@ mod tests {
             direction: MirrorDirection::Egress,
             packet: Packet { zeros: length, ..Packet::default() },
             header_len: 8,
+            carried: Carried::default(),
         }
     }
 

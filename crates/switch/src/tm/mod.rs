@@ -1,6 +1,6 @@
 //! The traffic manager, one idea per file.
 //!
-//! `cells`: room in the buffer; `shaper`: token buckets; `scheduler`: which queue is next; `line`:
+//! `cells`: room in the buffer; `shaper`: token buckets; `pace`: exact rates; `scheduler`: which queue is next; `line`:
 //! how long a packet holds the wire; `mirror`: copies on their way to a queue; `replication`:
 //! multicast; `queue` and `port` put the first four together. Nothing here may know of the data
 //! plane or of pipelines: those are the switch's. Line and shaper are of use outside too and public
@@ -9,6 +9,7 @@
 pub(crate) mod cells;
 pub mod line;
 pub(crate) mod mirror;
+pub(crate) mod pace;
 pub(crate) mod port;
 pub(crate) mod queue;
 pub(crate) mod queued;

@@ -125,7 +125,8 @@ impl Port {
             let (bit, queue) = (left & left.wrapping_neg(), left.trailing_zeros() as usize);
             left &= left - 1;
             let queue = &mut self.queues[queue];
-            let ready = queue.max_shaper.as_mut().map_or(now, |s| s.ready(now));
+            let shaped = queue.max_shaper.as_mut().map_or(now, |s| s.ready(now));
+            let ready = shaped.max(queue.pace.ready());
             if ready > now {
                 soonest = soonest.min(ready);
                 continue;
@@ -151,6 +152,7 @@ impl Port {
         for bucket in [self.shaper.as_mut(), queue.max_shaper.as_mut(), min].into_iter().flatten() {
             bucket.charge(now, shaped);
         }
+        queue.pace.charge(now, shaped);
         let empty = queue.is_empty();
         self.scheduler.served(turn, length, empty);
     }

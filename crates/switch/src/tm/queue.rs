@@ -7,6 +7,7 @@ use crate::config::{ConfigError, QueueConfig};
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
 use crate::tm::cells::{Buffer, Share, cells_of};
+use crate::tm::pace::Pace;
 use crate::tm::queued::Queued;
 use crate::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, Time};
@@ -20,6 +21,8 @@ pub(crate) struct Queue {
     congestion: Option<[u32; 3]>,
     pub min_shaper: Option<TokenBucket>,
     pub max_shaper: Option<TokenBucket>,
+    pub pace: Pace,
+    packet_limit: Option<u32>,
     pub statistics: QueueStatistics,
 }
 
@@ -37,6 +40,8 @@ impl Queue {
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,
             max_shaper: bucket(&config.max_shaper)?,
+            pace: Pace::new(config.packet_pace, config.bit_pace),
+            packet_limit: config.packet_limit,
             statistics: QueueStatistics::default(),
         })
     }
@@ -51,6 +56,12 @@ impl Queue {
             if value > 7 {
                 return refused(what, u64::from(value), "0 to 7");
             }
+        }
+        if config.packet_pace == Some(0) {
+            return refused("rate in packets/s", 0, "1 or more");
+        }
+        if config.bit_pace.is_some_and(|rate| rate.0 == 0) {
+            return refused("rate in bit/s", 0, "1 or more");
         }
         if config.weight > 1023 {
             return refused("weight", u64::from(config.weight), "0 to 1023");
@@ -97,7 +108,8 @@ impl Queue {
         packet.noted.depth = usage.cells;
         packet.noted.packets = self.discipline.packets() as u32;
         packet.noted.congestion = self.congestion();
-        if !self.share.admit(buffer, cells, packet.noted.color) {
+        let full = self.packet_limit.is_some_and(|limit| packet.noted.packets >= limit);
+        if full || !self.share.admit(buffer, cells, packet.noted.color) {
             drops.push(packet, DropKind::Tail);
             return;
         }

@@ -1,6 +1,7 @@
 //! A packet as the traffic manager holds it: the packet and what was known when it came.
 
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
+use sojourn_targets::Carried;
 
 /// What a packet carries through the switch beside its bytes.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,8 @@ pub struct Queued {
     pub enqueued: Time,
     pub(crate) tag: Tag,
     pub(crate) noted: Noted,
+    /// What the program keeps with it from one pass to the next.
+    pub(crate) carried: Carried,
 }
 
 impl Queued {

@@ -9,8 +9,8 @@ use sojourn_switch::{
     SwitchConfig,
 };
 use sojourn_targets::{
-    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection, PortId,
-    Replication,
+    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PortId, Replication,
 };
 
 /// First byte of packets that have been recirculated.
@@ -52,14 +52,20 @@ fn wild_plane() -> Fake {
         let wants_copy = !plain && packet.id.0.is_multiple_of(2);
         let copy = wants_copy.then(|| mirror(&packet, MirrorDirection::Egress));
         let sent = (!packet.id.0.is_multiple_of(9)).then_some(packet);
-        EgressOutput { packet: sent, mirror: copy, parser_rejected: false }
+        EgressOutput { packet: sent, mirror: copy, ..EgressOutput::default() }
     };
     Fake::new().ingress(ingress).egress(egress)
 }
 
 fn mirror(packet: &Packet, direction: MirrorDirection) -> Mirror {
     let session = (packet.id.0 % 3) as u16;
-    Mirror { session, direction, packet: packet.clone(), header_len: 0 }
+    Mirror {
+        session,
+        direction,
+        packet: packet.clone(),
+        header_len: 0,
+        carried: Carried::default(),
+    }
 }
 
 /// Tight enough that everything that can be full gets full.

@@ -6,14 +6,20 @@ use sojourn_switch::{
     ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, SwitchConfig,
 };
 use sojourn_targets::{
-    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection, PortId,
-    Replication,
+    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PortId, Replication,
 };
 
 fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
     let mut copy = packet.clone();
     copy.bytes.insert_from_slice(0, &[0xaa; 8]);
-    Some(Mirror { session: 100, direction, packet: copy, header_len: 8 })
+    Some(Mirror {
+        session: 100,
+        direction,
+        packet: copy,
+        header_len: 8,
+        carried: Carried::default(),
+    })
 }
 
 fn mirroring() -> SwitchConfig {

@@ -6,7 +6,7 @@
 //! one of them is let through. Lengths are checked where the runtime is prepared.
 
 use super::rules;
-use super::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, ObjectArg, Program, Scalar, Stmt, StmtKind,

@@ -7,7 +7,7 @@
 use super::metadata::{Role, Told, fields_with_valid_bit};
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
-use super::visit;
+use crate::visit;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;

@@ -12,87 +12,25 @@ use super::copies;
 use super::fit;
 use super::gress::{Gress, check_block};
 use super::math_unit::Reading;
-use super::metadata::Clock;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules::{self, Refusal};
 use super::runtime;
 use super::validity;
-use super::visit;
-use sojourn_p4::check::check;
-use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, Severity, render_all, to_json_string};
-use sojourn_p4::elaborate::elaborate;
+use crate::load::build_with;
+pub use crate::load::{LoadError, LoadOptions};
+use crate::visit;
+use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{ExternCall, ObjectId, Package, PackageArg, Program, UnitId};
-use sojourn_p4::parse::parse_program;
-use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, SourceLoader};
-use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::preprocess::{FileLoader, SourceLoader};
+use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use thiserror::Error;
 
-/// How a program is loaded.
-#[derive(Clone, Debug, Default)]
-pub struct LoadOptions {
-    /// Folders to search for included files, in order.
-    pub include_paths: Vec<PathBuf>,
-    /// Macros that are defined before the first line: name and replacement.
-    pub defines: Vec<(String, String)>,
-    /// Which description of the math unit is believed.
-    pub math_unit: Reading,
-    /// The chip's counter and the unit of its queue timestamps.
-    pub clock: Clock,
-    /// Seeds `Random` and hashes of kind `RANDOM`.
-    pub seed: u64,
-    /// The program is looked at and not run: parts that are not simulated are warnings, and what
-    /// comes of it cannot run them.
-    pub check_only: bool,
-}
-
-/// A program that cannot be loaded, with everything found in it.
-#[derive(Debug, Error)]
-#[error("{}", self.summary())]
-pub struct LoadError {
-    /// What was found, warnings included.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The files that the diagnostics point into.
-    pub sources: Arc<SourceMap>,
-}
-
-impl LoadError {
-    /// The diagnostics as text with excerpts of the source.
-    pub fn render(&self, options: &RenderOptions) -> String {
-        render_all(&self.diagnostics, &self.sources, options)
-    }
-
-    /// The diagnostics as JSON.
-    pub fn to_json(&self) -> String {
-        to_json_string(&self.diagnostics, &self.sources)
-    }
-
-    fn summary(&self) -> String {
-        let mut errors = self.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-        let Some(first) = errors.next() else { return "the program cannot be loaded".to_owned() };
-        let place = self.sources.location(first.primary).map(|at| format!("{at}: "));
-        let more = match errors.count() {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        format!("{}{}{more}", place.unwrap_or_default(), first.message)
-    }
-}
-
-/// A program that was loaded.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The data plane.
-    pub plane: Tofino,
-    /// What is legal but probably not meant.
-    pub warnings: Vec<Diagnostic>,
-    /// The files that the warnings point into.
-    pub sources: Arc<SourceMap>,
-}
+/// A Tofino program that was loaded.
+pub type Loaded = crate::load::Loaded<Tofino>;
 
 /// Loads the program in the file `path`.
 ///
@@ -111,66 +49,9 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let preprocess = PreprocessOptions {
-        include_paths: options.include_paths.clone(),
-        defines: with_target(&options.defines),
-        ..PreprocessOptions::default()
-    };
-    let (tree, sources, mut diagnostics) = parse_program(loader, path, &preprocess);
-    let sources = Arc::new(sources);
-    tell_other_architecture(&mut diagnostics, &sources);
-    let program = if diagnostics.iter().any(Diagnostic::is_error) {
-        None
-    } else {
-        let (typed, mut found) = check(&tree, &sources);
-        diagnostics.append(&mut found);
-        typed.and_then(|typed| match elaborate(&typed) {
-            Ok(program) => Some(program),
-            Err(mut found) => {
-                diagnostics.append(&mut found);
-                None
-            }
-        })
-    };
-    let Some(program) = program else {
-        return Err(LoadError { diagnostics, sources });
-    };
-    match build(program, options, &mut diagnostics) {
-        Some(plane) => Ok(Loaded { plane, warnings: diagnostics, sources }),
-        None => Err(LoadError { diagnostics, sources }),
-    }
-}
-
-/// A program that includes another architecture's file is told so first: that file not being there
-/// is not what is wrong with it.
-fn tell_other_architecture(diagnostics: &mut Vec<Diagnostic>, sources: &SourceMap) {
-    let included = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).find_map(|d| {
-        let text = sources.text(d.primary);
-        let architecture = match text.trim_matches(['<', '>', '"']) {
-            "v1model.p4" => "v1model (bmv2)",
-            "psa.p4" => "the Portable Switch Architecture",
-            "pna.p4" => "the Portable NIC Architecture",
-            "t2na.p4" => "Tofino 2",
-            "ebpf_model.p4" | "ubpf_model.p4" => "eBPF",
-            _ => return None,
-        };
-        Some((d.primary, architecture))
-    });
-    if let Some((place, architecture)) = included {
-        let message = format!("this program is for {architecture}");
-        diagnostics.insert(0, rules::ARCHITECTURE.refuse(place, message).into());
-    }
-}
-
-/// The macros that the vendor's driver defines, unless the caller has others.
-fn with_target(defines: &[(String, String)]) -> Vec<(String, String)> {
-    let mut all = defines.to_vec();
-    for (name, value) in [("__TARGET_TOFINO__", "1")] {
-        if !all.iter().any(|(known, _)| known == name) {
-            all.push((name.to_owned(), value.to_owned()));
-        }
-    }
-    all
+    build_with(loader, path, options, |program, _, diagnostics| {
+        build(program, options, diagnostics)
+    })
 }
 
 /// Makes a data plane of an elaborated program; none if an error was found.

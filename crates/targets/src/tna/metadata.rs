@@ -5,6 +5,8 @@
 //! nanoseconds of one 48-bit counter, queue depths are cells of 80 bytes (TNA p. 32-33).
 
 use super::validity::{INVALID, has_valid_bit};
+pub use crate::fields::field;
+
 use crate::dataplane::{EgressInput, IngressInput};
 use sojourn_p4::interp::{Frame, PacketOut};
 use sojourn_p4::ir::{Layout, Slot};
@@ -107,20 +109,6 @@ impl Role {
             "_intrinsic_metadata_for_output_port_t" => Role::ForPort,
             _ => return None,
         })
-    }
-}
-
-/// The slot of a field of a struct or header.
-pub fn field(layout: &Layout, name: &str) -> Option<Slot> {
-    let (fields, ty) = match layout {
-        Layout::Struct { fields, ty } | Layout::Header { fields, ty, .. } => (fields, ty),
-        _ => return None,
-    };
-    let (Type::Struct(declared) | Type::Header(declared)) = ty else { return None };
-    let at = declared.fields.iter().position(|field| &*field.name == name)?;
-    match fields.get(at)? {
-        Layout::Narrow(slot, _) => Some(*slot),
-        _ => None,
     }
 }
 

@@ -10,15 +10,14 @@
 //! | [`register_action`] | register actions compiled to stateful-ALU instructions |
 //! | [`salu`], [`math_unit`] | the stateful ALU, bit by bit |
 //! | [`fit`] | stages, estimated |
-//! | [`externs`] | the other fixed-function blocks |
+//! | [`externs`](crate::externs) | the other fixed-function blocks |
 //! | [`Tofino`] | the two passes of a packet |
-//! | [`ControlPlane`] | table entries, as data |
+//! | [`ControlPlane`](crate::control) | table entries, as data |
 
 mod access;
 mod arguments;
 mod control;
 mod copies;
-pub mod externs;
 pub mod fit;
 mod gress;
 mod load;
@@ -35,14 +34,15 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod validity;
-mod visit;
 
-pub use control::{
+pub use crate::control::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
     ParameterValue, ProfileEntries, ProfileMember, TableEntries, TableEntry, ValueSetMembers,
 };
-pub use load::{LoadError, LoadOptions, Loaded, build, load, load_with};
+pub use crate::digest::Digest;
+pub use crate::faults::Faults;
+pub use crate::load::{LoadError, LoadOptions};
+pub use load::{Loaded, build, load, load_with};
 pub use metadata::Clock;
 pub use pipeline::Tofino;
-pub(crate) use runtime::GROUP;
-pub use runtime::{Digest, Faults, RegisterState};
+pub use runtime::RegisterState;

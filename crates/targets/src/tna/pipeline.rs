@@ -13,17 +13,20 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
-use super::control::{ControlError, ControlPlane, fits};
-use super::externs::counter::Count;
 use super::gress::Gress;
 use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
 };
-use super::runtime::{Digest, Faults, RegisterState, Runtime};
+use super::runtime::{RegisterState, Runtime};
+use crate::control::{ControlError, ControlPlane, fits};
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
 };
+use crate::digest::Digest;
+use crate::externs::counter::Count;
+use crate::faults::Faults;
+use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use smallvec::SmallVec;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
@@ -178,7 +181,11 @@ impl Tofino {
     /// The first entry that does not fit the program, naming table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
         let program = self.interpreter.program();
-        super::control::install(control, program, &mut self.tables, &mut self.runtime)
+        super::control::install(control, program, &mut self.tables, &mut self.runtime)?;
+        control.registers.iter().try_for_each(|given| {
+            let value = std::slice::from_ref(&given.value.0);
+            self.write_register(&given.name, given.index, value)
+        })
     }
 
     /// The program's registers, for control planes and tests.
@@ -198,7 +205,7 @@ impl Tofino {
 
     /// Digests since the last call; the oldest are lost if there were too many.
     pub fn take_digests(&mut self) -> Vec<Digest> {
-        self.runtime.digests.drain(..).collect()
+        self.runtime.digests.take()
     }
 
     /// What the program did that the chip cannot do.
@@ -216,12 +223,6 @@ impl Tofino {
         self.front.clear();
         self.front.extend_from_slice(self.header.bytes());
         self.front.extend_from_slice(&packet.bytes);
-    }
-
-    fn halted(&mut self, halt: &Halt) {
-        let faults = &mut self.runtime.faults;
-        faults.halted += 1;
-        faults.first.get_or_insert_with(|| halt.to_string().into());
     }
 
     fn run_ingress(
@@ -263,6 +264,7 @@ impl Tofino {
             session: request.session,
             direction: MirrorDirection::Ingress,
             header_len: request.header.len() as u16,
+            carried: Carried::default(),
             packet: with_front(&request.header, packet),
         });
         let mut out = IngressOutput { mirror, ..IngressOutput::default() };
@@ -312,23 +314,24 @@ impl Tofino {
             session: request.session,
             direction: MirrorDirection::Egress,
             header_len: request.header.len() as u16,
+            carried: Carried::default(),
             packet: with_front(&request.header, &packet),
         });
-        EgressOutput { packet: sent.then_some(packet), mirror, parser_rejected: false }
+        EgressOutput { packet: sent.then_some(packet), mirror, ..EgressOutput::default() }
     }
 }
 
 impl DataPlane for Tofino {
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
         self.run_ingress(input, &packet).unwrap_or_else(|halt| {
-            self.halted(&halt);
+            self.runtime.faults.halted(&halt);
             IngressOutput::default()
         })
     }
 
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
         self.run_egress(input, &packet).unwrap_or_else(|halt| {
-            self.halted(&halt);
+            self.runtime.faults.halted(&halt);
             EgressOutput::default()
         })
     }

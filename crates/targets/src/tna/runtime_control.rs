@@ -3,10 +3,10 @@
 //! Stands on the runtime's registers and counters. Writes are not synchronised with packets beyond
 //! what the caller does: a write between two packets is seen by the second.
 
-use super::control::{ControlError, ControlPlane};
-use super::externs::counter::Count;
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
+use crate::control::{ControlError, ControlPlane};
+use crate::externs::counter::Count;
 use crate::runtime_control::{RuntimeControl, cell, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;

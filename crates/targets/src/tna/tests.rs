@@ -341,7 +341,7 @@ fn checksums_are_verified_and_updated_with_a_residual_over_the_payload() {
     );
     let mut plane = load_text(&text).unwrap_or_else(|e| panic!("{e}")).plane;
     let checksum = |word: u16, tail: u16, payload: &[u8]| {
-        let mut sum = externs::checksum::OnesComplement::new();
+        let mut sum = crate::externs::checksum::OnesComplement::new();
         sum.add(&word.to_be_bytes());
         sum.add(&tail.to_be_bytes());
         sum.add(payload);
@@ -733,7 +733,7 @@ fn meters_colour_by_configured_rates() {
         ..Parts::default()
     };
     let mut plane = parts.loaded().plane;
-    let spec = externs::meter::MeterSpec { cir: 1, cbs: 1, pir: 1, pbs: 2 };
+    let spec = crate::externs::meter::MeterSpec { cir: 1, cbs: 1, pir: 1, pbs: 2 };
     let meters = vec![MeterCell { name: "meter".into(), index: 3, spec }];
     plane.configure(&ControlPlane { meters, ..ControlPlane::default() }).unwrap();
     let mut ask = |port, now| finding(plane.egress(&leaving(port, now), frame()).packet);
@@ -896,7 +896,7 @@ fn counters_count_what_passes_and_can_be_read() {
     };
     let mut plane = parts.loaded().plane;
     (0..3).for_each(|_| drop(plane.egress(&leaving(4, 0), frame())));
-    let count = externs::counter::Count { packets: 3, bytes: 210 };
+    let count = crate::externs::counter::Count { packets: 3, bytes: 210 };
     assert_eq!(plane.counter("seen", 4), Some(count));
     assert_eq!((plane.counter("seen", 16), plane.counter("sean", 4)), (None, None));
 }
@@ -939,8 +939,8 @@ fn a_program_for_another_architecture_is_told_which() {
 
 #[test]
 fn a_program_that_includes_another_architecture_is_told_which() {
-    let message = refused_text("#include <core.p4>\n#include <v1model.p4>\n");
-    assert!(message.contains("this program is for v1model (bmv2)"), "{message}");
+    let message = refused_text("#include <core.p4>\n#include <psa.p4>\n");
+    assert!(message.contains("for the Portable Switch Architecture"), "{message}");
 }
 
 #[test]

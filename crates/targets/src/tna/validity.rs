@@ -5,7 +5,7 @@
 //! pattern no value of its width has; copies carry it along, and every other read is given the
 //! zero that the chip reads. [`mask_reads`] rewrites a program so that this holds.
 
-use super::visit;
+use crate::visit;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Program, Slot, Stmt, StmtKind, Transition, UnitId,
 };

@@ -1,7 +1,8 @@
 //! One index for all registers and meters of a table action (rule T0704).
 
 use super::super::register_action::same_expression;
-use super::super::{rules, visit};
+use super::super::rules;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Program, StmtKind, Value};
 

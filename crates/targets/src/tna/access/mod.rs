@@ -21,7 +21,7 @@ use super::fit::is_plain;
 use super::metadata::Role;
 use super::register_action::same_expression;
 use super::rules::{self, Rule};
-use super::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, ObjectId, Program, Slot, Stmt, StmtKind, TableId,

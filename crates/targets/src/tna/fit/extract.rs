@@ -7,7 +7,7 @@
 use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_plain, steps};
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
     TableId, Unit, UnitId, Value, WideSlot,

@@ -4,7 +4,7 @@
 use super::bits::{Bits, Copies, Place};
 use super::node::{Kind, Node};
 use crate::tna::metadata::Role;
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::ast::Direction;
 use sojourn_p4::ir::{Arg, Layout, Program, Slot, StmtKind, UnitId, WideSlot};
 use std::collections::{HashMap, HashSet};

@@ -9,7 +9,7 @@ use super::flow::{Flow, flows};
 use super::node::{Node, Reader};
 use super::report::{At, PASSES, at, id};
 use crate::tna::arguments;
-use crate::tna::visit;
+use crate::visit;
 use serde::Serialize;
 use sojourn_p4::ir::{Expr, ExprKind, ObjectId, Program, Unit};
 use sojourn_p4::source::SourceMap;

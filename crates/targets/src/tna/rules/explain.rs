@@ -30,6 +30,9 @@ impl Rule {
             text.push('\n');
             text.push_str(&wrapped(&format!("{head}: {sentence}.")));
         }
+        if self.program.is_empty() {
+            return text;
+        }
         for (head, broken) in [("This breaks it", true), ("This keeps it", false)] {
             text.push_str(&format!("\n{head}:\n\n"));
             for line in self.example(broken).lines() {

@@ -1,14 +1,11 @@
 //! Externs of the deparsers that make copies: `Mirror`, `Resubmit`, `Digest`.
 
 use super::{Runtime, scalar, value};
+use crate::calls::value_bits;
+use crate::digest::Digest;
 use smallvec::SmallVec;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::ExternCall;
-use sojourn_packet::Time;
-use std::sync::Arc;
-
-/// Digests that are kept for the control plane; the oldest goes when there are more.
-const KEPT_DIGESTS: usize = 4096;
 
 /// A mirrored copy that the deparser asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +14,6 @@ pub struct MirrorRequest {
     pub session: u16,
     /// The mirror header.
     pub header: SmallVec<[u8; 32]>,
-}
-
-/// A message to the control plane.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Digest {
-    /// The `Digest` object.
-    pub name: Arc<str>,
-    /// When.
-    pub at: Time,
-    /// Its fields one behind the other, filled up with zeros in front.
-    pub bytes: Box<[u8]>,
 }
 
 impl Runtime {
@@ -57,12 +43,9 @@ impl Runtime {
     /// `digest.pack(data)`
     pub(super) fn pack_digest(&mut self, digest: u32, call: &ExternCall, ctx: &Context<'_>) {
         let Some(data) = value(call, 0) else { return };
-        let bits = super::prepare::value_bits(data);
+        let bits = value_bits(data);
         let bytes = self.bytes_of(data, bits, ctx).into();
-        if self.digests.len() == KEPT_DIGESTS {
-            self.digests.pop_front();
-        }
         let name = self.digest_names[digest as usize].clone();
-        self.digests.push_back(Digest { name, at: self.pass.now, bytes });
+        self.digests.push(Digest { name, at: self.pass.now, bytes });
     }
 }

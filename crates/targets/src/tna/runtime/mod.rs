@@ -9,25 +9,25 @@ mod field;
 mod numbers;
 mod parser;
 mod prepare;
-mod profiles;
 mod registers;
 mod stateful;
 
-pub use deparser::{Digest, MirrorRequest};
+pub use deparser::MirrorRequest;
 pub use prepare::prepare;
-pub use profiles::{GROUP, Profiles};
 pub use registers::RegisterState;
 
-use super::externs::checksum::OnesComplement;
-use super::externs::counter::Counter;
-use super::externs::hash::Algorithm;
-use super::externs::meter::Meter;
-use super::externs::random::Random;
+pub(crate) use crate::calls::{answer, scalar, value};
+use crate::digest::Digests;
+use crate::externs::checksum::OnesComplement;
+use crate::externs::counter::Counter;
+use crate::externs::meter::Meter;
+use crate::externs::random::Random;
+use crate::faults::Faults;
+use crate::profiles::{Hash, Profiles};
 use smallvec::SmallVec;
 use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, PacketOut};
-use sojourn_p4::ir::{Arg, Expr, ExternCall, Slot, TableId, Value};
+use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
 use sojourn_packet::Time;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What the call at a site does; numbers index the lists of [`Runtime`].
@@ -106,13 +106,6 @@ pub(crate) enum Site {
     PortMetadata,
 }
 
-/// A hash object.
-#[derive(Clone, Debug)]
-pub(crate) struct Hash {
-    pub algorithm: Algorithm,
-    pub width: u32,
-}
-
 /// A residual that a parser wants once it knows what else it has extracted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deposit {
@@ -137,18 +130,6 @@ pub(crate) struct Pass {
     pub priority: u8,
 }
 
-/// Something that the program asked for and that the chip cannot do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
-    /// How often a packet accessed a register a second time in one pass; the access did nothing.
-    pub second_accesses: u64,
-    /// How often a pass was ended because the program went round a loop too often, or called
-    /// something that is not there; the packet was dropped.
-    pub halted: u64,
-    /// Why the first pass was ended.
-    pub first: Option<Arc<str>>,
-}
-
 /// The state of all extern objects of a program.
 #[derive(Debug)]
 pub struct Runtime {
@@ -160,7 +141,7 @@ pub struct Runtime {
     pub(crate) meters: Vec<(Arc<str>, Meter)>,
     pub(crate) checksums: Vec<OnesComplement>,
     pub(crate) digest_names: Vec<Arc<str>>,
-    pub(crate) digests: VecDeque<Digest>,
+    pub(crate) digests: Digests,
     pub(crate) profiles: Profiles,
     pub(crate) pass: Pass,
     pub(crate) faults: Faults,
@@ -186,32 +167,6 @@ impl Runtime {
         ctx.append_value(value, &mut self.scratch);
         self.scratch.align();
         self.scratch.bytes()
-    }
-}
-
-/// A scalar argument; 0 if it was left out.
-#[inline]
-pub(crate) fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
-    match call.args.get(index) {
-        Some(Arg::In(value)) => ctx.eval_value(value),
-        Some(Arg::InOut(layout)) => ctx.get(layout),
-        _ => 0,
-    }
-}
-
-/// An argument handed in as a value.
-pub(crate) fn value(call: &ExternCall, index: usize) -> Option<&Value> {
-    match call.args.get(index) {
-        Some(Arg::In(value)) => Some(value),
-        _ => None,
-    }
-}
-
-/// Stores the result of a call, if anyone wants it.
-#[inline]
-pub(crate) fn answer(call: &ExternCall, ctx: &mut Context<'_>, result: u128) {
-    if let Some(layout) = &call.result {
-        ctx.set(layout, result);
     }
 }
 
@@ -260,7 +215,7 @@ impl Externs for Runtime {
         selector: &[u128],
         ctx: &mut Context<'_>,
     ) -> Result<Option<ActionRun>, Halt> {
-        Ok(self.profiles.select(table, reference, selector, ctx, &self.hashes))
+        Ok(self.profiles.select(table, reference, selector, ctx))
     }
 }
 

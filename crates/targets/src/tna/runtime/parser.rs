@@ -1,7 +1,7 @@
 //! Externs of the parsers and deparsers: checksums, the parser counter, port metadata.
 
 use super::{Deposit, Runtime, answer, scalar, value};
-use crate::tna::externs::checksum::OnesComplement;
+use crate::externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
 

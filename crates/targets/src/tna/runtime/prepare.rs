@@ -3,23 +3,25 @@
 //! Everything that can be refused is refused here: arguments out of the chip's range, externs
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
-use super::profiles::{Profile, Profiles};
-use super::{Hash, Pass, RegisterState, Runtime, Site};
+use super::{Pass, RegisterState, Runtime, Site};
+use crate::calls::{argument_bits, name_number, type_bits};
+use crate::digest::Digests;
+use crate::externs::checksum::OnesComplement;
+use crate::externs::counter::{Counter, CounterKind};
+use crate::externs::hash::{Algorithm, Crc, Polynomial};
+use crate::externs::meter::{Meter, MeterKind};
+use crate::externs::random::{Random, SplitMix64};
+use crate::externs::selector::{Selector, SelectorMode};
+use crate::faults::Faults;
+use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::tna::arguments::{self, ArgumentError};
-use crate::tna::externs::checksum::OnesComplement;
-use crate::tna::externs::counter::{Counter, CounterKind};
-use crate::tna::externs::hash::{Algorithm, Crc, Polynomial};
-use crate::tna::externs::meter::{Meter, MeterKind};
-use crate::tna::externs::random::{Random, SplitMix64};
-use crate::tna::externs::selector::{Selector, SelectorMode};
 use crate::tna::register_action::CompiledRegister;
 use crate::tna::rules::{self, Refusal};
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
-use sojourn_p4::ir::{Arg, ExternCall, Object, ObjectArg, ObjectId, Program, TableId, Value};
-use sojourn_p4::types::Type;
-use std::collections::{BTreeMap, VecDeque};
+use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId};
+use std::collections::BTreeMap;
 
 /// Bits that the mirror and the resubmit unit have for a header.
 const MIRROR_BITS: u32 = 32 * 8;
@@ -45,10 +47,10 @@ pub fn prepare(
         meters: Vec::new(),
         checksums: Vec::new(),
         digest_names: Vec::new(),
-        digests: VecDeque::new(),
+        digests: Digests::default(),
         profiles: Profiles::default(),
         pass: Pass::default(),
-        faults: super::Faults::default(),
+        faults: Faults::default(),
         counter_range: counter_range.map_or(u32::MAX, |at| at as u32),
         scratch: PacketOut::new(),
     };
@@ -64,25 +66,6 @@ pub fn prepare(
         Err(refused) => errors.push(refused.into()),
     });
     (runtime, errors)
-}
-
-/// Width of a value on the wire, validity bits not counted.
-pub(super) fn value_bits(value: &Value) -> u32 {
-    let mut found = Vec::new();
-    fn scalars<'v>(value: &'v Value, found: &mut Vec<&'v sojourn_p4::ir::Expr>) {
-        match value {
-            Value::Scalar(expr) => found.push(expr),
-            Value::Header { fields: parts, .. }
-            | Value::Union { members: parts, .. }
-            | Value::Struct { fields: parts, .. }
-            | Value::Stack { elements: parts, .. } => {
-                parts.iter().for_each(|part| scalars(part, found));
-            }
-            Value::VarBit(..) | Value::String(_) => {}
-        }
-    }
-    scalars(value, &mut found);
-    found.iter().map(|expr| expr.scalar.width()).sum()
 }
 
 fn objects(
@@ -133,13 +116,6 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
     list.len() as u32 - 1
 }
 
-/// A number from a name, so that two objects get different random numbers (FNV-1a).
-fn name_number(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |number, byte| {
-        (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 fn hash(program: &Program, object: &Object, seed: u64) -> Result<Hash, ArgumentError> {
     let width = object.type_args.first().map_or(32, type_bits);
     let name = arguments::member(object, "algo")?;
@@ -148,7 +124,7 @@ fn hash(program: &Program, object: &Object, seed: u64) -> Result<Hash, ArgumentE
         None => Algorithm::named(name, seed)
             .ok_or_else(|| ArgumentError(format!("{name} needs a CRCPolynomial")))?,
     };
-    Ok(Hash { algorithm, width })
+    Ok(Hash { algorithm, width, fill: Fill::Front })
 }
 
 /// A hash with a polynomial of the program's.
@@ -190,22 +166,6 @@ fn meter(object: &Object) -> Result<Meter, ArgumentError> {
     Ok(meter.with_codes(code("red")?, code("yellow")?, code("green")?))
 }
 
-/// Width of a type whose values are one number.
-pub(super) fn type_bits(ty: &Type) -> u32 {
-    match ty {
-        Type::Bool => 1,
-        Type::Bit(width) | Type::Int(width) => *width,
-        Type::New(new) => type_bits(&new.target),
-        Type::SerializableEnum(e) => e.underlying.as_ref().map_or(32, type_bits),
-        Type::Struct(fields) | Type::Header(fields) => {
-            fields.fields.iter().map(|field| type_bits(&field.ty)).sum()
-        }
-        Type::Tuple(types) => types.iter().map(type_bits).sum(),
-        Type::Stack(element, count) => type_bits(element) * count,
-        _ => 32,
-    }
-}
-
 /// Which table uses which action profile or selector.
 fn profiles(
     program: &Program,
@@ -213,7 +173,7 @@ fn profiles(
     runtime: &mut Runtime,
     errors: &mut Vec<Diagnostic>,
 ) {
-    let profiles = &mut runtime.profiles;
+    let mut profiles = Profiles::default();
     for (index, object) in program.objects.iter().enumerate() {
         let id = ObjectId(index as u32);
         if !matches!(&*object.of, "ActionProfile" | "ActionSelector") {
@@ -227,7 +187,9 @@ fn profiles(
             };
             profile.selector = Some(Selector::new(mode));
             let hash = arguments::object_argument(object, "hash");
-            profile.hash = hash.and_then(|hash| places.get(&hash).copied());
+            profile.hash = hash
+                .and_then(|hash| places.get(&hash))
+                .map(|at| runtime.hashes[*at as usize].clone());
         }
         profiles.of_object.insert(id, push(&mut profiles.profiles, profile) as usize);
     }
@@ -249,6 +211,7 @@ fn profiles(
             }
         }
     }
+    runtime.profiles = profiles;
 }
 
 /// What the call at a site does.
@@ -371,13 +334,6 @@ fn function(call: &ExternCall) -> Result<Site, Refusal> {
             return Err(rules::UNSUPPORTED.refuse(call.span, message));
         }
     })
-}
-
-fn argument_bits(call: &ExternCall, index: usize) -> u32 {
-    match call.args.get(index) {
-        Some(Arg::In(value)) => value_bits(value),
-        _ => 0,
-    }
 }
 
 fn mirror_header(call: &ExternCall) -> Result<u32, Refusal> {

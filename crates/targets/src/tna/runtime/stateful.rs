@@ -1,8 +1,8 @@
 //! Hashes, counters and meters in the match-action pipeline.
 
 use super::{Runtime, answer, scalar, value};
-use crate::tna::externs::hash::Algorithm;
-use crate::tna::externs::meter::Color;
+use crate::externs::hash::Algorithm;
+use crate::externs::meter::Color;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Value};
 

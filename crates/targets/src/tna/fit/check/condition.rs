@@ -3,7 +3,7 @@
 use super::Known;
 use crate::tna::fit::bits::{is_condition, is_constant, steps};
 use crate::tna::rules;
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Stmt, StmtKind};
 

@@ -10,7 +10,7 @@ mod time;
 
 pub use self::condition::range_bits;
 
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! What authors of queue management do not expect of the chip's clocks (T12).
 
 use crate::tna::rules;
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Program, Scalar, Slot, StmtKind, Unit, UnitId};
 use std::collections::HashSet;

@@ -18,7 +18,7 @@ use super::resources::Resources;
 use super::shape::Shape;
 use super::term::{Half, Term, TermKind};
 use crate::tna::rules::{self, Refusal};
-use crate::tna::visit;
+use crate::visit;
 use sojourn_p4::ir::{
     Expr, Label, Layout, Method, ObjectId, Program, Scalar, Slot, Stmt, StmtKind, Unit,
 };

@@ -22,6 +22,20 @@ impl SplitMix64 {
     }
 }
 
+impl SplitMix64 {
+    /// A number from 0 to `most`, all equally likely: bits are drawn until they fit.
+    pub fn up_to(&mut self, most: u128) -> u128 {
+        let mask = u128::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
+        loop {
+            let high = if most > u128::from(u64::MAX) { u128::from(self.next()) << 64 } else { 0 };
+            let drawn = (high | u128::from(self.next())) & mask;
+            if drawn <= most {
+                return drawn;
+            }
+        }
+    }
+}
+
 /// The extern `Random<W>`: uniform over all values of its width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {

@@ -1,10 +1,30 @@
 //! Action profiles and selectors: table entries that name a member or a group instead of an action.
 
-use super::Hash;
-use crate::tna::externs::selector::{MemberId, Selector};
+use crate::externs::hash::Algorithm;
+use crate::externs::selector::{MemberId, Selector};
 use sojourn_p4::interp::{ActionRun, Context, PacketOut};
 use sojourn_p4::ir::{ObjectId, TableId};
 use std::collections::BTreeMap;
+
+/// Where an input that is no whole number of bytes is filled up with zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// In front of the first bit (TNA).
+    Front,
+    /// Behind the last bit (bmv2).
+    Behind,
+}
+
+/// A hash object.
+#[derive(Clone, Debug)]
+pub struct Hash {
+    /// What it computes.
+    pub algorithm: Algorithm,
+    /// Width of its result in bits.
+    pub width: u32,
+    /// How its input becomes bytes.
+    pub fill: Fill,
+}
 
 /// Set in an entry's reference if it names a group; the rest is the number.
 pub const GROUP: u32 = 1 << 31;
@@ -18,8 +38,8 @@ pub struct Profile {
     pub members: BTreeMap<MemberId, ActionRun>,
     /// The groups.
     pub selector: Option<Selector>,
-    /// The hash of the selector: index into the runtime's hashes.
-    pub hash: Option<u32>,
+    /// The hash of the selector.
+    pub hash: Option<Hash>,
 }
 
 /// All profiles, and which table uses which.
@@ -35,21 +55,19 @@ pub struct Profiles {
 
 impl Profiles {
     /// What an entry's reference leads to.
-    pub(super) fn select(
+    pub(crate) fn select(
         &self,
         table: TableId,
         reference: u32,
         selector: &[u128],
         ctx: &Context<'_>,
-        hashes: &[Hash],
     ) -> Option<ActionRun> {
         let profile = &self.profiles[*self.of_table.get(&table)?];
         let member = if reference & GROUP == 0 {
             reference
         } else {
-            let hash = profile
-                .hash
-                .map_or(0, |hash| hash_of(&hashes[hash as usize], table, selector, ctx));
+            let hash = profile.hash.as_ref();
+            let hash = hash.map_or(0, |hash| hash_of(hash, table, selector, ctx));
             profile.selector.as_ref()?.select(reference & !GROUP, hash)?
         };
         profile.members.get(&member).cloned()
@@ -65,9 +83,13 @@ fn hash_of(hash: &Hash, table: TableId, selector: &[u128], ctx: &Context<'_>) ->
         .collect();
     let bits: u32 = widths.iter().sum();
     let mut bytes = PacketOut::new();
-    bytes.append(0, bits.next_multiple_of(8) - bits);
+    if hash.fill == Fill::Front {
+        bytes.append(0, bits.next_multiple_of(8) - bits);
+    }
     for (value, width) in selector.iter().zip(&widths) {
         bytes.append(*value, (*width).min(128));
     }
+    bytes.align();
+    let bits = if hash.fill == Fill::Front { bits } else { bytes.bytes().len() as u32 * 8 };
     hash.algorithm.hash(bytes.bytes(), bits, hash.width) as u64
 }

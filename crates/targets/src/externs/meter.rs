@@ -119,6 +119,16 @@ impl Meter {
         self
     }
 
+    /// The number of cells.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// True if there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
     /// Configures one cell; false if there is no such cell.
     pub fn configure(&mut self, index: usize, spec: MeterSpec, now: Time) -> bool {
         self.cells.get_mut(index).map(|cell| cell.configure(spec, now)).is_some()

@@ -6,6 +6,7 @@
 //! `CRCPolynomial`), the chip's public hash library (bit order, defaults), and the CRC catalogue of
 //! reveng.sourceforge.net (check values in the tests).
 
+use super::checksum::OnesComplement;
 use super::random::SplitMix64;
 use thiserror::Error;
 
@@ -134,6 +135,10 @@ fn mirror(value: u64, width: u32) -> u64 {
 pub enum Algorithm {
     /// The low bits of the input.
     Identity,
+    /// The first eight bytes of the input, or what there is of them (bmv2's `identity`).
+    Leading,
+    /// The Internet checksum: the complement of the ones' complement sum of 16-bit words.
+    Checksum,
     /// A fixed random matrix over the input bits, different for each instance.
     Random {
         /// Seeds the matrix.
@@ -173,10 +178,26 @@ impl Algorithm {
         }
     }
 
+    /// The hash of whole bytes, 64 bits wide.
+    pub fn of_bytes(&self, bytes: &[u8]) -> u64 {
+        self.hash(bytes, bytes.len() as u32 * 8, 64) as u64
+    }
+
+    /// True if zero bytes behind the input change nothing.
+    pub fn ignores_zeros_behind(&self) -> bool {
+        matches!(self, Algorithm::Checksum | Algorithm::Xor(_))
+    }
+
     /// The hash of an input of `bits` bits in `bytes`, `width` bits wide (1 to 128).
     pub fn hash(&self, bytes: &[u8], bits: u32, width: u32) -> u128 {
         let word = match self {
             Algorithm::Identity => low_bits(bytes),
+            Algorithm::Leading => low_bits(bytes.get(..8).unwrap_or(bytes)),
+            Algorithm::Checksum => {
+                let mut sum = OnesComplement::new();
+                sum.add(bytes);
+                (!sum.sum()).into()
+            }
             Algorithm::Random { seed } => random_matrix(*seed, bytes),
             Algorithm::Xor(fold) => xor_fold(bytes, bits, *fold),
             Algorithm::Crc { crc, msb, extended } => {

@@ -1,4 +1,4 @@
-//! The fixed-function blocks that TNA offers as externs, one file each.
+//! The fixed-function blocks that architectures offer as externs, one file each.
 //!
 //! They know numbers, bits and instants only: no packet, no program, no table.
 

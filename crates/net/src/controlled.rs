@@ -1,0 +1,104 @@
+//! What a control plane sets at the switch itself: mirror sessions, multicast groups, queues.
+//!
+//! Tables and registers are the program's; here is what its traffic manager is told. The limits of
+//! Tofino's mirror buffer and its single resubmission do not hold for bmv2.
+
+use sojourn_packet::Rate;
+use sojourn_switch::{
+    MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
+    SessionDirection, SwitchConfig,
+};
+use sojourn_targets::Architecture;
+use sojourn_targets::control::{self, ControlPlane, QueueSetting};
+
+/// The highest number of a session of bmv2.
+const LAST_SESSION: u16 = 0x7fff;
+
+/// Gives a switch what the control plane sets, and the limits of the program's architecture.
+pub(crate) fn configure(
+    switch: &mut SwitchConfig,
+    control: &ControlPlane,
+    architecture: Architecture,
+) {
+    switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
+    switch.multicast = control.multicast_groups.iter().map(group).collect();
+    if architecture == Architecture::V1Model {
+        unlimited(switch);
+        priority_queues(switch, control.priority_queues.unwrap_or(1));
+    }
+    control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
+}
+
+/// A mirror session as the switch takes it.
+pub fn session(given: &control::MirrorSession) -> MirrorSession {
+    MirrorSession {
+        id: given.session,
+        direction: match given.direction {
+            control::SessionDirection::Ingress => SessionDirection::Ingress,
+            control::SessionDirection::Egress => SessionDirection::Egress,
+            control::SessionDirection::Both => SessionDirection::Both,
+        },
+        port: given.port.map(PortId),
+        group: given.group,
+        queue: given.queue,
+        max_length: given.max_length.unwrap_or(0),
+        cos: 0,
+        color: 0,
+    }
+}
+
+/// A multicast group as the switch takes it.
+pub fn group(given: &control::MulticastGroup) -> MulticastGroup {
+    let node = |node: &control::MulticastNode| MulticastNode {
+        rid: node.rid,
+        l1_exclusion: None,
+        ports: node.ports.iter().copied().map(PortId).collect(),
+    };
+    MulticastGroup { id: given.id, nodes: given.nodes.iter().map(node).collect() }
+}
+
+/// bmv2 copies and resubmits without the limits that Tofino has.
+pub(crate) fn unlimited(switch: &mut SwitchConfig) {
+    switch.resubmit_limit = u32::MAX;
+    let mirror = &mut switch.mirror;
+    mirror.numbers = 0..=LAST_SESSION;
+    mirror.buffer_entries = u32::MAX;
+    mirror.session_entries = u32::MAX;
+    mirror.rate = Rate(u64::MAX);
+    for session in &mut mirror.sessions {
+        session.direction = SessionDirection::Both;
+    }
+    switch.ports.iter_mut().for_each(|port| port.recirculation = None);
+}
+
+/// Queues 0 to `count - 1` at each port, the highest first.
+fn priority_queues(switch: &mut SwitchConfig, count: u8) {
+    for port in &mut switch.ports {
+        let model = port.queues.first().cloned().unwrap_or_default();
+        let queue = |priority| QueueConfig { priority, min_priority: priority, ..model.clone() };
+        port.queues = (0..count.clamp(1, 8)).map(queue).collect();
+    }
+}
+
+fn set_queues(ports: &mut [PortConfig], setting: &QueueSetting) {
+    let wanted = |port: &&mut PortConfig| setting.port.is_none_or(|id| port.id == PortId(id));
+    for port in ports.iter_mut().filter(wanted) {
+        for (number, queue) in port.queues.iter_mut().enumerate() {
+            if setting.priority.is_none_or(|priority| usize::from(priority) == number) {
+                set_queue(queue, setting);
+            }
+        }
+    }
+}
+
+fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
+    if let Some(rate) = setting.packets_per_second {
+        queue.packet_pace = (rate > 0).then_some(rate);
+    }
+    if let Some(rate) = setting.bits_per_second {
+        queue.bit_pace = (rate > 0).then_some(Rate(rate));
+    }
+    if let Some(depth) = setting.depth {
+        queue.packet_limit = Some(depth);
+    }
+}

@@ -1,0 +1,84 @@
+//! Exact pacing of a queue: so many packets, or bits, a second, evenly spaced.
+//!
+//! What bmv2 calls the rate of a queue: a packet may go when 1/rate has passed since the one before,
+//! and nothing is saved up while the queue is idle. In whole nanoseconds with the fraction kept, so
+//! that the rate never drifts. It must not know what it paces.
+
+use crate::tm::line::Line;
+use sojourn_packet::{Bytes, Rate, Time};
+
+/// The rates of a queue, none or both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// A line on which every packet is one byte long.
+    packets: Option<Line>,
+    bits: Option<Line>,
+}
+
+impl Pace {
+    /// A pace of so many packets and bits a second; neither must be 0.
+    pub fn new(packets: Option<u64>, bits: Option<Rate>) -> Pace {
+        let packets = packets.map(|rate| Line::new(Rate(rate.saturating_mul(8))));
+        Pace { packets, bits: bits.map(Line::new) }
+    }
+
+    /// When the next packet may go.
+    pub fn ready(&self) -> Time {
+        let ready = |line: &Option<Line>| line.as_ref().map_or(Time::ZERO, Line::ready);
+        ready(&self.packets).max(ready(&self.bits))
+    }
+
+    /// A packet that takes `bytes` bytes on the wire goes now.
+    pub fn charge(&mut self, now: Time, bytes: u32) {
+        if let Some(line) = &mut self.packets {
+            line.hold(now, Bytes(1));
+        }
+        if let Some(line) = &mut self.bits {
+            line.hold(now, Bytes(bytes.into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn departures(mut pace: Pace, bytes: u32, count: usize) -> Vec<u64> {
+        let mut now = Time::ZERO;
+        let next = |_| {
+            now = now.max(pace.ready());
+            pace.charge(now, bytes);
+            now.0
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn two_thousand_packets_a_second_go_every_500_microseconds() {
+        let times = departures(Pace::new(Some(2_000), None), 1_538, 4);
+        assert_eq!(times, [0, 500_000, 1_000_000, 1_500_000]);
+    }
+
+    #[test]
+    fn a_rate_that_is_no_whole_number_of_nanoseconds_does_not_drift() {
+        let times = departures(Pace::new(Some(3), None), 64, 3 * 1_000 + 1);
+        assert_eq!(times.last(), Some(&1_000_000_000_000));
+    }
+
+    #[test]
+    fn an_idle_queue_saves_nothing_up() {
+        let mut pace = Pace::new(Some(1_000), None);
+        pace.charge(Time::ZERO, 64);
+        let later = Time::from_secs(5);
+        assert!(pace.ready() < later);
+        pace.charge(later, 64);
+        assert_eq!(pace.ready(), later + Time::from_millis(1));
+    }
+
+    #[test]
+    fn the_slower_of_two_rates_counts() {
+        // 1250 bytes at 1 Mbit/s take 10 ms, at 200 packets/s 5 ms.
+        let times = departures(Pace::new(Some(200), Some(Rate(1_000_000))), 1_250, 3);
+        assert_eq!(times, [0, 10_000_000, 20_000_000]);
+    }
+}

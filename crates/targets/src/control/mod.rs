@@ -1,0 +1,287 @@
+//! The control plane: table entries, profiles, meters, sessions and queues by name, as data.
+//!
+//! Plain data that files and JSON carry; [`install`](install::install) brings it into a program.
+//! As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
+//! sessions, multicast groups and queues belong to the switch and are only carried along.
+
+mod error;
+mod install;
+mod number;
+
+pub use error::ControlError;
+pub(crate) use install::{Objects, install};
+pub use number::Number;
+
+use crate::externs::meter::MeterSpec;
+use crate::externs::selector::{GroupId, MemberId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a control plane installs before the first packet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPlane {
+    /// Tables and their entries.
+    pub tables: Vec<TableEntries>,
+    /// Mirror sessions, for the switch.
+    pub mirror_sessions: Vec<MirrorSession>,
+    /// Action profiles and selectors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub action_profiles: Vec<ProfileEntries>,
+    /// Meter cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<MeterCell>,
+    /// Members of parser value sets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub value_sets: Vec<ValueSetMembers>,
+    /// Values of `RegisterParam`s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub register_params: Vec<ParameterValue>,
+    /// Values that registers start with, where they are not those of the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub registers: Vec<RegisterValue>,
+    /// Multicast groups, for the switch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub multicast_groups: Vec<MulticastGroup>,
+    /// Priority queues at each port (1 to 8), for the switch of a v1model program; the queue of a
+    /// packet is its `priority`, and a higher one goes first. 1 unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_queues: Option<u8>,
+    /// Settings of queues, for the switch of a v1model program; a later one wins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueSetting>,
+}
+
+/// The value of one cell of a register, or of all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterValue {
+    /// The register's name.
+    pub name: String,
+    /// Which cell; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// The value.
+    pub value: Number,
+}
+
+/// A multicast group of the switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastGroup {
+    /// Its number.
+    pub id: u16,
+    /// The copies, node by node.
+    pub nodes: Vec<MulticastNode>,
+}
+
+/// Copies of a multicast group that share a replication id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastNode {
+    /// Replication id that the copies get.
+    #[serde(default)]
+    pub rid: u16,
+    /// A copy for each of these ports.
+    pub ports: Vec<u16>,
+}
+
+/// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
+/// them, and a bit rate beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueSetting {
+    /// At this port; at every port if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The queue of this priority; every queue of the port if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Packets a second, exactly spaced; 0 takes the limit away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_per_second: Option<u64>,
+    /// Bit/s on the wire, exactly spaced; 0 takes the limit away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits_per_second: Option<u64>,
+    /// Packets that it holds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+/// Members of one parser value set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSetMembers {
+    /// The value set's name.
+    pub name: String,
+    /// Each member: one match for each column.
+    pub members: Vec<Vec<MatchValue>>,
+}
+
+/// The value of one `RegisterParam`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterValue {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value, cut to the width of the registers that use it.
+    pub value: Number,
+}
+
+/// Entries of one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntries {
+    /// Its name, or as much of its end as is unique.
+    pub name: String,
+    /// Entries in the order of installation.
+    #[serde(default)]
+    pub entries: Vec<TableEntry>,
+    /// What a miss runs, unless the program says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<ActionCall>,
+}
+
+/// One entry of a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntry {
+    /// Key element to match; elements that are left out match anything.
+    #[serde(rename = "match", default)]
+    pub matches: BTreeMap<String, MatchValue>,
+    /// The action to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: BTreeMap<String, Number>,
+    /// Instead of an action: a member of the table's action profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberId>,
+    /// Instead of an action: a group of the table's action selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+    /// Among several ternary or range entries that match, the lowest number wins.
+    #[serde(default)]
+    pub priority: u32,
+}
+
+/// An action with its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActionCall {
+    /// The action.
+    pub action: String,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: BTreeMap<String, Number>,
+}
+
+/// What one key element has to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum MatchValue {
+    /// This.
+    Exact(Number),
+    /// This under a mask.
+    Ternary {
+        /// The value.
+        value: Number,
+        /// Bits that count.
+        mask: Number,
+    },
+    /// These leading bits.
+    Prefix {
+        /// The value.
+        value: Number,
+        /// How many leading bits.
+        prefix: u32,
+    },
+    /// Between two values, both included.
+    Range {
+        /// The lowest.
+        low: Number,
+        /// The highest.
+        high: Number,
+    },
+}
+
+/// A mirror session of the switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorSession {
+    /// Number that the program names.
+    pub session: u16,
+    /// Which pass may use it (Tofino; bmv2's sessions serve both).
+    #[serde(default)]
+    pub direction: SessionDirection,
+    /// Port that the copies go to; absent if they go to a multicast group only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Multicast group that copies go to, also beside a port (bmv2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u16>,
+    /// Queue at that port.
+    #[serde(default)]
+    pub queue: u8,
+    /// Copies are cut to this many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u32>,
+}
+
+/// Which pass may use a mirror session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionDirection {
+    /// The ingress pass.
+    Ingress,
+    /// The egress pass.
+    #[default]
+    Egress,
+    /// Either.
+    Both,
+}
+
+/// Members and groups of one action profile or selector.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileEntries {
+    /// The profile's or selector's name.
+    pub name: String,
+    /// Its members.
+    #[serde(default)]
+    pub members: Vec<ProfileMember>,
+    /// Its groups: number, and members with whether they are up.
+    #[serde(default)]
+    pub groups: Vec<(GroupId, Vec<(MemberId, bool)>)>,
+}
+
+/// A member of an action profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileMember {
+    /// Its number.
+    pub id: MemberId,
+    /// What it runs.
+    pub action: String,
+    /// Arguments by name.
+    #[serde(default)]
+    pub args: BTreeMap<String, Number>,
+}
+
+/// One cell of a meter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeterCell {
+    /// The meter's name.
+    pub name: String,
+    /// Which cell.
+    pub index: usize,
+    /// Its rates and bursts.
+    pub spec: MeterSpec,
+}
+
+/// True if a name is the wanted one or ends in it.
+pub(crate) fn fits(known: &str, wanted: &str) -> bool {
+    known == wanted || known.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'))
+}

@@ -1,0 +1,85 @@
+//! From the IR of a v1model program to a data plane, or to diagnostics.
+
+use super::blocks::Block;
+use super::field_list;
+use super::pipeline::{Blocks, V1Model};
+use super::rules::{self, Refusal};
+use super::runtime;
+use crate::load::LoadOptions;
+use sojourn_p4::ast;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::Interpreter;
+use sojourn_p4::ir::{Body, Package, PackageArg, Program, UnitId};
+use sojourn_p4::source::Span;
+use std::sync::Arc;
+
+/// True for the package that a v1model program's `main` is.
+pub(crate) fn is_package(name: &str) -> bool {
+    name == "V1Switch"
+}
+
+/// Makes a data plane of an elaborated program; none if an error was found. `tree` is where
+/// `@field_list` annotations find the constants that they name.
+pub fn build(
+    program: Program,
+    tree: &ast::Program,
+    options: &LoadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<V1Model> {
+    let units = match find_units(&program) {
+        Ok(units) => units,
+        Err(refused) => {
+            diagnostics.push(refused.into());
+            return None;
+        }
+    };
+    let interpreter = Interpreter::new(Arc::new(program));
+    let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));
+    let program = interpreter.program();
+    let metadata = program.units[units[2].index()].params.get(1);
+    let names = field_list::constants(tree);
+    let lists = metadata
+        .map(|metadata| field_list::annotated(&metadata.layout, &blocks.ingress, &names))
+        .unwrap_or_default();
+    match runtime::prepare(program, &blocks, lists, options.seed) {
+        Ok(runtime) => Some(V1Model::new(interpreter.clone(), runtime, blocks)),
+        Err(mut refused) => {
+            diagnostics.append(&mut refused);
+            None
+        }
+    }
+}
+
+/// The six blocks, in the order of `V1Switch`'s parameters.
+fn find_units(program: &Program) -> Result<[UnitId; 6], Refusal> {
+    let Some(main) = &program.main else {
+        return Err(rules::PACKAGE.refuse(Span::DUMMY, "the program has no `main`"));
+    };
+    let units = main.args.iter().filter_map(|(_, arg)| match arg {
+        PackageArg::Unit(unit) => Some(*unit),
+        _ => None,
+    });
+    let units: Vec<UnitId> = units.collect();
+    let units = <[UnitId; 6]>::try_from(units).map_err(|units| {
+        let message = format!("a `V1Switch` of {} blocks", units.len());
+        rules::PACKAGE.refuse(main.span, message)
+    })?;
+    for (at, unit) in units.iter().enumerate() {
+        check_unit(program, *unit, at == 0, main)?;
+    }
+    Ok(units)
+}
+
+fn check_unit(
+    program: &Program,
+    unit: UnitId,
+    is_parser: bool,
+    main: &Package,
+) -> Result<(), Refusal> {
+    let unit = &program.units[unit.index()];
+    if matches!(unit.body, Body::Parser(_)) == is_parser {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot stand at this place of a V1Switch", unit.name);
+    Err(rules::PACKAGE.refuse(main.span, message).with_place(unit.span, "declared here"))
+}

@@ -1,0 +1,30 @@
+//! v1model, the architecture of bmv2's `simple_switch`.
+//!
+//! It stands on the language crate and on [`crate::DataPlane`]'s vocabulary. What `simple_switch`
+//! does to one packet in one pass is here, after its documentation (`docs/simple_switch.md` of
+//! p4lang/behavioral-model) and, where that is silent, its source; queues, ports and clocks are not.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`build`] | from the IR to a [`V1Model`], or to diagnostics |
+//! | `blocks` | the six blocks of a `V1Switch`, their frames, and what moves between them |
+//! | `pipeline` | the two passes, and what happens to a packet behind each |
+//! | `standard` | `standard_metadata`: its fields and their units |
+//! | `field_list` | the metadata that a clone, a resubmission or a recirculation keeps |
+//! | `runtime` | extern objects and functions while packets pass |
+//! | [`rules`] | what a program cannot ask for |
+
+mod blocks;
+mod control;
+mod field_list;
+mod load;
+mod pipeline;
+pub mod rules;
+mod runtime;
+mod standard;
+
+pub use load::build;
+pub(crate) use load::is_package;
+pub use pipeline::V1Model;
+pub use runtime::{LogLine, RegisterArray};
+pub use standard::InstanceType;

@@ -1,0 +1,444 @@
+//! A loaded program as a data plane: the two passes of a packet, and what happens behind each.
+//!
+//! ```text
+//! ingress   packet -> parser -> verify checksums -> ingress control
+//!                  -> [clone] [digest] then one of: resubmit, multicast, drop, unicast
+//! egress    headers and metadata of the packet -> egress control
+//!                  -> [clone] then one of: drop; update checksums -> deparser -> recirculate, send
+//! ```
+//!
+//! The order of precedence is that of `simple_switch` (its documentation, "Pseudocode for what
+//! happens at the end of ingress and egress processing"). A parser's error drops nothing: ingress
+//! sees it in `parser_error` and goes on with what was extracted.
+
+use super::blocks::Block;
+use super::field_list::{FieldList, reset_metadata};
+use super::runtime::{CloneRequest, LogLine, RegisterArray, Runtime};
+use super::standard::{DROP_PORT, InstanceType, micros};
+use crate::control::fits;
+use crate::dataplane::{
+    Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
+    MirrorDirection, PortId, Replication,
+};
+use crate::digest::Digest;
+use crate::externs::counter::Count;
+use crate::externs::meter::Meter;
+use crate::faults::Faults;
+use crate::phv::{Carried, Phv};
+use crate::runtime_control::RuntimeControl;
+use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Tables};
+use sojourn_packet::{Bytes, HeaderBytes, Packet};
+
+/// The six blocks.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // They are named for their places in the package.
+pub struct Blocks {
+    pub parser: Block,
+    pub verify: Block,
+    pub ingress: Block,
+    pub egress: Block,
+    pub compute: Block,
+    pub deparser: Block,
+}
+
+impl Blocks {
+    /// In the order of `V1Switch`'s parameters.
+    pub fn new(blocks: [Block; 6]) -> Blocks {
+        let [parser, verify, ingress, egress, compute, deparser] = blocks;
+        Blocks { parser, verify, ingress, egress, compute, deparser }
+    }
+}
+
+/// A v1model program, loaded: a [`DataPlane`] with its tables, registers and counters.
+#[derive(Debug)]
+pub struct V1Model {
+    pub(super) interpreter: Interpreter,
+    pub(super) tables: Tables,
+    pub(super) runtime: Runtime,
+    blocks: Blocks,
+    /// What the deparser writes.
+    written: PacketOut,
+    /// Vectors of packets that have left, to be used again.
+    spare: Vec<Box<Phv>>,
+}
+
+impl V1Model {
+    pub(super) fn new(interpreter: Interpreter, runtime: Runtime, blocks: Blocks) -> V1Model {
+        let tables = Tables::new(interpreter.program().clone());
+        let (written, spare) = (PacketOut::new(), Vec::new());
+        V1Model { interpreter, tables, runtime, blocks, written, spare }
+    }
+
+    /// The program's registers.
+    pub fn registers(&self) -> impl Iterator<Item = &RegisterArray> {
+        self.runtime.registers.iter()
+    }
+
+    /// The register whose name is, or ends in, `name`.
+    pub fn register_mut(&mut self, name: &str) -> Option<&mut RegisterArray> {
+        self.runtime.registers.iter_mut().find(|register| fits(register.name(), name))
+    }
+
+    /// A cell of the counter whose name is, or ends in, `name`; for a direct counter the cell of
+    /// the entry with this handle.
+    pub fn counter(&self, name: &str, index: usize) -> Option<Count> {
+        self.runtime.counters.iter().find(|(known, _)| fits(known, name))?.1.get(index)
+    }
+
+    /// The meter whose name is, or ends in, `name`; a direct meter's cells are its table's entries.
+    pub fn meter_mut(&mut self, name: &str) -> Option<&mut Meter> {
+        let meters = &mut self.runtime.meters;
+        meters.iter_mut().find(|(known, _)| fits(known, name)).map(|(_, meter)| meter)
+    }
+
+    /// Digests since the last call; the oldest are lost if there were too many.
+    pub fn take_digests(&mut self) -> Vec<Digest> {
+        self.runtime.digests.take()
+    }
+
+    /// Lines of `log_msg` since the last call; the oldest are lost if there were too many.
+    pub fn take_log(&mut self) -> Vec<LogLine> {
+        self.runtime.log.take()
+    }
+
+    /// What the program did that the switch cannot do, failed assertions among it.
+    pub fn faults(&self) -> &Faults {
+        &self.runtime.faults
+    }
+
+    /// Runs parser and checksum verification and hands everything to the ingress control.
+    fn parse(&mut self, packet: &Packet) -> Result<u64, Halt> {
+        let Blocks { parser, verify, ingress, .. } = &mut self.blocks;
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        let front = PacketIn::new(&packet.bytes, packet.zeros);
+        let parsed =
+            self.interpreter.run_parser(parser.unit, &mut parser.frame, front, tables, runtime)?;
+        parser.standard.parser_error.set(&mut parser.frame, parsed.error.into());
+        if !verify.idle {
+            runtime.keep_payload(packet, parsed.consumed);
+            verify.reset();
+            parser.hand_on(verify);
+            self.interpreter.run_control(verify.unit, &mut verify.frame, None, tables, runtime)?;
+            let failed = u128::from(runtime.pass.checksum_error);
+            parser.standard.checksum_error.set(&mut parser.frame, failed);
+        }
+        ingress.reset();
+        parser.hand_on(ingress);
+        if !verify.idle {
+            verify.hand_on(ingress);
+        }
+        Ok(parsed.consumed)
+    }
+
+    /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
+    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, carried: Carried) {
+        let length = packet.len().0;
+        self.runtime.begin(input.now, length);
+        let parser = &mut self.blocks.parser;
+        parser.reset();
+        match carried.0 {
+            Some(phv) => {
+                parser.restore(&phv);
+                self.spare.push(phv);
+            }
+            None => {
+                let (standard, frame) = (parser.standard, &mut parser.frame);
+                standard.ingress_port.set(frame, input.port.0.into());
+                let arrived = micros(input.arrived).into();
+                standard.ingress_global_timestamp.set(frame, arrived);
+            }
+        }
+        parser.standard.packet_length.set(&mut parser.frame, length.into());
+    }
+
+    fn run_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> Result<IngressOutput, Halt> {
+        self.begin_ingress(input, &packet, carried);
+        let consumed = self.parse(&packet)?;
+        let before = self.blocks.parser.header_bytes();
+        let ingress = &mut self.blocks.ingress;
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        self.interpreter.run_control(ingress.unit, &mut ingress.frame, None, tables, runtime)?;
+        let arrived = packet.len().0 as u32;
+        let mut phv = self.new_phv();
+        phv.consumed = consumed;
+        phv.ingress_length = arrived;
+        phv.length = (arrived + self.blocks.ingress.header_bytes()).saturating_sub(before);
+        phv.truncated = self.runtime.pass.truncate;
+        self.after_ingress(input, packet, phv)
+    }
+
+    /// What is done with a packet behind the ingress control.
+    fn after_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        mut phv: Box<Phv>,
+    ) -> Result<IngressOutput, Halt> {
+        let mut out = IngressOutput::default();
+        self.blocks.ingress.save(&mut phv);
+        if let Some(request) = self.runtime.pass.clone.take() {
+            out.mirror = Some(self.clone_of_ingress(request, input, &packet, &phv)?);
+        }
+        self.runtime.send_digest();
+        let (standard, frame) = (self.blocks.ingress.standard, &mut self.blocks.ingress.frame);
+        if let Some(list) = self.runtime.pass.resubmit.take() {
+            let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
+            self.spare.push(phv);
+            (out.resubmit, out.carried) = (Some(packet), Carried(Some(kept)));
+            return Ok(out);
+        }
+        let group = standard.mcast_grp.get(frame) as u16;
+        let spec = standard.egress_spec.get(frame);
+        if group == 0 && spec == DROP_PORT {
+            self.spare.push(phv);
+            return Ok(out);
+        }
+        let instance = if group == 0 { InstanceType::Normal } else { InstanceType::Replication };
+        out.admission.queue = standard.priority.get(frame) as u8;
+        if group == 0 {
+            out.admission.unicast = Some(PortId(spec as u16));
+            phv.recirculate = self.runtime.pass.recirculate;
+        } else {
+            out.admission.replication =
+                Some(Replication { groups: [Some(group), None], ..Replication::default() });
+        }
+        self.set_instance(&mut phv, instance);
+        (out.packet, out.carried) = (Some(packet), Carried(Some(phv)));
+        Ok(out)
+    }
+
+    /// The clone of a packet at the end of ingress: as it began ingress, parsed again.
+    fn clone_of_ingress(
+        &mut self,
+        request: CloneRequest,
+        input: &IngressInput,
+        packet: &Packet,
+        original: &Phv,
+    ) -> Result<Mirror, Halt> {
+        let parser = &mut self.blocks.parser;
+        parser.reset();
+        // The parser sees the port and nothing else, and what it says of the metadata is not kept.
+        parser.standard.ingress_port.set(&mut parser.frame, input.port.0.into());
+        let front = PacketIn::new(&packet.bytes, packet.zeros);
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        let parsed =
+            self.interpreter.run_parser(parser.unit, &mut parser.frame, front, tables, runtime)?;
+        let mut kept = self.new_phv();
+        self.blocks.parser.save(&mut kept);
+        self.keep_fields(original, &mut kept, request.fields, InstanceType::IngressClone);
+        kept.consumed = parsed.consumed;
+        kept.length = original.ingress_length;
+        kept.ingress_length = original.ingress_length;
+        Ok(Mirror {
+            session: request.session,
+            direction: MirrorDirection::Ingress,
+            packet: packet.clone(),
+            header_len: 0,
+            carried: Carried(Some(kept)),
+        })
+    }
+
+    fn new_phv(&mut self) -> Box<Phv> {
+        let mut phv = self.spare.pop().unwrap_or_default();
+        (phv.truncated, phv.recirculate) = (None, None);
+        phv
+    }
+
+    /// A vector with the headers of `phv` whose metadata is zero but for a list of fields.
+    fn preserved(&mut self, phv: &Phv, list: u32, instance: InstanceType) -> Box<Phv> {
+        let mut kept = self.new_phv();
+        let Phv { narrow, wide, .. } = &mut *kept;
+        narrow.clone_from(&phv.narrow);
+        wide.clone_from(&phv.wide);
+        (kept.consumed, kept.length) = (phv.consumed, phv.length);
+        kept.ingress_length = phv.ingress_length;
+        self.keep_fields(phv, &mut kept, list, instance);
+        kept
+    }
+
+    /// Makes the metadata of `kept` zero, but for a list of fields of `original`.
+    fn keep_fields(&self, original: &Phv, kept: &mut Phv, list: u32, instance: InstanceType) {
+        reset_metadata(kept, &self.blocks.ingress);
+        let list: Option<&FieldList> = self.runtime.field_lists.get(list as usize);
+        if let Some(list) = list {
+            list.copy(original, kept);
+        }
+        self.set_instance(kept, instance);
+    }
+
+    fn set_instance(&self, phv: &mut Phv, instance: InstanceType) {
+        if let Some(place) = self.runtime.instance_at.and_then(|at| phv.narrow.get_mut(at as usize))
+        {
+            *place = instance as u128;
+        }
+    }
+
+    /// Puts a packet's headers and metadata into the egress control's frame.
+    fn begin_egress(&mut self, input: &EgressInput, phv: &Phv) {
+        self.runtime.begin(input.now, u64::from(phv.ingress_length));
+        self.runtime.pass.truncate = phv.truncated;
+        self.runtime.pass.recirculate = phv.recirculate;
+        let egress = &mut self.blocks.egress;
+        egress.reset();
+        egress.restore(phv);
+        let (standard, frame) = (egress.standard, &mut egress.frame);
+        standard.egress_global_timestamp.set(frame, micros(input.now).into());
+        let enqueued = micros(input.enqueued);
+        standard.enq_timestamp.set(frame, enqueued.into());
+        standard.enq_qdepth.set(frame, input.enqueue_packets.into());
+        let waited = micros(input.dequeued).saturating_sub(enqueued);
+        standard.deq_timedelta.set(frame, waited.into());
+        standard.deq_qdepth.set(frame, input.dequeue_packets.into());
+        standard.egress_rid.set(frame, input.rid.into());
+        standard.egress_port.set(frame, input.port.0.into());
+        // Any port but the one that means "drop"; bmv2's choice, cut to nine bits.
+        standard.egress_spec.set(frame, DROP_PORT + 1);
+        standard.packet_length.set(frame, phv.length.into());
+    }
+
+    fn run_egress(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> Result<EgressOutput, Halt> {
+        // A packet that brings nothing along has no headers that egress could know.
+        let Some(mut phv) = carried.0 else { return Ok(EgressOutput::default()) };
+        self.begin_egress(input, &phv);
+        let before = self.blocks.egress.header_bytes();
+        let egress = &mut self.blocks.egress;
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        self.interpreter.run_control(egress.unit, &mut egress.frame, None, tables, runtime)?;
+        let egress = &self.blocks.egress;
+        phv.length = (phv.length + egress.header_bytes()).saturating_sub(before);
+        let mut out = EgressOutput::default();
+        if let Some(request) = self.runtime.pass.clone.take() {
+            egress.save(&mut phv);
+            let kept = self.preserved(&phv, request.fields, InstanceType::EgressClone);
+            out.mirror = Some(Mirror {
+                session: request.session,
+                direction: MirrorDirection::Egress,
+                packet: packet.clone(),
+                header_len: 0,
+                carried: Carried(Some(kept)),
+            });
+        }
+        let egress = &self.blocks.egress;
+        if egress.standard.egress_spec.get(&egress.frame) != DROP_PORT {
+            self.after_egress(packet, &mut phv, &mut out)?;
+        }
+        self.spare.push(phv);
+        Ok(out)
+    }
+
+    /// What is done with a packet that egress has not dropped.
+    fn after_egress(
+        &mut self,
+        packet: Packet,
+        phv: &mut Phv,
+        out: &mut EgressOutput,
+    ) -> Result<(), Halt> {
+        let sent = self.deparse(packet, phv.consumed)?;
+        if let Some(list) = self.runtime.pass.recirculate {
+            self.blocks.egress.save(phv);
+            out.recirculate = true;
+            out.carried = Carried(Some(self.preserved(phv, list, InstanceType::Recirculated)));
+        }
+        out.packet = Some(sent);
+        Ok(())
+    }
+
+    /// Updates checksums, writes the headers and puts the payload behind them.
+    fn deparse(&mut self, packet: Packet, consumed: u64) -> Result<Packet, Halt> {
+        let Blocks { egress, compute, deparser, .. } = &mut self.blocks;
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        deparser.reset();
+        if compute.idle {
+            egress.hand_on(deparser);
+        } else {
+            runtime.keep_payload(&packet, consumed);
+            compute.reset();
+            egress.hand_on(compute);
+            self.interpreter.run_control(
+                compute.unit,
+                &mut compute.frame,
+                None,
+                tables,
+                runtime,
+            )?;
+            compute.hand_on(deparser);
+        }
+        self.written.clear();
+        let out = Some(&mut self.written);
+        self.interpreter.run_control(deparser.unit, &mut deparser.frame, out, tables, runtime)?;
+        self.written.align();
+        let mut sent = rewritten(packet, self.written.bytes(), consumed);
+        if let Some(length) = self.runtime.pass.truncate {
+            sent.truncate(Bytes(length.into()));
+        }
+        Ok(sent)
+    }
+}
+
+/// A packet with other headers in place of the bits that the parser took.
+fn rewritten(mut packet: Packet, headers: &[u8], consumed: u64) -> Packet {
+    let consumed = consumed.div_ceil(8) as usize;
+    let (len, kept) = (packet.bytes.len(), consumed.min(packet.bytes.len()));
+    if kept == headers.len() {
+        packet.bytes[..kept].copy_from_slice(headers);
+    } else {
+        let mut bytes = HeaderBytes::with_capacity(headers.len() + len - kept);
+        bytes.extend_from_slice(headers);
+        bytes.extend_from_slice(&packet.bytes[kept..]);
+        packet.bytes = bytes;
+    }
+    packet.zeros = packet.zeros.saturating_sub((consumed - kept) as u32);
+    packet
+}
+
+impl DataPlane for V1Model {
+    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+        self.ingress_carrying(input, packet, Carried::default())
+    }
+
+    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+        self.egress_carrying(input, packet, Carried::default())
+    }
+
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> IngressOutput {
+        self.run_ingress(input, packet, carried).unwrap_or_else(|halt| {
+            self.runtime.faults.halted(&halt);
+            IngressOutput::default()
+        })
+    }
+
+    fn egress_carrying(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> EgressOutput {
+        self.run_egress(input, packet, carried).unwrap_or_else(|halt| {
+            self.runtime.faults.halted(&halt);
+            EgressOutput::default()
+        })
+    }
+
+    fn architecture(&self) -> Architecture {
+        Architecture::V1Model
+    }
+
+    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
+        Some(self)
+    }
+}

@@ -1,0 +1,28 @@
+//! What a v1model program cannot ask for, each with its code, its reason and its cure.
+//!
+//! Codes: `V01` the package, `V02` externs.
+
+pub use crate::rule::{Refusal, Rule};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
+        $(#[doc = $title]
+        pub static $name: Rule = Rule { code: $code, title: $title, reason: $reason, cure: $cure, program: "" };)*
+
+        /// All rules in the order of their codes.
+        pub static ALL: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    PACKAGE "V0101" "`main` is a `V1Switch` of six blocks"
+        "parser, checksum verification, ingress, egress, checksum update and deparser are what the switch runs"
+        "write `V1Switch(MyParser(), MyVerifyChecksum(), MyIngress(), MyEgress(), MyComputeChecksum(), MyDeparser()) main;`"
+
+    UNKNOWN_EXTERN "V0201" "only the externs of v1model.p4 do something"
+        "an extern that a program declares by itself has no meaning here, as in bmv2 without a plug-in"
+        "use an extern of v1model.p4, or write the function in P4"
+    EXTERN_ARGUMENT "V0202" "an extern's constructor has arguments that it can work with"
+        "sizes and algorithms are fixed when the program is loaded"
+        "give a constant in range"
+}

@@ -1,0 +1,89 @@
+//! What a hash, a checksum or a digest is computed of.
+//!
+//! As in bmv2: the fields one behind the other, the last byte filled up with zeros *behind* them,
+//! and the fields of a header that is not valid left out.
+
+use sojourn_p4::interp::{Context, PacketOut};
+use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
+
+/// A list of fields.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Input {
+    pieces: Vec<Piece>,
+    /// Which algorithm, for hashes and checksums: index into the runtime's list.
+    pub algorithm: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    /// The validity of the header that it is a field of.
+    valid: Option<Slot>,
+    value: Value,
+}
+
+impl Input {
+    /// The fields of a value in a unit.
+    pub fn new(value: &Value, unit: &Unit, algorithm: u32) -> Input {
+        let mut input = Input { pieces: Vec::new(), algorithm };
+        input.add(value, unit);
+        input
+    }
+
+    fn add(&mut self, value: &Value, unit: &Unit) {
+        match value {
+            Value::Scalar(expr) => {
+                self.pieces.push(Piece { valid: header_of(expr, unit), value: value.clone() });
+            }
+            Value::VarBit(length, _) => {
+                self.pieces.push(Piece { valid: header_of(length, unit), value: value.clone() });
+            }
+            Value::Header { valid, fields, .. } => {
+                let slot = slot(valid);
+                for field in fields {
+                    self.pieces.push(Piece { valid: slot, value: field.clone() });
+                }
+            }
+            Value::Union { members: parts, .. }
+            | Value::Struct { fields: parts, .. }
+            | Value::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| self.add(part, unit));
+            }
+            Value::String(_) => {}
+        }
+    }
+
+    /// Writes the bytes.
+    pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) {
+        out.clear();
+        for piece in &self.pieces {
+            if piece.valid.is_none_or(|valid| ctx.frame().get(valid) != 0) {
+                ctx.append_value(&piece.value, out);
+            }
+        }
+        out.align();
+    }
+}
+
+fn slot(expr: &Expr) -> Option<Slot> {
+    match &expr.kind {
+        ExprKind::Slot(slot) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// The validity slot of the header that a plain field belongs to.
+pub(crate) fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
+    header_of_slot(slot(expr)?, unit)
+}
+
+/// The same for a slot: the nearest slot before it that is the validity of its name's header.
+pub(crate) fn header_of_slot(slot: Slot, unit: &Unit) -> Option<Slot> {
+    let name = &unit.slots.get(slot.index())?.name;
+    let is_validity = |at: &usize| {
+        let header = unit.slots[*at].name.strip_suffix(".$valid$");
+        header.is_some_and(|header| {
+            name.strip_prefix(header).is_some_and(|rest| rest.starts_with('.'))
+        })
+    };
+    (0..slot.index()).rev().find(is_validity).map(|at| Slot(at as u32))
+}

@@ -14,6 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from sojourn import _core
 from sojourn.agree.grid import Cell, cells, simulated_controls
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, side
@@ -79,14 +82,18 @@ class Bench:
         plan = plan_scenario(scenario, ground=ground)
         rows = self.folder / "rows"
         result = read_result(record(plan, rows, ground=ground))
-        summary = next(iter(result.aqms.values())).summary
+        aqm = next(iter(result.aqms.values()))
+        summary = aqm.summary
         lost = summary.aqm_drops + summary.tail_drops
+        settled_mean, settled_loss = _settled(aqm.packets, self.duration // 3)
         measured.runs[name].append(
             Figures(
                 mean=(summary.mean or 0) / 1e6,
                 p95=(summary.p95 or 0) / 1e6,
                 utilisation=100 * summary.utilisation,
                 loss=100 * lost / max(summary.packets, 1),
+                settled_mean=settled_mean,
+                settled_loss=settled_loss,
             )
         )
         if name != "sim":
@@ -137,6 +144,16 @@ class Bench:
             fresh.replace(path)
         except OSError as error:
             raise output_error(error, shown(path)) from error
+
+
+def _settled(packets: pa.Table, begin: int) -> tuple[float, float]:
+    """Mean delay in ms and loss in % of the packets from `begin` on."""
+    rows = packets.filter(pc.greater(packets["dequeued"], begin))
+    verdict = rows["verdict"].cast("string")
+    queued = rows.filter(pc.not_equal(verdict, "tail"))
+    mean = pc.mean(pc.subtract(queued["dequeued"], queued["enqueued"])).as_py() or 0.0
+    lost = pc.sum(pc.is_in(verdict, pa.array(["aqm", "tail"]))).as_py() or 0
+    return mean / 1e6, 100 * lost / max(rows.num_rows, 1)
 
 
 @cache

@@ -32,6 +32,13 @@ _TOLERANCES = (
     f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
     f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."
 )
+_STYLE = """
+  .outside { color: #b3261e; font-weight: 600; }
+  td small { color: #6b7280; font-weight: 400; }
+  .result td, .result th { white-space: nowrap; vertical-align: top; }
+  .result tr:first-child th:last-child { text-align: left; }
+  .result td.why { text-align: left; white-space: normal; min-width: 13rem; }
+"""
 _CLASSIC = ("cubic", "newreno")
 
 
@@ -59,7 +66,8 @@ def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
     return [
         f"Each cell is one scenario, run for {duration / 1e9:g} s on both grounds: the simulator, "
         f"and {kernels or 'no kernel yet'}. Figures are of whole runs, slow start included; the "
-        f"median of {repeats} runs with different seeds, and below it the least and the most.",
+        f"median of {repeats} runs with different seeds, and below it half the distance from the "
+        "least to the most.",
         _TOLERANCES,
     ]
 
@@ -85,8 +93,7 @@ def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -
     rows = "".join(_row(m) for m in measured)
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{TITLE}</title>\n'
-        f"<style>{_style()} .outside {{ color: #b3261e; font-weight: 600; }} "
-        "td small { color: #6b7280; } td.why { text-align: left !important; max-width: 16rem; }"
+        f"<style>{_style()}{_STYLE}"
         f"</style>\n<h1>{TITLE}</h1>\n{paragraphs}<ul>{results}</ul>"
         f"<p>Made by</p><pre>{escape(chr(10).join(commands))}</pre>"
         f'<div class="scroll"><table class=result><tr><th>cell</th>{heads}<th>outside</th></tr>'
@@ -137,7 +144,10 @@ def _one(side: Side | None, name: str, which: str) -> str:
 
 
 def _spread(side: Side | None, name: str) -> str:
-    return "-" if side is None else f"{_one(side, name, 'low')} to {_one(side, name, 'high')}"
+    if side is None or side.runs < 2:
+        return "-"
+    half = (getattr(side.high, name) - getattr(side.low, name)) / 2
+    return f"±{FIGURES[name][1].format(half)}"
 
 
 def remark(m: Measured) -> str:

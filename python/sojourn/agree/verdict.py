@@ -21,6 +21,9 @@ class Figures:
     p95: float
     utilisation: float
     loss: float
+    settled_mean: float
+    """Mean delay without the run's first third, and with it slow start."""
+    settled_loss: float
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -63,23 +66,39 @@ def compare(simulated: Side, kernel: Side) -> Verdict:
     outside = []
     if abs(ours.utilisation - theirs.utilisation) > UTILISATION_POINTS:
         outside.append("utilisation")
-    if abs(ours.mean - theirs.mean) > max(DELAY_SHARE * theirs.mean, DELAY_MS):
+    if not _delay_agrees(ours.mean, theirs.mean):
         outside.append("mean")
-    if abs(ours.loss - theirs.loss) > max(LOSS_SHARE * theirs.loss, LOSS_POINTS):
+    if not _loss_agrees(ours.loss, theirs.loss):
         outside.append("loss")
     return Verdict(tuple(outside), _why(outside, simulated, kernel))
 
 
+def _delay_agrees(ours: float, theirs: float) -> bool:
+    return abs(ours - theirs) <= max(DELAY_SHARE * theirs, DELAY_MS)
+
+
+def _loss_agrees(ours: float, theirs: float) -> bool:
+    return abs(ours - theirs) <= max(LOSS_SHARE * theirs, LOSS_POINTS)
+
+
 def _why(outside: Sequence[str], simulated: Side, kernel: Side) -> str:
-    """What the repeats themselves say of the reason."""
+    """What the figures themselves say of the reason: chance, slow start, or neither."""
     if not outside:
         return ""
-    if min(simulated.runs, kernel.runs) < 2:
-        return "one run only; --repeat shows how much of it is chance"
-    apart = [name for name in outside if not _overlap(simulated, kernel, name)]
-    if not apart:
+    many = min(simulated.runs, kernel.runs) > 1
+    if many and all(_overlap(simulated, kernel, name) for name in outside):
         return "chance: the repeats of both overlap"
-    return f"not chance: the repeats of both are apart in {' and '.join(apart)}"
+    ours, theirs = simulated.median, kernel.median
+    settled = (
+        f"without the first third of the run {ours.settled_mean:.2f} / {theirs.settled_mean:.2f} "
+        f"ms, loss {ours.settled_loss:.2f} / {theirs.settled_loss:.2f} %"
+    )
+    slow_start = _delay_agrees(ours.settled_mean, theirs.settled_mean) and _loss_agrees(
+        ours.settled_loss, theirs.settled_loss
+    )
+    if slow_start and "utilisation" not in outside:
+        return f"slow start: {settled}"
+    return f"not slow start alone: {settled}"
 
 
 def _overlap(one: Side, other: Side, name: str) -> bool:

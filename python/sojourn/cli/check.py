@@ -41,9 +41,7 @@ def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help=f"What the program must be for: {' or '.join(TARGETS)}."
-        ),
+        typer.Option(metavar="NAME", help=f"What the program must be for: {' or '.join(TARGETS)}."),
     ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")

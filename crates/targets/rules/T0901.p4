@@ -1,4 +1,4 @@
-//! T0901: a mirror header is at most 32 bytes of whole bytes.
+//! T0901: a mirror header is at most 32 bytes.
 
 header big_copy_h {
     bit<32> src_addr;

@@ -46,6 +46,15 @@ pub(super) enum CallKind {
     Constructor,
 }
 
+/// The type of an argument where an object left its own type open (`RegisterAction<T, _, U>`) and a
+/// number without width is handed in: 32 bits, as for the compiler's back ends.
+fn number_of_object(param: &Param, ty: Type, object: &Substitution) -> Type {
+    match &param.ty {
+        Type::Var(var) if ty == Type::InfInt && object.contains_key(&var.id) => Type::Bit(32),
+        _ => ty,
+    }
+}
+
 /// Arguments at their places.
 pub(super) struct BoundCall {
     pub type_args: Vec<Type>,
@@ -255,6 +264,7 @@ impl Checker<'_> {
             let param = &signature.params[at];
             let ty = self.resolved(&wanted[at]);
             let ty = if generic { self.well_formed(ty, span) } else { ty };
+            let ty = if kind == CallKind::Extern { number_of_object(param, ty, outer) } else { ty };
             args.push(match slot {
                 Slot::Absent => Arg::Absent,
                 Slot::Default => self.default_arg(param, &ty, span),

@@ -214,6 +214,21 @@ fn a_resubmitted_packet_comes_back_with_its_data_in_place_of_port_metadata() {
 }
 
 #[test]
+fn resubmitted_data_of_no_whole_bytes_begins_at_the_front() {
+    let parts = Parts {
+        types: "header flag_h { bit<1> again; bit<6> rest; }",
+        ingress_apply: "id.resubmit_type = 1; id.drop_ctl = 1; m.tag = 1;",
+        ingress_deparser: (
+            "Resubmit(1) resubmit;",
+            "if (d.resubmit_type == 1) { resubmit.emit<flag_h>({ m.tag[0:0], 6w0 }); }",
+        ),
+        ..Parts::default()
+    };
+    let again = ingress(parts).resubmit.unwrap();
+    assert_eq!(again.bytes[..8], [0x80, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
 fn digests_wait_for_the_control_plane() {
     let parts = Parts {
         types: "struct note_t { bit<16> word; bit<48> address; }",

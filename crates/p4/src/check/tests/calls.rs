@@ -172,3 +172,15 @@ fn a_function_must_return_on_every_path() {
     assert_eq!(f("return true;"), ["E0501"]);
     assert_eq!(f("return;"), ["E0801"]);
 }
+
+#[test]
+fn a_number_for_a_type_that_an_object_left_open_has_32_bits() {
+    let program = typed(
+        "extern R<T, I> { R(); T execute(in I index); }\n\
+         control d() { R<bit<8>, _>() r; apply { r.execute(0); r.execute(7); } }\n",
+    );
+    for statement in &program.controls[0].body {
+        let StmtKind::Call(call) = &statement.kind else { panic!("no call") };
+        assert!(matches!(&call.args[0], Arg::In(value) if value.ty == Type::Bit(32)));
+    }
+}

@@ -44,6 +44,11 @@ impl Bits {
         self.place == other.place && self.low <= other.high && other.low <= self.high
     }
 
+    /// True if all bits of `other` are among these.
+    pub fn covers(&self, other: &Bits) -> bool {
+        self.place == other.place && self.low <= other.low && other.high <= self.high
+    }
+
     /// How many bits.
     pub fn width(&self) -> u32 {
         self.high - self.low + 1

@@ -10,7 +10,7 @@
 //! | control | runs only if the earlier one says so | 0 |
 
 use super::bits::{Bits, Place};
-use super::node::{Kind, Node, Reader};
+use super::node::{Kind, Node, Reader, Write};
 use serde::Serialize;
 use sojourn_p4::ir::ObjectId;
 use sojourn_p4::source::Span;
@@ -73,7 +73,8 @@ impl Graph {
             control_edge(&nodes, node, &mut edges);
             for read in &node.reads {
                 let field = Some((read.bits, Some(read.by)));
-                for from in earlier(&writers, &nodes, node, &read.bits) {
+                let since = barrier(&writers, &nodes, node, &read.bits);
+                for from in earlier(&writers, &nodes, node, &read.bits, since) {
                     write_edges(
                         &nodes[from],
                         from,
@@ -85,10 +86,11 @@ impl Graph {
             }
             for write in &node.writes {
                 let field = Some((write.bits, None));
-                for from in earlier(&writers, &nodes, node, &write.bits) {
+                let since = barrier(&writers, &nodes, node, &write.bits);
+                for from in earlier(&writers, &nodes, node, &write.bits, since) {
                     write_edges(&nodes[from], from, field, Dependency::Output, &mut edges);
                 }
-                for from in earlier(&readers, &nodes, node, &write.bits) {
+                for from in earlier(&readers, &nodes, node, &write.bits, since) {
                     let read = nodes[from].reads.iter().find(|r| r.bits.overlap(&write.bits));
                     edges.extend(read.map(|read| Edge {
                         from,
@@ -158,14 +160,33 @@ impl Dependency {
     }
 }
 
+/// Those of the `known` nodes that `node` has to wait for because of `bits`, the latest first. What
+/// comes before a write that always lies between is waited for by that write.
 fn earlier<'a>(
     known: &'a HashMap<Place, Vec<usize>>,
     nodes: &'a [Node],
     node: &'a Node,
     bits: &Bits,
+    barrier: usize,
 ) -> impl Iterator<Item = usize> + 'a {
     let list = known.get(&bits.place).map_or(&[][..], Vec::as_slice);
-    list.iter().copied().filter(|from| !node.excludes(&nodes[*from]))
+    let since = list.iter().rev().take_while(move |from| **from >= barrier);
+    since.copied().filter(|from| !node.excludes(&nodes[*from]))
+}
+
+/// The latest node that writes all of `bits` wherever `node` runs, and not by a mere copy.
+fn barrier(
+    writers: &HashMap<Place, Vec<usize>>,
+    nodes: &[Node],
+    node: &Node,
+    bits: &Bits,
+) -> usize {
+    let list = writers.get(&bits.place).map_or(&[][..], Vec::as_slice);
+    let covers = |writer: &Node| {
+        let whole = |write: &Write| !write.copied && write.bits.covers(bits);
+        node.path.starts_with(&writer.path) && writer.writes.iter().any(whole)
+    };
+    list.iter().rev().copied().find(|from| covers(&nodes[*from])).unwrap_or(0)
 }
 
 fn control_edge(nodes: &[Node], node: &Node, edges: &mut Vec<Edge>) {

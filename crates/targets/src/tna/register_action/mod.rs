@@ -197,12 +197,18 @@ fn compile_action<'p>(
     shape: Shape,
     shared: &mut Resources<'p>,
 ) -> Result<CompiledAction, Refusal> {
-    let entry = action.type_args.first().unwrap_or(&Type::Unknown);
-    if Shape::of(entry, action.span)? != shape {
+    let method = action.methods.iter().find(|method| &*method.name == "apply");
+    let entry = match action.type_args.first() {
+        // `RegisterAction<_, _, U>`: what `apply` takes.
+        None | Some(Type::Unknown) => {
+            method.and_then(|m| m.params.first()).map_or(&Type::Unknown, |param| &param.ty)
+        }
+        Some(entry) => entry,
+    };
+    if Shape::of(entry, action.span).ok() != Some(shape) {
         let message = format!("an action on `{entry}` for a register of another entry type");
         return Err(rules::ACTION_TYPE.refuse(action.span, message));
     }
-    let method = action.methods.iter().find(|method| &*method.name == "apply");
     let (Some(method), Some(unit)) = (method, action.unit) else {
         let message = "a register action without an `apply` inside a control";
         return Err(rules::STATEMENT.refuse(action.span, message));

@@ -253,6 +253,12 @@ fn two_assignments_that_may_coincide_are_or_ed_and_told() {
 }
 
 #[test]
+fn a_zero_that_is_always_assigned_first_changes_nothing() {
+    let text = compiled("bit<32>", "", "v = 0; if (m.a == 1) { v = m.b; }");
+    assert!(text.ends_with("lo1: alu_a 0\nlo2: alu_b phv_hi if cmplo"), "{text}");
+}
+
+#[test]
 fn a_read_behind_an_assignment_means_the_old_value_and_is_told() {
     let body = "v.first = m.a; v.second = v.first;";
     assert_eq!(warnings("pair_t", "", body), ["T0350"]);
@@ -409,6 +415,12 @@ fn a_one_bit_register_is_set_cleared_and_read() {
 #[test]
 fn entries_of_other_types_are_refused() {
     assert_eq!(refusal("bit<48>", "", "v = 1;"), "T0101");
+    let narrow = "Register<bit<8>, bit<9>>(512) reg;
+        RegisterAction<bit<3>, bit<9>, bit<3>>(reg) act = { void apply(inout bit<3> v) { v = 1; } };";
+    assert_eq!(parts(narrow).refused()[0].0, "T0102");
+    let open = "Register<bit<8>, bit<9>>(512) reg;
+        RegisterAction<_, _, bit<8>>(reg) act = { void apply(inout bit<8> v) { v = 1; } };";
+    assert_eq!(action(&parts(open).loaded(), "act").instruction.to_string(), "lo1: alu_a 1");
     assert_eq!(refusal("bit<64>", "", "v = 1;"), "T0804", "the chip has it, this tool does not");
     assert_eq!(refusal("bit<12>", "", "v = 1;"), "T0101");
 }

@@ -33,7 +33,7 @@ rules! {
         "the program asks for something this tool does not have yet"
         "leave it out for the simulation, for instance under an #ifdef"
 
-    MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes of whole bytes"
+    MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"
         "carry fewer fields"
     RESUBMIT_HEADER "T0902" "resubmitted metadata is at most 8 bytes"

@@ -31,9 +31,10 @@ impl Runtime {
     }
 
     /// `resubmit.emit(header)`; the bytes behind the header up to eight are zero.
-    pub(super) fn request_resubmit(&mut self, bits: u32, call: &ExternCall, ctx: &Context<'_>) {
+    pub(super) fn request_resubmit(&mut self, call: &ExternCall, ctx: &Context<'_>) {
         let mut data: SmallVec<[u8; 8]> = match value(call, 0) {
-            Some(header) => SmallVec::from_slice(self.bytes_of(header, bits, ctx)),
+            // The parser finds the first field at the front, whatever is left of the last byte.
+            Some(header) => SmallVec::from_slice(self.bytes_from_front(header, ctx)),
             None => SmallVec::new(),
         };
         data.resize(8, 0);

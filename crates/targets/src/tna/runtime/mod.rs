@@ -90,9 +90,7 @@ pub(crate) enum Site {
     Mirror {
         bits: u32,
     },
-    Resubmit {
-        bits: u32,
-    },
+    Resubmit,
     Digest(u32),
     MinMax {
         min: bool,
@@ -164,6 +162,14 @@ impl Runtime {
     pub(crate) fn bytes_of(&mut self, value: &Value, bits: u32, ctx: &Context<'_>) -> &[u8] {
         self.scratch.clear();
         self.scratch.append(0, bits.next_multiple_of(8) - bits);
+        ctx.append_value(value, &mut self.scratch);
+        self.scratch.align();
+        self.scratch.bytes()
+    }
+
+    /// A value as bytes, filled up with zeros behind.
+    pub(crate) fn bytes_from_front(&mut self, value: &Value, ctx: &Context<'_>) -> &[u8] {
+        self.scratch.clear();
         ctx.append_value(value, &mut self.scratch);
         self.scratch.align();
         self.scratch.bytes()
@@ -245,7 +251,7 @@ impl Runtime {
             }
             Site::Priority => self.pass.priority = scalar(call, 0, ctx) as u8,
             Site::Mirror { bits } => self.request_mirror(bits, call, ctx),
-            Site::Resubmit { bits } => self.request_resubmit(bits, call, ctx),
+            Site::Resubmit => self.request_resubmit(call, ctx),
             Site::Digest(digest) => self.pack_digest(digest, call, ctx),
             Site::MinMax { min } => numbers::min_max(min, call, ctx),
             Site::FunnelShift => numbers::funnel_shift(call, ctx),

@@ -257,7 +257,10 @@ fn site(
         ("ParserCounter", "is_negative") => Site::CounterIsNegative,
         ("ParserPriority", "set") => Site::Priority,
         ("Mirror", "emit") => Site::Mirror { bits: mirror_header(call)? },
-        ("Resubmit", "emit") => Site::Resubmit { bits: resubmit_header(call)? },
+        ("Resubmit", "emit") => {
+            check_resubmit_header(call)?;
+            Site::Resubmit
+        }
         ("Digest", "pack") => Site::Digest(place()),
         _ => {
             let message = format!("{of}.{name} is not simulated");
@@ -338,18 +341,22 @@ fn function(call: &ExternCall) -> Result<Site, Refusal> {
 
 fn mirror_header(call: &ExternCall) -> Result<u32, Refusal> {
     let bits = argument_bits(call, 1);
-    if bits.is_multiple_of(8) && bits <= MIRROR_BITS {
-        return Ok(bits);
+    if bits > MIRROR_BITS {
+        let message = format!("a mirror header of {bits} bits");
+        return Err(rules::MIRROR_HEADER.refuse(call.span, message));
     }
-    let message = format!("a mirror header of {bits} bits");
-    Err(rules::MIRROR_HEADER.refuse(call.span, message))
+    if !bits.is_multiple_of(8) {
+        let message = format!("a mirror header of {bits} bits, no whole bytes, is not simulated");
+        return Err(rules::UNSUPPORTED.refuse(call.span, message));
+    }
+    Ok(bits)
 }
 
-fn resubmit_header(call: &ExternCall) -> Result<u32, Refusal> {
+fn check_resubmit_header(call: &ExternCall) -> Result<(), Refusal> {
     let bits = argument_bits(call, 0);
-    if bits.is_multiple_of(8) && bits <= RESUBMIT_BITS {
-        return Ok(bits);
+    if bits > RESUBMIT_BITS {
+        let message = format!("resubmitted metadata of {bits} bits");
+        return Err(rules::RESUBMIT_HEADER.refuse(call.span, message));
     }
-    let message = format!("resubmitted metadata of {bits} bits");
-    Err(rules::RESUBMIT_HEADER.refuse(call.span, message))
+    Ok(())
 }

@@ -42,10 +42,9 @@ pub(super) fn check_exclusive(
     writers.sort_by_key(|writer| writer.statement);
     for (index, second) in writers.iter().enumerate() {
         for first in writers[..index].iter().filter(|first| first.to == second.to) {
+            // A zero that is always there takes nothing from what is OR-ed to it.
             let switched_off = first.zero && first.mask == 0b1111;
-            if first.mask & second.mask == 0
-                || switched_off && !matches!(first.to, Destination::Memory(_))
-            {
+            if first.mask & second.mask == 0 || switched_off {
                 continue;
             }
             let certain =

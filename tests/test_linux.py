@@ -17,7 +17,7 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.folder import RunFolder
-from sojourn.linux import guest_process, needs
+from sojourn.linux import guest_process, host_kernel, needs
 from sojourn.linux.guest_process import GuestError, run_guest
 from sojourn.linux.kernel import Kernel
 from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA
@@ -237,6 +237,36 @@ def test_what_the_ground_cannot_do_is_refused_before_anything_is_written(
     assert done.returncode == 2
     assert complaint in " ".join(done.stderr.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_the_hosts_own_kernel_can_be_the_ground(sojourn: Sojourn, tmp_path: Path) -> None:
+    try:
+        host_kernel.require_host([("bfifo", "sch_fifo")], delays=False)
+    except host_kernel.HostKernelError as error:
+        pytest.skip(str(error).splitlines()[0])
+    flows = '[[flows]]\ncount = 2\nrtt = "0 ms"\n'
+    (tmp_path / "two.toml").write_text(SCENARIO.partition("[[flows]]")[0] + flows)
+    done = sojourn(
+        "run", "two.toml", "--aqm", "fifo", "--on", "linux", "--kernel", "host",
+        "--accept-disturbed", "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    described = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert described["ground"]["kernel"] == os.uname().release
+    rows = pq.read_table(tmp_path / "out" / "fifo" / "packets.parquet")
+    assert set(rows["flow"].to_pylist()) == {0, 1}
+    assert "senders" not in os.listdir("/run/netns") if Path("/run/netns").is_dir() else True
+
+
+def test_what_the_hosts_kernel_lacks_is_named_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(host_kernel, "_has", lambda kind: kind not in ("codel", "netem"))
+    with pytest.raises(host_kernel.HostKernelError, match="has no sch_codel, sch_netem\n"):
+        host_kernel.require_host([("codel", "sch_codel")], delays=True)
+    host_kernel.require_host([("codel", "sch_codel")][:0], delays=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(host_kernel.HostKernelError, match="needs root; --kernel uml does not"):
+        host_kernel.require_host([], delays=False)
 
 
 def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:

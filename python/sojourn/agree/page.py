@@ -54,7 +54,7 @@ def summary(measured: Sequence[Measured]) -> list[str]:
             share = 100 * good / len(verdicts)
             lines.append(f"{name}: {good} of {len(verdicts)} cells within ({share:.0f} %).")
     if lacking := sum(m.verdict is None for m in measured):
-        lines.append(f"{lacking} cells have no figures of one ground.")
+        lines.append(f"Cells without figures of one ground: {lacking}.")
     return lines
 
 

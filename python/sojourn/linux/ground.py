@@ -83,7 +83,8 @@ class Linux:
             _check_config(plan, run)
         if self.kernel.is_host:
             aqms = [qdisc_of(run.config) for run in plan.runs]
-            require_host((aqm.kind, aqm.module) for aqm in aqms)
+            delays = any(flow["rtt"] for run in plan.runs for flow in run.config["flows"])
+            require_host(((aqm.kind, aqm.module) for aqm in aqms), delays=delays)
 
     def run(
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]

@@ -12,24 +12,25 @@ from functools import cache
 from sojourn.errors import SojournError
 from sojourn.linux.needs import find_program
 
-_BASE = {"htb": "sch_htb", "netem": "sch_netem", "prio": "sch_prio"}
-"""Qdiscs that every run needs, and their modules."""
+_SHAPER = {"htb": "sch_htb"}
+_DELAYS = {"netem": "sch_netem", "prio": "sch_prio"}
+"""Qdiscs and their modules: of every run, and of runs with round-trip times."""
 
 
 class HostKernelError(SojournError):
     """The machine's own kernel cannot be the ground."""
 
 
-def require_host(qdiscs: Iterable[tuple[str, str]]) -> None:
+def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
     """`HostKernelError` names the modules that the running kernel lacks.
 
-    `qdiscs` are the AQMs' kinds, each with its module.
+    `qdiscs` are the AQMs' kinds, each with its module; `delays` if there are round-trip times.
     """
     if os.geteuid() != 0:
         raise HostKernelError(
             "--kernel host makes network namespaces and needs root; --kernel uml does not"
         )
-    wanted = _BASE | dict(qdiscs)
+    wanted = _SHAPER | dict(qdiscs) | (_DELAYS if delays else {})
     lacking = sorted({module for kind, module in wanted.items() if not _has(kind)})
     if lacking:
         raise HostKernelError(

@@ -1,0 +1,144 @@
+"""`sojourn agree` without a guest: the grid, the verdicts, what is kept and shown."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import Sojourn
+from sojourn.agree import page
+from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Cell, cells
+from sojourn.agree.measure import Bench, Measured
+from sojourn.agree.verdict import Figures, compare, side
+from sojourn.errors import ScenarioError
+from sojourn.ground import SIMULATOR
+from sojourn.linux.ground import Linux
+from sojourn.linux.kernel import Kernel
+from sojourn.runner import plan_scenario
+
+KERNEL = Figures(
+    mean=10.0, p95=20.0, utilisation=98.0, loss=1.0, settled_mean=8.0, settled_loss=0.5
+)
+
+
+def outside(**changes: float) -> tuple[str, ...]:
+    return compare(side([replace(KERNEL, **changes)]), side([KERNEL])).outside
+
+
+def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -> None:
+    everything = list(cells())
+    assert len(everything) == 5 * 4 * 2 * 2 * 3
+    assert len({cell.name for cell in everything}) == len(everything)
+
+
+@pytest.mark.parametrize("aqm", AQMS)
+@pytest.mark.parametrize("rate", RATES)
+def test_a_cell_means_the_same_on_both_grounds(aqm: str, rate: int) -> None:
+    cell = Cell(aqm, FLOWS[0], rate, RTTS[0], "cubic")
+    scenario = cell.scenario(10**9, seed=1)
+    plan_scenario(scenario, ground=SIMULATOR)
+    plan = plan_scenario(scenario, ground=Linux(Kernel(Path("/nowhere"))))
+    from sojourn.linux.job import qdisc_of
+
+    assert qdisc_of(plan.runs[0].config).differences == ()
+
+
+def test_a_filter_that_is_not_of_the_grid_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="--flows 7: not in the grid, which has 1, 3, 10, 30"):
+        list(cells(flows=[7]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ()),
+        ({"utilisation": 96.1}, ()),
+        ({"utilisation": 95.9}, ("utilisation",)),
+        ({"mean": 11.4}, ()),
+        ({"mean": 11.6}, ("mean",)),
+        ({"mean": 8.4}, ("mean",)),
+        ({"loss": 1.24}, ()),
+        ({"loss": 1.26}, ("loss",)),
+        ({"p95": 99.0}, ()),
+        ({"mean": 12.0, "loss": 0.0}, ("mean", "loss")),
+    ],
+)
+def test_the_tolerances_are_relative(changes: dict[str, float], expected: tuple[str, ...]) -> None:
+    assert outside(**changes) == expected
+
+
+def test_small_figures_have_absolute_tolerances() -> None:
+    small = replace(KERNEL, mean=0.5, loss=0.01)
+    assert compare(side([replace(small, mean=1.4, loss=0.05)]), side([small])).outside == ()
+    assert compare(side([replace(small, mean=1.6)]), side([small])).outside == ("mean",)
+    assert compare(side([replace(small, loss=0.07)]), side([small])).outside == ("loss",)
+
+
+def test_the_reason_is_slow_start_if_the_rest_of_the_run_agrees() -> None:
+    ours = side([replace(KERNEL, mean=15.0)])
+    assert compare(ours, side([KERNEL])).why.startswith("slow start: ")
+    ours = side([replace(KERNEL, mean=15.0, settled_mean=12.0)])
+    assert compare(ours, side([KERNEL])).why.startswith("not slow start alone: ")
+
+
+def test_the_reason_is_chance_if_the_repeats_overlap() -> None:
+    ours = side([replace(KERNEL, mean=mean) for mean in (9.0, 12.0, 12.0)])
+    assert ours.median.mean == 12.0
+    assert compare(ours, side([KERNEL] * 3)).why == "chance: the repeats of both overlap"
+
+
+def test_figures_of_another_scenario_are_not_taken_up(tmp_path: Path) -> None:
+    cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
+    ground = Linux(Kernel(Path("/nowhere")))
+    bench = Bench(tmp_path, ground, 10**9, 1)
+    measured = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1"})
+    bench._write(measured)
+    assert bench.read(cell).runs == measured.runs
+    assert [m.cell for m in bench.all_kept()] == [cell]
+    longer = Bench(tmp_path, ground, 2 * 10**9, 1)
+    assert longer.read(cell).runs == {"sim": [], "linux": []}
+
+
+def test_figures_of_another_engine_are_measured_again_and_the_kernels_kept(tmp_path: Path) -> None:
+    cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
+    bench = Bench(tmp_path, Linux(Kernel(Path("/nowhere"))), 10**9, 1)
+    bench._write(Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1"}))
+    path = tmp_path / f"{cell.name}.json"
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps(kept | {"engine": "another"}))
+    assert bench.read(cell).runs == {"sim": [], "linux": [KERNEL]}
+
+
+def test_the_page_marks_what_is_outside_and_counts_what_agrees() -> None:
+    ground = {"kernel": "6.1", "clock": "virtual"}
+    good = Measured(
+        Cell("fifo", 1, RATES[0], RTTS[0], "cubic"), {"sim": [KERNEL], "linux": [KERNEL]}, ground
+    )
+    bad = Measured(
+        Cell("codel", 1, RATES[0], RTTS[0], "newreno"),
+        {"sim": [replace(KERNEL, loss=3.0)], "linux": [KERNEL]},
+        ground,
+    )
+    failed = Measured(Cell("pie", 1, RATES[0], RTTS[0], "bbr"), failed="linux: disturbed")
+    listed = [good, bad, failed]
+    assert page.summary(listed) == [
+        "CUBIC and NewReno: 1 of 2 cells within (50 %).",
+        "Cells without figures of one ground: 1.",
+    ]
+    html = page.html(listed, 10**10, ["sojourn agree"])
+    assert html.count('class="outside"') == 1
+    assert "3.00 / 1.00" in html
+    assert "linux: disturbed" in html
+    assert "Linux 6.1 in virtual time" in page.markdown(listed, 10**10, ["sojourn agree"])
+
+
+def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
+    for arguments, complaint in (
+        (("--aqm", "cake"), "--aqm cake: not in the grid"),
+        (("--flows", "many"), "--flows many: write numbers"),
+        (("--rate", "10"), "the unit is missing"),
+    ):
+        done = sojourn("agree", *arguments)
+        assert done.returncode == 2
+        assert complaint in " ".join(done.stderr.split())

@@ -74,7 +74,10 @@ def on_linux(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
         folder, "run", "small.toml", "--on", "linux", "--pcap", "--accept-disturbed", "--out", "out"
     )
     assert done.returncode == 0, done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    # PIE's t_update of 15 ms is no whole number of the kernel's ticks.
+    assert any(line.startswith("note    pie: t_update is 20 ms") for line in lines)
     return read_result(RunFolder.open(folder / "out"))
 
 
@@ -286,6 +289,12 @@ def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) ->
     # Both begin some tenths of a second late, and a block of 128 KiB is a quarter of the cap.
     assert 1e6 < tcp < 2.5e6
     assert 0.7e6 < udp < 1e6
+
+
+def test_what_is_for_linux_alone_is_refused_in_virtual_time(sojourn: Sojourn, small: Path) -> None:
+    done = sojourn("run", small, "--traffic", "iperf3")
+    assert done.returncode == 2
+    assert "are for --on linux" in done.stderr
 
 
 def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:

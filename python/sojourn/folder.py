@@ -47,7 +47,7 @@ class RunFolder:
     """Where it ran: `sim`, or another ground with what it says of itself."""
 
     @classmethod
-    def create(cls, path: Path, plan: Plan) -> Self:
+    def create(cls, path: Path, plan: Plan, ground: str = "sim") -> Self:
         """Makes the folder, in place of an earlier run's; `OutputError` if it is something else."""
         runs = tuple(
             RecordedRun(run.label, run.folder, run.family, run.variant, run.described, run.sources)
@@ -58,7 +58,7 @@ class RunFolder:
             "python": platform.python_version(),
             "libraries": {name: version(name) for name in _LIBRARIES},
         }
-        folder = cls(path, plan.name, plan.scenario, runs, provenance)
+        folder = cls(path, plan.name, plan.scenario, runs, provenance, {"name": ground})
         try:
             _clear(path)
             path.mkdir(parents=True, exist_ok=True)

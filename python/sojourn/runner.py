@@ -56,7 +56,7 @@ def record(
     ground: Ground = SIMULATOR,
 ) -> RunFolder:
     """Runs `plan` and leaves its rows in the folder `out`; `finish` makes the rest from them."""
-    folder = RunFolder.create(out, plan)
+    folder = RunFolder.create(out, plan, ground.name)
     progress = progress or Progress(plan.scenario.duration)
     return folder.on_ground(ground.run(plan, out, progress, refresh))
 

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from sojourn.cli.shared import AcceptDisturbed, Json, Kernel, app, open_console
 from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
+from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder, default_folder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import linux
@@ -47,6 +48,8 @@ def run(
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
     ground = SIMULATOR
+    if on != "linux" and (kernel, traffic, accept_disturbed) != ("uml", "sockets", False):
+        raise ScenarioError("--kernel, --traffic and --accept-disturbed are for --on linux")
     if on == "linux":
         ground = linux(kernel, accept_disturbed=accept_disturbed, traffic=traffic)
     plan = plan_scenario(

@@ -26,5 +26,16 @@ def show(result: Result, *, as_json: bool) -> None:
     console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
     for table in result_tables(result, console.width):
         console.print(table)
+    for note in _notes(result):
+        console.print(note, markup=False)
     console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
     console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)
+
+
+def _notes(result: Result) -> list[str]:
+    """What a ground has to say of its runs: what it did otherwise, what disturbed it."""
+    notes = []
+    for label, about in result.folder.ground.get("runs", {}).items():
+        said = [*about["differences"], *([about["disturbed"]] if about["disturbed"] else [])]
+        notes += [f"note    {label}: {text}" for text in said]
+    return notes

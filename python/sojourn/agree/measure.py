@@ -7,6 +7,7 @@ this one's are measured again.
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -80,7 +81,8 @@ class Bench:
         ground = SIMULATOR if name == "sim" else self.kernel
         scenario = cell.scenario(self.duration, seed)
         plan = plan_scenario(scenario, ground=ground)
-        rows = self.folder / "rows"
+        # Two calls may fill one folder.
+        rows = self.folder / f"rows-{os.getpid()}"
         result = read_result(record(plan, rows, ground=ground))
         aqm = next(iter(result.aqms.values()))
         summary = aqm.summary

@@ -116,7 +116,7 @@ control EgressDeparser(
     apply {
         if (eg_dprsr_md.mirror_type == CODEL_EXACT_MIRROR) {
             synchronise.emit<codel_exact_h>(md.codel.session, {
-                md.codel.kind, md.codel.queue, md.codel.drop_next, md.codel.count });
+                md.codel.kind, md.codel.queue, md.codel.correction, md.codel.added });
         }
 #ifdef CODEL_ECN
         if (hdr.ipv4.isValid()) {

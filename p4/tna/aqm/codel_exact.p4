@@ -8,47 +8,56 @@
 //     1   [above]               phase              delay
 //     2   [first_above]         ok_to_drop         phase
 //     3   [dropping]            was_dropping       ok_to_drop
-//     4   [drop_next]           base, recent       was_dropping
-//     5   [count] [last_count]  count, lastcount   base: here a packet is dropped or marked
+//     4   [schedule]            count              was_dropping
+//     5   [last_count]          last_number        count: here a packet is dropped or marked
 //         [drop_epoch]          last_epoch
-//     6    differences          delta, age         count, lastcount, last_epoch
-//     7    choose_count         count              delta, recent, age
+//         [step_taken]          taken              count
+//     6    differences          delta, age         count, last_number, last_epoch
+//     7    choose_count         count              delta, age
 //     8    control_law          spacing            count
-//     9    base + spacing       drop_next          -> mirrored copy -> port 68 -> egress again
+//     9    spacing - taken      correction         -> mirrored copy -> port 68 -> egress again
 //
-//   The copy, a synchronisation packet, passes the same stages: it writes drop_next in stage 4, at
-//   the start of a cycle with a remembered count also count and last_count in stage 5, and ends.
+//   The copy, a synchronisation packet, passes the same stages: it corrects drop_next, at the start
+//   of a cycle with a remembered count also number and last_count, and ends.
 //
 //   state        read by                  written by
 //   above        every data packet        every data packet: is it above TARGET?
 //   first_above  packets above TARGET     the first one: now + INTERVAL; each one for which that
 //                                         time has come: now
 //   dropping     every data packet        every data packet: ok_to_drop
-//   drop_next    packets with ok_to_drop  at a drop: now + INTERVAL; a microsecond later, by the
-//                                         copy: base + INTERVAL / sqrt(count)
-//   count        at a drop                entering: 1, corrected by the copy; later: + 1
-//   last_count   entering                 entering: 1, corrected by the copy
+//   schedule:    packets with ok_to_drop
+//    drop_next                            entering: now + INTERVAL; a later drop: + about
+//                                         INTERVAL / sqrt(count); the copy: + what that is wrong by
+//    number                               count + 1. Entering: 2; a later drop: + 1; the copy of a
+//                                         cycle with memory: + what it started with too low
+//   last_count   entering                 lastcount + 1, as number
 //   drop_epoch   entering                 at a drop: when it was, in units of 65.5 us
+//   step_taken   (at once)                what drop_next was moved on by
 //
 // Why a copy. A register lives in one stage and a packet may use it once. drop_next is asked in
-// stage 4, and what it has to become is known in stage 9, because it takes count, which takes the
-// answer of drop_next (the circle of Figure 2 of the 2021 paper, aqm/p4_codel.p4). But the schedule
-// changes only when a packet is dropped, and a packet that is dropped can be mirrored. So the
-// dropping pass leaves a drop_next far enough ahead that nothing is dropped on it meanwhile, and
-// the copy, which comes back through the recirculation port about a microsecond later, puts the
-// right one there.
+// stage 4, and INTERVAL / sqrt(count) is known in stage 8, because it takes count, which takes the
+// answer of drop_next (the circle of Figure 2 of the 2021 paper, aqm/p4_codel.p4). The stateful ALU
+// breaks the circle with its math unit, up to 12 % too long. But the schedule changes only when a
+// packet is dropped, and a packet that is dropped can be mirrored. So the dropping pass moves
+// drop_next on by what the math unit says, and the copy, which comes back through the recirculation
+// port about a microsecond later, takes away what that was too much.
 //
-// What the dropping pass leaves is a schedule in its own right: count 1 and now + INTERVAL is what
-// the RFC has for a cycle without memory. A cycle that starts so needs no copy.
+// The copy brings a difference, no instant: several copies under way do not disturb each other, and
+// drops that are due together are made by packets in a row. How wrong the math unit was is asked of
+// a second one, behind a register of its own (step_taken), and not of a table: whatever the chip's
+// unit computes (common/control_law.p4), the sum is exact.
 //
-// If a copy is lost, the next drop comes an INTERVAL after the last one, late by less than an
-// INTERVAL; a cycle that should have started from a remembered count starts from 1. The next copy
-// mends the schedule. copies_sent - copies_used is the number of copies lost.
+// A cycle without memory starts with count 1 and drop_next = now + INTERVAL, which is exact at
+// once. It needs no copy. One with memory starts so, too, and is put right by its first copy.
+//
+// If a copy is lost, the following drops are late by the math unit's error, at most 12 % of one
+// spacing, and a cycle that should have started from a remembered count starts from 1.
+// copies_sent - copies_used is the number of copies lost.
 //
 // Where it leaves RFC 8289
 //  * A packet is dropped behind the scheduler: its turn on the wire is spent. (So with every AQM in
 //    Tofino's egress.) The RFC's inner loop, several drops at one instant, is a drop a packet here.
-//  * Within the microsecond until the copy is back no second packet is dropped.
+//  * A drop that becomes due within the microsecond until a copy is back is late by up to that.
 //  * "No more than one packet in the queue" is told from cells of 80 bytes.
 //  * INTERVAL / sqrt(count) is rounded to 1 ns for counts up to 16,383, and right to 0.1 % above.
 //  * When the sojourn time falls below TARGET right behind a dropped packet, the RFC's loop leaves
@@ -79,8 +88,8 @@ const bit<32> CODEL_EXACT_INTERVAL = INTERVAL;
 const bit<19> CODEL_EXACT_ONE_PACKET = 20;
 
 // What a synchronisation packet brings; the first byte of its header. KIND_DATA is 0.
-const bit<8> KIND_NEXT   = 1;           // drop_next after a drop in the dropping state
-const bit<8> KIND_RESUME = 2;           // drop_next and count of a cycle that remembers the last
+const bit<8> KIND_NEXT   = 1;           // for drop_next, after a drop in the dropping state
+const bit<8> KIND_RESUME = 2;           // for all, in a cycle that remembers the last
 
 const MirrorType_t CODEL_EXACT_MIRROR  = 1;
 const MirrorId_t   CODEL_EXACT_SESSION = 100;
@@ -89,8 +98,8 @@ const MirrorId_t   CODEL_EXACT_SESSION = 100;
 header codel_exact_h {
     bit<8>  kind;                       // KIND_NEXT or KIND_RESUME
     bit<16> queue;                      // index of the state
-    bit<32> drop_next;                  // ns
-    bit<32> count;                      // resume: for count and lastcount
+    bit<32> correction;                 // ns, for drop_next
+    bit<32> added;                      // resume: for number and last_count
 }
 
 // What the egress deparser needs to write that header.
@@ -98,9 +107,17 @@ struct codel_exact_t {
     MirrorId_t session;
     bit<8>  kind;
     bit<16> queue;
-    bit<32> drop_next;
-    bit<32> count;
+    bit<32> correction;
+    bit<32> added;
+    bit<32> count;                      // not for the header: a drop's number; 0: none is due
     bit<1>  mark;                       // not for the header: set Congestion Experienced
+}
+
+// The two words that decide over each other. Signed, because only signed differences are compared
+// modulo 2^32.
+struct codel_exact_schedule_t {
+    int<32> drop_next;                  // ns
+    int<32> number;                     // count + 1: what the next drop makes of count
 }
 
 control CodelExact(
@@ -113,7 +130,7 @@ control CodelExact(
         in egress_intrinsic_metadata_t eg_intr_md,
         inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
 
-    bit<32> time;                       // ns; data: now; synchronisation: the drop_next it brings
+    bit<32> time;                       // ns; data: now; synchronisation: the correction
     bit<32> delay;                      // ns, sojourn time; 0: next to nothing behind this packet
     bit<32> delay_epochs;               // the same in units of 65.536 us
     bit<32> epoch;                      // now in units of 65.536 us
@@ -121,14 +138,13 @@ control CodelExact(
     bit<8>  ok_to_drop;                 // above TARGET for an INTERVAL
     bit<8>  was_dropping;               // the packet before had ok_to_drop
     bit<8>  entering;                   // this packet enters the dropping state
-    bit<8>  recent;                     // entering: drop_next is less than 16 intervals ago
-    bit<32> base;                       // ns, what the spacing is added to; 0: no drop is due
-    bit<32> lastcount;
+    bit<32> last_number;                // lastcount + 1
     bit<32> delta;                      // count - lastcount
     bit<32> last_epoch;                 // when the last drop was
     bit<32> age;                        // how long ago that is
     bit<32> spacing;                    // ns, INTERVAL / sqrt(count)
     bit<32> rough_spacing;              // ns, the same to 0.1 %
+    bit<32> taken;                      // ns, what drop_next was moved on by
 
     // Port and queue in one number. An action could not put it together, because a container takes
     // two sources; the hash unit can.
@@ -204,78 +220,76 @@ control CodelExact(
     };
     action update_dropping() { was_dropping = dropping_update.execute(md.queue); }
 
-    // ---- Stage 4: drop_next ----------------------------------------------------------------
-    // Needs the state before. The ALU has two inputs from the packet for all its actions together,
-    // hence `time` also for what a synchronisation packet brings.
+    // ---- Stage 4: drop_next and count ------------------------------------------------------
+    // Needs the state before. Two comparisons, four updates, one word out, two words in from the
+    // packet: that is why `number` is one more than count (the math unit sees the word as it was
+    // before "+ 1"), why 0 comes out if drop_next is not recent (two answers in one word), and why
+    // `time` also brings a synchronisation packet's correction.
 
-    Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_next;
-    RegisterAction<int<32>, bit<16>, bit<8>>(drop_next) drop_next_enter = {
-        void apply(inout int<32> state, out bit<8> is_recent) {
-            is_recent = 0;
-            if ((int<32>)time - state < 16 * INTERVAL) {
-                is_recent = 1;
+    MathUnit<int<32>>(CONTROL_LAW_UNIT) interval_by_sqrt;
+    Register<codel_exact_schedule_t, bit<16>>(CODEL_EXACT_QUEUES) schedule;
+    RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_enter = {
+        void apply(inout codel_exact_schedule_t state, out int<32> recent_number) {
+            recent_number = 0;
+            if ((int<32>)time - state.drop_next < 16 * INTERVAL) {
+                recent_number = state.number;
             }
-            state = (int<32>)time + INTERVAL;
+            state.drop_next = (int<32>)time + INTERVAL;
+            state.number = 2;
         }
     };
-    RegisterAction<int<32>, bit<16>, int<32>>(drop_next) drop_next_test = {
-        void apply(inout int<32> state, out int<32> due) {
-            due = 0;
-            if ((int<32>)time - state >= 0) {
-                due = state;
-                state = (int<32>)time + INTERVAL;
+    RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_step = {
+        void apply(inout codel_exact_schedule_t state, out int<32> number) {
+            number = 0;
+            if ((int<32>)time - state.drop_next >= 0) {
+                number = state.number;
+                state.drop_next = state.drop_next + interval_by_sqrt.execute(state.number);
+                state.number = state.number + 1;
             }
         }
     };
-    RegisterAction<int<32>, bit<16>, int<32>>(drop_next) drop_next_write = {
-        void apply(inout int<32> state) { state = (int<32>)time; }
+    RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_correct = {
+        void apply(inout codel_exact_schedule_t state) {
+            state.drop_next = state.drop_next + (int<32>)time;
+            state.number = state.number + (int<32>)sync.added;
+        }
     };
-    action enter_drop_next() {
-        recent = drop_next_enter.execute(md.queue);
+    action enter_schedule() {
+        md.count = (bit<32>)schedule_enter.execute(md.queue);
         entering = 1;
-        base = time;
     }
-    action test_drop_next() { base = (bit<32>)drop_next_test.execute(md.queue); }
-    action write_drop_next() { drop_next_write.execute(md.queue); }
+    action step_schedule() { md.count = (bit<32>)schedule_step.execute(md.queue); }
+    action correct_schedule() { schedule_correct.execute(md.queue); }
 
     // ---- Stage 5: what is remembered -------------------------------------------------------
     // Needs to know that a packet is dropped, and whether as the first one.
-
-    Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) count;
-    RegisterAction<bit<32>, bit<16>, bit<32>>(count) count_enter = {
-        void apply(inout bit<32> state, out bit<32> word) {
-            word = state;
-            state = 1;
-        }
-    };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(count) count_step = {
-        void apply(inout bit<32> state, out bit<32> word) {
-            state = state + 1;
-            word = state;
-        }
-    };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(count) count_write = {
-        void apply(inout bit<32> state) { state = sync.count; }
-    };
-    action enter_count() { md.count = count_enter.execute(md.queue); }
-    action step_count() {
-        md.count = count_step.execute(md.queue);
-        md.kind = KIND_NEXT;
-    }
-    action write_count() { count_write.execute(md.queue); }
 
     Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) last_count;
     RegisterAction<bit<32>, bit<16>, bit<32>>(last_count) last_count_enter = {
         void apply(inout bit<32> state, out bit<32> word) {
             word = state;
-            state = 1;
+            state = 2;
         }
     };
-    RegisterAction<bit<32>, bit<16>, bit<32>>(last_count) last_count_write = {
-        void apply(inout bit<32> state) { state = sync.count; }
+    RegisterAction<bit<32>, bit<16>, bit<32>>(last_count) last_count_correct = {
+        void apply(inout bit<32> state) { state = state + sync.added; }
     };
-    action enter_last_count() { lastcount = last_count_enter.execute(md.queue); }
-    action write_last_count() { last_count_write.execute(md.queue); }
+    action enter_last_count() { last_number = last_count_enter.execute(md.queue); }
+    action correct_last_count() { last_count_correct.execute(md.queue); }
+
+    // What the math unit answered in stage 4, whose one word was taken. Nothing is kept here.
+    MathUnit<bit<32>>(CONTROL_LAW_UNIT) interval_by_sqrt_again;
+    Register<bit<32>, bit<16>>(1) step_taken;
+    RegisterAction<bit<32>, bit<16>, bit<32>>(step_taken) step_taken_compute = {
+        void apply(inout bit<32> state, out bit<32> word) {
+            state = interval_by_sqrt_again.execute(md.count);
+            word = state;
+        }
+    };
+    action compute_taken() {
+        taken = step_taken_compute.execute(0);
+        md.kind = KIND_NEXT;
+    }
 
     Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_epoch;
     RegisterAction<bit<32>, bit<16>, bit<32>>(drop_epoch) drop_epoch_update = {
@@ -290,7 +304,7 @@ control CodelExact(
     // Ternary on whole fields: a gateway on some bits of a sum would cut the field and its sum.
 
     action compute_differences() {
-        delta = md.count - lastcount;
+        delta = md.count - last_number;
         age = epoch - last_epoch;
     }
     action restart() {
@@ -298,20 +312,21 @@ control CodelExact(
     }
     action resume() {
         md.count = delta;
+        md.added = delta - 1;
+        taken = INTERVAL;
         md.kind = KIND_RESUME;
     }
-    // delta > 1 and now - drop_next < 16 * INTERVAL
+    // delta > 1 and now - drop_next < 16 * INTERVAL; if not recent, md.count is 0, delta negative
     table choose_count {
         key = {
-            delta  : ternary;
-            recent : ternary;
-            age    : ternary;
+            delta : ternary;
+            age   : ternary;
         }
         actions = { restart; resume; }
         const default_action = restart();
         const entries = {
-            (0x00000000 &&& 0xfffffffe, _, _) : restart();
-            (_, 1, 0x00000000 &&& 0xffff8000) : resume();
+            (0x00000000 &&& 0xfffffffe, _) : restart();
+            (0x00000000 &&& 0x80000000, 0x00000000 &&& 0xffff8000) : resume();
         }
         size = 2;
     }
@@ -340,13 +355,13 @@ control CodelExact(
         size = 4608;
     }
 
-    // ---- Stage 9: the next drop ------------------------------------------------------------
+    // ---- Stage 9: what the copy is to correct ----------------------------------------------
 
-    action compute_drop_next() {
-        md.drop_next = base + spacing;
+    action compute_correction() {
+        md.correction = spacing - taken;
     }
-    action compute_drop_next_roughly() {
-        md.drop_next = base + rough_spacing;
+    action compute_correction_roughly() {
+        md.correction = rough_spacing - taken;
     }
 
     // Lost copies are those sent and not used.
@@ -371,16 +386,10 @@ control CodelExact(
 
     apply {
         if (sync.isValid()) {
-            time = sync.drop_next;
+            time = sync.correction;
             md.queue = sync.queue;
-            if (sync.drop_next == 0) {
-                time = 1;               // drop_next_test keeps 0 for "not due"
-            }
-            write_drop_next();
-            if (sync.kind == KIND_RESUME) {
-                write_count();
-                write_last_count();
-            }
+            correct_schedule();
+            correct_last_count();
             count_used_copy();
             drop_packet();
         } else {
@@ -391,7 +400,8 @@ control CodelExact(
             md.mark = 0;
             ok_to_drop = 0;
             entering = 0;
-            base = 0;
+            md.count = 0;
+            md.added = 0;
             sojourn_time.apply();
             // Stage 1 and 2
             delay_epochs = delay >> 16;
@@ -407,11 +417,11 @@ control CodelExact(
             update_dropping();
             if (ok_to_drop == 1) {
                 if (was_dropping == 0) {
-                    enter_drop_next();
+                    enter_schedule();
                 } else {
-                    test_drop_next();
+                    step_schedule();
                 }
-                if (entering == 1 || base != 0) {
+                if (entering == 1 || md.count != 0) {
                     if (ecn == 0) {
                         drop_packet();
                     } else {
@@ -419,20 +429,19 @@ control CodelExact(
                     }
                     update_drop_epoch();
                     if (entering == 1) {
-                        enter_count();
                         enter_last_count();
                         compute_differences();
                         choose_count.apply();
                     } else {
-                        step_count();
+                        compute_taken();
                     }
                     if (md.kind != KIND_DATA) {
                         mirror();
                         control_law_beyond.apply();
                         if (control_law.apply().hit) {
-                            compute_drop_next();
+                            compute_correction();
                         } else {
-                            compute_drop_next_roughly();
+                            compute_correction_roughly();
                         }
                     }
                 }

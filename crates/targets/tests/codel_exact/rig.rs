@@ -47,6 +47,15 @@ impl Default for Departure {
     }
 }
 
+/// RFC 8289's variables as the program has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The low 32 bits.
+    pub drop_next: u32,
+    pub count: u32,
+    pub last_count: u32,
+}
+
 pub struct Rig {
     pub plane: Tofino,
     copies: VecDeque<(i64, Packet)>,
@@ -127,16 +136,23 @@ impl Rig {
         }
     }
 
-    /// A register's word for a queue.
-    pub fn register(&self, name: &str, port: u16, queue: u8) -> u32 {
-        let words = self.plane.read_register(name, cell(port, queue)).expect("a register");
-        u32::try_from(&words[0]).expect("32 bits")
+    /// What the program remembers of a queue.
+    pub fn memory(&self, port: u16, queue: u8) -> Memory {
+        let words = |name| self.plane.read_register(name, cell(port, queue)).expect("a register");
+        let word = |word| u32::try_from(word).expect("32 bits");
+        let (schedule, last_count) = (words("schedule"), words("last_count"));
+        Memory {
+            drop_next: word(&schedule[0]),
+            // Both registers hold one more than the RFC's variables, and 0 before the first cycle.
+            count: word(&schedule[1]).saturating_sub(1),
+            last_count: word(&last_count[0]).saturating_sub(1),
+        }
     }
 
-    /// Sets it.
-    pub fn set_register(&mut self, name: &str, port: u16, queue: u8, word: u32) {
-        let cell = Some(cell(port, queue));
-        self.plane.write_register(name, cell, &[word.into()]).expect("a register");
+    /// Sets drop_next and count.
+    pub fn set_schedule(&mut self, port: u16, queue: u8, drop_next: u32, count: u32) {
+        let words = [drop_next.into(), (count + 1).into()];
+        self.plane.write_register("schedule", Some(cell(port, queue)), &words).expect("a register");
     }
 
     /// Copies that were sent and never came back, as an operator reads it.

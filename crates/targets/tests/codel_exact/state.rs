@@ -21,7 +21,7 @@ fn congest(rig: &mut Rig, start: i64, end: i64) -> Vec<i64> {
 fn first_cycle(rig: &mut Rig) -> (i64, u32) {
     let drops = congest(rig, START, START + 1_000_000_000);
     let last = *drops.last().expect("drops");
-    let count = rig.register("count", 2, 0);
+    let count = rig.memory(2, 0).count;
     assert_eq!(count as usize, drops.len());
     rig.leave(below(last + 50_000_000));
     (last, count)
@@ -31,15 +31,16 @@ fn first_cycle(rig: &mut Rig) -> (i64, u32) {
 fn count_of_second_cycle(age: i64) -> u32 {
     let mut rig = Rig::new();
     first_cycle(&mut rig);
-    let drop_next = i64::from(rig.register("drop_next", 2, 0));
+    let drop_next = i64::from(rig.memory(2, 0).drop_next);
     // The register has 32 bits of the time; it is within a second of where the cycle ended.
     let wraps = (START + 1_000_000_000 - drop_next + (1 << 31)) >> 32;
     let entering = drop_next + (wraps << 32) + age;
     rig.leave(above(entering - INTERVAL));
     assert_eq!(rig.leave(above(entering)), Verdict::Dropped);
     rig.deliver_until(entering + INTERVAL);
-    assert_eq!(rig.register("count", 2, 0), rig.register("last_count", 2, 0));
-    rig.register("count", 2, 0)
+    let memory = rig.memory(2, 0);
+    assert_eq!(memory.count, memory.last_count);
+    memory.count
 }
 
 #[test]
@@ -93,9 +94,9 @@ fn every_queue_of_every_port_has_its_own_state() {
     for i in 0..5 {
         assert!(drops[i].abs_diff(alone[i]) <= 1, "{drops:?} and alone {alone:?}");
         let (port, queue) = busy[i];
-        assert_eq!(rig.register("count", port, queue), drops[i]);
+        assert_eq!(rig.memory(port, queue).count, drops[i]);
     }
-    assert_eq!(rig.register("count", 4, 0), 0);
+    assert_eq!(rig.memory(4, 0).count, 0);
 }
 
 #[test]
@@ -104,13 +105,13 @@ fn counts_beyond_the_exact_table_are_right_to_a_thousandth() {
         let mut rig = Rig::new();
         let drops = congest(&mut rig, START, START + 2 * INTERVAL + 500_000);
         assert_eq!(drops.len(), 2);
-        rig.set_register("count", 2, 0, count - 1);
-        let base = rig.register("drop_next", 2, 0);
+        let base = rig.memory(2, 0).drop_next;
+        rig.set_schedule(2, 0, base, count - 1);
         let now = drops[1] + INTERVAL;
         assert_eq!(rig.leave(above(now)), Verdict::Dropped);
         rig.deliver_until(now + INTERVAL);
-        assert_eq!(rig.register("count", 2, 0), count);
-        let spacing = f64::from(rig.register("drop_next", 2, 0).wrapping_sub(base));
+        assert_eq!(rig.memory(2, 0).count, count);
+        let spacing = f64::from(rig.memory(2, 0).drop_next.wrapping_sub(base));
         let ideal = INTERVAL as f64 / f64::from(count).sqrt();
         assert!((spacing - ideal).abs() <= 0.001 * ideal + 0.5, "{count}: {spacing}, not {ideal}");
     }
@@ -124,7 +125,7 @@ fn a_drop_planned_for_the_instant_zero_is_made() {
     let drops = congest(&mut rig, start, start + 2 * INTERVAL + 90_000);
     assert_eq!(drops, [start + INTERVAL, start + 2 * INTERVAL]);
     rig.deliver_until(start + 2 * INTERVAL + 90_000);
-    assert_eq!(rig.register("drop_next", 2, 0), 1);
-    assert_eq!(rig.leave(above(3 << 32)), Verdict::Sent);
-    assert_eq!(rig.leave(above((3 << 32) + 1)), Verdict::Dropped);
+    assert_eq!(rig.memory(2, 0).drop_next, 0);
+    assert_eq!(rig.leave(above((3 << 32) - 1)), Verdict::Sent);
+    assert_eq!(rig.leave(above(3 << 32)), Verdict::Dropped);
 }

@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench figures clean
+.PHONY: demo test build bench figures equivalence clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -36,6 +36,25 @@ test: $(BUILT)
 # The picture in README.md.
 figures: demo
 	cp demo/queue_delay.png docs/queue_delay.png
+
+# The pictures and tables of docs/equivalence.md: half an hour on two cores.
+REPLAY := $(BIN)/sojourn replay
+DATA_CENTRE := --target '50 us' --interval '1 ms' --rate '10 Gbit/s' --rate '100 Gbit/s' --duration '100 ms'
+LATENCIES := 0.5 1 2 5 10 20 50 100
+FOUR := --aqm codel --aqm codel_exact --aqm codel_act --aqm p4_codel
+equivalence: $(BUILT)
+	$(REPLAY) --out equivalence/rfc
+	$(REPLAY) $(DATA_CENTRE) --out equivalence/data-centre
+	$(REPLAY) bursts pauses flicker $(DATA_CENTRE) --aqm codel_exact --aqm codel_act \
+		--recirculation-latency '0 us' \
+		$(foreach us,$(LATENCIES),--recirculation-latency '$(us) us') --out equivalence/race
+	$(BIN)/sojourn run bufferbloat $(FOUR) --math-unit vendor --out equivalence/demo
+	$(BIN)/sojourn run gigabit $(FOUR) --out equivalence/gigabit
+	$(REPLAY) equivalence/demo equivalence/gigabit --out equivalence/recorded
+	cp equivalence/rfc/equivalence.png docs/equivalence.png
+	cp equivalence/race/race.png docs/race.png
+	cp equivalence/gigabit/distribution.png docs/gigabit.png
+	$(BIN)/python bench/equivalence.py equivalence > docs/equivalence-tables.md
 
 build: $(BUILT)
 
@@ -60,4 +79,4 @@ $(BUILT): $(INSTALLED) $(ENGINE)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) target demo
+	rm -rf $(VENV) target demo equivalence

@@ -66,6 +66,18 @@ def test_codel_exact_drops_the_very_packets_that_rfc_8289_drops(
     assert found >= drops
 
 
+def test_drops_that_are_due_together_after_a_pause_are_late_by_a_microsecond_at_most() -> None:
+    # The copies that correct drop_next are still under way when the next packets come.
+    trace = SyntheticTrace("pauses", 10**11, 30 * MS, FAST)
+    [exact] = outcome(trace, "codel_exact").outcomes
+    figures = exact.comparison
+    assert figures.reference_drops > 100
+    assert figures.same_share is not None and figures.same_share >= 0.98
+    assert figures.near_share == NEAR
+    assert (figures.missed, figures.extra) == (0, 0)
+    assert figures.errors.min() == 0, "late, never early"
+
+
 def test_the_published_programs_drop_other_packets() -> None:
     trace = SyntheticTrace("wander", 10**8, 10_000 * MS)
     act, p4_codel = outcome(trace, "codel_act", "p4_codel").outcomes

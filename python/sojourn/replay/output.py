@@ -159,6 +159,7 @@ def _as_dict(found: TraceOutcome) -> dict[str, Any]:
         outcomes.append(outcome)
     return {
         "trace": found.trace.name,
+        "group": found.trace.group,
         "packets": len(found.rows),
         "first": int(found.rows.time[0]),
         "last": int(found.rows.time[-1]),

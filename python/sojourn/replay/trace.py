@@ -219,11 +219,11 @@ def find_traces(
 
 def default_duration(rate: int, interval: int) -> int:
     """ns; long enough for drops, short enough to be replayed in a minute: for an INTERVAL of 100 ms
-    from a minute at 100 Mbit/s to a second at 100 Gbit/s."""
+    from a minute at 100 Mbit/s to half a second at 100 Gbit/s."""
     for most, intervals in ((10**8, 600), (10**9, 100), (10**10, 20)):
         if rate <= most:
             return intervals * interval
-    return 10 * interval
+    return 5 * interval
 
 
 def _recorded(name: str) -> list[Path]:

@@ -1,0 +1,84 @@
+"""Prints `docs/equivalence-tables.md` from the folders that `make equivalence` fills."""
+
+import json
+import sys
+from pathlib import Path
+
+HEAD = """\
+# Equivalence: all tables
+
+Made by `make equivalence`; `docs/equivalence.md` says what they show.
+
+equal: packets about which the program decides as RFC 8289 does. same, <1 us: the RFC's drops that
+it makes at the very same packet, or within 1 us. missed, extra: the RFC's drops and its own drops
+without a partner in time. median, p99, max: how far away in time the partners of the RFC's drops
+are.
+
+In tables of latencies: unsynchronised are the packets that came while a copy was under way; wrong
+the drops that the program does not make if copies take no time; missed those that it makes only
+then; at once those of them at unsynchronised packets.
+"""
+
+REPLAYS = (
+    ("rfc", "Synthetic traces, TARGET 5 ms, INTERVAL 100 ms, copies take 1 us"),
+    ("data-centre", "Synthetic traces, TARGET 50 us, INTERVAL 1 ms, copies take 1 us"),
+    ("recorded", "Traces recorded at the bottleneck of the two runs below, copies take 1 us"),
+    ("race", "Latency of copies, TARGET 50 us, INTERVAL 1 ms"),
+)
+RUNS = ("demo", "gigabit")
+
+
+def pooled_table(folder: Path) -> str:
+    """All traces of a rate together, copies at the shortest latency."""
+    described = json.loads((folder / "replay.json").read_text())
+    sums: dict[tuple[str, str], list[int]] = {}
+    figures = ("packets", "reference_drops", "drops", "same_packet", "within_1_us", "extra")
+    for trace in described["traces"]:
+        for outcome in trace["outcomes"]:
+            if outcome["recirculation_latency"] == min(described["recirculation_latency"]):
+                key = (trace["group"], outcome["aqm"])
+                so_far = sums.get(key, [0] * len(figures))
+                sums[key] = [
+                    sum(pair) for pair in zip(so_far, map(outcome.get, figures), strict=True)
+                ]
+    lines = [
+        "| all traces | AQM | packets | RFC 8289 drops | drops | same % | <1 us % | extra |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (group, aqm), (packets, reference, drops, same, near, extra) in sums.items():
+        shares = (f"{100 * part / max(reference, 1):.2f}" for part in (same, near))
+        cells = (group, aqm, f"{packets:,}", f"{reference:,}", f"{drops:,}", *shares, f"{extra:,}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def run_table(folder: Path) -> str:
+    """Delay, goodput and drops of each AQM of a run."""
+    described = json.loads((folder / "run.json").read_text())
+    lines = [
+        f"\n## Closed loop: {described['scenario']['title']}\n",
+        "| AQM | mean ms | median | p95 | p99 | max | goodput Mbit/s | drops | copies |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for aqm in json.loads((folder / "summary.json").read_text())["aqms"]:
+        delays = (f"{aqm[name] / 1e6:.1f}" for name in ("mean", "median", "p95", "p99", "max"))
+        rest = (f"{aqm['goodput'] / 1e6:.1f}", f"{aqm['aqm_drops']:,}", f"{aqm['mirrored']:,}")
+        lines.append("| " + " | ".join((aqm["aqm"], *delays, *rest)) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Reads the folder that is the argument."""
+    root = Path(sys.argv[1])
+    print(HEAD)
+    for folder, title in REPLAYS:
+        print(f"## {title}\n")
+        if folder != "race":
+            print(f"{pooled_table(root / folder)}\n")
+        print((root / folder / "tables.md").read_text())
+    for folder in RUNS:
+        print(run_table(root / folder))
+
+
+if __name__ == "__main__":
+    main()

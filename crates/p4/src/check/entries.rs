@@ -92,6 +92,9 @@ impl Checker<'_> {
             .iter()
             .map(|entry| entry.priority.as_ref().and_then(|p| self.written_priority(p, is_const)))
             .collect();
+        if let Some(annotated) = self.annotated_priorities(entries, &written) {
+            return annotated;
+        }
         let count = entries.len() as i64;
         let last = count.saturating_sub(1).saturating_mul(counting.delta).saturating_add(1);
         let step = if counting.largest_wins { -counting.delta } else { counting.delta };
@@ -108,6 +111,32 @@ impl Checker<'_> {
         }
         self.check_priorities(entries, &made, counting, annotations);
         if counting.largest_wins { made } else { made.into_iter().map(|p| -p).collect() }
+    }
+
+    /// The priorities of entries of which some have p4c's `@priority(n)`: there the smallest wins,
+    /// and an entry without has its place in the list, counted from 1.
+    fn annotated_priorities(
+        &mut self,
+        entries: &[ast::Entry],
+        written: &[Option<i64>],
+    ) -> Option<Vec<i64>> {
+        let annotation = |entry: &'_ ast::Entry| {
+            entry.annotations.iter().find(|a| &*a.name.text == "priority").cloned()
+        };
+        let annotated: Vec<Option<Annotation>> = entries.iter().map(annotation).collect();
+        if annotated.iter().all(Option::is_none) || written.iter().any(Option::is_some) {
+            return None;
+        }
+        let mut made = Vec::with_capacity(entries.len());
+        for (place, annotation) in (1..).zip(&annotated) {
+            let value = annotation.as_ref().map_or(Some(place), number_in);
+            if let (None, Some(annotation)) = (value, annotation) {
+                let message = "`@priority` holds one number from 0 to 2147483647";
+                self.error(code::PRIORITY, annotation.name.span, message);
+            }
+            made.push(-value.unwrap_or(place));
+        }
+        Some(made)
     }
 
     fn written_priority(&mut self, priority: &ast::Expr, is_const: bool) -> Option<i64> {
@@ -232,6 +261,13 @@ fn is_prefix(mask: &Expr) -> bool {
     let rest: BigInt = super::constant::power_of_two(*width) - mask;
     // 2^k has k trailing zeros and no other bit than its highest.
     rest.trailing_zeros() == Some(rest.bits().saturating_sub(1)) || rest.is_one()
+}
+
+/// The number in an annotation such as `@priority(3)`.
+fn number_in(annotation: &Annotation) -> Option<i64> {
+    let AnnotationBody::Tokens(tokens) = &annotation.body else { return None };
+    let [token] = tokens.as_slice() else { return None };
+    token.text.parse().ok().filter(|value| (0..1 << 31).contains(value))
 }
 
 /// True if `@noWarn("what")` is there.

@@ -149,6 +149,10 @@ impl Context<'_> {
         if let Flow::Reject(error) = self.after_failure() {
             return Flow::Reject(error);
         }
+        // Specification 12.8.2 lets a target refuse part of a byte; all of ours do, as bmv2 does.
+        if !wanted.is_multiple_of(8) {
+            return Flow::Reject(self.errors.parser_invalid_argument);
+        }
         let total = header.wire_bits(None).saturating_add(wanted);
         // Before its extraction the present length does not count, so only the maximum is asked.
         let max = fields.iter().find_map(|field| match field {

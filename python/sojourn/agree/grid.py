@@ -118,6 +118,6 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
             "gentle": False,
             "limit_packets": 1000,
         },
-        # The kernel counts this time in ticks of 10 ms.
-        "pie": {"use": "pie", "t_update": "20 ms", "limit_packets": 1000},
+        # The kernel counts this time in ticks of 10 ms, and always keeps drops apart.
+        "pie": {"use": "pie", "t_update": "20 ms", "derandomize": True, "limit_packets": 1000},
     }[aqm]

@@ -135,6 +135,8 @@ def _pie(values: Parameters, room: int) -> Qdisc:
             f"t_update is {update / 1e6:g} ms, not {values['t_update'] / 1e6:g} ms: the kernel "
             f"counts it in ticks of {_JIFFY / 1e6:g} ms"
         )
+    if not values["derandomize"]:
+        differences.append("derandomize is on: the kernel always keeps drops apart")
     if values["max_burst"] != 150_000_000:
         differences.append("max_burst is 150 ms: the kernel cannot be told another")
     arguments = (

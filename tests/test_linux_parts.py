@@ -43,7 +43,9 @@ def test_codel_takes_its_times_and_ecn() -> None:
 
 def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
     pie = native("pie")
-    assert "tupdate 20000.000us alpha 2 beta 20 noecn" in pie.text
+    # The timer wheel lets a timer of n ticks expire after n + 1.
+    assert "tupdate 10000.000us alpha 2 beta 20 noecn" in pie.text
+    assert "tupdate 40000.000us" in native("pie", t_update=50_000_000).text
     assert any("15 ms" in difference for difference in pie.differences)
     assert not native("pie", t_update=20_000_000, derandomize=1).differences
 

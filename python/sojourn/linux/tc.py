@@ -127,13 +127,15 @@ def _fq_codel(values: Parameters, room: int) -> Qdisc:
 
 
 def _pie(values: Parameters, room: int) -> Qdisc:
+    """The kernel's timer wheel adds a tick: PIE told n ticks updates every n + 1."""
     packets = _packets(values, room)
-    update = -(-values["t_update"] // _JIFFY) * _JIFFY
+    ticks = max(-(-values["t_update"] // _JIFFY) - 1, 1)
+    update = (ticks + 1) * _JIFFY
     differences = []
     if update != values["t_update"]:
         differences.append(
             f"t_update is {update / 1e6:g} ms, not {values['t_update'] / 1e6:g} ms: the kernel "
-            f"counts it in ticks of {_JIFFY / 1e6:g} ms"
+            f"counts it in ticks of {_JIFFY / 1e6:g} ms, two at least"
         )
     if not values["derandomize"]:
         differences.append("derandomize is on: the kernel always keeps drops apart")
@@ -142,7 +144,7 @@ def _pie(values: Parameters, room: int) -> Qdisc:
     arguments = (
         *("limit", f"{packets}"),
         *("target", _time(values["qdelay_ref"])),
-        *("tupdate", _time(update)),
+        *("tupdate", _time(ticks * _JIFFY)),
         *("alpha", f"{round(values['alpha'] * 16 / 1000)}"),
         *("beta", f"{round(values['beta'] * 16 / 1000)}"),
         *_ecn(values),

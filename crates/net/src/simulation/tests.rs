@@ -173,8 +173,8 @@ fn bursts_of_offload_reach_the_queue_back_to_back() {
     let mut flow = tcp(20);
     flow["segmentation_offload"] = 8.into();
     let bursts = run(&config(3.0, json!({"name": "codel"}), &[flow]));
-    // The longest run of data less than two frame times at 10 Gbit/s apart.
-    let longest = |done: &Done| {
+    // How much of the data arrives less than two frame times at 10 Gbit/s behind other data.
+    let near = |done: &Done| {
         let rows = &done.packets;
         let arrivals: Vec<u64> = rows
             .enqueued
@@ -183,15 +183,13 @@ fn bursts_of_offload_reach_the_queue_back_to_back() {
             .filter(|(at, size)| **size == 1514 && **at > 1_000_000_000)
             .map(|(at, _)| *at)
             .collect();
-        let near = arrivals.windows(2).map(|pair| pair[1] - pair[0] < 2_500);
-        near.fold((0, 0), |(run, most), near| {
-            let run = if near { run + 1 } else { 0 };
-            (run, most.max(run))
-        })
+        let near = arrivals.windows(2).filter(|pair| pair[1] - pair[0] < 2_500).count();
+        near as f64 / arrivals.len() as f64
     };
     let single = run(&config(3.0, json!({"name": "codel"}), &[tcp(20)]));
-    assert!(longest(&bursts).1 + 1 >= 8, "{:?}", longest(&bursts));
-    assert!(longest(&single).1 < 4, "{:?}", longest(&single));
+    // Seven of eight; without offload one of the two that an acknowledgement lets go.
+    assert!(near(&bursts) > 0.8, "{}", near(&bursts));
+    assert!((0.4..0.6).contains(&near(&single)), "{}", near(&single));
 }
 
 #[test]

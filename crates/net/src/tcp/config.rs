@@ -21,8 +21,6 @@ pub struct TcpConfig {
     /// Least distance between the smoothed RTT and the retransmission timeout. Linux applies its
     /// 200 ms here, where RFC 6298 section 2.4 would have the whole timeout be at least 1 s.
     pub min_rto: Time,
-    /// Longest delay of an acknowledgement. Linux's minimum of 40 ms; RFC 5681 allows 500 ms.
-    pub delayed_ack: Time,
     /// The sender's congestion control.
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
@@ -43,7 +41,6 @@ impl Default for TcpConfig {
             ecn: false,
             initial_window: 10,
             min_rto: Time::from_millis(200),
-            delayed_ack: Time::from_millis(40),
             congestion_control: CongestionControlName::Cubic,
             segmentation_offload: SegmentationOffload::Off,
             initial_sequence: 0,

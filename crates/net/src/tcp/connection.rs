@@ -6,7 +6,7 @@
 
 use super::config::TcpConfig;
 use super::handshake::{Agreement, Handshake, syn_options};
-use super::receiver::{Incoming, Receiver};
+use super::receiver::{Incoming, Path, Receiver};
 use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, Sender, SenderSettings};
 use super::sequence::Numbering;
 use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -87,7 +87,7 @@ impl Connection {
             local: Numbering::new(config.initial_sequence),
             remote: Numbering::new(0),
             sender: Sender::new(&settings(&config, Time::ZERO)),
-            receiver: Receiver::new(config.delayed_ack),
+            receiver: Receiver::new(config.receive_window),
             ts_recent: 0,
             last_ack_sent: 0,
             ack_first: false,
@@ -215,17 +215,23 @@ impl Connection {
         self.on_acknowledgement(now, segment);
         let fin = segment.flags.contains(TcpFlags::FIN);
         if segment.payload > 0 || fin {
-            self.receiver.on_data(
-                now,
-                &Incoming {
-                    start,
-                    payload: segment.payload,
-                    fin,
-                    marked: self.agreement.ecn && segment.ecn == Ecn::Ce,
-                    cwr: segment.flags.contains(TcpFlags::CWR),
-                },
-            );
+            let incoming = Incoming {
+                start,
+                payload: segment.payload,
+                fin,
+                push: segment.flags.contains(TcpFlags::PSH),
+                marked: self.agreement.ecn && segment.ecn == Ecn::Ce,
+                capable: self.agreement.ecn && segment.ecn != Ecn::NotEct,
+                cwr: segment.flags.contains(TcpFlags::CWR),
+            };
+            let path = self.path();
+            self.receiver.on_data(now, &incoming, &path);
         }
+    }
+
+    /// What the sending half knows of the path.
+    fn path(&self) -> Path {
+        Path { srtt: self.sender.rtt().measured(), rto: self.sender.rtt().rto() }
     }
 
     /// PAWS and TS.Recent (RFC 7323 sections 5.3 and 4.3); false if the segment is an old one.
@@ -318,6 +324,10 @@ impl Connection {
         let mut segment = self.acknowledgement(now);
         segment.seq = self.local.number_of(outgoing.start);
         segment.payload = outgoing.payload;
+        self.receiver.data_sent(now);
+        if outgoing.push {
+            segment.flags = segment.flags | TcpFlags::PSH;
+        }
         if outgoing.fin {
             segment.flags = segment.flags | TcpFlags::FIN;
         }
@@ -340,15 +350,16 @@ impl Connection {
         let mut sack = SackBlocks::default();
         if self.agreement.sack {
             let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
-            for (start, end) in self.receiver.reported().iter().take(room) {
-                sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
+            for (start, end) in self.receiver.reported().take(room) {
+                sack.push(self.remote.number_of(start), self.remote.number_of(end));
             }
         }
         let mut flags = TcpFlags::ACK;
         if self.agreement.ecn && self.receiver.echoes_mark() {
             flags = flags | TcpFlags::ECE;
         }
-        self.receiver.acknowledged();
+        let path = self.path();
+        self.receiver.acknowledged(now, &path);
         self.last_ack_sent = self.receiver.next();
         let window = self.config.receive_window >> self.agreement.own_shift;
         TcpSegment {

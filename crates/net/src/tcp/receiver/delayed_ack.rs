@@ -1,58 +1,251 @@
-//! When an acknowledgement goes out: at once, with the second full segment, or after a delay
-//! (RFC 5681 section 4.2).
+//! When an acknowledgement goes out (RFC 5681 section 4.2) as Linux decides it: at once in quick-ACK
+//! mode, with more than one full segment, and for what the sender must hear of; else after a delay
+//! that follows the gaps between segments.
+//!
+//! Quick-ACK mode acknowledges every segment, for a slow start's sake: the first of a connection,
+//! after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
+//! mode, where acknowledgements ride on its data and quick-ACK does not count.
 
 use sojourn_packet::Time;
+
+/// The shortest delay, and the longest in and out of ping-pong mode.
+const MIN_DELAY: Time = Time::from_millis(40);
+const MAX_DELAY: Time = Time::from_millis(500);
+const MAX_PINGPONG_DELAY: Time = Time::from_millis(200);
+/// Whatever the mode, nothing waits for longer.
+const LONGEST: Time = Time::from_millis(200);
+/// Segments that one entry into quick-ACK mode acknowledges at most.
+const MAX_QUICK: u32 = 16;
+/// Segments that are acknowledged quickly after a mark.
+const MARK_QUICK: u32 = 2;
+/// Acknowledgements that report data out of order at once, at each gap; after them one goes for
+/// all that arrive within a twentieth of a round trip and at most this long, or so many.
+const PROMPT_REPORTS: u32 = 3;
+const LONGEST_REPORT_DELAY: Time = Time::from_millis(1);
+const MOST_COMPRESSED: u32 = 44;
 
 /// What is owed to the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DelayedAck {
-    delay: Time,
+    /// Half of the window in segments bounds quick-ACK mode.
+    window: u64,
     /// The largest payload seen: what a full segment is.
     full: u32,
     /// Bytes received in order since the last acknowledgement went out.
     unacknowledged: u64,
     due: Due,
+    /// The delay as it has adapted; absent before the first segment.
+    delay: Option<Time>,
+    last_data: Time,
+    /// Acknowledgements that still go at once.
+    quick: u32,
+    pingpong: bool,
+    /// Something arrived that was not acknowledged.
+    scheduled: bool,
+    /// What was expected when the present gap was last reported, and how often it was at once.
+    gap: (u64, u32),
+    /// Reports that wait to go as one.
+    compressed: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
+    /// After a delay in which data may come to ride on, or a second segment.
     At(Time),
+    /// With other reports of data out of order.
+    Report(Time),
     Now,
 }
 
+/// What the other half of the connection knows of the path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// The smoothed round-trip time, once there is one.
+    pub(crate) srtt: Option<Time>,
+    /// The retransmission timeout.
+    pub(crate) rto: Time,
+}
+
 impl DelayedAck {
-    /// Nothing is owed; an acknowledgement waits for at most `delay`.
-    pub(crate) fn new(delay: Time) -> DelayedAck {
-        DelayedAck { delay, full: 1, unacknowledged: 0, due: Due::Nothing }
+    /// Nothing is owed; `window` is what we announce, in bytes.
+    pub(crate) fn new(window: u64) -> DelayedAck {
+        DelayedAck {
+            window,
+            full: 1,
+            unacknowledged: 0,
+            due: Due::Nothing,
+            delay: None,
+            last_data: Time::ZERO,
+            quick: 0,
+            pingpong: false,
+            scheduled: false,
+            gap: (0, 0),
+            compressed: 0,
+        }
     }
 
     /// Data arrived in order.
-    pub(crate) fn on_data(&mut self, now: Time, payload: u32) {
+    pub(crate) fn on_data(&mut self, now: Time, payload: u32, path: &Path) {
         self.full = self.full.max(payload);
         self.unacknowledged += u64::from(payload);
-        if self.unacknowledged > u64::from(self.full) {
-            self.due = Due::Now;
-        } else if self.due == Due::Nothing {
-            self.due = Due::At(now + self.delay);
+        self.scheduled = true;
+        self.adapt(now, path);
+    }
+
+    /// The delay follows the gaps between segments; after a gap so long that the sender has begun
+    /// anew, or at the beginning, acknowledgements are quick.
+    fn adapt(&mut self, now: Time, path: &Path) {
+        let gap = now.saturating_sub(self.last_data);
+        self.last_data = now;
+        let Some(delay) = self.delay else {
+            self.raise_quick(MAX_QUICK);
+            self.delay = Some(MIN_DELAY);
+            return;
+        };
+        if gap <= Time(MIN_DELAY.0 / 2) {
+            self.delay = Some(Time(delay.0 / 2 + MIN_DELAY.0 / 2));
+        } else if gap < delay {
+            self.delay = Some(Time(delay.0 / 2 + gap.0).min(path.rto));
+        } else if gap > path.rto {
+            self.raise_quick(MAX_QUICK);
         }
+    }
+
+    fn raise_quick(&mut self, most: u32) {
+        let half_window = self.window / (2 * u64::from(self.full));
+        let quick = match half_window {
+            0 => 2,
+            segments => segments.min(u64::from(u32::MAX)) as u32,
+        };
+        self.quick = self.quick.max(quick.min(most));
+    }
+
+    /// Quick-ACK mode for `most` acknowledgements: the sender may have a tiny window.
+    fn be_quick(&mut self, most: u32) {
+        self.raise_quick(most);
+        self.pingpong = false;
+        self.delay = Some(MIN_DELAY);
+    }
+
+    /// A duplicate arrived: the sender lacks acknowledgements.
+    pub(crate) fn on_duplicate(&mut self) {
+        self.be_quick(MAX_QUICK);
+        self.scheduled = true;
+    }
+
+    /// A congestion mark arrived.
+    pub(crate) fn on_mark(&mut self) {
+        self.be_quick(MARK_QUICK);
+    }
+
+    /// Data arrived out of order.
+    pub(crate) fn on_gap(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// The sender has pushed: nothing may follow, and the application has read all there is.
+    pub(crate) fn on_push(&mut self) {
+        if !self.pingpong {
+            self.at_once();
+        }
+    }
+
+    /// What arrived is judged. `gap` is what is expected if data are waiting behind it.
+    pub(crate) fn decide(&mut self, now: Time, path: &Path, gap: Option<u64>) {
+        if !self.scheduled || self.due == Due::Now {
+            return;
+        }
+        let quick = self.quick > 0 && !self.pingpong;
+        if quick || self.unacknowledged > u64::from(self.full) {
+            self.due = Due::Now;
+        } else if let Some(expected) = gap {
+            self.report(now, path, expected);
+        } else {
+            self.wait(now, path);
+        }
+    }
+
+    /// Reports of data out of order: the first three at once, so that the sender can tell a loss,
+    /// the others compressed.
+    fn report(&mut self, now: Time, path: &Path, expected: u64) {
+        if self.gap.0 != expected {
+            self.gap = (expected, 0);
+        }
+        if self.gap.1 < PROMPT_REPORTS || self.compressed >= MOST_COMPRESSED {
+            self.gap.1 += 1;
+            self.due = Due::Now;
+            return;
+        }
+        self.compressed += 1;
+        if self.compressed == 1 {
+            let twentieth = path.srtt.map_or(Time::ZERO, |srtt| Time(srtt.0 / 20));
+            self.due = Due::Report(now + twentieth.min(LONGEST_REPORT_DELAY));
+        }
+    }
+
+    fn wait(&mut self, now: Time, path: &Path) {
+        let mut delay = self.delay.unwrap_or(MIN_DELAY);
+        if delay > MIN_DELAY {
+            let longest = if self.pingpong { MAX_PINGPONG_DELAY } else { MAX_DELAY };
+            let longest = path.srtt.map_or(longest, |srtt| longest.min(srtt.max(MIN_DELAY)));
+            delay = delay.min(longest);
+        }
+        delay = delay.min(LONGEST);
+        self.due = match self.due {
+            // One that is nearly due is sent now.
+            Due::At(at) if at <= now + Time(delay.0 / 4) => Due::Now,
+            Due::At(at) => Due::At(at.min(now + delay)),
+            Due::Nothing | Due::Report(_) | Due::Now => Due::At(now + delay),
+        };
     }
 
     /// Something arrived that the sender must hear of at once.
     pub(crate) fn at_once(&mut self) {
+        self.scheduled = true;
         self.due = Due::Now;
     }
 
-    /// An acknowledgement went out, alone or with data.
-    pub(crate) fn sent(&mut self) {
+    /// An acknowledgement goes out at `now`, alone or with data.
+    pub(crate) fn sent(&mut self, now: Time, path: &Path) {
+        if let Due::At(at) = self.due
+            && at <= now
+        {
+            self.expired(path);
+        }
+        if self.scheduled && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.delay = Some(MIN_DELAY);
+            }
+        }
         self.unacknowledged = 0;
+        self.scheduled = false;
+        self.compressed = 0;
         self.due = Due::Nothing;
+    }
+
+    /// The delay was in vain: no data came to ride on, no second segment either.
+    fn expired(&mut self, path: &Path) {
+        if self.pingpong {
+            self.pingpong = false;
+            self.delay = Some(MIN_DELAY);
+        } else {
+            self.delay = self.delay.map(|delay| Time(2 * delay.0).min(path.rto));
+        }
+    }
+
+    /// Data go out: if they answer data, acknowledgements can ride on them.
+    pub(crate) fn data_sent(&mut self, now: Time) {
+        if self.delay.is_some_and(|delay| now.saturating_sub(self.last_data) < delay) {
+            self.pingpong = true;
+        }
     }
 
     pub(crate) fn is_due(&self, now: Time) -> bool {
         match self.due {
             Due::Nothing => false,
-            Due::At(deadline) => now >= deadline,
+            Due::At(deadline) | Due::Report(deadline) => now >= deadline,
             Due::Now => true,
         }
     }
@@ -60,8 +253,88 @@ impl DelayedAck {
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self.due {
             Due::Nothing => None,
-            Due::At(deadline) => Some(deadline),
+            Due::At(deadline) | Due::Report(deadline) => Some(deadline),
             Due::Now => Some(Time::ZERO),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+    const PATH: Path = Path { srtt: Some(Time::from_millis(300)), rto: Time::from_millis(900) };
+
+    /// A segment of 1000 bytes; when its acknowledgement is due, which then goes out.
+    fn segment(acks: &mut DelayedAck, now: Time) -> Time {
+        acks.on_data(now, 1000, &PATH);
+        acks.decide(now, &PATH, None);
+        let due = acks.deadline().expect("an acknowledgement").max(now);
+        acks.sent(due, &PATH);
+        due
+    }
+
+    /// Past the first quick acknowledgements, of which half a window allows `quick`.
+    fn settled(quick: u64) -> DelayedAck {
+        let mut acks = DelayedAck::new(2000 * quick);
+        for _ in 0..quick.min(16) {
+            assert_eq!(segment(&mut acks, MS(0)), MS(0));
+        }
+        acks
+    }
+
+    #[test]
+    fn half_a_window_of_segments_is_quick_but_not_more_than_sixteen() {
+        for window in [3, 16, 100] {
+            assert_eq!(segment(&mut settled(window), MS(1)), MS(41));
+        }
+    }
+
+    #[test]
+    fn the_delay_follows_the_gaps_between_segments() {
+        let mut acks = settled(3);
+        // Linux: half of the old one and the gap, where the gap is below the old one.
+        assert_eq!(segment(&mut acks, MS(30)), MS(30 + 50));
+        // The delay was in vain: twice as long, then half of that and the gap of 60 ms.
+        assert_eq!(segment(&mut acks, MS(90)), MS(90 + 110));
+        // Never longer than 200 ms, nor than the round-trip time.
+        acks.delay = Some(MS(480));
+        assert_eq!(segment(&mut acks, MS(400)), MS(600));
+        let near = Path { srtt: Some(MS(70)), ..PATH };
+        acks.on_data(MS(700), 1000, &near);
+        acks.delay = Some(MS(480));
+        acks.decide(MS(700), &near, None);
+        assert_eq!(acks.deadline(), Some(MS(770)));
+    }
+
+    #[test]
+    fn after_a_gap_longer_than_the_timeout_acknowledgements_are_quick_again() {
+        let mut acks = settled(3);
+        assert_eq!(segment(&mut acks, MS(901)), MS(901));
+        assert_eq!(segment(&mut acks, MS(902)), MS(902));
+    }
+
+    #[test]
+    fn a_delay_in_vain_ends_ping_pong_mode() {
+        let mut acks = settled(3);
+        acks.data_sent(MS(10));
+        assert!(acks.pingpong);
+        assert_eq!(segment(&mut acks, MS(11)), MS(51));
+        assert!(!acks.pingpong);
+    }
+
+    #[test]
+    fn a_push_goes_at_once_unless_answers_are_expected() {
+        let mut acks = settled(3);
+        acks.on_data(MS(1), 10, &PATH);
+        acks.on_push();
+        assert!(acks.is_due(MS(1)));
+        acks.sent(MS(1), &PATH);
+        acks.data_sent(MS(2));
+        acks.on_data(MS(3), 10, &PATH);
+        acks.on_push();
+        acks.decide(MS(3), &PATH, None);
+        assert_eq!(acks.deadline(), Some(MS(43)));
     }
 }

@@ -7,6 +7,7 @@ mod delayed_ack;
 
 use crate::tcp::ranges::RangeSet;
 use delayed_ack::DelayedAck;
+pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
 use sojourn_packet::Time;
 
@@ -16,8 +17,12 @@ pub(crate) struct Incoming {
     pub(crate) start: u64,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
-    /// The packet carries a congestion mark.
+    /// The sender pushes: nothing may follow.
+    pub(crate) push: bool,
+    /// The packet carries a congestion mark, or could have; always neither without ECN.
     pub(crate) marked: bool,
+    /// See `marked`.
+    pub(crate) capable: bool,
     /// The sender says that it has reduced its window.
     pub(crate) cwr: bool,
 }
@@ -30,21 +35,27 @@ pub struct Receiver {
     out_of_order: RangeSet,
     /// Ranges to report, the one that changed last first (RFC 2018 section 4).
     recent: SmallVec<[(u64, u64); 4]>,
+    /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
+    duplicate: Option<(u64, u64)>,
     acks: DelayedAck,
     /// A mark arrived and the sender has not yet answered it (RFC 3168 section 6.1.3).
     echo_mark: bool,
+    /// A packet was capable of a mark.
+    seen_capable: bool,
     fin: Option<u64>,
 }
 
 impl Receiver {
-    /// A receiver that expects the first byte; an acknowledgement waits for at most `delay`.
-    pub(crate) fn new(delay: Time) -> Receiver {
+    /// A receiver that expects the first byte and announces `window` bytes.
+    pub(crate) fn new(window: u64) -> Receiver {
         Receiver {
             next: super::sender::FIRST_BYTE,
             out_of_order: RangeSet::default(),
             recent: SmallVec::new(),
-            acks: DelayedAck::new(delay),
+            duplicate: None,
+            acks: DelayedAck::new(window),
             echo_mark: false,
+            seen_capable: false,
             fin: None,
         }
     }
@@ -70,27 +81,74 @@ impl Receiver {
     }
 
     /// A segment with data or FIN arrived.
-    pub(crate) fn on_data(&mut self, now: Time, incoming: &Incoming) {
-        if incoming.cwr {
-            self.echo_mark = false;
-        }
-        self.echo_mark |= incoming.marked;
+    pub(crate) fn on_data(&mut self, now: Time, incoming: &Incoming, path: &Path) {
+        self.duplicate = None;
         let data_end = incoming.start + u64::from(incoming.payload);
         if incoming.fin {
             self.fin = Some(data_end);
         }
         let end = data_end + u64::from(incoming.fin);
-        if end <= self.next {
-            self.acks.at_once(); // A duplicate: the sender lacks our acknowledgement.
-        } else if incoming.start > self.next {
-            let merged = self.out_of_order.insert(incoming.start, end);
-            self.report(merged);
+        if incoming.cwr {
+            self.echo_mark = false;
+            // The sender's window may be a single segment.
             self.acks.at_once();
-        } else if self.out_of_order.is_empty() && !incoming.fin {
+        }
+        if end <= self.next {
+            self.duplicate = Some((incoming.start, end));
+            self.acks.on_duplicate();
+        } else if incoming.start > self.next {
+            self.see_mark(incoming);
+            self.store(incoming.start, end);
+        } else {
+            if incoming.start < self.next {
+                self.duplicate = Some((incoming.start, self.next));
+            }
+            self.acks.on_data(now, incoming.payload, path);
+            self.see_mark(incoming);
+            self.take(end, incoming);
+        }
+        let gap = (!self.out_of_order.is_empty()).then_some(self.next);
+        self.acks.decide(now, path, gap);
+    }
+
+    /// RFC 3168 section 6.1.3; the first mark, and a segment without ECN among others, which is
+    /// probably a retransmission, are acknowledged quickly.
+    fn see_mark(&mut self, incoming: &Incoming) {
+        if incoming.marked && !self.echo_mark {
+            self.acks.on_mark();
+        }
+        if !incoming.capable && self.seen_capable {
+            self.acks.on_mark();
+        }
+        self.echo_mark |= incoming.marked;
+        self.seen_capable |= incoming.capable;
+    }
+
+    /// The segment `[start, end)` waits for what is missing before it.
+    fn store(&mut self, start: u64, end: u64) {
+        if self.out_of_order.covers(start, end) {
+            self.duplicate = Some((start, end));
+        }
+        let merged = self.out_of_order.insert(start, end);
+        self.report(merged);
+        self.acks.on_gap();
+    }
+
+    /// The data up to `end` are next.
+    fn take(&mut self, end: u64, incoming: &Incoming) {
+        if self.out_of_order.is_empty() {
             self.next = end;
-            self.acks.on_data(now, incoming.payload);
+            if incoming.push {
+                self.acks.on_push();
+            }
         } else {
             self.fill(end);
+            if self.out_of_order.is_empty() {
+                // RFC 5681 section 4.2: the gap is closed.
+                self.acks.at_once();
+            }
+        }
+        if incoming.fin {
             self.acks.at_once();
         }
     }
@@ -114,9 +172,9 @@ impl Receiver {
         self.recent.insert(0, merged);
     }
 
-    /// The ranges to report, most recent first.
-    pub(crate) fn reported(&self) -> &[(u64, u64)] {
-        &self.recent
+    /// The ranges to report: what arrived twice, then the most recent first.
+    pub(crate) fn reported(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.duplicate.iter().chain(&self.recent).copied()
     }
 
     /// An acknowledgement is owed at once, whatever arrived.
@@ -124,9 +182,15 @@ impl Receiver {
         self.acks.at_once();
     }
 
-    /// An acknowledgement went out.
-    pub(crate) fn acknowledged(&mut self) {
-        self.acks.sent();
+    /// An acknowledgement goes out.
+    pub(crate) fn acknowledged(&mut self, now: Time, path: &Path) {
+        self.duplicate = None;
+        self.acks.sent(now, path);
+    }
+
+    /// Data go out.
+    pub(crate) fn data_sent(&mut self, now: Time) {
+        self.acks.data_sent(now);
     }
 
     /// True if an acknowledgement must go out now.

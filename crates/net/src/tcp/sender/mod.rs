@@ -68,6 +68,8 @@ pub(crate) struct Outgoing {
     pub(crate) start: u64,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
+    /// Nothing is left to send behind it.
+    pub(crate) push: bool,
     pub(crate) retransmission: bool,
     /// Tells the receiver that the window was reduced.
     pub(crate) cwr: bool,
@@ -151,6 +153,8 @@ pub struct Sender {
     peer_window: u64,
     /// Offset up to which the application has written.
     written: u64,
+    /// Where the last segment ended that was not full.
+    last_small: u64,
     /// The application will not write any more.
     closing: bool,
     cwr_pending: bool,
@@ -200,6 +204,7 @@ impl Sender {
             window_edge: FIRST_BYTE + settings.peer_window,
             peer_window: settings.peer_window,
             written: FIRST_BYTE,
+            last_small: 0,
             closing: false,
             cwr_pending: false,
             last_sent: Time::ZERO,

@@ -108,7 +108,8 @@ impl Sender {
         self.last_sent = now;
         let fin = end > self.written;
         let payload = (end - start - u64::from(fin)) as u32;
-        Outgoing { start, payload, fin, retransmission: true, cwr: false }
+        let push = end >= self.written;
+        Outgoing { start, payload, fin, push, retransmission: true, cwr: false }
     }
 
     /// True if there are new data, or a FIN, that the peer's window lets go.
@@ -117,9 +118,10 @@ impl Sender {
         next < self.written.min(self.window_edge) || (self.closing && next == self.written)
     }
 
-    /// Payload and FIN of the next new segment. With `whole`, a segment that is not full waits
-    /// while anything is outstanding (RFC 9293 section 3.7.4), unless it is the last.
-    fn next_new(&self, whole: bool) -> Option<(u32, bool)> {
+    /// Payload and FIN of the next new segment. With `nagle`, a segment that is not full waits while
+    /// another one that was not is outstanding (RFC 9293 section 3.7.4, with Minshall's
+    /// modification), unless it is the last.
+    fn next_new(&self, nagle: bool) -> Option<(u32, bool)> {
         let start = self.scoreboard.next();
         if start > self.written {
             return None; // The FIN is out.
@@ -127,7 +129,8 @@ impl Sender {
         let available = self.written.min(self.window_edge).saturating_sub(start);
         let payload = available.min(u64::from(self.mss)) as u32;
         let fin = self.closing && start + u64::from(payload) == self.written;
-        let waits = whole && payload < self.mss && self.scoreboard.outstanding() > 0 && !fin;
+        let small_out = self.last_small > self.scoreboard.una();
+        let waits = nagle && payload < self.mss && small_out && !fin;
         (!waits && (payload > 0 || fin)).then_some((payload, fin))
     }
 
@@ -192,10 +195,14 @@ impl Sender {
         let idle = self.scoreboard.outstanding() == 0;
         let snapshot = self.rate.sent(now, idle);
         self.scoreboard.send(now, start + u64::from(payload) + u64::from(fin), snapshot);
+        if payload < self.mss {
+            self.last_small = start + u64::from(payload);
+        }
         self.statistics.segments += 1;
         self.last_sent = now;
         let cwr = std::mem::take(&mut self.cwr_pending);
-        Outgoing { start, payload, fin, retransmission: false, cwr }
+        let push = start + u64::from(payload) >= self.written;
+        Outgoing { start, payload, fin, push, retransmission: false, cwr }
     }
 
     fn transmissions(&self) -> u64 {

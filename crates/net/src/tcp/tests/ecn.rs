@@ -83,10 +83,51 @@ fn a_receiver_echoes_a_mark_until_the_sender_says_that_it_has_reduced() {
     };
     let none = TcpFlags::default();
     assert!(!arrive(0, Ecn::Ect0, none) && !arrive(1, Ecn::Ect0, none));
-    arrive(2, Ecn::Ce, none);
-    assert!(arrive(3, Ecn::Ect0, none), "the mark is echoed");
-    arrive(4, Ecn::Ect0, none);
-    assert!(arrive(5, Ecn::Ect0, none), "and again");
-    arrive(6, Ecn::Ect0, TcpFlags::CWR);
-    assert!(!arrive(7, Ecn::Ect0, none), "until CWR");
+    assert!(arrive(2, Ecn::Ce, none), "the mark is echoed");
+    assert!(arrive(3, Ecn::Ect0, none), "and again");
+    assert!(!arrive(4, Ecn::Ect0, TcpFlags::CWR), "until CWR");
+    assert!(!arrive(5, Ecn::Ect0, none));
+}
+
+#[test]
+fn the_first_mark_and_cwr_are_acknowledged_at_once() {
+    // The sender's window may be so small that it waits for each acknowledgement.
+    let mut drill = Drill::new(Connection::listen(ecn()));
+    let flags = TcpFlags::SYN | TcpFlags::ECE | TcpFlags::CWR;
+    drill.inject(TcpSegment { flags, options: full_offer(), ..peer(0) });
+    drill.one();
+    drill.inject(peer(1));
+    let mut arrive = |n: u32, ecn, flags| {
+        let options = peer_options(drill.now);
+        let seq = PEER + seq(n);
+        drill.inject(TcpSegment { seq, payload: MSS, options, ecn, flags: ACK | flags, ..peer(1) });
+        drill.all().len()
+    };
+    let none = TcpFlags::default();
+    assert!((0..QUICK).all(|n| arrive(n, Ecn::Ect0, none) == 1));
+    assert_eq!(arrive(QUICK, Ecn::Ect0, none), 0);
+    assert_eq!(arrive(QUICK + 1, Ecn::Ce, none), 1);
+    assert_eq!(arrive(QUICK + 2, Ecn::Ce, none), 1, "two quick ones");
+    assert_eq!(arrive(QUICK + 3, Ecn::Ce, none), 0);
+    assert_eq!(arrive(QUICK + 4, Ecn::Ce, TcpFlags::CWR), 1);
+    assert_eq!(arrive(QUICK + 5, Ecn::Ect0, TcpFlags::CWR), 1, "the window was reduced");
+}
+
+#[test]
+fn a_loss_is_told_to_the_receiver_too_so_that_it_stops_to_echo() {
+    // RFC 3168 section 6.1.2: CWR whenever the window is reduced.
+    let mut drill = sender();
+    drill.all();
+    drill.at(ms(20));
+    drill.ack_with(seq(0), &[(seq(1), seq(4))]);
+    let mut sent = drill.all();
+    for n in 5..=10 {
+        drill.ack_with(seq(0), &[(seq(1), seq(n))]);
+        sent.extend(drill.all());
+    }
+    let cwr: Vec<(u32, bool)> =
+        sent.iter().map(|s| (s.seq, s.flags.contains(TcpFlags::CWR))).collect();
+    assert_eq!(cwr[0], (seq(0), false), "not on a retransmission");
+    assert_eq!(cwr[1], (seq(10), true));
+    assert!(cwr[2..].iter().all(|(_, flag)| !flag));
 }

@@ -23,6 +23,8 @@ const MSS: u32 = 1448;
 /// The peer's initial sequence number; ours is 0, so offsets are sequence numbers.
 const PEER: u32 = 5_000;
 const ACK: TcpFlags = TcpFlags::ACK;
+/// Segments that a fresh receiver acknowledges one by one.
+const QUICK: u32 = 16;
 
 fn ms(n: u64) -> Time {
     Time::from_millis(n)
@@ -68,6 +70,16 @@ impl Drill {
         drill.one();
         drill.inject(peer(1));
         drill.nothing();
+        drill
+    }
+
+    /// The same after the first [`QUICK`] segments, which are acknowledged one by one.
+    fn settled_receiver(config: TcpConfig) -> Drill {
+        let mut drill = Drill::receiver(config);
+        for n in 0..QUICK {
+            drill.data(n);
+            assert_eq!(drill.one().ack, PEER + seq(n + 1));
+        }
         drill
     }
 

@@ -6,9 +6,10 @@ fn sack(segment: &TcpSegment) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn every_second_full_segment_is_acknowledged_at_once() {
-    let mut drill = Drill::receiver(TcpConfig::default());
-    for n in 0..6 {
+fn the_first_sixteen_segments_are_acknowledged_at_once_and_then_every_second() {
+    // Linux's TCP_MAX_QUICKACKS; RFC 5681 section 4.2 for the rest.
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
+    for n in QUICK..QUICK + 6 {
         drill.data(n);
         if n % 2 == 0 {
             drill.nothing();
@@ -20,21 +21,99 @@ fn every_second_full_segment_is_acknowledged_at_once() {
 
 #[test]
 fn a_single_segment_is_acknowledged_after_40_ms() {
-    let mut drill = Drill::receiver(TcpConfig::default());
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
     drill.at(ms(5));
-    drill.data(0);
+    drill.data(QUICK);
     drill.nothing();
     drill.at(Time(ms(45).0 - 1));
     drill.nothing();
     assert_eq!(drill.timer(), ms(45));
-    assert_eq!(drill.one().ack, PEER + seq(1));
+    assert_eq!(drill.one().ack, PEER + seq(QUICK + 1));
     assert_eq!(drill.end.next_timer(), None);
+}
+
+/// A segment of the peer's data with more flags.
+fn flagged(drill: &mut Drill, n: u32, flags: TcpFlags) {
+    let options = peer_options(drill.now);
+    let seq = PEER + seq(n);
+    drill.inject(TcpSegment { seq, payload: MSS, options, flags: ACK | flags, ..peer(1) });
+}
+
+#[test]
+fn what_the_sender_pushes_is_acknowledged_at_once_because_the_application_reads_it() {
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
+    flagged(&mut drill, QUICK, TcpFlags::PSH);
+    assert_eq!(drill.one().ack, PEER + seq(QUICK + 1));
+}
+
+#[test]
+fn an_end_that_answers_lets_its_acknowledgements_ride_on_the_answers() {
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
+    flagged(&mut drill, QUICK, TcpFlags::PSH);
+    drill.end.set_written(100);
+    let answer = drill.one();
+    assert_eq!((answer.payload, answer.ack), (100, PEER + seq(QUICK + 1)));
+    // In ping-pong mode the next request waits for its answer.
+    drill.at(ms(1));
+    flagged(&mut drill, QUICK + 1, TcpFlags::PSH);
+    drill.nothing();
+    drill.end.set_written(200);
+    drill.inject(TcpSegment { ack: 101, options: peer_options(drill.now), ..peer(1) });
+    assert_eq!(drill.one().ack, PEER + seq(QUICK + 2));
+}
+
+#[test]
+fn what_arrives_twice_is_reported_once_in_the_first_block() {
+    // RFC 2883 section 4.1: below what is acknowledged.
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
+    drill.data(3);
+    let ack = drill.one();
+    assert_eq!((ack.ack, sack(&ack)), (PEER + seq(QUICK), vec![(seq(3), seq(4))]));
+    drill.data(QUICK);
+    assert_eq!(sack(&drill.one()), []);
+    // Section 4.2: within what waits behind a gap, whose block follows.
+    drill.data(QUICK + 2);
+    drill.one();
+    drill.data(QUICK + 3);
+    drill.one();
+    drill.data(QUICK + 2);
+    let blocks = sack(&drill.one());
+    let waiting = (seq(QUICK + 2), seq(QUICK + 4));
+    assert_eq!(blocks, [(seq(QUICK + 2), seq(QUICK + 3)), waiting]);
+}
+
+#[test]
+fn after_three_reports_of_a_gap_one_acknowledgement_goes_for_those_of_a_twentieth_round_trip() {
+    // Linux's tcp_comp_sack_delay_ns: at most 1 ms; the handshake has measured 10 ms.
+    let mut drill = Drill::new(Connection::listen(TcpConfig::default()));
+    let options = full_offer();
+    drill.inject(TcpSegment { flags: TcpFlags::SYN, options, ..peer(0) });
+    drill.one();
+    drill.at(ms(10));
+    drill.inject(peer(1));
+    for n in 0..QUICK {
+        drill.data(n);
+        drill.one();
+    }
+    for n in 1..=3 {
+        drill.data(QUICK + n);
+        assert_eq!(sack(&drill.one()), [(seq(QUICK + 1), seq(QUICK + n + 1))]);
+    }
+    for n in 4..=6 {
+        drill.data(QUICK + n);
+        drill.nothing();
+    }
+    assert_eq!(drill.timer(), ms(10) + Time::from_micros(500));
+    assert_eq!(sack(&drill.one()), [(seq(QUICK + 1), seq(QUICK + 7))]);
+    drill.data(QUICK);
+    assert_eq!(drill.one().ack, PEER + seq(QUICK + 7), "the gap is closed");
 }
 
 #[test]
 fn data_behind_a_gap_is_reported_at_once_with_every_segment() {
     let mut drill = Drill::receiver(TcpConfig::default());
     drill.data(0);
+    drill.one();
     drill.data(2);
     let first = drill.one();
     assert_eq!(first.ack, PEER + seq(1));
@@ -72,6 +151,7 @@ fn the_block_that_changed_last_comes_first_and_three_fit_beside_timestamps() {
 fn a_duplicate_is_acknowledged_at_once() {
     let mut drill = Drill::receiver(TcpConfig::default());
     drill.data(0);
+    drill.one();
     drill.data(1);
     drill.one();
     drill.data(0);
@@ -82,11 +162,11 @@ fn a_duplicate_is_acknowledged_at_once() {
 #[test]
 fn a_delayed_acknowledgement_echoes_the_older_of_two_timestamps() {
     // RFC 7323 section 4.3 case A, so that the sender's measure includes the delay.
-    let mut drill = Drill::receiver(TcpConfig::default());
+    let mut drill = Drill::settled_receiver(TcpConfig::default());
     drill.at(ms(10));
-    drill.data(0);
+    drill.data(QUICK);
     drill.at(ms(30));
-    drill.data(1);
+    drill.data(QUICK + 1);
     assert_eq!(drill.one().options.timestamps, Some(Timestamps { value: 30, echo: 10 }));
 }
 

@@ -61,13 +61,26 @@ fn the_peers_scaled_window_is_never_exceeded() {
 }
 
 #[test]
-fn a_segment_that_is_not_full_waits_until_everything_is_acknowledged() {
+fn one_segment_that_is_not_full_may_be_out_and_the_next_waits_until_it_is_acknowledged() {
     let mut drill = Drill::sender(TcpConfig::default(), ms(10));
     drill.end.set_written(u64::from(MSS) + 100);
-    assert_eq!(drill.one().payload, MSS);
+    let all = drill.all();
+    assert_eq!(all.iter().map(|segment| segment.payload).collect::<Vec<_>>(), [MSS, 100]);
+    drill.end.set_written(u64::from(MSS) + 150);
+    drill.nothing();
     drill.at(ms(20));
     drill.ack(seq(1));
-    assert_eq!(drill.one().payload, 100);
+    drill.nothing();
+    drill.ack(seq(1) + 100);
+    assert_eq!(drill.one().payload, 50);
+}
+
+#[test]
+fn the_last_segment_of_what_was_written_is_pushed() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    drill.end.set_written(2 * u64::from(MSS));
+    let pushed = |segment: &TcpSegment| segment.flags.contains(TcpFlags::PSH);
+    assert_eq!(drill.all().iter().map(pushed).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]

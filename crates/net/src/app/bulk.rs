@@ -2,7 +2,10 @@
 //!
 //! iperf3 does not pace: each millisecond it looks at its average rate since the start, and while
 //! that is below the target it writes another block of 128 KiB. So a cap makes bursts of 90
-//! segments, which is what a queue behind it sees.
+//! segments, which is what a queue behind it sees. iperf3 3.12 on a loopback interface, capped at
+//! 9 Mbit/s, writes 117, 233, 350, 466 and 583 ms after its first block; this one at 117, 234, 350,
+//! 467 and 583: where the average is met within 0.07 ms of a tick they differ, since iperf3 starts
+//! its clock so long before it writes.
 
 use sojourn_packet::Time;
 

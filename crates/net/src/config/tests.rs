@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::{Value, json};
 use sojourn_targets::control::{MatchValue, Number};
 
 const DEMO: &str = r#"{
@@ -109,4 +110,29 @@ fn a_value_out_of_range_is_named_with_its_key_and_range() {
         v["flows"][0]["stop"] = 5.into();
     });
     assert!(message.starts_with("flows[0].stop = 5: allowed is 10 to "), "{message}");
+}
+
+#[test]
+fn offload_is_a_switch_or_a_number_of_segments_within_2_and_64() {
+    let flow = |value: Value| -> Result<FlowConfig, String> {
+        let flow = json!({"kind": "tcp", "rtt": 1, "segmentation_offload": value});
+        serde_json::from_value(flow).map_err(|error| error.to_string())
+    };
+    let offload = |value| match flow(value) {
+        Ok(FlowConfig::Tcp(tcp)) => Ok(tcp.segmentation_offload),
+        Ok(FlowConfig::Udp(_)) => Err("a UDP flow".to_owned()),
+        Err(error) => Err(error),
+    };
+    assert_eq!(offload(json!(false)), Ok(SegmentationOffload::Off));
+    assert_eq!(offload(json!(true)), Ok(SegmentationOffload::Sized));
+    assert_eq!(offload(json!(16)), Ok(SegmentationOffload::Segments(16)));
+    for wrong in [json!(1), json!(65)] {
+        let error = offload(wrong.clone()).expect_err("out of range");
+        assert!(error.contains("allowed are false, true and 2 to 64 segments"), "{error}");
+    }
+    for (wanted, json) in
+        [(SegmentationOffload::Sized, json!(true)), (SegmentationOffload::Segments(4), json!(4))]
+    {
+        assert_eq!(serde_json::to_value(wanted).ok(), Some(json));
+    }
 }

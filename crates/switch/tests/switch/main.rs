@@ -1,5 +1,6 @@
 //! The switch as its driver sees it: packets and instants in, packets, rows and counters out.
 
+mod bmv2;
 mod conservation;
 mod egress;
 mod harness;

@@ -22,6 +22,8 @@ mod pipeline;
 pub mod rules;
 mod runtime;
 mod standard;
+#[cfg(test)]
+mod tests;
 
 pub use load::build;
 pub(crate) use load::is_package;

@@ -3,14 +3,17 @@
 //! Read from the IR alone, so that every architecture is described in the same words.
 
 use serde::Serialize;
-use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, Program, Table, TableAction};
+use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Everything that has a name for the control plane.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramDescription {
     /// The package that `main` is of: `Switch`, `V1Switch`.
     pub package: String,
+    /// The packages that `main` is made of, by their instances' names: the pipelines of a switch.
+    pub pipelines: Vec<String>,
     /// All tables, in the order of the program.
     pub tables: Vec<TableDescription>,
     /// All extern objects, in the order of the program.
@@ -86,6 +89,7 @@ pub struct ObjectDescription {
 pub fn describe(program: &Program) -> ProgramDescription {
     ProgramDescription {
         package: program.main.as_ref().map_or_else(String::new, |main| main.of.to_string()),
+        pipelines: program.main.iter().flat_map(|main| &main.args).filter_map(pipeline).collect(),
         tables: program.tables.iter().map(|given| table(given, program)).collect(),
         objects: program.objects.iter().map(object).collect(),
         constants: program
@@ -93,6 +97,13 @@ pub fn describe(program: &Program) -> ProgramDescription {
             .iter()
             .map(|(name, value)| (name.to_string(), value.to_string()))
             .collect(),
+    }
+}
+
+fn pipeline((_, given): &(Arc<str>, PackageArg)) -> Option<String> {
+    match given {
+        PackageArg::Package(package) => Some(package.name.to_string()),
+        _ => None,
     }
 }
 

@@ -126,6 +126,8 @@ class ProgramDescription:
     """Everything in a program that has a name for the control plane."""
 
     package: str
+    pipelines: tuple[str, ...]
+    """The names of the packages that `main` is made of; none for an architecture without."""
     tables: tuple[Table, ...]
     objects: tuple[Object, ...]
     constants: dict[str, int]
@@ -188,6 +190,7 @@ def read_description(text: str) -> ProgramDescription:
     data = json.loads(text)
     return ProgramDescription(
         data["package"],
+        tuple(data["pipelines"]),
         tuple(
             Table(
                 table["name"],

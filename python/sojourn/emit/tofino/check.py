@@ -28,6 +28,11 @@ def check(job: Job) -> None:
         switch.configure(json.dumps(job.control))
     except ConfigError as error:
         raise ControlError(f"{where}: {error}") from error
+    if len(choice.declarations.pipelines) != 1:
+        raise ControlError(
+            f"{shown(choice.program)}: its switch has {len(choice.declarations.pipelines)} "
+            "pipelines; entries are written for a program that runs in all pipes"
+        )
     for section in job.control.keys() - _WRITTEN:
         if job.control[section]:
             raise ControlError(f"{where}: {section}: bfrt_python entries for these are not written")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from sojourn.control import Action, Key, Table
+from sojourn.emit.job import Job
 
 PRIORITY = "match_priority"
 """What BfRt adds to the key of a table whose entries can overlap; the lowest number wins."""
@@ -24,9 +25,9 @@ def program_node(name: str) -> str:
     return replaced if replaced[:3].upper() == "P4_" else f"p4_{replaced}"
 
 
-def table_node(table: Table) -> str:
-    """A table's place below the program's pipe."""
-    return table.name
+def pipe_node(job: Job) -> str:
+    """The place of a program's tables and registers: below its pipeline, called as in the text."""
+    return f"bfrt.{program_node(job.name)}.{job.description.pipelines[0]}"
 
 
 def parameters(table: Table, action: Action) -> tuple[dict[str, str], dict[str, str]]:

@@ -107,7 +107,7 @@ def _no_shaper(job: Job) -> str:
 
 
 def _look(job: Job) -> str:
-    node = f"bfrt.{names.program_node(job.name)}.pipe"
+    node = names.pipe_node(job)
     tables = [f"{node}.{table['name']}.info()" for table in job.control["tables"]]
     state = [
         f"{node}.{thing.name}.get({_index(thing.of)}=N, from_hw=True)"

@@ -33,7 +33,7 @@ def _head(job: Job) -> str:
         [
             f"# Control plane of {job.name} for bfrt_python, from the entries of the simulation.",
             "# It can be run again: what it fills it empties first. README.md has the steps.",
-            f"pipe = bfrt.{names.program_node(job.name)}.pipe",
+            f"pipe = {names.pipe_node(job)}",
         ]
     )
 
@@ -43,7 +43,7 @@ def _head(job: Job) -> str:
 
 def _table(filled: dict[str, Any], job: Job) -> str:
     table = job.description.table(filled["name"])
-    lines = [f"table = pipe.{names.table_node(table)}", "table.clear()"]
+    lines = [f"table = pipe.{table.name}", "table.clear()"]
     by_action: dict[str, list[dict[str, Any]]] = {}
     for entry in filled.get("entries", []):
         by_action.setdefault(table.action(entry["action"]).name, []).append(entry)

@@ -183,6 +183,17 @@ def test_a_control_plane_that_does_not_fit_is_told_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_tables_are_below_the_pipeline_that_the_program_names(tmp_path: Path) -> None:
+    text = (TNA / "p4_codel.p4").read_text()
+    assert "EgressDeparser()) pipe;" in text
+    text = text.replace("EgressDeparser()) pipe;", "EgressDeparser()) leaf;")
+    (tmp_path / "mine.p4").write_text(text.replace("Switch(pipe) main", "Switch(leaf) main"))
+    (tmp_path / "mine.toml").write_text((TNA / "p4_codel.toml").read_text())
+    include = (str(TNA), str(programs_folder() / "include"))
+    calls = emitted(ProgramChoice(tmp_path / "mine.p4", "tofino1", include), tmp_path / "out")
+    assert calls[0][0] == "mine.leaf.Ingress.forward.clear"
+
+
 def test_copies_that_would_come_back_in_another_pipe_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ControlPlaneError, match="use port 196"):
         emitted(choice("codel_act"), tmp_path / "out", Shaper(130, 10**9, 1600))

@@ -28,10 +28,14 @@ def check(job: Job) -> None:
         switch.configure(json.dumps(job.control))
     except ConfigError as error:
         raise ControlError(f"{where}: {error}") from error
-    if len(choice.declarations.pipelines) != 1:
+    pipelines = choice.declarations.pipelines
+    if not pipelines:
+        package = choice.declarations.package
+        raise ControlError(f"{shown(choice.program)}: a {package} is no program for Tofino")
+    if len(pipelines) > 1:
         raise ControlError(
-            f"{shown(choice.program)}: its switch has {len(choice.declarations.pipelines)} "
-            "pipelines; entries are written for a program that runs in all pipes"
+            f"{shown(choice.program)}: its switch has {len(pipelines)} pipelines; entries are "
+            "written for a program that runs in all pipes"
         )
     for section in job.control.keys() - _WRITTEN:
         if job.control[section]:

@@ -3,7 +3,6 @@
 import json
 import math
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -155,7 +154,9 @@ def test_a_run_s_description_says_from_what_the_entries_were_computed(
     assert path.stat().st_size < 20_000
 
 
-def test_without_its_mirror_session_it_still_drops_once_an_interval(tmp_path: Path) -> None:
+def test_without_its_mirror_session_it_keeps_to_the_math_unit_s_law(
+    result: package.Result, tmp_path: Path
+) -> None:
     control, _, _ = (TNA / "codel_exact.toml").read_text().partition("[[mirror_sessions]]")
     (tmp_path / "deaf.toml").write_text(control)
     (tmp_path / "deaf_run.toml").write_text(
@@ -163,13 +164,14 @@ def test_without_its_mirror_session_it_still_drops_once_an_interval(tmp_path: Pa
             '["codel", "codel_exact"]', '[{ use = "codel_exact", control = "deaf.toml" }]'
         )
     )
-    result = package.run(tmp_path / "deaf_run.toml", out=tmp_path / "out")
-    packets = result.aqms["codel_exact"].packets
-    columns = (packets[name].to_pylist() for name in ("dequeued", "verdict"))
-    times = [time for time, verdict in zip(*columns, strict=True) if verdict == "aqm"]
-    assert len(times) > 10
-    gaps = [after - before for before, after in pairwise(times)]
-    assert min(gaps) >= 100_000_000
+    deaf = package.run(tmp_path / "deaf_run.toml", out=tmp_path / "out").aqms["codel_exact"]
+    counters = json.loads((deaf.folder / "counters.json").read_text())
+    # Every copy that is asked for is lost and counted as lost.
+    assert counters["mirror_drops"] > 0.9 * deaf.summary.aqm_drops - 1
+    assert deaf.summary.mirrored == 0
+    # Steps are up to 12 % too long, never more than 0.2 % too short.
+    whole = result.aqms["codel_exact"].summary
+    assert abs(deaf.summary.aqm_drops - whole.aqm_drops) <= 0.2 * whole.aqm_drops
 
 
 def test_capable_senders_get_marks_instead_of_drops(tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ def test_capable_senders_get_marks_instead_of_drops(tmp_path: Path) -> None:
         .replace("count = 3", "count = 3\necn = true")
     )
     summary = package.run(tmp_path / "ecn.toml", out=tmp_path / "out").aqms["codel_exact"].summary
-    assert summary.marks > 50
+    assert summary.marks > 20
     # A SYN is not ECN-capable, nor is what is sent again.
     assert summary.aqm_drops < summary.marks / 10
     assert summary.utilisation > 0.95

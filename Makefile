@@ -50,7 +50,8 @@ equivalence: $(BUILT)
 		$(foreach us,$(LATENCIES),--recirculation-latency '$(us) us') --out equivalence/race
 	$(BIN)/sojourn run bufferbloat $(FOUR) --math-unit vendor --out equivalence/demo
 	$(BIN)/sojourn run gigabit $(FOUR) --out equivalence/gigabit
-	$(REPLAY) equivalence/demo equivalence/gigabit --out equivalence/recorded
+	$(REPLAY) equivalence/demo/codel equivalence/demo/codel_exact equivalence/gigabit/codel_exact \
+		--out equivalence/recorded
 	cp equivalence/rfc/equivalence.png docs/equivalence.png
 	cp equivalence/race/race.png docs/race.png
 	cp equivalence/gigabit/distribution.png docs/gigabit.png

@@ -4,6 +4,9 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
+
 HEAD = """\
 # Equivalence: all tables
 
@@ -52,16 +55,33 @@ def pooled_table(folder: Path) -> str:
     return "\n".join(lines)
 
 
+SETTLED = 3_000_000_000
+"""ns; slow start is over by then."""
+
+
+def settled(rows: Path) -> tuple[float, float]:
+    """Mean and 99th percentile of queue delay, ns, of packets that left after slow start."""
+    packets = pq.read_table(rows, columns=["enqueued", "dequeued", "verdict"])
+    time = packets["dequeued"].to_numpy()
+    delay = (time - packets["enqueued"].to_numpy())[time > SETTLED]
+    queued = np.array(packets["verdict"].cast("string").to_pylist())[time > SETTLED] != "tail"
+    return float(delay[queued].mean()), float(np.percentile(delay[queued], 99))
+
+
 def run_table(folder: Path) -> str:
     """Delay, goodput and drops of each AQM of a run."""
     described = json.loads((folder / "run.json").read_text())
     lines = [
         f"\n## Closed loop: {described['scenario']['title']}\n",
-        "| AQM | mean ms | median | p95 | p99 | max | goodput Mbit/s | drops | copies |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| AQM | mean ms | median | p95 | p99 | max | mean after 3 s | p99 after 3 s "
+        "| goodput Mbit/s | drops | copies |",
+        "|---" * 11 + "|",
     ]
+    folders = {run["label"]: run["folder"] for run in described["runs"]}
     for aqm in json.loads((folder / "summary.json").read_text())["aqms"]:
         delays = (f"{aqm[name] / 1e6:.1f}" for name in ("mean", "median", "p95", "p99", "max"))
+        later = settled(folder / folders[aqm["aqm"]] / "packets.parquet")
+        delays = (*delays, *(f"{delay / 1e6:.1f}" for delay in later))
         rest = (f"{aqm['goodput'] / 1e6:.1f}", f"{aqm['aqm_drops']:,}", f"{aqm['mirrored']:,}")
         lines.append("| " + " | ".join((aqm["aqm"], *delays, *rest)) + " |")
     return "\n".join(lines)

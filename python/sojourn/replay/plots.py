@@ -92,10 +92,11 @@ def write_race(raced: Raced, path: Path) -> None:
         for panel in (above, below):
             panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             panel.yaxis.set_minor_formatter(NullFormatter())
-            panel.set_ylim(bottom=0)
+            panel.set_ylim(bottom=0, top=1.3 * panel.get_ylim()[1])
     panels[0][0].set_ylabel("packets that meet\nunsynchronised state, %", color=INK, fontsize=9)
     panels[1][0].set_ylabel("drops per thousand", color=INK, fontsize=9)
-    figure.supxlabel("time that a mirrored copy takes, us", color=INK, fontsize=9)
+    for panel in panels[1]:
+        panel.set_xlabel("time that a mirrored copy takes, us", color=INK, fontsize=9)
     handles, labels = panels[1][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     _save(figure, path)

@@ -19,6 +19,7 @@ from sojourn.control.multicast import Multicast
 from sojourn.control.operations import (
     ActionCall,
     AddEntry,
+    AddToValueSet,
     AnyValue,
     ClearTable,
     DeleteEntry,
@@ -47,6 +48,7 @@ __all__ = [
     "Action",
     "ActionCall",
     "AddEntry",
+    "AddToValueSet",
     "AnyValue",
     "Applied",
     "ClearTable",

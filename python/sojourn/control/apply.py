@@ -11,6 +11,7 @@ from sojourn import _core
 from sojourn.control.description import ControlError
 from sojourn.control.operations import (
     AddEntry,
+    AddToValueSet,
     ClearTable,
     DeleteEntry,
     ModifyEntry,
@@ -72,6 +73,9 @@ def _apply_to_switch(operation: Operation, switch: _core.PacketSwitch) -> None:
             switch.configure(json.dumps({"meters": [{"name": name, "index": index, "spec": spec}]}))
         case SetProfile():
             switch.configure(json.dumps({"action_profiles": [profile_to_json(operation)]}))
+        case AddToValueSet(name, value):
+            member = {"name": name, "members": [[str(value)]]}
+            switch.configure(json.dumps({"value_sets": [member]}))
         case SetMirrorSession():
             switch.set_mirror_session(json.dumps(session_to_json(operation)))
         case RemoveMirrorSession(session):

@@ -12,6 +12,7 @@ from sojourn.control.apply import profile_to_json, session_to_json
 from sojourn.control.description import ControlError, Table
 from sojourn.control.operations import (
     AddEntry,
+    AddToValueSet,
     ClearTable,
     DeleteEntry,
     ModifyEntry,
@@ -65,6 +66,7 @@ class ControlPlane:
     profiles: dict[str, SetProfile] = field(default_factory=dict)
     registers: list[WriteRegister] = field(default_factory=list)
     meters: dict[tuple[str, int], SetMeter] = field(default_factory=dict)
+    value_sets: dict[str, list[int]] = field(default_factory=dict)
     queues: list[SetQueue] = field(default_factory=list)
 
     def take(self, operation: Operation) -> None:
@@ -92,6 +94,8 @@ class ControlPlane:
                 self.groups[group] = operation
             case SetProfile(name):
                 self.profiles[name] = operation
+            case AddToValueSet(name, value):
+                self.value_sets.setdefault(name, []).append(value)
             case SetQueue():
                 self.queues.append(operation)
 
@@ -121,6 +125,10 @@ class ControlPlane:
             "registers": [_register(register) for register in self.registers],
             "meters": [_meter(meter) for meter in self.meters.values()],
             "multicast_groups": [_group(group) for group in self.groups.values()],
+            "value_sets": [
+                {"name": name, "members": [[str(value)] for value in values]}
+                for name, values in self.value_sets.items()
+            ],
             "queues": [_queue(queue) for queue in self.queues],
         }
         return {

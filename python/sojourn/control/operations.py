@@ -183,6 +183,14 @@ class SetProfile:
 
 
 @dataclass(frozen=True)
+class AddToValueSet:
+    """Adds a value to a parser's value set."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
 class SetQueue:
     """Rate and depth of queues: at a port or all, of a priority or all."""
 
@@ -206,6 +214,7 @@ Operation = (
     | RemoveMirrorSession
     | SetMulticastGroup
     | SetProfile
+    | AddToValueSet
     | SetQueue
 )
 

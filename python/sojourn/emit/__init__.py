@@ -1,12 +1,13 @@
 """What a real switch needs beside a program: its control plane as files an operator runs and reads.
 
-A target is a folder here and a line in `TARGETS`; it turns a job into files and writes none itself.
+A target is a module here and a line in `TARGETS`; it turns a job into files and writes none itself.
 The entries are those with which the simulation runs. Knows no command line.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from sojourn.emit.bmv2 import BMV2
 from sojourn.emit.job import Job, Shaper, Target
 from sojourn.emit.tofino import TOFINO
 from sojourn.errors import OutputError, output_error
@@ -14,7 +15,7 @@ from sojourn.layout import shown
 
 __all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
 
-TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO,)}
+TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2)}
 """What `emit --for` may name."""
 
 

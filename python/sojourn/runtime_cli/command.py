@@ -86,6 +86,7 @@ COMMANDS: dict[str, Command] = {
         "meter_array_set_rates METER RATE:BURST RATE:BURST", state.meter_array_set_rates
     ),
     "meter_get_rates": Command("meter_get_rates METER INDEX", state.meter_get_rates),
+    "pvs_add": Command("pvs_add VALUE_SET VALUE", state.value_set_add),
     "set_queue_rate": Command("set_queue_rate PACKETS_PER_SECOND [PORT [PRIORITY]]", queues.rate),
     "set_queue_bitrate": Command(
         "set_queue_bitrate BITS_PER_SECOND [PORT [PRIORITY]]", queues.bitrate
@@ -116,7 +117,8 @@ _UNSUPPORTED = {
     "mc_set_lag_membership": "link aggregation groups do not exist here; name the ports",
     "set_crc16_parameters": "the polynomials of hashes are fixed here",
     "set_crc32_parameters": "the polynomials of hashes are fixed here",
-    "pvs_add": "name the value set's members in a control-plane file (value_sets)",
+    "pvs_remove": "a value set only grows; leave the member out",
+    "pvs_clear": "a value set only grows; leave its members out",
     "load_new_config_file": "start a run with the other program instead",
     "swap_configs": "start a run with the other program instead",
 }

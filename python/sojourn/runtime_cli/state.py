@@ -1,8 +1,8 @@
-"""Commands about the state of externs: registers, counters, meters."""
+"""Commands about the state of externs and parsers: registers, counters, meters, value sets."""
 
 from fractions import Fraction
 
-from sojourn.control import ControlError, SetMeter, WriteCounter, WriteRegister
+from sojourn.control import AddToValueSet, ControlError, SetMeter, WriteCounter, WriteRegister
 from sojourn.control.values import index, number
 from sojourn.runtime_cli.session import MANY, Outcome, Query, Session, UsageError, take
 
@@ -75,6 +75,12 @@ def meter_get_rates(words: list[str], session: Session) -> Outcome:
     name, cell = take(words, 2)
     meter = session.program.object("meter", name)
     return (Query("meter", meter.name, index(cell, "index")),)
+
+
+def value_set_add(words: list[str], _session: Session) -> Outcome:
+    """`pvs_add VALUE_SET VALUE`"""
+    name, value = take(words, 2)
+    return (AddToValueSet(name, number(value, "value")),)
 
 
 def _check_cell(what: str, name: str, size: int | None, at: int) -> None:

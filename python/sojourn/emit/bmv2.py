@@ -1,0 +1,223 @@
+"""bmv2: a control plane as commands of `simple_switch_CLI`, to be fed to a running `simple_switch`.
+
+Stands on the job and the program's description. What bmv2 cannot do stands in the file as a comment
+that says so. Reading the file back gives the control plane that it was written from.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sojourn.control import ControlError, Key, ProgramDescription, Table
+from sojourn.emit.job import Job, Shaper, Target
+
+_FRAME_BYTES = 1514
+"""Of the packets by which a bit rate becomes bmv2's rate in packets."""
+
+
+def _files(job: Job) -> dict[str, str]:
+    name, package = job.name, job.description.package
+    if package != "V1Switch":
+        raise ControlError(f"{name}.p4: its main is a {package}; bmv2 runs programs for V1Switch")
+    head = [
+        f"# Control plane of {name}.p4 for bmv2. On the switch:",
+        f"#   p4c-bm2-ss {name}.p4 -o {name}.json",
+        f"#   simple_switch -i 1@veth1 -i 2@veth2 {name}.json -- --priority-queues 8",
+        "#   simple_switch_CLI < commands.txt",
+    ]
+    return {"commands.txt": "\n".join([*head, *_commands(job)]) + "\n"}
+
+
+BMV2 = Target(
+    "bmv2",
+    "v1model",
+    "a file of commands for simple_switch_CLI",
+    _files,
+)
+
+
+def _commands(job: Job) -> Iterator[str]:
+    control, program = job.control, job.description
+    handles = _Handles()
+    for profile in control.get("action_profiles", []):
+        yield from _section("Members and groups", _profile(profile, program, handles))
+    for table in control.get("tables", []):
+        yield from _section(table["name"], _table(table, program, handles))
+    yield from _section("Copies", _copies(control))
+    state = [*_registers(control, program), *_meters(control), *_value_sets(control)]
+    yield from _section("State", state)
+    yield from _section("Queues", [*_queues(control), *map(_shaper, job.shapers)])
+
+
+def _section(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:
+    """Lines below a comment, if there are any."""
+    written = list(lines)
+    if written:
+        yield ""
+        yield f"# {title}"
+        yield from written
+
+
+class _Handles:
+    """The handles that bmv2 gives members and groups, by profile and by our numbers."""
+
+    def __init__(self) -> None:
+        self.members: dict[tuple[str, int], int] = {}
+        self.groups: dict[tuple[str, int], int] = {}
+
+
+def _profile(
+    profile: Mapping[str, Any], program: ProgramDescription, handles: _Handles
+) -> Iterator[str]:
+    found = program.profile(profile["name"])
+    tables = program.tables_of(found)
+    if not tables:
+        raise ControlError(f"no table uses action profile {found.name}")
+    for place, member in enumerate(profile.get("members", [])):
+        handles.members[found.name, member["id"]] = place
+        call = _call(tables[0], member["action"], member.get("args", {}))
+        yield f"act_prof_create_member {found.name} {call}"
+    for place, (group, members) in enumerate(profile.get("groups", [])):
+        handles.groups[found.name, group] = place
+        yield f"act_prof_create_group {found.name}"
+        for member, up in members:
+            handle = handles.members[found.name, member]
+            line = f"act_prof_add_member_to_group {found.name} {handle} {place}"
+            yield line if up else f"# down: {line}"
+
+
+def _call(table: Table, name: str, args: Mapping[str, Any]) -> str:
+    """An action with its arguments in the program's order."""
+    action = table.action(name)
+    missing = [p.name for p in action.parameters if p.name not in args]
+    if missing:
+        raise ControlError(f"table {table.name}: action {action.name} needs {', '.join(missing)}")
+    values = [_number(args[parameter.name]) for parameter in action.parameters]
+    return " ".join([action.name, *map(_written, values)])
+
+
+def _table(
+    given: Mapping[str, Any], program: ProgramDescription, handles: _Handles
+) -> Iterator[str]:
+    table = program.table(given["name"])
+    if given.get("default"):
+        default = given["default"]
+        call = _call(table, default["action"], default.get("args", {}))
+        yield f"table_set_default {table.name} {call}"
+    for entry in given.get("entries", []):
+        yield _entry(entry, table, handles)
+
+
+def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> str:
+    given = {table.key(name).name: value for name, value in entry.get("match", {}).items()}
+    keys = [key for key in table.keys if key.match_kind != "selector"]
+    matches = " ".join(_match(key, given.get(key.name)) for key in keys)
+    priority = f" {entry.get('priority', 0)}" if table.ordered else ""
+    profile = table.implementation or ""
+    if entry.get("member") is not None:
+        handle = handles.members[profile, entry["member"]]
+        return f"table_indirect_add {table.name} {matches} => {handle}{priority}"
+    if entry.get("group") is not None:
+        handle = handles.groups[profile, entry["group"]]
+        return f"table_indirect_add_with_group {table.name} {matches} => {handle}{priority}"
+    action, _, args = _call(table, entry["action"], entry.get("args", {})).partition(" ")
+    arguments = f" {args}" if args else ""
+    return f"table_add {table.name} {action} {matches} =>{arguments}{priority}"
+
+
+def _match(key: Key, match: Any) -> str:
+    """A match of a key element; one that is left out matches anything."""
+    full = (1 << key.width) - 1
+    match match:
+        case None:
+            forms = {"lpm": "0/0", "range": f"0->{_written(full)}"}
+            return forms.get(key.match_kind, "0&&&0")
+        case {"value": value, "mask": mask}:
+            return f"{_written(_number(value))}&&&{_written(_number(mask))}"
+        case {"value": value, "prefix": length} if key.match_kind == "lpm":
+            return f"{_written(_number(value))}/{length}"
+        case {"value": value, "prefix": length}:
+            return f"{_written(_number(value))}&&&{_written(full >> length ^ full)}"
+        case {"low": low, "high": high}:
+            return f"{_written(_number(low))}->{_written(_number(high))}"
+    value = _written(_number(match))
+    forms = {"lpm": f"{value}/{key.width}", "range": f"{value}->{value}", "exact": value}
+    return forms.get(key.match_kind, f"{value}&&&{_written(full)}")
+
+
+def _copies(control: Mapping[str, Any]) -> Iterator[str]:
+    node = 0
+    for group in control.get("multicast_groups", []):
+        yield f"mc_mgrp_create {group['id']}"
+        for each in group["nodes"]:
+            ports = " ".join(map(str, each["ports"]))
+            yield f"mc_node_create {each.get('rid', 0)} {ports}"
+            yield f"mc_node_associate {group['id']} {node}"
+            node += 1
+    for session in control.get("mirror_sessions", []):
+        number = session["session"]
+        if session.get("max_length"):
+            yield f"# bmv2 does not cut copies: session {number} to {session['max_length']} bytes"
+        if session.get("group") is not None:
+            yield f"mirroring_add_mc {number} {session['group']}"
+        if session.get("port") is not None:
+            yield f"mirroring_add {number} {session['port']}"
+
+
+def _registers(control: Mapping[str, Any], program: ProgramDescription) -> Iterator[str]:
+    for register in control.get("registers", []):
+        found = program.object("register", register["name"])
+        index = register.get("index")
+        cells = range(found.size or 0) if index is None else [index]
+        for cell in cells:
+            yield f"register_write {found.name} {cell} {_number(register['value'])}"
+
+
+def _meters(control: Mapping[str, Any]) -> Iterator[str]:
+    for meter in control.get("meters", []):
+        spec = meter["spec"]
+        rates = " ".join(
+            f"{_per_microsecond(spec[rate])}:{spec[burst]}"
+            for rate, burst in (("cir", "cbs"), ("pir", "pbs"))
+        )
+        yield f"meter_set_rates {meter['name']} {meter['index']} {rates}"
+
+
+def _value_sets(control: Mapping[str, Any]) -> Iterator[str]:
+    for value_set in control.get("value_sets", []):
+        for member in value_set["members"]:
+            yield f"pvs_add {value_set['name']} {_written(_number(member[0]))}"
+
+
+def _per_microsecond(per_second: int) -> str:
+    whole, rest = divmod(per_second, 10**6)
+    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".")
+
+
+def _queues(control: Mapping[str, Any]) -> Iterator[str]:
+    for queue in control.get("queues", []):
+        where = "".join(f" {queue[key]}" for key in ("port", "priority") if key in queue)
+        if queue.get("packets_per_second") is not None:
+            yield f"set_queue_rate {queue['packets_per_second']}{where}"
+        if queue.get("bits_per_second") is not None:
+            yield from _bit_rate(queue["bits_per_second"], where)
+        if queue.get("depth") is not None:
+            yield f"set_queue_depth {queue['depth']}{where}"
+
+
+def _bit_rate(rate: int, where: str) -> Iterator[str]:
+    packets = rate // (8 * _FRAME_BYTES)
+    yield f"# bmv2 has no rate in bit/s; {rate} bit/s in packets of {_FRAME_BYTES} bytes:"
+    yield f"set_queue_rate {packets}{where}"
+
+
+def _shaper(shaper: Shaper) -> str:
+    return "\n".join(_bit_rate(shaper.rate, f" {shaper.port}"))
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else int(str(value), 0)
+
+
+def _written(value: int) -> str:
+    """Small numbers in decimal, others in hexadecimal."""
+    return str(value) if value < 1024 else hex(value)

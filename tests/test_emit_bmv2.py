@@ -1,0 +1,113 @@
+"""`sojourn emit --for bmv2`: its commands say what the control plane said."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Sojourn
+from sojourn.control import control_plane
+from sojourn.control_plane import ProgramChoice
+from sojourn.emit import TARGETS, Job, Shaper
+from sojourn.errors import ControlPlaneError
+from sojourn.layout import programs_folder
+from sojourn.runtime_cli import read_commands
+
+STF = Path(__file__).parent / "stf"
+INCLUDE = (str(programs_folder() / "include"),)
+
+COMMANDS = {
+    "match_kinds": """
+        table_add by_value note 0x1234 1 => 7
+        table_add by_mask note 0x1200&&&0xff00 => 1 3
+        table_add by_prefix note 0xab00/8 => 2
+        table_add by_range note 10->0x2000 => 0xff 9
+        table_add by_choice note 5 0 => 1 1
+        table_set_default by_value note 3
+        mirroring_add 5 2
+        mirroring_add_mc 6 7
+        mc_mgrp_create 7
+        mc_node_create 16 1 2
+        mc_node_create 32 3
+        mc_node_associate 7 0
+        mc_node_associate 7 1
+        set_queue_rate 2000
+        set_queue_depth 64 1
+        set_queue_depth 32 1 7
+    """,
+    "profiles": """
+        act_prof_create_member shared note 0x11
+        act_prof_create_member shared note 0x22
+        act_prof_create_member spread note 0x33
+        act_prof_create_group spread
+        act_prof_add_member_to_group spread 0 0
+        table_indirect_add first 3 => 1
+        table_indirect_add_with_group grouped 2 => 0
+    """,
+    "state": """
+        register_write seen 3 200
+        meter_set_rates TestIngress.rate 1 0.000001:2 0.00001:3
+        meter_set_rates rate 2 1.5:1000 3:2000
+    """,
+}
+
+
+def choice(name: str) -> ProgramChoice:
+    return ProgramChoice(STF / "v1model" / f"{name}.p4", "v1model", INCLUDE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_written_reads_back_as_what_it_was_written_from(name: str, tmp_path: Path) -> None:
+    chosen = choice(name)
+    given, written = tmp_path / "given.txt", tmp_path / "commands.txt"
+    given.write_text(COMMANDS[name])
+    before = control_plane(
+        item.operation for item in read_commands(given, "given.txt", chosen.declarations)
+    )
+    assert any(before.values())
+    written.write_text(TARGETS["bmv2"].files(Job(chosen, before))["commands.txt"])
+    after = control_plane(
+        item.operation for item in read_commands(written, "commands.txt", chosen.declarations)
+    )
+    assert after == before
+
+
+def test_keys_left_out_are_written_as_what_matches_anything() -> None:
+    control = {
+        "tables": [
+            {"name": "by_mask", "entries": [{"action": "note", "args": {"value": 1}}]},
+            {"name": "by_prefix", "entries": [{"action": "note", "args": {"value": 2}}]},
+            {"name": "by_range", "entries": [{"action": "note", "args": {"value": 3}}]},
+        ]
+    }
+    text = TARGETS["bmv2"].files(Job(choice("match_kinds"), control))["commands.txt"]
+    assert "table_add TestIngress.by_mask TestIngress.note 0&&&0 => 1 0" in text
+    assert "table_add TestIngress.by_prefix TestIngress.note 0/0 => 2" in text
+    assert "table_add TestIngress.by_range TestIngress.note 0->0xffff => 3 0" in text
+
+
+def test_a_bit_rate_becomes_packets_and_says_so() -> None:
+    shaper = Shaper(1, 100_000_000, 1600)
+    text = TARGETS["bmv2"].files(Job(choice("state"), {}, (shaper,)))["commands.txt"]
+    # 100 Mbit/s in frames of 1514 bytes are 8256.3 a second.
+    assert text.splitlines()[-2:] == [
+        "# bmv2 has no rate in bit/s; 100000000 bit/s in packets of 1514 bytes:",
+        "set_queue_rate 8256 1",
+    ]
+
+
+def test_a_program_for_tofino_is_refused(sojourn: Sojourn) -> None:
+    chosen = ProgramChoice(STF / "tna" / "state.p4", "tofino1", INCLUDE)
+    with pytest.raises(ControlPlaneError, match=r"its main is a Switch; bmv2 runs programs for V1"):
+        TARGETS["bmv2"].files(Job(chosen, {}))
+
+
+def test_the_command_writes_the_file_of_the_control_plane_beside_the_program(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    commands = tmp_path / "my.txt"
+    commands.write_text("register_write seen 3 200\n")
+    done = sojourn(
+        "emit", STF / "v1model" / "state.p4", "--for", "bmv2", "--control", commands, "--out", "out"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "register_write TestIngress.seen 3 200" in (tmp_path / "out/commands.txt").read_text()

@@ -95,6 +95,7 @@ def test_no_packet_fails_if_its_packet_makes_one_leave(sojourn: Sojourn, tmp_pat
         ("packet 1 012", "3 hexadecimal digits are not whole bytes"),
         ("packet 1 zz", "packet data are hexadecimal digits, not z"),
         ("packet", "nothing is not a port; write packet PORT DATA"),
+        ("packet 512 00", "there is no port 512: they are 0 to 511"),
         ("expect 1 00$11", "$ stands only at the end"),
         ("expct 1 00", 'expct is not a statement of STF; did you mean "expect"?'),
         ("mc_node_associate 3 0", "there is no multicast group 3; mc_mgrp_create 3 makes one"),

@@ -26,6 +26,8 @@ from sojourn.suggest import did_you_mean
 from sojourn.units import TIME
 
 _SECOND = 10**9
+_PORTS = 512
+"""Of the switch on the bench, on both architectures."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F*]+|0[bB][01*]+|0[oO][0-7*]+|\d+)"
     r'|"(?P<quoted>[^"]+)"'
@@ -109,8 +111,8 @@ def _port(rest: str, usage: str) -> tuple[int, str]:
     port, *data = rest.split(maxsplit=1)[:2] if rest else [""]
     if not port.isdecimal():
         raise _Wrong(f"{port or 'nothing'} is not a port; write {usage}")
-    if int(port) > 0xFFFF:
-        raise _Wrong(f"{port} is not a port")
+    if int(port) >= _PORTS:
+        raise _Wrong(f"there is no port {port}: they are 0 to {_PORTS - 1}")
     return int(port), data[0] if data else ""
 
 

@@ -6,6 +6,7 @@ from sojourn.control import (
     Action,
     ActionCall,
     AddEntry,
+    AnyValue,
     ClearTable,
     ControlError,
     DeleteEntry,
@@ -156,7 +157,17 @@ def match_of(key: Key, text: str) -> Match:
                 raise ControlError(f"{what}: the range {text} is empty; write the lower end first")
             return Range(value, high)
         case _:
-            return Ternary(value, number(second, f"mask of {what}", key.width))
+            return _masked(key, value, number(second, f"mask of {what}", key.width))
+
+
+def _masked(key: Key, value: int, mask: int) -> Match:
+    """A value under a mask; an optional key takes all of its bits or none."""
+    full = (1 << key.width) - 1
+    if key.match_kind != "optional":
+        return Ternary(value, mask)
+    if mask not in (0, full):
+        raise ControlError(f"key {key.name} is optional: its mask is 0 or {full:#x}")
+    return Exact(value) if mask else AnyValue()
 
 
 def _without_arrow(arguments: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ const bit<8> KIND_RECIRCULATE = 4;
 const bit<8> KIND_DROP = 5;
 
 header again_h { bit<64> value; }
-header mirror_h { bit<8> kind; bit<24> tag; }
+header mirror_h { bit<16> key; bit<8> note; bit<8> kind; }
 
 struct ingress_headers_t { again_h again; frame_h frame; }
 
@@ -89,7 +89,7 @@ control MirroringDeparser(packet_out packet, inout headers_t hdr, in metadata_t 
 
     apply {
         if (eg_dprsr_md.mirror_type == 1) {
-            mirror.emit<mirror_h>(5, { 0x77, 0x010203 });
+            mirror.emit<mirror_h>(5, { hdr.frame.key, hdr.frame.note, hdr.frame.kind });
         }
         packet.emit(hdr.frame);
     }

@@ -67,6 +67,9 @@ def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -
 def stages(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
     """The stages of a program that loads: as JSON, and drawn for a terminal."""
 
+def dependencies(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
+    """The state variables of a program and what they depend on: as JSON, and for a terminal."""
+
 def explain(code: str) -> str | None:
     """The story of a rule of the target; none if there is no such rule."""
 

@@ -33,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use super::simulation::{Simulation, check_config};
     #[pymodule_export]
-    use super::stages::{explain, rule_list, stages};
+    use super::stages::{dependencies, explain, rule_list, stages};
     #[pymodule_export]
     use super::tofino::run_salu;
 

@@ -3,10 +3,10 @@
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::prelude::*;
 use sojourn_net::config::{Aqm, MathUnitReading};
-use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
+use sojourn_p4::{CompileError, check_program};
 use sojourn_targets::tna::fit;
 use sojourn_targets::tna::math_unit::Reading;
 use sojourn_targets::{Architecture, DataPlane, LoadError, LoadOptions, load, load_with};
@@ -40,6 +40,12 @@ pub fn plane(aqm: &Aqm, seed: u64) -> PyResult<Option<Box<dyn DataPlane>>> {
 
 pub fn refused(error: &LoadError) -> PyErr {
     ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
+}
+
+/// What the language has against a program, as an exception.
+pub fn language_error(error: &CompileError) -> PyErr {
+    let json = to_json_string(&error.diagnostics, &error.sources);
+    ProgramError::new_err((error.text(&RenderOptions::default()), json))
 }
 
 /// Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the

@@ -25,6 +25,7 @@ mod plane;
 mod profiles;
 mod rule;
 pub mod runtime_control;
+pub mod state;
 pub mod tna;
 pub mod v1model;
 mod visit;

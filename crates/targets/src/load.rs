@@ -180,7 +180,7 @@ fn tell_other_architecture(diagnostics: &mut Vec<Diagnostic>, sources: &SourceMa
 }
 
 /// The macros that the vendor's driver defines, unless the caller has others.
-fn with_target(defines: &[(String, String)]) -> Vec<(String, String)> {
+pub(crate) fn with_target(defines: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = defines.to_vec();
     for (name, value) in [("__TARGET_TOFINO__", "1")] {
         if !all.iter().any(|(known, _)| known == name) {

@@ -10,7 +10,9 @@ import typer
 from typer.core import TyperCommand
 
 import sojourn
+from sojourn.checker import CheckResult
 from sojourn.cli.shared import Json, app, definitions, open_console
+from sojourn.dependencies import dependencies, draw_dependencies
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
 from sojourn.stages import (
     NOT_SIMULATED,
@@ -50,6 +52,14 @@ def check(
         Path | None,
         typer.Option("--html", metavar="FILE", help="The same as a page to look around in."),
     ] = None,
+    state: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies",
+            help="Who reads and writes each state variable, and which are one atomic block; "
+            "--svg draws that. Also for a program that the chip does not take.",
+        ),
+    ] = False,
     language_only: Annotated[
         bool, typer.Option("--language-only", help="Stop after the type checker.")
     ] = False,
@@ -79,6 +89,11 @@ def check(
     if language_only and (svg or html):
         raise ScenarioError("--language-only knows no stages: leave it, or --svg and --html, out")
     defines = definitions(define)
+    if state:
+        if html:
+            raise ScenarioError("--dependencies has no page: draw it with --svg FILE")
+        _check_state(program, include or (), defines, svg, as_json)
+        return
     _check(program, target, language_only, include or (), defines, (svg, html), as_json)
 
 
@@ -91,13 +106,7 @@ def _check(
     pictures: tuple[Path | None, Path | None],
     as_json: bool,
 ) -> None:
-    result = sojourn.check(
-        program,
-        language_only=language_only,
-        include_paths=include,
-        defines=defines,
-        colour=open_console().is_terminal and "NO_COLOR" not in os.environ,
-    )
+    result = _asked(program, language_only, include, defines)
     found = result.architecture
     if found and target not in (None, found):
         raise ScenarioError(f"{program}: this program is for {found}, not for {target}")
@@ -124,6 +133,46 @@ def _check(
         raise typer.Exit(EXIT_USER)
 
 
+def _check_state(
+    program: Path,
+    include: Sequence[Path],
+    defines: Mapping[str, str],
+    svg: Path | None,
+    as_json: bool,
+) -> None:
+    """The state variables; what the chip has against the program does not matter here."""
+    result = _asked(program, True, include, defines)
+    found = None
+    if result.ok:
+        found = dependencies(program, include_paths=include, defines=defines)
+        if svg:
+            _write(svg, draw_dependencies(program, found.data))
+    if as_json:
+        said: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}
+        print(json.dumps(said | {"dependencies": found.data if found else None}, indent=2))
+    else:
+        if result.rendered:
+            print(result.rendered.rstrip("\n"))
+        if found:
+            print(found.text.rstrip("\n"))
+            if svg:
+                print(f"drawn: {svg}")
+    if not result.ok:
+        raise typer.Exit(EXIT_USER)
+
+
+def _asked(
+    program: Path, language_only: bool, include: Sequence[Path], defines: Mapping[str, str]
+) -> CheckResult:
+    return sojourn.check(
+        program,
+        language_only=language_only,
+        include_paths=include,
+        defines=defines,
+        colour=open_console().is_terminal and "NO_COLOR" not in os.environ,
+    )
+
+
 def _draw(program: Path, stages: Stages | None, svg: Path | None, html: Path | None) -> list[Path]:
     """Writes what was asked for; a program that is refused has no stages to draw."""
     if stages is None:
@@ -141,7 +190,7 @@ def _write(path: Path, text: str) -> None:
         raise output_error(error, path) from error
 
 
-def _verdict(result: sojourn.CheckResult, language_only: bool) -> str:
+def _verdict(result: CheckResult, language_only: bool) -> str:
     if language_only:
         return "no errors"
     if any(each["code"] == NOT_SIMULATED for each in result.diagnostics):

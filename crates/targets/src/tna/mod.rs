@@ -30,7 +30,7 @@ mod runtime;
 mod runtime_control;
 pub mod salu;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod validity;

@@ -1,0 +1,230 @@
+//! The outcome as data.
+
+use super::blocks::blocks;
+use super::set::Set;
+use super::steps::{Kind, Touch};
+use super::variables::{Variables, size};
+use super::walk::Found;
+use serde::Serialize;
+use sojourn_p4::ir::{Program, Unit};
+use sojourn_p4::source::{SourceMap, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The state variables of a program and what they depend on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Dependencies {
+    /// The controls that have state.
+    pub controls: Vec<Control>,
+}
+
+/// A control.
+#[derive(Clone, Debug, Serialize)]
+pub struct Control {
+    /// Its name.
+    pub name: String,
+    /// Its state variables, in the order in which the program first touches them.
+    pub variables: Vec<Variable>,
+    /// The statements that touch state or depend on it, in the order of the program.
+    pub steps: Vec<Step>,
+    /// Which variable flows into which.
+    pub flows: Vec<Flow>,
+    /// The variables in groups, each before those that it flows into.
+    pub blocks: Vec<Block>,
+}
+
+/// A state variable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// The register that holds it.
+    pub register: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Entries of the register, if the program says so.
+    pub size: Option<u64>,
+    /// Where the register is declared.
+    pub at: Option<Place>,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// A statement that touches state, or depends on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Step {
+    /// How many conditions it stands in.
+    pub depth: u32,
+    /// Its text on one line, conditions with their `if` or `else`.
+    pub text: String,
+    /// Where it stands.
+    pub at: Option<Place>,
+    /// Variables that are read here.
+    pub reads: Vec<String>,
+    /// Other variables on which its value depends.
+    pub uses: Vec<String>,
+    /// Variables that are written here.
+    pub writes: Vec<Written>,
+    /// True if it drops the packet.
+    pub drops: bool,
+}
+
+/// A write.
+#[derive(Clone, Debug, Serialize)]
+pub struct Written {
+    /// The variable.
+    pub name: String,
+    /// The variables on which the new value depends, or whether there is one.
+    pub from: Vec<String>,
+}
+
+/// One variable flows into another: what is written there depends on what was read here.
+#[derive(Clone, Debug, Serialize)]
+pub struct Flow {
+    /// Read.
+    pub from: String,
+    /// Written.
+    pub to: String,
+    /// Where it is written, the first time.
+    pub at: Option<Place>,
+    /// The text there.
+    pub text: String,
+}
+
+/// Variables that have to be read and written in one step.
+#[derive(Clone, Debug, Serialize)]
+pub struct Block {
+    /// The variables.
+    pub variables: Vec<String>,
+    /// How many registers hold them.
+    pub registers: usize,
+    /// True if what is written to them depends on what was read from them.
+    pub read_modify_write: bool,
+}
+
+/// The data of a control; none if it has no state.
+pub(super) fn control(
+    program: &Program,
+    unit: &Unit,
+    variables: &Variables,
+    found: &Found,
+    sources: &SourceMap,
+) -> Option<Control> {
+    let touched = order(&found.steps.list);
+    if touched.is_empty() {
+        return None;
+    }
+    let number: BTreeMap<usize, usize> =
+        touched.iter().enumerate().map(|(at, variable)| (*variable, at)).collect();
+    let names = Names { variables, sources };
+    let flows = found.flows.iter().map(|((from, to), span)| Flow {
+        from: names.of(*from),
+        to: names.of(*to),
+        at: place(sources, *span),
+        text: names.text(*span),
+    });
+    let edges: Vec<(usize, usize)> =
+        found.flows.keys().map(|(from, to)| (number[from], number[to])).collect();
+    let grouped = blocks(touched.len(), edges.iter().copied());
+    let block = |group: Vec<usize>| Block {
+        variables: group.iter().map(|at| names.of(touched[*at])).collect(),
+        registers: group
+            .iter()
+            .map(|at| variables.list[touched[*at]].register)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        read_modify_write: group.len() > 1 || edges.contains(&(group[0], group[0])),
+    };
+    let variable = |at: &usize| {
+        let variable = &variables.list[*at];
+        let object = &program.objects[variable.register.index()];
+        Variable {
+            name: variable.name.clone(),
+            register: object.name.to_string(),
+            ty: variable.ty.clone(),
+            size: size(object),
+            at: place(sources, object.span),
+        }
+    };
+    Some(Control {
+        name: unit.name.to_string(),
+        variables: touched.iter().map(variable).collect(),
+        steps: found.steps.list.iter().map(|touch| names.step(touch)).collect(),
+        flows: flows.collect(),
+        blocks: grouped.into_iter().map(block).collect(),
+    })
+}
+
+/// The variables in the order in which they are first touched.
+fn order(steps: &[Touch]) -> Vec<usize> {
+    let mut known = BTreeSet::new();
+    let mut order = Vec::new();
+    for step in steps {
+        let written = step.writes.iter().map(|(variable, _)| *variable);
+        for variable in step.reads.iter().chain(written) {
+            if known.insert(variable) {
+                order.push(variable);
+            }
+        }
+    }
+    order
+}
+
+struct Names<'a> {
+    variables: &'a Variables,
+    sources: &'a SourceMap,
+}
+
+impl Names<'_> {
+    fn of(&self, variable: usize) -> String {
+        self.variables.list[variable].name.clone()
+    }
+
+    fn all(&self, set: &Set) -> Vec<String> {
+        set.iter().map(|variable| self.of(variable)).collect()
+    }
+
+    /// The source text, on one line.
+    fn text(&self, span: Span) -> String {
+        let text = self.sources.text(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        text.trim_end_matches([';', ' ']).to_owned()
+    }
+
+    fn step(&self, touch: &Touch) -> Step {
+        let text = self.text(touch.span);
+        let uses = touch.uses.iter().filter(|variable| !touch.reads.has(*variable));
+        Step {
+            depth: touch.depth,
+            text: match touch.kind {
+                Kind::If if text.contains(".apply(") => text,
+                Kind::If => format!("if ({text})"),
+                Kind::ElseIf => format!("else if ({text})"),
+                Kind::Else => "else".to_owned(),
+                Kind::Do => text,
+            },
+            at: place(self.sources, touch.span),
+            reads: self.all(&touch.reads),
+            uses: uses.map(|variable| self.of(variable)).collect(),
+            writes: touch
+                .writes
+                .iter()
+                .map(|(variable, from)| Written { name: self.of(*variable), from: self.all(from) })
+                .collect(),
+            drops: touch.drops,
+        }
+    }
+}
+
+fn place(sources: &SourceMap, span: Span) -> Option<Place> {
+    let location = sources.location(span)?;
+    Some(Place { file: location.path.to_string(), line: location.line, column: location.column })
+}

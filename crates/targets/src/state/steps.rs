@@ -1,0 +1,114 @@
+//! The statements that touch state, in the order of the program.
+//!
+//! A call inside a statement belongs to the statement; a condition stays only if it depends on state or
+//! something in its arms touches state.
+
+use super::set::Set;
+use sojourn_p4::source::Span;
+
+/// What a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A condition; the steps one deeper run only if it holds.
+    If,
+    /// A condition that is asked if the one before does not hold.
+    ElseIf,
+    /// What runs otherwise.
+    Else,
+    /// A statement.
+    Do,
+}
+
+/// A statement that touches state, or depends on it.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands; a condition without what it decides over.
+    pub span: Span,
+    /// How many conditions it stands in.
+    pub depth: u32,
+    /// Variables whose memory is read here.
+    pub reads: Set,
+    /// Variables on which its value depends.
+    pub uses: Set,
+    /// Variables that decided whether those values were computed.
+    pub implied: Set,
+    /// Variables whose memory is written here, with what the new value depends on.
+    pub writes: Vec<(usize, Set)>,
+    /// True if the packet is dropped here.
+    pub drops: bool,
+}
+
+impl Touch {
+    /// A step that touches nothing yet.
+    pub fn new(kind: Kind, span: Span, depth: u32) -> Touch {
+        let none = Set::default;
+        let (reads, uses, implied) = (none(), none(), none());
+        Touch { kind, span, depth, reads, uses, implied, writes: Vec::new(), drops: false }
+    }
+
+    /// Everything that its outcome depends on.
+    pub fn depends(&self) -> Set {
+        self.reads.with(&self.uses).with(&self.implied)
+    }
+
+    /// Does what `part` does, too.
+    fn take(&mut self, mut part: Touch) {
+        self.reads.add(&part.reads);
+        self.uses.add(&part.uses);
+        self.implied.add(&part.implied);
+        self.writes.append(&mut part.writes);
+        self.drops |= part.drops;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.uses.is_empty() && self.writes.is_empty() && !self.drops
+    }
+}
+
+/// The steps found so far.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// In the order of the program.
+    pub list: Vec<Touch>,
+}
+
+impl Steps {
+    /// Adds a step. Those before it that are parts of its text, such as the calls in a condition,
+    /// become part of it; what the body of a register action does stays below its call.
+    pub fn push(&mut self, mut step: Touch) {
+        if step.is_empty() && step.kind == Kind::Do {
+            return;
+        }
+        while let Some(part) = self.list.pop() {
+            if part.depth < step.depth || !contains(step.span, part.span) {
+                self.list.push(part);
+                break;
+            }
+            step.take(part);
+        }
+        let before = self.list.iter().rposition(|other| other.depth <= step.depth);
+        if let Some(call) = before.map(|at| &mut self.list[at])
+            && call.depth == step.depth
+            && (call.kind, step.kind) == (Kind::Do, Kind::Do)
+            && contains(step.span, call.span)
+        {
+            call.span = step.span;
+            call.take(step);
+            return;
+        }
+        self.list.push(step);
+    }
+
+    /// Takes a condition at `at` back if it neither depends on state nor decides over any.
+    pub fn close(&mut self, at: usize) {
+        if at + 1 == self.list.len() && self.list[at].is_empty() {
+            self.list.pop();
+        }
+    }
+}
+
+fn contains(outer: Span, inner: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}

@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench figures equivalence clean
+.PHONY: demo test build bench figures stage-figures equivalence clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -33,9 +33,16 @@ test: $(BUILT)
 	cargo test --locked --quiet --workspace
 	$(BIN)/pytest
 
-# The picture in README.md.
-figures: demo
+# The pictures in README.md and docs/.
+figures: demo stage-figures
 	cp demo/queue_delay.png docs/queue_delay.png
+
+stage-figures: $(BUILT)
+	for program in p4_codel codel_act codel_exact; do \
+		$(BIN)/sojourn check p4/tna/$$program.p4 --svg docs/stages_$$program.svg >/dev/null || exit; \
+	done
+	$(BIN)/sojourn check p4/plain/codel_rfc8289.p4 --dependencies \
+		--svg docs/state_codel_rfc8289.svg >/dev/null
 
 # The pictures and tables of docs/equivalence.md: half an hour on two cores.
 REPLAY := $(BIN)/sojourn replay

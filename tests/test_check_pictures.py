@@ -118,3 +118,61 @@ def test_the_json_says_where_each_register_gets_its_operands(sojourn: Sojourn) -
         ("operand", "codel.first_violation", 3),
     }
     assert [(each["role"], each["stage"]) for each in state[1]["outputs"]] == [("condition", 5)]
+
+
+RFC_8289 = PROGRAMS.parent / "plain" / "codel_rfc8289.p4"
+
+
+def test_the_rfcs_state_variables_form_the_atomic_block_of_the_2021_papers_figure_2(
+    sojourn: Sojourn,
+) -> None:
+    done = sojourn("check", RFC_8289, "--dependencies", "--json")
+    assert done.returncode == 0, done.stderr
+    [control] = json.loads(done.stdout)["dependencies"]["controls"]
+    blocks = [set(block["variables"]) for block in control["blocks"]]
+    # The paper has no first_above_time: its `dropping` says both.
+    assert blocks == [{"first_above_time"}, {"dropping"}, {"drop_next", "count", "lastcount"}]
+
+
+def test_dependencies_are_told_of_a_program_that_the_chip_does_not_take(sojourn: Sojourn) -> None:
+    assert sojourn("check", RFC_8289).returncode == 2
+    done = sojourn("check", RFC_8289, "--dependencies")
+    assert done.returncode == 0
+    assert "drop_next, count, lastcount: ONE ATOMIC BLOCK" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_reads_and_writes_stand_in_the_order_of_the_program(sojourn: Sojourn) -> None:
+    done = sojourn("check", RFC_8289, "--dependencies", "--json")
+    [control] = json.loads(done.stdout)["dependencies"]["controls"]
+    lines = [step["at"]["line"] for step in control["steps"] if not step["drops"]]
+    assert lines == sorted(lines)
+    touched = {name for step in control["steps"] for name in step["reads"]}
+    assert touched == {"first_above_time", "dropping", "drop_next", "count", "lastcount"}
+
+
+def test_the_picture_of_the_dependencies_has_a_column_for_each_variable_in_the_blocks_order(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    assert sojourn("check", RFC_8289, "--dependencies", "--svg", "rfc.svg").returncode == 0
+    svg = ElementTree.parse(tmp_path / "rfc.svg").getroot()
+    place = {text.text: float(text.get("x", "nan")) for text in svg.iter(f"{SVG}text")}
+    names = ["first_above_time", "dropping", "drop_next", "count", "lastcount"]
+    assert sorted(names, key=lambda name: place[name]) == names
+    assert _texts(svg).count("one atomic block") == 1
+
+
+def test_a_program_without_state_is_told_so(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "empty.p4").write_text("#include <core.p4>\n")
+    done = sojourn("check", "empty.p4", "--dependencies")
+    assert (done.returncode, done.stdout) == (0, "no state variables\n")
+
+
+def test_dependencies_of_a_program_with_a_mistake_show_the_mistake(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.p4").write_text("#include <core.p4>\ncontrol c() { apply { x = 1; } }\n")
+    done = sojourn("check", "bad.p4", "--dependencies", "--svg", "bad.svg")
+    assert done.returncode == 2
+    assert "bad.p4:2" in done.stdout
+    assert not (tmp_path / "bad.svg").exists()

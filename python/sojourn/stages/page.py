@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from sojourn.stages.picture import draw_stages, verdict
+from sojourn.stages.picture import draw_stages
 
 
 def stages_page(program: str | Path, data: dict[str, Any]) -> str:
@@ -21,7 +21,6 @@ def stages_page(program: str | Path, data: dict[str, Any]) -> str:
     return template.substitute(
         title=escape(f"{name}: stages"),
         picture=draw_stages(program, data),
-        verdict=escape(verdict(data)),
         paths="".join(_critical_path(each) for each in data["passes"] if each["critical_path"]),
         state=_state(data["state"]),
         totals=_totals(data),
@@ -63,7 +62,7 @@ def _state(state: list[dict[str, Any]]) -> str:
             for access in register["accesses"]
         )
         size = f"{register['size']} x " if register["size"] else ""
-        where = f"{register['pass']} {register['stage']}"
+        where = f"{register['pass']}\u00a0{register['stage']}"
         rows.append([register["name"], size + register["entry"], where, accesses])
     return (
         "<h2>State variables</h2><table><tr><th>register</th><th>entries</th><th>stage</th>"

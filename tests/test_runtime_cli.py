@@ -1,8 +1,10 @@
 """Command files of bmv2's `simple_switch_CLI` as the control plane of a program."""
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
 from conftest import Sojourn
@@ -22,7 +24,9 @@ from sojourn.control import (
     control_plane,
 )
 from sojourn.declarations import read_declarations
+from sojourn.folder import RunFolder
 from sojourn.layout import programs_folder
+from sojourn.result import read_result
 from sojourn.runtime_cli import Outcome, Session
 from sojourn.runtime_cli.command import run_command
 
@@ -222,3 +226,24 @@ def test_commands_beside_a_program_are_found_and_two_control_planes_are_refused(
     done = sojourn("run", scenario, "--out", "two")
     assert done.returncode == 2
     assert "two control planes beside one program" in done.stderr
+
+
+def test_queue_commands_set_rate_and_depth_of_a_v1model_run(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    program = STF.parent / "v1model" / "wire.p4"
+    (tmp_path / "commands.txt").write_text(
+        "table_add forward send 1 => 2\ntable_add forward send 2 => 1\n"
+        "set_queue_rate 2000 2\nset_queue_depth 50 2\n"
+    )
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(SCENARIO.replace("PROGRAM", str(program)).replace("20 Mbit/s", "1 Gbit/s"))
+    done = sojourn("run", scenario, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    packets = read_result(RunFolder.open(tmp_path / "out")).aqms["wire"].packets
+    left = sorted(packets.filter(pc.field("verdict") == "sent")["dequeued"].to_pylist())
+    # One packet each 500 us, while there are some; 50 of them wait 25 ms at most.
+    assert min(later - earlier for earlier, later in pairwise(left)) >= 499_000
+    assert 1000 < len(left) <= 2001
+    waits = pc.subtract(packets["dequeued"], packets["enqueued"]).to_pylist()
+    assert 20_000_000 < max(waits) <= 25_500_000

@@ -18,10 +18,12 @@ def _files(job: Job) -> dict[str, str]:
     name, package = job.name, job.description.package
     if package != "V1Switch":
         raise ControlError(f"{name}.p4: its main is a {package}; bmv2 runs programs for V1Switch")
+    queues = job.control.get("priority_queues")
+    options = f" -- --priority-queues {queues}" if queues else ""
     head = [
         f"# Control plane of {name}.p4 for bmv2. On the switch:",
         f"#   p4c-bm2-ss {name}.p4 -o {name}.json",
-        f"#   simple_switch -i 1@veth1 -i 2@veth2 {name}.json -- --priority-queues 8",
+        f"#   simple_switch -i 1@veth1 -i 2@veth2 {name}.json{options}",
         "#   simple_switch_CLI < commands.txt",
     ]
     return {"commands.txt": "\n".join([*head, *_commands(job)]) + "\n"}

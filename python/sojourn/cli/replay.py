@@ -9,7 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sojourn.cli.shared import Json, app, open_console
-from sojourn.errors import ScenarioError
+from sojourn.errors import Interrupted, ScenarioError
 from sojourn.layout import shown
 from sojourn.replay import PROFILES, Parameters, Study, find_traces, subjects
 from sojourn.replay.output import DECISIONS, StudyFolder
@@ -119,8 +119,14 @@ def _replay_with_progress(folder: StudyFolder) -> None:
             total = progress.total or None
             bars.update(task, description=progress.trace, completed=progress.done, total=total)
 
-        for found in folder.study.outcomes(refresh):
-            folder.add(found)
+        try:
+            for found in folder.study.outcomes(refresh):
+                folder.add(found)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"stopped at {progress.trace}; what was done before, {len(folder.done)} of "
+                f"{len(folder.study.traces)} traces, is in {shown(folder.path)}"
+            ) from None
     folder.finish()
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -208,6 +209,33 @@ def test_a_guest_that_hangs_is_ended_with_all_its_processes(
     left = [word for word in said if word.isdigit() and Path(f"/proc/{word}/status").is_file()]
     states = [Path(f"/proc/{word}/stat").read_text().split()[2] for word in left]
     assert set(states) <= {"Z"}
+
+
+def test_a_run_that_is_asked_to_end_takes_its_guest_along(
+    uml: None, small: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "sojourn", "run", small, "--on", "linux", "--aqm", "fifo"]
+    run = subprocess.Popen(
+        [*command, "--out", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    console = tmp_path / "out" / "fifo" / "guest" / guest_process.CONSOLE
+    end = time.monotonic() + 60
+    while not console.is_file() and time.monotonic() < end:
+        time.sleep(0.05)
+    guests = [p for p in Path("/proc").glob("[0-9]*") if _is_child_of(p, run.pid)]
+    assert guests
+    run.terminate()
+    _, complaint = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert "stopped while fifo ran" in complaint
+    assert not any(guest.is_dir() for guest in guests)
+
+
+def _is_child_of(process: Path, parent: int) -> bool:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1]) == parent
+    except OSError:
+        return False
 
 
 def test_what_is_not_installed_is_named_with_the_line_that_installs_it(

@@ -5,6 +5,7 @@ message of one screen and status 2, a fault of ours in status 1, an interruption
 """
 
 import os
+import signal
 import sys
 from textwrap import TextWrapper
 
@@ -23,6 +24,8 @@ from sojourn.errors import (
 
 def main() -> None:
     """The entry point: runs the command and turns errors into messages and statuses."""
+    # Being asked to end is an interruption: what was started is ended, what was written is kept.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app(standalone_mode=True)
     except Interrupted as error:

@@ -40,7 +40,7 @@ def test_macros_reach_the_estimate() -> None:
 def test_a_rule_is_explained_by_its_code_with_a_program_of_either_kind() -> None:
     result = CliRunner().invoke(app, ["check", "--explain", "t0701"])
     assert result.exit_code == 0
-    assert result.output.startswith("T0701: a packet accesses a register once in a pass.\nWhy: ")
+    assert result.output.startswith("T0701: a packet accesses a register once in a pass.\n\nWhy: ")
     assert result.output.index("This breaks it:") < result.output.index("This keeps it:")
     assert "read.execute(eg.egress_port);" in result.output
 

@@ -201,6 +201,17 @@ pub fn is_plain(expr: &Expr) -> bool {
     }
 }
 
+/// True for what a hash can compute of any number of fields in one go (bits moved and XOR-ed), so
+/// that a chain of such steps can be one step.
+pub fn is_linear(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_linear(inner),
+        ExprKind::Unary(Unary::Complement, inner) => is_linear(inner),
+        ExprKind::Binary(Binary::BitXor | Binary::Concat, a, b) => is_linear(a) && is_linear(b),
+        _ => is_plain(expr),
+    }
+}
+
 /// How many instructions, one after the other, compute an expression; 0 for what is only moved.
 /// An instruction combines two sources of one container.
 pub fn steps(expr: &Expr) -> u32 {

@@ -183,7 +183,7 @@ fn barrier(
 ) -> usize {
     let list = writers.get(&bits.place).map_or(&[][..], Vec::as_slice);
     let covers = |writer: &Node| {
-        let whole = |write: &Write| !write.copied && write.bits.covers(bits);
+        let whole = |write: &Write| !write.copied && !write.folds && write.bits.covers(bits);
         node.path.starts_with(&writer.path) && writer.writes.iter().any(whole)
     };
     list.iter().rev().copied().find(|from| covers(&nodes[*from])).unwrap_or(0)
@@ -211,7 +211,7 @@ fn write_edges(
 ) {
     let Some((bits, by)) = field else { return };
     let Some(write) = writer.writes.iter().rfind(|write| write.bits.overlap(&bits)) else { return };
-    let sure = dependency != Dependency::Output && !write.copied;
+    let sure = dependency != Dependency::Output && !write.copied && !write.folds;
     edges.push(Edge {
         from,
         distance: 1 + writer.extra,

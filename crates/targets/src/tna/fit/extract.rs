@@ -4,7 +4,7 @@
 //! seen through. Which nodes are needed is decided later (`live`), and which of them share a table
 //! after that (`merge`).
 
-use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_plain, steps};
+use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_linear, is_plain, steps};
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use crate::visit;
@@ -257,7 +257,13 @@ impl Walk<'_> {
         node.extra = steps(value).saturating_sub(1);
         node.words = 1;
         node.data_bytes = constant_bytes(value);
-        node.writes.push(Write { bits: target, span, copied: is_plain(value), of: None });
+        node.writes.push(Write {
+            bits: target,
+            span,
+            copied: is_plain(value),
+            folds: is_linear(value),
+            of: None,
+        });
         self.push(node);
         if let Place::Narrow(slot) = target.place
             && !self.params.contains(&target.place)
@@ -307,7 +313,7 @@ impl Walk<'_> {
         self.read(&mut others, value, Reader::Action);
         let mine = |read: &Read| read.bits.place != Place::Narrow(result);
         node.reads.extend(others.reads.into_iter().filter(mine));
-        node.writes.push(Write { bits: target, span, copied: false, of });
+        node.writes.push(Write { bits: target, span, copied: false, folds: false, of });
         self.forget(&target);
         self.nodes.push(node);
         true
@@ -319,7 +325,7 @@ impl Walk<'_> {
         let mut node = Node::new(Kind::Action, target.name(self.unit), span);
         node.guard = Some(table);
         node.words = 2;
-        node.writes.push(Write { bits: target, span, copied: true, of: None });
+        node.writes.push(Write { bits: target, span, copied: true, folds: false, of: None });
         self.push(node);
         true
     }
@@ -370,7 +376,13 @@ impl Walk<'_> {
             for place in places(result) {
                 let bits = self.whole(place);
                 node.data_bytes += bits.bytes();
-                node.writes.push(Write { bits, span: call.span, copied: false, of: register });
+                node.writes.push(Write {
+                    bits,
+                    span: call.span,
+                    copied: false,
+                    folds: false,
+                    of: register,
+                });
             }
         }
         let inputs: Vec<Bits> = node.reads.iter().map(|read| read.bits).collect();
@@ -421,7 +433,13 @@ impl Walk<'_> {
                     if matches!(arg, Arg::InOut(_)) {
                         node.reads.push(Read { bits, by, of: None });
                     }
-                    node.writes.push(Write { bits, span: node.span, copied: false, of: None });
+                    node.writes.push(Write {
+                        bits,
+                        span: node.span,
+                        copied: false,
+                        folds: false,
+                        of: None,
+                    });
                 }
             }
             Arg::Object(object) => node.objects.push(*object),
@@ -483,7 +501,13 @@ impl Walk<'_> {
         let name = writes[0].name(self.unit);
         node.name = name.rsplit_once('.').map_or(name.as_str(), |(header, _)| header).to_owned();
         let span = stmt.span;
-        node.writes.extend(writes.into_iter().map(|bits| Write { bits, span, copied, of: None }));
+        node.writes.extend(writes.into_iter().map(|bits| Write {
+            bits,
+            span,
+            copied,
+            folds: false,
+            of: None,
+        }));
         self.push(node);
     }
 

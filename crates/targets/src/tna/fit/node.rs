@@ -54,6 +54,8 @@ pub struct Write {
     pub span: Span,
     /// True if a constant or an unchanged field is written: a compiler may see through that.
     pub copied: bool,
+    /// True if a compiler can compute it together with what reads it.
+    pub folds: bool,
     /// The register whose output is written.
     pub of: Option<ObjectId>,
 }

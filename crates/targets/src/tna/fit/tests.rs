@@ -224,6 +224,14 @@ fn thirteen_steps_that_need_each_other_are_refused() {
 }
 
 #[test]
+fn a_chain_that_a_hash_can_compute_at_once_is_no_proof() {
+    let step = |n| if n % 2 == 0 { "m.a = m.b ^ m.now;" } else { "m.b = ~m.a;" };
+    let chain: String = (0..14).map(step).collect();
+    let fit = egress("", &format!("{chain} if (m.b == 5) {{ d.drop_ctl = 1; }}"));
+    assert!(fit.stages_used > 12 && fit.stages_at_least <= 12);
+}
+
+#[test]
 fn more_than_twelve_stages_that_are_not_proven_are_no_error() {
     let copies: String =
         (0..14).map(|n| if n % 2 == 0 { "m.a = m.b;" } else { "m.b = m.a;" }).collect();

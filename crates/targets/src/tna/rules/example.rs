@@ -9,7 +9,7 @@ use super::Rule;
 impl Rule {
     /// The lines of the rule's program that break it (`broken`) or keep it, for reading.
     pub fn example(&self, broken: bool) -> String {
-        let mut lines = Vec::new();
+        let mut sections = vec![Vec::new()];
         let mut shown = true;
         for line in self.program.lines() {
             match line.trim() {
@@ -18,12 +18,14 @@ impl Rule {
                 "#else" => shown = !shown,
                 "#endif" => shown = true,
                 // The file's head says what the rule says.
-                text if text.starts_with("//!") || text.starts_with("#include \"") => {}
-                _ if shown => lines.push(line),
+                text if text.starts_with("//!") => {}
+                text if text.starts_with("#include \"") => sections.push(Vec::new()),
+                _ if shown => sections.last_mut().into_iter().for_each(|lines| lines.push(line)),
                 _ => {}
             }
         }
-        unindented(&lines)
+        let texts = sections.iter().map(|lines| unindented(lines));
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
 

@@ -176,3 +176,44 @@ def test_dependencies_of_a_program_with_a_mistake_show_the_mistake(
     assert done.returncode == 2
     assert "bad.p4:2" in done.stdout
     assert not (tmp_path / "bad.svg").exists()
+
+
+BMV2 = """#include <core.p4>
+#include <v1model.p4>
+struct h_t {} struct m_t {}
+parser P(packet_in p, out h_t h, inout m_t m, inout standard_metadata_t s) {
+    state start { transition accept; }
+}
+control V(inout h_t h, inout m_t m) { apply {} }
+control I(inout h_t h, inout m_t m, inout standard_metadata_t s) {
+    register<bit<32>>(16) a; register<bit<32>>(16) b;
+    apply {
+        bit<32> x; bit<32> y;
+        a.read(x, 0); b.read(y, 0);
+        if (x > 5) { b.write(0, y + 1); mark_to_drop(s); }
+        a.write(0, y);
+    }
+}
+control E(inout h_t h, inout m_t m, inout standard_metadata_t s) { apply {} }
+control C(inout h_t h, inout m_t m) { apply {} }
+control D(packet_out p, in h_t h) { apply {} }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"""
+
+
+def test_a_program_for_bmv2_has_state_variables_too(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "bmv2.p4").write_text(BMV2)
+    done = sojourn("check", "bmv2.p4", "--dependencies", "--json")
+    assert done.returncode == 0, done.stderr
+    [control] = json.loads(done.stdout)["dependencies"]["controls"]
+    assert [block["variables"] for block in control["blocks"]] == [["a", "b"]]
+    assert [step["uses"] for step in control["steps"] if step["drops"]] == [["a"]]
+
+
+def test_a_program_for_bmv2_is_told_what_it_is_if_tofino_is_wanted(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    (tmp_path / "bmv2.p4").write_text(BMV2)
+    done = sojourn("check", "bmv2.p4", "--target", "tofino1")
+    assert done.returncode == 2
+    assert "v1model" in done.stderr

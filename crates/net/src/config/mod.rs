@@ -83,7 +83,7 @@ pub enum Aqm {
     /// A discipline built into the switch.
     Native(NativeAqm),
     /// A P4 program; the queue under it is plain tail drop.
-    P4(P4Aqm),
+    P4(Box<P4Aqm>),
 }
 
 /// A native discipline by its registered name.

@@ -55,14 +55,14 @@ fn config(latency: u64) -> ReplayConfig {
         max_length: Some(100),
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
-    let aqm = Aqm::P4(P4Aqm {
+    let aqm = Aqm::P4(Box::new(P4Aqm {
         program: "every_third.p4".into(),
         architecture: None,
         math_unit: crate::config::MathUnitReading::Vendor,
         include_paths: Vec::new(),
         defines: std::collections::BTreeMap::new(),
         control,
-    });
+    }));
     ReplayConfig { aqm, seed: 1, recirculation_latency: latency }
 }
 

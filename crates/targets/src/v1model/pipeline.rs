@@ -58,7 +58,9 @@ pub struct V1Model {
     blocks: Blocks,
     /// What the deparser writes.
     written: PacketOut,
-    /// Vectors of packets that have left, to be used again.
+    /// Vectors of packets that have left, to be used again. In boxes because that is how a packet
+    /// carries its own through the traffic manager.
+    #[expect(clippy::vec_box, reason = "taken out and put back whole, box and all")]
     spare: Vec<Box<Phv>>,
 }
 

@@ -96,7 +96,7 @@ fn a_meter_marks_green_yellow_and_red_and_recovers_with_time() {
     assert!(pass.plane.meter_mut("rate").unwrap().configure(1, SPEC, now));
     let colors: Vec<u64> = (0..5).map(|_| pass.note(&frame(1, &[]))[0]).collect();
     assert_eq!(colors, [0, 0, 1, 1, 2]);
-    pass.now = pass.now + Time::from_secs(1);
+    pass.now += Time::from_secs(1);
     let colors: Vec<u64> = (0..3).map(|_| pass.note(&frame(1, &[]))[0]).collect();
     assert_eq!(colors, [0, 1, 2]);
     assert_eq!(pass.note(&frame(4, &[]))[0], 99, "beyond the array nothing is written");

@@ -162,17 +162,23 @@ def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
 def test_two_cells_of_the_grid_agree_in_delay_and_utilisation(
     uml: None, sojourn: Sojourn, tmp_path: Path
 ) -> None:
-    command = (
+    command = [
         "agree", "--aqm", "fifo,codel", "--flows", "1", "--rate", "10 Mbit/s", "--rtt", "10 ms",
-        "--cc", "newreno", "--duration", "4 s", "--accept-disturbed", "--out", "cells",
+        "--cc", "newreno", "--duration", "4 s", "--out", "cells",
         "--markdown", "agreement.md", "--json",
-    )  # fmt: skip
+    ]  # fmt: skip
+    judged = {"mean", "utilisation"}
     done = sojourn(*command)
+    if done.returncode != 0 and "disturbed" in done.stderr:
+        # A busy machine keeps the guest's shaper from sending in time, three times in a row.
+        command.append("--accept-disturbed")
+        judged = {"mean"}
+        done = sojourn(*command)
     assert done.returncode == 0, done.stderr
     cells = json.loads(done.stdout)["cells"]
     assert [cell["cell"]["aqm"] for cell in cells] == ["fifo", "codel"]
     for cell in cells:
-        assert not {"mean", "utilisation"} & set(cell["outside"]), cell
+        assert not judged & set(cell["outside"]), cell
     page = (tmp_path / "cells" / "agreement.html").read_text()
     assert page.count("<tr>") == 3
     assert (tmp_path / "agreement.md").read_text().count("| codel, 1 newreno") == 1

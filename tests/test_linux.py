@@ -120,9 +120,13 @@ def test_every_flow_has_packets_and_samples(on_linux: Result) -> None:
         assert set(aqm.packets["flow"].to_pylist()) == {0, 1, 2, 3}
         assert set(aqm.flows["flow"].to_pylist()) == {0, 1, 2}
         assert pc.max(aqm.packets["size"]).as_py() == 1514
-        # UDP is 5 % of the link, and nearly nothing of it is lost.
-        udp = aqm.findings.counters["flows"][3]["delivered"] * 8 / 4
-        assert udp == pytest.approx(500_000 * 1472 / 1514, rel=0.1)
+        # What the receiver counted is what left the bottleneck, but for what was on the way at the
+        # end. A guest that the machine holds up sends less than 500 kbit/s, and never more.
+        udp = aqm.packets.filter(pc.equal(aqm.packets["flow"], 3))
+        sent = pc.sum(pc.equal(udp["verdict"].cast("string"), "sent")).as_py() * 1472
+        delivered = aqm.findings.counters["flows"][3]["delivered"]
+        assert sent - 5 * 1472 <= delivered <= sent
+        assert 0.5 < pc.sum(udp["size"]).as_py() * 8 / 4 / 500_000 < 1.05
 
 
 def test_flows_have_their_own_round_trip_times(on_linux: Result) -> None:
@@ -169,13 +173,15 @@ def test_two_cells_of_the_grid_agree_in_delay_and_utilisation(
     ]  # fmt: skip
     judged = {"mean", "utilisation"}
     done = sojourn(*command)
-    if done.returncode != 0 and "disturbed" in done.stderr:
-        # A busy machine keeps the guest's shaper from sending in time, three times in a row.
+    assert done.returncode == 0, done.stderr
+    cells = json.loads(done.stdout)["cells"]
+    if any(cell["outside"] is None for cell in cells):
+        # The machine held the guest up three times in a row: kept then, the rate not judged.
         command.append("--accept-disturbed")
         judged = {"mean"}
         done = sojourn(*command)
-    assert done.returncode == 0, done.stderr
-    cells = json.loads(done.stdout)["cells"]
+        assert done.returncode == 0, done.stderr
+        cells = json.loads(done.stdout)["cells"]
     assert [cell["cell"]["aqm"] for cell in cells] == ["fifo", "codel"]
     for cell in cells:
         assert not judged & set(cell["outside"]), cell

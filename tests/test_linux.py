@@ -1,6 +1,9 @@
 """The Linux kernel as a ground, from end to end: a guest is booted, measured and ended.
 
-Needs Debian's user-mode-linux; root installs it, others skip with one line.
+Needs Debian's user-mode-linux; root installs it, others skip with one line. The guest has the real
+clock, and a busy machine holds it up for tenths of a second. What is asserted of every run holds
+whatever pauses there are: order, conservation, files, laws. Figures are asserted of runs that the
+product itself finds undisturbed; of the others, that it says so.
 """
 
 import json
@@ -12,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -72,14 +76,25 @@ def on_linux(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
     folder = tmp_path_factory.mktemp("linux")
     (folder / "small.toml").write_text(SCENARIO)
     done = call_sojourn(
-        folder, "run", "small.toml", "--on", "linux", "--pcap", "--accept-disturbed", "--out", "out"
-    )
+        folder, "run", "small.toml", "--on", "linux", "--pcap", "--accept-disturbed",
+        "--attempts", "2", "--out", "out",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 100
     # PIE's t_update of 15 ms is no whole number of the kernel's ticks.
     assert any(line.startswith("note    pie: t_update is 20 ms") for line in lines)
-    return read_result(RunFolder.open(folder / "out"))
+    result = read_result(RunFolder.open(folder / "out"))
+    for label in result.aqms:
+        said = any(line.startswith(f"note    {label}: disturbed: ") for line in lines)
+        assert said == bool(disturbed(result, label))
+    return result
+
+
+def disturbed(result: Result, label: str) -> str:
+    """What the machine did to a run, or nothing."""
+    complaint: str = result.folder.ground["runs"][label]["disturbed"]
+    return complaint
 
 
 def test_a_run_on_linux_leaves_the_same_files_as_a_simulated_one(on_linux: Result) -> None:
@@ -99,16 +114,21 @@ def test_run_json_tells_kernel_clock_and_how_late_the_timers_were(on_linux: Resu
     assert ground["kernel"].startswith("6.")
     codel = ground["runs"]["codel_linux"]
     assert codel["qdisc"].startswith("codel limit")
-    assert codel["timing"]["lateness_p99"] >= codel["timing"]["lateness_median"] > 0
-    assert 0.5 < codel["timing"]["shaper_share"] < 1.1
+    timing = codel["timing"]
+    assert timing["lateness_max"] >= timing["lateness_p99"] >= timing["lateness_median"] > 0
+    # Never more than the rate but for one bucket, however late the timers are.
+    assert 0 < timing["shaper_share"] < 1.01
 
 
 def test_each_drop_that_the_kernel_counts_is_a_row(on_linux: Result) -> None:
-    for aqm in on_linux.aqms.values():
+    for label, aqm in on_linux.aqms.items():
         counted = aqm.findings.counters["qdisc"]["drops"]
+        late = aqm.findings.counters["drops_after_the_end"]
         drops = aqm.summary.aqm_drops + aqm.summary.tail_drops
-        # What was dropped after the run's end is not in the rows.
-        assert 0 < drops <= counted <= drops + 10
+        assert drops > 0
+        if "the kernel counts" in disturbed(on_linux, label):
+            continue
+        assert drops + late == counted
 
 
 def test_an_ecn_flow_is_marked_by_nobody_who_was_not_told_to(on_linux: Result) -> None:
@@ -116,17 +136,20 @@ def test_an_ecn_flow_is_marked_by_nobody_who_was_not_told_to(on_linux: Result) -
 
 
 def test_every_flow_has_packets_and_samples(on_linux: Result) -> None:
-    for aqm in on_linux.aqms.values():
+    for label, aqm in on_linux.aqms.items():
         assert set(aqm.packets["flow"].to_pylist()) == {0, 1, 2, 3}
         assert set(aqm.flows["flow"].to_pylist()) == {0, 1, 2}
         assert pc.max(aqm.packets["size"]).as_py() == 1514
         # What the receiver counted is what left the bottleneck, but for what was on the way at the
-        # end. A guest that the machine holds up sends less than 500 kbit/s, and never more.
+        # end. A sender that was held up makes up for it and never sends more than 500 kbit/s.
         udp = aqm.packets.filter(pc.equal(aqm.packets["flow"], 3))
         sent = pc.sum(pc.equal(udp["verdict"].cast("string"), "sent")).as_py() * 1472
         delivered = aqm.findings.counters["flows"][3]["delivered"]
         assert sent - 5 * 1472 <= delivered <= sent
-        assert 0.5 < pc.sum(udp["size"]).as_py() * 8 / 4 / 500_000 < 1.05
+        offered = pc.sum(udp["size"]).as_py() * 8 / 4 / 500_000
+        assert offered < 1.05
+        if not disturbed(on_linux, label):
+            assert offered > 0.95
 
 
 def test_flows_have_their_own_round_trip_times(on_linux: Result) -> None:
@@ -139,14 +162,42 @@ def test_flows_have_their_own_round_trip_times(on_linux: Result) -> None:
             assert least[flow] >= rtt
 
 
-def test_codel_holds_the_delay_that_the_kernel_measures(on_linux: Result) -> None:
-    codel = on_linux.aqms["codel_linux"]
-    assert 1 * MS < codel.summary.mean < 60 * MS
-    assert 0.9 < codel.summary.utilisation <= 1
-    rows = codel.packets
-    assert pc.min(pc.subtract(rows["dequeued"], rows["enqueued"])).as_py() >= 0
-    dequeued = rows["dequeued"].to_numpy()
-    assert (dequeued[1:] >= dequeued[:-1]).all()
+def test_packets_leave_in_order_after_they_came_and_no_faster_than_the_shaper(
+    on_linux: Result,
+) -> None:
+    for aqm in on_linux.aqms.values():
+        rows = aqm.packets
+        enqueued, dequeued = (rows[name].to_numpy() for name in ("enqueued", "dequeued"))
+        assert (dequeued >= enqueued).all()
+        assert (np.diff(dequeued) >= 0).all()
+        sent = rows["verdict"].to_numpy() == "sent"
+        # One queue: those that left did so in the order in which they came.
+        assert (np.diff(enqueued[sent]) >= 0).all()
+        counters = aqm.findings.counters
+        bits = (rows["size"].to_numpy()[sent] + counters["shaper_overhead"]).cumsum() * 8
+        bucket = (counters["shaper_burst"] + 2 * 1538) * 8
+        assert (bits <= bucket + dequeued[sent] / 1e9 * counters["shaper_rate"]).all()
+
+
+def test_codel_drops_only_what_its_law_lets_it_drop(on_linux: Result) -> None:
+    rows = on_linux.aqms["codel_linux"].packets
+    dropped = rows.filter(pc.equal(rows["verdict"].cast("string"), "aqm"))
+    waited = pc.subtract(dropped["dequeued"], dropped["enqueued"]).to_numpy()
+    # Both taps widen what the kernel saw; its own clock has ticks of 1024 ns.
+    assert (waited >= 5 * MS - 1024).all()
+    # No drop before the delay has been above target for an interval.
+    assert dropped["dequeued"][0].as_py() >= 100 * MS
+
+
+def test_codel_holds_the_delay_if_nothing_disturbs_it(on_linux: Result) -> None:
+    if complaint := disturbed(on_linux, "codel_linux"):
+        assert "disturbed by the machine: codel_linux" in (on_linux.path / "report.html").read_text(
+            encoding="utf-8"
+        ), complaint
+        return
+    codel = on_linux.aqms["codel_linux"].summary
+    assert 5 * MS < codel.mean < 60 * MS
+    assert 0.9 < codel.utilisation <= 1
 
 
 def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
@@ -163,35 +214,32 @@ def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
     assert interfaces[1] == sum(verdict == "sent" for verdict in rows["verdict"].to_pylist())
 
 
-def test_two_cells_of_the_grid_agree_in_delay_and_utilisation(
+def test_two_cells_of_the_grid_agree_or_are_called_disturbed(
     uml: None, sojourn: Sojourn, tmp_path: Path
 ) -> None:
     command = [
         "agree", "--aqm", "fifo,codel", "--flows", "1", "--rate", "10 Mbit/s", "--rtt", "10 ms",
-        "--cc", "newreno", "--duration", "4 s", "--out", "cells",
+        "--cc", "newreno", "--duration", "4 s", "--accept-disturbed", "--out", "cells",
         "--markdown", "agreement.md", "--json",
     ]  # fmt: skip
-    judged = {"mean", "utilisation"}
     done = sojourn(*command)
     assert done.returncode == 0, done.stderr
     cells = json.loads(done.stdout)["cells"]
-    if any(cell["outside"] is None for cell in cells):
-        # The machine held the guest up three times in a row: kept then, the rate not judged.
-        command.append("--accept-disturbed")
-        judged = {"mean"}
-        done = sojourn(*command)
-        assert done.returncode == 0, done.stderr
-        cells = json.loads(done.stdout)["cells"]
     assert [cell["cell"]["aqm"] for cell in cells] == ["fifo", "codel"]
-    for cell in cells:
-        assert not judged & set(cell["outside"]), cell
     page = (tmp_path / "cells" / "agreement.html").read_text()
     assert page.count("<tr>") == 3
+    for cell in cells:
+        if cell["disturbed"]:
+            assert cell["outside"] is None
+            assert f"not judged, disturbed: {cell['disturbed'][0]}" in page
+        else:
+            assert cell["outside"] == [], cell
     assert (tmp_path / "agreement.md").read_text().count("| codel, 1 newreno") == 1
-    begun = time.monotonic()
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").glob("*ms.json")}
     again = sojourn(*command)
     assert json.loads(again.stdout)["cells"] == cells
-    assert time.monotonic() - begun < 6, "finished cells are kept"
+    assert kept == {path: path.stat().st_mtime_ns for path in kept}, "finished cells are kept"
+    assert len(kept) == 2
 
 
 def test_a_guest_that_dies_fails_the_run_and_leaves_its_files(
@@ -214,7 +262,7 @@ def test_a_guest_that_hangs_is_ended_with_all_its_processes(
     )
     hang = tmp_path / "hang"
     subprocess.run(["cc", "-o", hang, source], check=True)
-    monkeypatch.setattr(guest_process, "_BOOT_TIME", 0.5)
+    monkeypatch.setattr(guest_process, "_BOOT_TIME", 3)
     with pytest.raises(GuestError, match=r"(?s)hangs.*I am \d+"):
         run_guest(Kernel(hang), tmp_path, 60, lambda _: None)
     said = (tmp_path / guest_process.CONSOLE).read_text().split()
@@ -232,12 +280,12 @@ def test_a_run_that_is_asked_to_end_takes_its_guest_along(
     )
     console = tmp_path / "out" / "fifo" / "guest" / guest_process.CONSOLE
     end = time.monotonic() + 60
-    while not console.is_file() and time.monotonic() < end:
+    while not console.is_file() and time.monotonic() < end and run.poll() is None:
         time.sleep(0.05)
     guests = [p for p in Path("/proc").glob("[0-9]*") if _is_child_of(p, run.pid)]
     assert guests
     run.terminate()
-    _, complaint = run.communicate(timeout=30)
+    _, complaint = run.communicate(timeout=120)
     assert run.returncode == 130
     assert "stopped while fifo ran" in complaint
     assert not any(guest.is_dir() for guest in guests)
@@ -291,7 +339,7 @@ def test_the_hosts_own_kernel_can_be_the_ground(sojourn: Sojourn, tmp_path: Path
     (tmp_path / "two.toml").write_text(SCENARIO.partition("[[flows]]")[0] + flows)
     done = sojourn(
         "run", "two.toml", "--aqm", "fifo", "--on", "linux", "--kernel", "host",
-        "--accept-disturbed", "--out", "out",
+        "--accept-disturbed", "--attempts", "1", "--out", "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     described = json.loads((tmp_path / "out" / "run.json").read_text())
@@ -320,15 +368,18 @@ def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) ->
     (tmp_path / "two.toml").write_text(SCENARIO.partition("[[flows]]")[0] + flows)
     done = sojourn(
         "run", "two.toml", "--aqm", "fifo", "--on", "linux", "--traffic", "iperf3",
-        "--accept-disturbed", "--out", "out",
+        "--accept-disturbed", "--attempts", "1", "--out", "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     counters = json.loads((tmp_path / "out" / "fifo" / "counters.json").read_text())
     assert counters["ground"]["traffic"] == "iperf3"
     tcp, udp = (flow["delivered"] * 8 / 4 for flow in counters["flows"])
     # Both begin some tenths of a second late, and a block of 128 KiB is a quarter of the cap.
-    assert 1e6 < tcp < 2.5e6
-    assert 0.7e6 < udp < 1e6
+    assert 0 < tcp < 2.5e6
+    assert 0 < udp < 1e6
+    if not counters["ground"]["disturbed"]:
+        assert tcp > 1e6
+        assert udp > 0.7e6
 
 
 def test_what_is_for_linux_alone_is_refused_in_virtual_time(sojourn: Sojourn, small: Path) -> None:
@@ -345,7 +396,13 @@ def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_pa
     assert refused.returncode == 2
     assert "--on linux" in refused.stderr
     done = sojourn(
-        "run", "cake.toml", "--aqm", "cake", "--on", "linux", "--accept-disturbed", "--out", "out"
-    )
+        "run", "cake.toml", "--aqm", "cake", "--on", "linux", "--accept-disturbed",
+        "--attempts", "1", "--out", "out",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert pq.read_table(tmp_path / "out" / "cake" / "packets.parquet").num_rows > 1000
+    rows = pq.read_table(tmp_path / "out" / "cake" / "packets.parquet")
+    counters = json.loads((tmp_path / "out" / "cake" / "counters.json").read_text())
+    assert counters["ground"]["qdisc"].startswith("cake unlimited")
+    if not counters["ground"]["disturbed"]:
+        assert rows.num_rows > 1000
+    assert rows.num_rows > 100

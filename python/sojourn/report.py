@@ -332,7 +332,9 @@ def _ground(folder: RunFolder) -> str:
     ground = folder.ground
     if ground["name"] == "sim":
         return "the simulator, in virtual time"
-    return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json"
+    disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
+    marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
+    return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json{marked}"
 
 
 def _flow_text(group: TcpFlows | UdpFlows) -> str:

@@ -37,6 +37,8 @@ class Measured:
     cell: Cell
     runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
     ground: dict[str, Any] = field(default_factory=dict)
+    disturbed: list[str] = field(default_factory=list)
+    """What disturbed those runs of the kernel that were kept although they were."""
     failed: str = ""
     """Why there is no figure of one ground."""
 
@@ -46,7 +48,9 @@ class Measured:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The comparison, if both grounds have figures."""
+        """The comparison, if both grounds have figures that tell of them and not of the machine."""
+        if self.disturbed:
+            return None
         sides = [self.side(name) for name in GROUNDS]
         return compare(sides[0], sides[1]) if sides[0] and sides[1] else None
 
@@ -101,6 +105,7 @@ class Bench:
         if name != "sim":
             run = next(iter(result.folder.ground["runs"].values()))
             measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
+            measured.disturbed += [run["disturbed"]] if run["disturbed"] else []
         shutil.rmtree(rows)
 
     def _scenario(self, cell: Cell) -> dict[str, Any]:
@@ -124,6 +129,7 @@ class Bench:
             runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
             measured.runs = runs if kept.get("engine") == _engine() else runs | {"sim": []}
             measured.ground = kept["ground"]
+            measured.disturbed = kept.get("disturbed", [])
         return measured
 
     def all_kept(self) -> list[Measured]:
@@ -137,6 +143,7 @@ class Bench:
             "engine": _engine(),
             "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
             "ground": measured.ground,
+            "disturbed": measured.disturbed,
         }
         path = self._path(measured.cell)
         try:

@@ -54,7 +54,9 @@ def summary(measured: Sequence[Measured]) -> list[str]:
             good = sum(not verdict.outside for verdict in verdicts)
             share = 100 * good / len(verdicts)
             lines.append(f"{name}: {good} of {len(verdicts)} cells within ({share:.0f} %).")
-    if lacking := sum(m.verdict is None for m in measured):
+    if disturbed := sum(bool(m.disturbed) for m in measured):
+        lines.append(f"Cells not judged because the machine disturbed the kernel: {disturbed}.")
+    if lacking := sum(m.verdict is None and not m.disturbed for m in measured):
         lines.append(f"Cells without figures of one ground: {lacking}.")
     return lines
 
@@ -154,6 +156,8 @@ def _spread(side: Side | None, name: str) -> str:
 def remark(m: Measured) -> str:
     """What is outside the tolerances and why, or why there is nothing to compare."""
     verdict: Verdict | None = m.verdict
+    if m.disturbed:
+        return f"not judged, disturbed: {m.disturbed[-1]}"
     if verdict is None:
         return m.failed or "not measured"
     if not verdict.outside:

@@ -11,10 +11,10 @@ from rich.table import Table
 from sojourn.agree import page
 from sojourn.agree.grid import cells
 from sojourn.agree.measure import Bench, Measured
-from sojourn.cli.shared import AcceptDisturbed, Json, Kernel, app, open_console
+from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
 from sojourn.errors import ScenarioError, output_error
 from sojourn.layout import shown
-from sojourn.linux.ground import linux
+from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.units import RATE, TIME
 
 _LIST = "Comma-separated; all if not given."
@@ -33,6 +33,7 @@ def agree(
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
     kernel: Kernel = "uml",
     accept_disturbed: AcceptDisturbed = False,
+    attempts: Attempts = ATTEMPTS,
     as_json: Json = False,
 ) -> None:
     """Run cells of a grid in the simulator and on Linux; show both figures side by side.
@@ -45,7 +46,7 @@ def agree(
             _quantities(rtt, TIME), _words(cc),
         )
     )  # fmt: skip
-    ground = linux(kernel, accept_disturbed=accept_disturbed)
+    ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
     length = _quantity(duration, TIME)
     bench = Bench(out, ground, length, repeat)
     console = open_console(stderr=True)
@@ -146,6 +147,7 @@ def _as_dict(m: Measured) -> dict[str, Any]:
         "cell": vars(m.cell),
         "runs": {name: [run.as_dict() for run in runs] for name, runs in m.runs.items()},
         "ground": m.ground,
+        "disturbed": m.disturbed,
         "outside": list(verdict.outside) if verdict else None,
         "why": page.remark(m),
     }

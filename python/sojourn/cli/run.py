@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sojourn.cli.shared import AcceptDisturbed, Json, Kernel, app, open_console
+from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
 from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder, default_folder
 from sojourn.ground import SIMULATOR, Ground
-from sojourn.linux.ground import linux
+from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan
 
@@ -44,14 +44,20 @@ def run(
         typer.Option(help="With --on linux: who sends; sockets start exactly on time."),
     ] = "sockets",
     accept_disturbed: AcceptDisturbed = False,
+    attempts: Attempts = ATTEMPTS,
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
     ground = SIMULATOR
-    if on != "linux" and (kernel, traffic, accept_disturbed) != ("uml", "sockets", False):
-        raise ScenarioError("--kernel, --traffic and --accept-disturbed are for --on linux")
+    given = (kernel, traffic, accept_disturbed, attempts)
+    if on != "linux" and given != ("uml", "sockets", False, ATTEMPTS):
+        raise ScenarioError(
+            "--kernel, --traffic, --accept-disturbed and --attempts are for --on linux"
+        )
     if on == "linux":
-        ground = linux(kernel, accept_disturbed=accept_disturbed, traffic=traffic)
+        ground = linux(
+            kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
+        )
     plan = plan_scenario(
         scenario, ground=ground, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap
     )

@@ -44,6 +44,11 @@ AcceptDisturbed = Annotated[
     typer.Option("--accept-disturbed", help="Keep a run on Linux whose timers were disturbed."),
 ]
 
+Attempts = Annotated[
+    int,
+    typer.Option(min=1, max=20, help="How often a run on Linux is made until it is undisturbed."),
+]
+
 
 def definitions(given: Iterable[str] | None) -> dict[str, str]:
     """The macros of `-D NAME[=VALUE]`, each with its value; 1 if there is none."""

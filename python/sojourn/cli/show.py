@@ -36,6 +36,7 @@ def _notes(result: Result) -> list[str]:
     """What a ground has to say of its runs: what it did otherwise, what disturbed it."""
     notes = []
     for label, about in result.folder.ground.get("runs", {}).items():
-        said = [*about["differences"], *([about["disturbed"]] if about["disturbed"] else [])]
-        notes += [f"note    {label}: {text}" for text in said]
+        notes += [f"note    {label}: {text}" for text in about["differences"]]
+        if about["disturbed"]:
+            notes.append(f"note    {label}: disturbed: {about['disturbed']}")
     return notes

@@ -1,8 +1,9 @@
 """Whether a run was disturbed: what the machine around the guest did to its clock.
 
 Stands on the rows. While packets wait, the shaper has to send at its rate; what it falls short of
-that, and the longest it stood still, is what a late timer did to the measurement. A run beyond the
-thresholds tells of the machine and not of the discipline.
+that, and the longest it stood still, is what a late timer did to the measurement, whatever the
+discipline is. A pause that finds the queue empty shows in the guest's own process, which samples at
+fixed times. A run beyond the thresholds tells of the machine and not of the discipline.
 """
 
 from dataclasses import asdict, dataclass
@@ -17,6 +18,8 @@ LEAST_SHARE = 0.985
 """Of the shaper's rate while packets wait."""
 LONGEST_STALL = 20_000_000
 """ns beyond a packet's turn in which nothing left although packets waited."""
+LONGEST_SLEEP = 30_000_000
+"""ns by which the guest's own process may be late once: its tick and a stall."""
 _DROPPED = (1, 2)
 
 
@@ -30,6 +33,7 @@ class Timing:
     lateness_median: int
     """Of the guest's own process that samples each 10 ms."""
     lateness_p99: int
+    lateness_max: int
 
     @property
     def complaint(self) -> str:
@@ -43,6 +47,11 @@ class Timing:
             return (
                 f"nothing left for {self.longest_stall / 1e6:.1f} ms although packets waited; at "
                 f"most {LONGEST_STALL / 1e6:g} ms is allowed"
+            )
+        if self.lateness_max > LONGEST_SLEEP:
+            return (
+                f"a process of the guest woke up {self.lateness_max / 1e6:.1f} ms late; at most "
+                f"{LONGEST_SLEEP / 1e6:g} ms is allowed"
             )
         return ""
 
@@ -66,4 +75,5 @@ def timing(rows: Rows, shaper: Shaper, lateness: list[int]) -> Timing:
         max(stall, 0),
         int(np.median(late)),
         int(np.percentile(late, 99)),
+        int(late.max()),
     )

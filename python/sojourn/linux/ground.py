@@ -27,7 +27,8 @@ from sojourn.linux.tc import KERNEL_ONLY, Qdisc, kernel_disciplines
 from sojourn.linux.topology import Shaper
 from sojourn.scenario import Plan, PlannedRun
 
-_ATTEMPTS = 3
+ATTEMPTS = 3
+"""How often a run is made before it is given up as disturbed."""
 _PATIENCE = 100
 """Wall-clock time that a run may take, as a multiple of its duration, beside a minute or two."""
 
@@ -66,7 +67,7 @@ class Linux:
     accept_disturbed: bool = False
     traffic: str = "sockets"
     """Who sends: `sockets`, exact in their start, or `iperf3`."""
-    attempts: int = _ATTEMPTS
+    attempts: int = ATTEMPTS
 
     name = "linux"
 
@@ -242,11 +243,15 @@ def _check_config(plan: Plan, run: PlannedRun) -> None:
 
 
 def linux(
-    kernel: str = "uml", *, accept_disturbed: bool = False, traffic: str = "sockets"
+    kernel: str = "uml",
+    *,
+    accept_disturbed: bool = False,
+    traffic: str = "sockets",
+    attempts: int = ATTEMPTS,
 ) -> Linux:
     """The ground on that kernel: Debian's `uml`, our `virtual` one, the `host`'s own, or a file."""
     needs.require(own_kernel=kernel != "uml", iperf=traffic == "iperf3")
-    return Linux(_kernel(kernel), accept_disturbed, traffic)
+    return Linux(_kernel(kernel), accept_disturbed, traffic, attempts)
 
 
 def _kernel(name: str) -> Kernel:

@@ -74,7 +74,10 @@ def make_job(
             "senders": topology.host_links(flows, servers=False),
             "receivers": topology.host_links(flows, servers=True),
         },
-        "tc": {"router": topology.bottleneck(shaper, aqm), "receivers": topology.delays(flows)},
+        "tc": {
+            "router": topology.bottleneck(shaper, aqm, flows),
+            "receivers": topology.delays(flows),
+        },
         "sysctl": topology.parameters(flows),
         "interfaces": topology.interfaces(),
         "entrance": topology.ENTRANCE,

@@ -144,6 +144,8 @@ def _counters(
         "reverse_drops": reverse["drops"],
         "flows": [_flow(i, f, totals[i], rows) for i, f in enumerate(config["flows"])],
         "qdisc": raw.qdisc,
+        # The queue is emptied after the end; what is dropped then is in no row.
+        "drops_after_the_end": measured.unmatched - int((~sent).sum()),
     }
 
 

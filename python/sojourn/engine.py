@@ -98,7 +98,7 @@ def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event
         return
     simulation = _core.Simulation(json.dumps(run.config))
     try:
-        with _Outputs(folder, simulation, capture=run.config["capture"]) as outputs:
+        with _Outputs(folder, simulation, run) as outputs:
             for now in _advance(simulation, run.config["duration"]):
                 outputs.take()
                 progress.now[run.label] = now
@@ -122,20 +122,23 @@ def _advance(simulation: _core.Simulation, duration: int) -> Iterator[int]:
 class _Outputs:
     """The files of one run, closed properly whatever happens."""
 
-    def __init__(self, folder: Path, simulation: _core.Simulation, *, capture: bool) -> None:
+    def __init__(self, folder: Path, simulation: _core.Simulation, run: PlannedRun) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._simulation = simulation
         self._ballast = Ballast(folder)
-        self._packets = RowWriter(folder / PACKETS, PACKET_SCHEMA, self._ballast)
+        self._packets = [
+            RowWriter(folder / name, PACKET_SCHEMA, self._ballast) for name in run.rows
+        ]
         self._flows = RowWriter(folder / FLOWS, FLOW_SCHEMA, self._ballast)
-        self._capture = CaptureWriter(folder / CAPTURE) if capture else None
+        self._capture = CaptureWriter(folder / CAPTURE) if run.config["capture"] else None
 
     def take(self) -> None:
         """Takes the rows and frames that wait in the engine."""
-        packets, flows = self._simulation.take_packets(), self._simulation.take_flows()
-        self._packets.write(table_from_columns(PACKET_SCHEMA, packets))
-        self._flows.write(table_from_columns(FLOW_SCHEMA, flows))
+        for bottleneck, writer in enumerate(self._packets):
+            rows = self._simulation.take_packets(bottleneck)
+            writer.write(table_from_columns(PACKET_SCHEMA, rows))
+        self._flows.write(table_from_columns(FLOW_SCHEMA, self._simulation.take_flows()))
         if self._capture is not None:
             self._capture.write(self._simulation.take_capture())
 
@@ -151,7 +154,8 @@ class _Outputs:
         self._ballast.release()
         with contextlib.ExitStack() as closing:
             closing.callback(self._write_counters)
-            closing.callback(self._packets.close)
+            for writer in self._packets:
+                closing.callback(writer.close)
             closing.callback(self._flows.close)
             if self._capture is not None:
                 closing.callback(self._capture.close)

@@ -23,6 +23,7 @@ from sojourn.style import (
     looks,
     milliseconds,
 )
+from sojourn.units import RATE
 
 DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay.png", "distribution.png"
 
@@ -47,8 +48,10 @@ def delay_over_time(result: Result) -> Figure:
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
+    first = result.scenario.bottlenecks[0]
+    steps = [(0, first.rate), *first.steps] if first.steps else []
     for panel, aqm in zip(panels, shown, strict=True):
-        _delay_panel(panel, aqm, look[aqm.label], target)
+        _delay_panel(panel, aqm, look[aqm.label], target, steps)
     panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(_highest(shown), 2 * target))
     panels[0].set_xlim(0, result.scenario.duration / 1e9)
     panels[0].annotate(
@@ -74,7 +77,9 @@ def delay_over_time(result: Result) -> Figure:
     return figure
 
 
-def _delay_panel(panel: Axes, aqm: AqmResult, look: Look, target: float) -> None:
+def _delay_panel(
+    panel: Axes, aqm: AqmResult, look: Look, target: float, steps: list[tuple[int, int]]
+) -> None:
     over_time = aqm.findings.over_time
     time = over_time.time / 1e9
     low, mean, high = (
@@ -84,6 +89,18 @@ def _delay_panel(panel: Axes, aqm: AqmResult, look: Look, target: float) -> None
     panel.set_yscale("log")
     panel.fill_between(time, low, high, color=look.colour, alpha=0.25, linewidth=0, step="mid")
     panel.plot(time, mean, color=look.colour, linewidth=1.1)
+    for at, rate in steps:
+        panel.axvline(at / 1e9, color=MUTED, linewidth=0.7, linestyle=(0, (2, 3)))
+        panel.annotate(
+            RATE.format(rate),
+            (at / 1e9, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -2),
+            textcoords="offset points",
+            va="top",
+            color=MUTED,
+            fontsize=7,
+        )
     panel.axhline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
     _bare(panel)
     _delay_axis(panel.yaxis)

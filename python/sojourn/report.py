@@ -5,6 +5,7 @@ Every number in it comes from the run's own rows.
 """
 
 import json
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -17,7 +18,8 @@ from plotly.subplots import make_subplots
 from sojourn.folder import REPORT, RunFolder
 from sojourn.reading import remarks
 from sojourn.result import AqmResult, Result
-from sojourn.scenario.model import TcpFlows, UdpFlows
+from sojourn.scenario.flows import TcpFlows, UdpFlows
+from sojourn.scenario.network import Link, SwitchStep
 from sojourn.statistics import Floats
 from sojourn.style import (
     DELAY_FLOOR,
@@ -29,7 +31,7 @@ from sojourn.style import (
     looks,
     milliseconds,
 )
-from sojourn.table import COLUMNS
+from sojourn.table import BOTTLENECK_COLUMNS, COLUMNS, bottleneck_rows
 from sojourn.units import RATE, SIZE, TIME
 
 _FONT = "system-ui, sans-serif"
@@ -61,6 +63,7 @@ def page(result: Result) -> str:
         bin=TIME.format(_bin(result)),
         distribution=_embedded(distribution, "distribution", with_script=False),
         notes=_notes(scenario.notes),
+        bottlenecks=_bottlenecks(result),
         cycles=_cycles(result),
         synchronisation=_synchronisation(result),
         parameters=_parameters(result),
@@ -119,6 +122,7 @@ def _over_time(result: Result) -> go.Figure:
             row=row,
             col=1,
         )
+    _mark_steps(figure, result, len(shown))
     highest = max((aqm.summary.max or 0) / 1e6 for aqm in shown)
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(highest, 2 * target))]
     figure.update_yaxes(
@@ -131,6 +135,27 @@ def _over_time(result: Result) -> go.Figure:
         height=90 + 170 * len(shown), hovermode="x unified", **_common_layout(left=60)
     )
     return figure
+
+
+def _mark_steps(figure: go.Figure, result: Result, panels: int) -> None:
+    """Where the bottleneck's rate changes, in every panel; the rates stand in the first one."""
+    first = result.scenario.bottlenecks[0]
+    for at, rate in [(0, first.rate), *first.steps] if first.steps else []:
+        line = {"color": MUTED, "width": 1, "dash": "dot"}
+        for row in range(1, panels + 1):
+            figure.add_vline(x=at / 1e9, line=line, row=row, col=1)
+        figure.add_scatter(
+            x=[at / 1e9],
+            y=[1.3 * max((aqm.summary.max or 0) / 1e6 for aqm in result.aqms.values())],
+            mode="text",
+            text=[RATE.format(rate)],
+            textposition="bottom right",
+            textfont={"size": 10, "color": MUTED},
+            hoverinfo="skip",
+            showlegend=False,
+            row=1,
+            col=1,
+        )
 
 
 def _panel_title(aqm: AqmResult, look: Look) -> str:
@@ -308,23 +333,90 @@ def _synchronisation(result: Result) -> str:
 
 
 def _parameters(result: Result) -> str:
-    scenario, switch = result.scenario, result.scenario.switch
-    effective = next(iter(result.aqms.values())).findings.counters
-    flows = "; ".join(_flow_text(group) for group in scenario.flows)
+    scenario = result.scenario
     rows = {
-        "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
-        f"queue of at most {SIZE.format(switch.queue_limit)}",
-        "as the chip rounds it": f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, "
-        f"burst {effective['shaper_burst']} B",
+        **_between(result),
         "ran on": _ground(result.folder),
-        "flows": flows,
+        "flows": "; ".join(_flow_text(group) for group in scenario.flows),
         "duration": TIME.format(scenario.duration),
         "target": TIME.format(scenario.target),
-        "ports": RATE.format(switch.port_speed),
-        "access links": RATE.format(scenario.access_rate),
         "seed": str(scenario.seed),
     }
     return _definitions(rows)
+
+
+def _between(result: Result) -> dict[str, str]:
+    """What lies between the hosts."""
+    scenario, switch = result.scenario, result.scenario.switch
+    if switch is None:
+        return {
+            "switches": ", ".join(
+                node.name + (f" ({node.aqm.use})" if node.aqm else "") for node in scenario.switches
+            ),
+            "links": "; ".join(_link_text(link) for link in scenario.links),
+        }
+    effective = next(iter(result.aqms.values())).findings.counters
+    rows = {
+        "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
+        f"queue of at most {SIZE.format(switch.queue_limit)}",
+    }
+    if switch.schedule:
+        rows["then"] = _schedule_text(switch.schedule)
+    else:
+        rows["as the chip rounds it"] = (
+            f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, burst {effective['shaper_burst']} B"
+        )
+    return rows | {
+        "ports": RATE.format(switch.port_speed),
+        "access links": RATE.format(scenario.access_rate),
+    }
+
+
+def _link_text(link: Link) -> str:
+    text = " - ".join(link.between)
+    if link.rate is not None:
+        text += f" {RATE.format(link.rate)}"
+    if link.rate_back is not None:
+        text += f" (back {RATE.format(link.rate_back)})"
+    if link.delay:
+        text += f" {TIME.format(link.delay)}"
+    return text + (f", then {_schedule_text(link.schedule)}" if link.schedule else "")
+
+
+def _schedule_text(schedule: Sequence[SwitchStep]) -> str:
+    return ", ".join(
+        " ".join(
+            [
+                *([RATE.format(step.rate)] if step.rate is not None else []),
+                *([f"delay {TIME.format(step.delay)}"] if step.delay is not None else []),
+                f"from {TIME.format(step.at)}",
+            ]
+        )
+        for step in schedule
+    )
+
+
+def _bottlenecks(result: Result) -> str:
+    """Every measured queue, where there are several."""
+    if len(result.scenario.bottlenecks) < 2:
+        return ""
+    heads = "".join(
+        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
+        for column in BOTTLENECK_COLUMNS
+    )
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><th>{escape(label)}</th><td>{escape(own)}</td>"
+        + "".join(f"<td>{escape(column.cell(summary))}</td>" for column in BOTTLENECK_COLUMNS)
+        + "</tr>"
+        for name, label, own, summary in bottleneck_rows(result)
+    )
+    return (
+        "<h2>Every bottleneck</h2><p>The figures above and the plots below are of "
+        f"{escape(result.scenario.bottlenecks[0].name)}. A packet has the same number in the rows "
+        "of each queue that it passes. A queue without a packet is left out.</p>"
+        '<div class="scroll"><table class=result><tr><th>queue</th><th>run</th>'
+        f"<th>AQM<br>there</th>{heads}</tr>{rows}</table></div>"
+    )
 
 
 def _ground(folder: RunFolder) -> str:
@@ -338,8 +430,12 @@ def _ground(folder: RunFolder) -> str:
 
 
 def _flow_text(group: TcpFlows | UdpFlows) -> str:
-    low, high = group.rtt
+    low, high = group.rtt or (0, 0)
     rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
+    if group.from_ is not None:
+        rtt += f", {group.from_} to {group.to}"
+    if group.reverse:
+        rtt += ", backwards"
     if isinstance(group, UdpFlows):
         return f"{group.count} UDP at {RATE.format(group.rate)} each, RTT {rtt}"
     cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""

@@ -4,7 +4,7 @@ Stands on a run's folder. Rows are read when they are asked for. Knows nothing o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,9 @@ class AqmResult:
     run: RecordedRun
     folder: Path
     findings: Findings
+    """Of the first measured queue."""
+    bottlenecks: Mapping[str, Findings] = field(default_factory=dict)
+    """Of every measured queue, by its name."""
 
     @property
     def label(self) -> str:
@@ -39,7 +42,8 @@ class AqmResult:
 
     @cached_property
     def packets(self) -> pa.Table:
-        """One row per packet at the bottleneck; see `sojourn.record.PACKET_SCHEMA`."""
+        """One row per packet at the bottleneck; see `sojourn.record.PACKET_SCHEMA`. In a network
+        it is the first one; the others' rows are in the files beside it."""
         return pq.read_table(self.folder / PACKETS)
 
     @cached_property
@@ -73,13 +77,18 @@ def read_result(folder: RunFolder) -> Result:
     for run in folder.runs:
         path = folder.path / run.folder
         try:
-            findings = read_findings(
-                path,
-                target=scenario.target,
-                rate=scenario.switch.rate,
-                duration=scenario.duration,
-            )
+            findings = {
+                bottleneck.name: read_findings(
+                    path,
+                    target=scenario.target,
+                    rate=bottleneck.mean_rate,
+                    duration=scenario.duration,
+                    rows=bottleneck.rows,
+                )
+                for bottleneck in scenario.bottlenecks
+            }
         except (OSError, pa.ArrowInvalid) as error:
             raise ScenarioError(f"{path}: the rows of this run cannot be read: {error}") from error
-        aqms[run.label] = AqmResult(run, path, findings)
+        first = next(iter(findings.values()))
+        aqms[run.label] = AqmResult(run, path, first, MappingProxyType(findings))
     return Result(folder, MappingProxyType(aqms))

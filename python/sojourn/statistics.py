@@ -8,7 +8,7 @@ those that the AQM then dropped included: what the AQM itself measures. Tail dro
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -98,16 +98,29 @@ class Findings:
     cycles: Cycles
 
 
-def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Findings:
-    """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's."""
+def read_findings(
+    folder: Path,
+    *,
+    target: int,
+    rate: int | Callable[[int], float],
+    duration: int,
+    rows: str = PACKETS,
+) -> Findings:
+    """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
+
+    `rate` is what the bottleneck can send, or a function that says what it could on average up to
+    an instant. `rows` is the file of one bottleneck of several.
+    """
     counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
     tally = _Tally(duration, target)
-    for batch in _batches(folder / PACKETS):
+    path = folder / rows
+    for batch in _batches(path):
         tally.add(*batch)
     simulated = counters["simulated"]
     seconds = max(simulated, 1) / 1e9
+    possible = rate(max(simulated, 1)) if callable(rate) else rate
     ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
-    median, p95, p99 = _select(folder / PACKETS, ranks, tally.max) if tally.queued else [None] * 3
+    median, p95, p99 = _select(path, ranks, tally.max) if tally.queued else [None] * 3
     summary = Summary(
         simulated=simulated,
         packets=int(tally.verdicts.sum()),
@@ -118,7 +131,7 @@ def read_findings(folder: Path, *, target: int, rate: int, duration: int) -> Fin
         max=tally.max if tally.queued else None,
         above_target=tally.above / tally.queued if tally.queued else None,
         goodput=sum(flow["delivered"] for flow in counters["flows"]) * 8 / seconds,
-        utilisation=tally.sent_bytes * 8 / seconds / rate,
+        utilisation=tally.sent_bytes * 8 / seconds / possible,
         aqm_drops=int(tally.verdicts[_AQM]),
         tail_drops=int(tally.verdicts[_TAIL]),
         marks=int(tally.verdicts[_MARK]),

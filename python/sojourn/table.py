@@ -69,6 +69,11 @@ COLUMNS = (
 )
 
 
+BOTTLENECK_COLUMNS = tuple(
+    column for column in COLUMNS if column.name not in (">target", "goodput", "recirc.")
+)
+"""What a table of several bottlenecks has of each: not what belongs to the whole run."""
+
 _ROOM = 98
 """Columns of a terminal that the whole table takes, next to AQMs' names of usual length."""
 
@@ -78,8 +83,42 @@ _DELAY_COLUMNS = 6
 def result_tables(result: Result, width: int) -> list[Table]:
     """The table for a terminal of `width` columns: in one piece, or as delay and traffic apart."""
     if width >= _ROOM:
-        return [_table(result, COLUMNS)]
-    return [_table(result, COLUMNS[:_DELAY_COLUMNS]), _table(result, COLUMNS[_DELAY_COLUMNS:])]
+        tables = [_table(result, COLUMNS)]
+    else:
+        tables = [
+            _table(result, COLUMNS[:_DELAY_COLUMNS]),
+            _table(result, COLUMNS[_DELAY_COLUMNS:]),
+        ]
+    bottlenecks = result.scenario.bottlenecks
+    if len(bottlenecks) > 1:
+        tables[0].title = f"at {bottlenecks[0].name}"
+        tables.append(_bottleneck_table(result))
+    return tables
+
+
+def bottleneck_rows(result: Result) -> list[tuple[str, str, str, Summary]]:
+    """For each bottleneck and run: its name, the run, the AQM there, and the figures."""
+    return [
+        (bottleneck.name, label, bottleneck.own_aqm or label, findings.summary)
+        for bottleneck in result.scenario.bottlenecks
+        for label, aqm in result.aqms.items()
+        if (findings := aqm.bottlenecks[bottleneck.name]).summary.packets
+    ]
+
+
+def _bottleneck_table(result: Result) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, title="every bottleneck")
+    table.add_column("queue", style="bold", no_wrap=True)
+    table.add_column("run", overflow="fold", max_width=12)
+    table.add_column("AQM\nthere", overflow="fold", max_width=12)
+    for column in BOTTLENECK_COLUMNS:
+        table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
+    before = ""
+    for name, label, own, summary in bottleneck_rows(result):
+        cells = (column.cell(summary) for column in BOTTLENECK_COLUMNS)
+        table.add_row("" if name == before else name, label, own, *cells)
+        before = name
+    return table
 
 
 def _table(result: Result, columns: Sequence[Column]) -> Table:

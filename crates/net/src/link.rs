@@ -9,12 +9,14 @@ use sojourn_switch::tm::line::{INTER_FRAME_GAP, Line, wire_bytes};
 pub(crate) struct Link {
     line: Line,
     delay: Time,
+    /// When the last frame arrives: none overtakes it.
+    last: Time,
 }
 
 impl Link {
     /// An idle link; `rate` must not be zero.
     pub(crate) fn new(rate: Rate, delay: Time) -> Link {
-        Link { line: Line::new(rate), delay }
+        Link { line: Line::new(rate), delay, last: Time::ZERO }
     }
 
     /// Takes a frame at `now`, behind those it has taken before, and says when its last bit
@@ -22,13 +24,41 @@ impl Link {
     pub(crate) fn send(&mut self, now: Time, frame: Bytes) -> Time {
         let through = self.line.hold(now, wire_bytes(frame));
         self.line.hold(through, Bytes(INTER_FRAME_GAP));
-        through + self.delay
+        self.last = self.last.max(through + self.delay);
+        self.last
+    }
+
+    /// Another rate for frames taken from here on; not zero.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.line.set_rate(rate);
+    }
+
+    /// Another delay for frames taken from here on.
+    pub(crate) fn set_delay(&mut self, delay: Time) {
+        self.delay = delay;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shorter_delay_lets_nobody_overtake() {
+        let mut link = Link::new(Rate(8_000_000_000), Time(10_000));
+        assert_eq!(link.send(Time(0), Bytes(1000)), Time(11_012));
+        link.set_delay(Time(100));
+        assert_eq!(link.send(Time(0), Bytes(1000)), Time(11_012));
+        assert_eq!(link.send(Time(20_000), Bytes(1000)), Time(21_112));
+    }
+
+    #[test]
+    fn a_frame_that_waits_for_the_link_goes_at_the_rate_of_when_it_was_taken() {
+        let mut link = Link::new(Rate(8_000_000_000), Time(0));
+        link.send(Time(0), Bytes(1000));
+        link.set_rate(Rate(800_000_000));
+        assert_eq!(link.send(Time(0), Bytes(1000)), Time(1_024 + 10_120));
+    }
 
     #[test]
     fn a_frame_takes_preamble_and_fcs_along_and_the_next_one_waits_for_the_gap() {

@@ -53,8 +53,27 @@ pub struct RunReport {
     pub malformed_frames: u64,
     /// Frames that reached no host: their addresses belong to nobody.
     pub stray_frames: u64,
+    /// One entry per observed port, in the order in which the network's links name them.
+    pub bottlenecks: Vec<BottleneckReport>,
     /// One entry per flow, in the configuration's order.
     pub flows: Vec<FlowReport>,
+}
+
+/// One observed port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BottleneckReport {
+    /// Its switch.
+    pub switch: String,
+    /// What is at the other end of its link.
+    pub towards: String,
+    /// The shaper's rate as hardware quantises it, bit/s, at the end; 0 without a shaper.
+    pub shaper_rate: u64,
+    /// Its burst as hardware quantises it, bytes.
+    pub shaper_burst: u64,
+    /// Bytes that the port sent.
+    pub bytes: u64,
+    /// Frames that the port sent.
+    pub packets: u64,
 }
 
 /// Spans of one kind: how many, how long together, the longest.

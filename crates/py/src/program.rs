@@ -2,6 +2,7 @@
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::prelude::*;
+use sojourn_net::RunConfig;
 use sojourn_net::config::{Aqm, MathUnitReading};
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
@@ -12,6 +13,12 @@ use sojourn_targets::tna::math_unit::Reading;
 use sojourn_targets::{Architecture, DataPlane, LoadError, LoadOptions, load, load_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The loaded and configured programs of a run, one for each switch that runs one.
+pub fn planes(config: &RunConfig) -> PyResult<Vec<Box<dyn DataPlane>>> {
+    let loaded = config.aqms().into_iter().map(|aqm| plane(aqm, config.seed));
+    loaded.filter_map(PyResult::transpose).collect()
+}
 
 /// The loaded and configured program of a P4 AQM; none for a native discipline. `seed` is that of
 /// its random externs.

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyfunction]
 pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
     let config = read_config(config)?;
-    py.detach(|| program::plane(&config.aqm, config.seed)).map(|_| ())
+    py.detach(|| program::planes(&config)).map(|_| ())
 }
 
 fn read_config(config: &str) -> PyResult<RunConfig> {
@@ -39,8 +39,8 @@ impl Simulation {
     fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
         let config = read_config(config)?;
         let run = py.detach(|| {
-            let plane = program::plane(&config.aqm, config.seed)?;
-            sojourn_net::Simulation::new(config, plane)
+            let planes = program::planes(&config)?;
+            sojourn_net::Simulation::new(config, planes)
                 .map_err(|error| ConfigError::new_err(error.to_string()))
         })?;
         Ok(Simulation { run: Mutex::new(run) })
@@ -64,9 +64,20 @@ impl Simulation {
         self.run().finished()
     }
 
-    /// The packet rows that wait, as little-endian columns.
-    fn take_packets<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::packets(py, &self.run().take_packets())
+    /// How many observed ports there are.
+    #[getter]
+    fn bottlenecks(&mut self) -> usize {
+        self.run().bottlenecks()
+    }
+
+    /// The packet rows that wait at a bottleneck, as little-endian columns.
+    #[pyo3(signature = (bottleneck = 0))]
+    fn take_packets<'py>(
+        &mut self,
+        py: Python<'py>,
+        bottleneck: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        columns::packets(py, &self.run().take_packets_of(bottleneck))
     }
 
     /// The flow samples that wait, as little-endian columns.

@@ -12,6 +12,7 @@ mod config;
 pub mod discipline;
 mod ecn;
 mod observation;
+mod routes;
 mod statistics;
 mod switch;
 pub mod tm;
@@ -21,6 +22,7 @@ pub use config::{
     MulticastNode, PortConfig, QueueConfig, SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use observation::{CapturedFrame, Observation, PacketObservation, Transmit, Verdict};
+pub use routes::Routes;
 pub use sojourn_targets::PortId;
 pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,

@@ -18,6 +18,7 @@ from sojourn.control_plane import ProgramChoice, read_control_plane, written_con
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
 from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows, choose
+from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
 
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?P<name>[^>"]+)[>"]', re.MULTILINE)
@@ -40,6 +41,8 @@ class PlannedRun:
     """Its AQM as a run's folder names it: computed table entries by what they are computed from."""
     sources: dict[str, str] = field(default_factory=dict)
     """The P4 files it reads, each with its SHA-256."""
+    rows: tuple[str, ...] = ("packets.parquet",)
+    """A file for each measured queue, in the engine's order."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,10 @@ def make_plan(
     for choice, aqm in found:
         _refuse_foreign_options(choice, aqm)
     labels = _labels(found)
-    common = _common_config(scenario, capture)
+    common, own_sources = _common_config(scenario, capture, beside)
+    rows = tuple(bottleneck.rows for bottleneck in scenario.bottlenecks)
     runs = tuple(
-        _planned(choice, aqm, label, common, beside)
+        _planned(choice, aqm, label, common, beside, own_sources, rows)
         for (choice, aqm), label in zip(found, labels, strict=True)
     )
     return Plan(name, scenario, runs)
@@ -145,16 +149,46 @@ def _math_unit(choice: AqmChoice) -> str:
     return choice.math_unit or "vendor"
 
 
-def _common_config(scenario: Scenario, capture: bool) -> dict[str, Any]:
-    switch = scenario.switch
-    return {
+def _common_config(
+    scenario: Scenario, capture: bool, beside: Path | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """What all runs are told, and the P4 files of the switches that name a program of their own."""
+    common: dict[str, Any] = {
         "duration": scenario.duration,
         "seed": scenario.seed,
         "capture": capture,
-        "switch": {key: getattr(switch, key) for key in type(switch).model_fields},
         "flows": [flow for group in scenario.flows for flow in _flows(group)],
-        "access_rate": scenario.access_rate,
     }
+    if scenario.switch is not None:
+        return common | {
+            "switch": _engine_form(scenario.switch),
+            "access_rate": scenario.access_rate,
+        }, {}
+    nodes = [_node(node, beside) for node in scenario.switches]
+    network = {
+        "hosts": addresses(scenario.hosts),
+        "switches": [node for node, _ in nodes],
+        "links": [_engine_form(link) for link in scenario.links],
+    }
+    sources = {path: digest for _, read in nodes for path, digest in read.items()}
+    return common | {"network": network}, sources
+
+
+def _engine_form(part: Switch | Link) -> dict[str, Any]:
+    """A part of the model as integers in the engine's units."""
+    plain = {key: getattr(part, key) for key in type(part).model_fields}
+    return plain | {"schedule": [step.model_dump() for step in part.schedule]}
+
+
+def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """A switch as the engine takes it, and the P4 files that it reads."""
+    plain = {key: getattr(node, key) for key in type(node).model_fields}
+    if node.aqm is None:
+        return plain, {}
+    aqm = find_aqm(node.aqm.use, beside)
+    _refuse_foreign_options(node.aqm, aqm)
+    config, sources = aqm_config(node.aqm, aqm, beside)
+    return plain | {"aqm": config}, sources
 
 
 def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
@@ -162,6 +196,9 @@ def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
         "kind": group.kind,
         "stop": group.stop,
         "ip_version": group.ip_version,
+        "reverse": group.reverse,
+        "from": group.from_,
+        "to": group.to,
     }
     if isinstance(group, TcpFlows):
         shared |= {
@@ -175,7 +212,7 @@ def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
     return [
         shared
         | {
-            "rtt": _spread(group.rtt, index, group.count),
+            "rtt": _spread(group.rtt or (0, 0), index, group.count),
             "start": _spread(group.start, index, group.count),
         }
         for index in range(group.count)
@@ -188,7 +225,13 @@ def _spread(bounds: tuple[int, int], index: int, count: int) -> int:
 
 
 def _planned(
-    choice: AqmChoice, aqm: Aqm, label: str, common: dict[str, Any], beside: Path | None
+    choice: AqmChoice,
+    aqm: Aqm,
+    label: str,
+    common: dict[str, Any],
+    beside: Path | None,
+    own_sources: dict[str, str],
+    rows: tuple[str, ...],
 ) -> PlannedRun:
     config, sources = aqm_config(choice, aqm, beside)
     described = config
@@ -198,7 +241,8 @@ def _planned(
     variant = label.removeprefix(aqm.name).strip(" ()")
     folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
     everything = common | {"aqm": config}
-    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources)
+    sources = own_sources | sources
+    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources, rows)
 
 
 def aqm_config(

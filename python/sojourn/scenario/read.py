@@ -14,7 +14,9 @@ from pydantic_core import ErrorDetails
 
 from sojourn.errors import ScenarioError
 from sojourn.layout import scenarios_folder, shown
+from sojourn.scenario.fit import problems
 from sojourn.scenario.model import Scenario, Switch, TcpFlows, UdpFlows, choice_keys
+from sojourn.scenario.network import Host, Link, LinkStep, NetworkSwitch, SwitchStep
 from sojourn.scenario.place import line_of
 from sojourn.suggest import did_you_mean
 
@@ -65,20 +67,26 @@ def scenario_from_dict(
 ) -> Scenario:
     """The scenario that `document` describes; `name` and `text` make messages point into a file."""
     try:
-        return Scenario.model_validate(document)
+        scenario = Scenario.model_validate(document)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
-        lines = [_message(problem, name, text, document) for problem in problems[:_SHOWN_ERRORS]]
-        if len(problems) > _SHOWN_ERRORS:
-            lines.append(f"... and {len(problems) - _SHOWN_ERRORS} more")
-        raise ScenarioError("\n".join(lines)) from None
+        wrong = [
+            (keys := _plain_keys(problem["loc"], document), _reason(problem, keys, document))
+            for problem in error.errors(include_url=False)
+        ]
+    else:
+        wrong = problems(scenario)
+        if not wrong:
+            return scenario
+    lines = [_message(keys, reason, name, text) for keys, reason in wrong[:_SHOWN_ERRORS]]
+    if len(wrong) > _SHOWN_ERRORS:
+        lines.append(f"... and {len(wrong) - _SHOWN_ERRORS} more")
+    raise ScenarioError("\n".join(lines)) from None
 
 
-def _message(problem: ErrorDetails, name: str, text: str | None, document: dict[str, Any]) -> str:
-    keys = _plain_keys(problem["loc"], document)
+def _message(keys: tuple[int | str, ...], reason: str, name: str, text: str | None) -> str:
     line = line_of(text, keys) if text is not None else None
     place = f"{name}:{line}" if line else name
-    return f"{place}: {_dotted(keys)}: {_reason(problem, keys, document)}"
+    return f"{place}: {_dotted(keys)}: {reason}"
 
 
 def _plain_keys(location: tuple[int | str, ...], document: dict[str, Any]) -> tuple[int | str, ...]:
@@ -116,8 +124,10 @@ def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[s
         case "value_error":
             reason = str(context["error"])
             return reason if isinstance(value, dict) else f"{_written(value)}: {reason}"
-        case "too_short":
+        case "too_short" if not value:
             return "must not be empty"
+        case "string_pattern_mismatch":
+            return f"{_written(value)}: a name is a letter, then letters, digits and _"
         case _:
             return f"{_written(value)}: {_lower_first(problem['msg'])}"
 
@@ -128,6 +138,18 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
             model: Any = Scenario
         case ("switch",):
             model = Switch
+        case ("switch", "schedule", _):
+            model = SwitchStep
+        case ("hosts", _):
+            model = Host
+        case ("switches", _):
+            model = NetworkSwitch
+        case ("links", _):
+            model = Link
+        case ("links", _, "schedule", _):
+            model = LinkStep
+        case ("switches", int(index), "aqm"):
+            return choice_keys(str(document["switches"][index]["aqm"].get("use")))
         case ("aqms", int(index), *_):
             return choice_keys(str(document["aqms"][index].get("use")))
         case ("flows", int(index), *_):
@@ -135,7 +157,7 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
             model = UdpFlows if udp else TcpFlows
         case _:
             return []
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _written(value: object) -> str:

@@ -1,15 +1,17 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
+use super::network_check::check_schedule;
 use super::{Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RunConfig, TcpFlow, UdpFlow};
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTERED};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// The longest run and the longest round-trip time keep sums of instants far from 2^64 ns.
-const LONGEST: u64 = 100_000_000_000_000;
-const FASTEST: u64 = 100_000_000_000_000;
+pub(super) const LONGEST: u64 = 100_000_000_000_000;
+pub(super) const FASTEST: u64 = 100_000_000_000_000;
 
 impl RunConfig {
     /// Checks every value.
@@ -22,21 +24,37 @@ impl RunConfig {
         self.check_switch()?;
         self.aqm.check()?;
         within("flows (how many)", self.flows.len() as u64, 1..=1_000_000)?;
-        let mut constant_rate: u64 = 0;
         for (i, flow) in self.flows.iter().enumerate() {
             check_flow(i, flow)?;
+        }
+        self.check_network()?;
+        self.check_constant_rates()
+    }
+
+    /// TCP is held back by its window; constant-rate senders faster than their link would queue in
+    /// front of it without end.
+    fn check_constant_rates(&self) -> Result<(), ConfigError> {
+        let mut offered: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+        for flow in &self.flows {
             if let FlowConfig::Udp(udp) = flow {
-                constant_rate = constant_rate.saturating_add(line_rate(udp));
+                let sum = offered.entry(flow.common().from).or_default();
+                *sum = sum.saturating_add(line_rate(udp));
             }
         }
-        // TCP is held back by its window; constant-rate senders faster than their link would
-        // queue in front of it without end.
-        if constant_rate > self.access_rate {
-            return Err(invalid(
-                "flows[].rate (sum of all udp flows, with preamble, FCS and gap)",
-                constant_rate,
-                format!("at most access_rate = {}", self.access_rate),
-            ));
+        for (host, offered) in offered {
+            let link = host.zip(self.network.as_ref()).and_then(|(host, n)| n.least_rate_of(host));
+            let allowed = link.unwrap_or(match self.network {
+                Some(_) => FASTEST,
+                None => self.access_rate,
+            });
+            if offered > allowed {
+                let whose = host.map_or("access_rate".into(), |host| format!("the link of {host}"));
+                return Err(invalid(
+                    "flows[].rate (sum of all udp flows, with preamble, FCS and gap)",
+                    offered,
+                    format!("at most {whose} = {allowed}"),
+                ));
+            }
         }
         Ok(())
     }
@@ -50,7 +68,16 @@ impl RunConfig {
         within("switch.ingress_latency", switch.ingress_latency, 0..=1_000_000_000)?;
         within("switch.egress_latency", switch.egress_latency, 0..=1_000_000_000)?;
         within("switch.recirculation_rate", switch.recirculation_rate, 1_000..=FASTEST)?;
-        within("switch.recirculation_latency", switch.recirculation_latency, 0..=1_000_000_000)
+        within("switch.recirculation_latency", switch.recirculation_latency, 0..=1_000_000_000)?;
+        within("switch.delay", switch.delay, 0..=100_000_000_000)?;
+        if switch.schedule.iter().any(|step| step.rate_back.is_some()) {
+            return Err(invalid(
+                "switch.schedule",
+                "rate_back",
+                "rate and delay, without a network",
+            ));
+        }
+        check_schedule("switch.schedule", &switch.schedule, switch.port_speed)
     }
 }
 
@@ -105,10 +132,11 @@ fn line_rate(udp: &UdpFlow) -> u64 {
 
 fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
     let key = |name: &str| format!("flows[{i}].{name}");
-    within(&key("rtt"), flow.rtt(), 0..=100_000_000_000)?;
-    within(&key("start"), flow.start(), 0..=LONGEST)?;
-    if let Some(stop) = flow.stop() {
-        within(&key("stop"), stop, flow.start()..=LONGEST)?;
+    let common = flow.common();
+    within(&key("rtt"), common.rtt, 0..=100_000_000_000)?;
+    within(&key("start"), common.start, 0..=LONGEST)?;
+    if let Some(stop) = common.stop {
+        within(&key("stop"), stop, common.start..=LONGEST)?;
     }
     match flow {
         FlowConfig::Tcp(TcpFlow { rate_cap: Some(cap), .. }) => {

@@ -6,9 +6,17 @@
 
 mod check;
 mod error;
+mod flows;
+mod network;
+mod network_check;
+pub(crate) mod routes;
 
 pub(crate) use check::{invalid, within};
 pub use error::ConfigError;
+pub use flows::{
+    CongestionControlName, FlowConfig, IpVersion, SegmentationOffload, TcpFlow, UdpFlow,
+};
+pub use network::{HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode};
 
 use serde::{Deserialize, Serialize};
 use sojourn_targets::{Architecture, ControlPlane};
@@ -26,12 +34,15 @@ pub struct RunConfig {
     /// Keep a copy of every frame that enters and leaves the bottleneck.
     #[serde(default)]
     pub capture: bool,
-    /// The switch in the middle.
+    /// The switch in the middle, if it is the only one.
     #[serde(default)]
     pub switch: SwitchSection,
+    /// Several switches, or hosts that have names, in place of `switch` and `access_rate`.
+    #[serde(default)]
+    pub network: Option<NetworkSection>,
     /// What manages the bottleneck's queue.
     pub aqm: Aqm,
-    /// Who sends; flow `i` has its own pair of hosts.
+    /// Who sends; without a network, flow `i` has its own pair of hosts.
     pub flows: Vec<FlowConfig>,
     /// Rate in bit/s of the link that all senders share towards port 1, and of the one that all
     /// receivers share behind port 2.
@@ -51,6 +62,11 @@ pub struct SwitchSection {
     pub burst: u64,
     /// Tail-drop limit of each queue in bytes (counted in 80-byte cells).
     pub queue_limit: u64,
+    /// One-way delay of the link behind the bottleneck, ns, which every packet has beside its
+    /// flow's round-trip time; on the way back, too.
+    pub delay: u64,
+    /// What changes of that link while the run goes on, in the order of time.
+    pub schedule: Vec<LinkStep>,
     /// Time from the last bit received to the traffic manager, ns.
     pub ingress_latency: u64,
     /// Time from the scheduler to the first bit sent, ns.
@@ -68,6 +84,8 @@ impl Default for SwitchSection {
             rate: 100_000_000,
             burst: 1_600,
             queue_limit: 1_940_000,
+            delay: 0,
+            schedule: Vec::new(),
             ingress_latency: 600,
             egress_latency: 500,
             recirculation_rate: 100_000_000_000,
@@ -131,190 +149,6 @@ pub enum MathUnitReading {
     Paper,
 }
 
-/// One flow between its own pair of hosts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum FlowConfig {
-    /// A long-lived TCP transfer.
-    Tcp(TcpFlow),
-    /// Constant-rate UDP.
-    Udp(UdpFlow),
-}
-
-impl FlowConfig {
-    /// Round-trip time without any queue or serialisation, ns.
-    pub fn rtt(&self) -> u64 {
-        match self {
-            FlowConfig::Tcp(flow) => flow.rtt,
-            FlowConfig::Udp(flow) => flow.rtt,
-        }
-    }
-
-    /// When the application starts, ns, before jitter.
-    pub fn start(&self) -> u64 {
-        match self {
-            FlowConfig::Tcp(flow) => flow.start,
-            FlowConfig::Udp(flow) => flow.start,
-        }
-    }
-
-    /// When the application stops writing, ns; never if absent.
-    pub fn stop(&self) -> Option<u64> {
-        match self {
-            FlowConfig::Tcp(flow) => flow.stop,
-            FlowConfig::Udp(flow) => flow.stop,
-        }
-    }
-
-    /// The version of IP that the flow's hosts speak.
-    pub fn ip_version(&self) -> IpVersion {
-        match self {
-            FlowConfig::Tcp(flow) => flow.ip_version,
-            FlowConfig::Udp(flow) => flow.ip_version,
-        }
-    }
-}
-
-/// A long-lived TCP transfer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TcpFlow {
-    /// The sender's congestion control.
-    #[serde(default)]
-    pub congestion_control: CongestionControlName,
-    /// Round-trip time without any queue or serialisation, ns.
-    pub rtt: u64,
-    /// When the application connects, ns, before jitter.
-    #[serde(default)]
-    pub start: u64,
-    /// When the application stops writing and closes, ns.
-    #[serde(default)]
-    pub stop: Option<u64>,
-    /// Most bit/s that the application writes on average, in bursts as iperf3 does.
-    #[serde(default)]
-    pub rate_cap: Option<u64>,
-    /// Negotiate ECN (RFC 3168).
-    #[serde(default)]
-    pub ecn: bool,
-    /// Bursts of segmentation offload at the sender.
-    #[serde(default)]
-    pub segmentation_offload: SegmentationOffload,
-    /// The version of IP.
-    #[serde(default)]
-    pub ip_version: IpVersion,
-}
-
-/// Constant-rate UDP.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UdpFlow {
-    /// Rate in bit/s, counted over whole frames without FCS.
-    pub rate: u64,
-    /// Size of each frame in bytes, Ethernet header included, FCS not.
-    #[serde(default = "default_packet_size")]
-    pub packet_size: u32,
-    /// Twice the one-way delay without any queue or serialisation, ns.
-    pub rtt: u64,
-    /// When the first packet is sent, ns, before jitter.
-    #[serde(default)]
-    pub start: u64,
-    /// When sending stops, ns.
-    #[serde(default)]
-    pub stop: Option<u64>,
-    /// The version of IP.
-    #[serde(default)]
-    pub ip_version: IpVersion,
-}
-
-/// The congestion controls by the names that scenarios use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CongestionControlName {
-    /// RFC 9438.
-    #[default]
-    Cubic,
-    /// RFC 5681 and RFC 6582.
-    NewReno,
-    /// BBR, version 1.
-    Bbr,
-}
-
-/// How many segments a sender hands to its interface as one, which leave back to back. In JSON
-/// `false`, `true` for as many as Linux would, or a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "OffloadValue", into = "OffloadValue")]
-pub enum SegmentationOffload {
-    /// One: no offload.
-    #[default]
-    Off,
-    /// As many as Linux would, about a millisecond at the sender's rate.
-    Sized,
-    /// So many, 2 to 64.
-    Segments(u32),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum OffloadValue {
-    Switch(bool),
-    Segments(u32),
-}
-
-impl TryFrom<OffloadValue> for SegmentationOffload {
-    type Error = String;
-    fn try_from(value: OffloadValue) -> Result<Self, String> {
-        match value {
-            OffloadValue::Switch(false) => Ok(SegmentationOffload::Off),
-            OffloadValue::Switch(true) => Ok(SegmentationOffload::Sized),
-            OffloadValue::Segments(n @ 2..=64) => Ok(SegmentationOffload::Segments(n)),
-            OffloadValue::Segments(other) => Err(format!(
-                "segmentation_offload = {other}: allowed are false, true and 2 to 64 segments"
-            )),
-        }
-    }
-}
-
-impl From<SegmentationOffload> for OffloadValue {
-    fn from(offload: SegmentationOffload) -> OffloadValue {
-        match offload {
-            SegmentationOffload::Off => OffloadValue::Switch(false),
-            SegmentationOffload::Sized => OffloadValue::Switch(true),
-            SegmentationOffload::Segments(n) => OffloadValue::Segments(n),
-        }
-    }
-}
-
-/// The version of IP; JSON has the number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub enum IpVersion {
-    /// IPv4.
-    #[default]
-    V4,
-    /// IPv6.
-    V6,
-}
-
-impl TryFrom<u8> for IpVersion {
-    type Error = String;
-    fn try_from(version: u8) -> Result<Self, String> {
-        match version {
-            4 => Ok(IpVersion::V4),
-            6 => Ok(IpVersion::V6),
-            other => Err(format!("ip_version = {other}: allowed are 4 and 6")),
-        }
-    }
-}
-
-impl From<IpVersion> for u8 {
-    fn from(version: IpVersion) -> u8 {
-        match version {
-            IpVersion::V4 => 4,
-            IpVersion::V6 => 6,
-        }
-    }
-}
-
 impl RunConfig {
     /// Reads a configuration from JSON and checks it.
     ///
@@ -326,6 +160,16 @@ impl RunConfig {
         config.check()?;
         Ok(config)
     }
+
+    /// What manages the queues of each switch, in the order in which a network names them.
+    pub fn aqms(&self) -> Vec<&Aqm> {
+        match &self.network {
+            None => vec![&self.aqm],
+            Some(network) => {
+                network.switches.iter().map(|s| s.aqm.as_ref().unwrap_or(&self.aqm)).collect()
+            }
+        }
+    }
 }
 
 fn default_seed() -> u64 {
@@ -334,10 +178,6 @@ fn default_seed() -> u64 {
 
 fn default_port_speed() -> u64 {
     10_000_000_000
-}
-
-fn default_packet_size() -> u32 {
-    1514
 }
 
 #[cfg(test)]

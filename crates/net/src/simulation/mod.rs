@@ -1,22 +1,30 @@
-//! One run: hosts, links and the switch, driven from event to event.
+//! One run: hosts, links and switches, driven from event to event.
 //!
-//! Senders share one link into switch port 1, receivers one behind port 2; the bottleneck is port 2
-//! towards the receivers. A flow's round-trip time is spent half on the way from the receivers'
-//! link to its receiver and half on the way from the senders' link to its sender, so the links stay
-//! shared and in order. Stands on everything else in this crate; must not know what TCP or a queue
-//! decides, only when something is due.
+//! With one switch, senders share one link into port 1, receivers one behind port 2, and the
+//! bottleneck is port 2 towards the receivers. In a network every host has a link of its own, and
+//! every shaped port whose rows are wanted is a bottleneck. A flow's round-trip time is spent half
+//! on the way from the last link to its receiver and half on the way from the last link to its
+//! sender, so the links stay shared and in order. Stands on everything else in this crate; must not
+//! know what TCP or a queue decides, only when something is due.
 
+mod changes;
+mod directory;
+mod hosts;
+mod layout;
 mod records;
 mod slab;
-mod topology;
+mod switches;
 
-use crate::config::{Aqm, ConfigError, RunConfig};
+use crate::config::{ConfigError, RunConfig};
 use crate::event::EventQueue;
 use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::{Role, destination, flow_of, read_frame};
+use crate::wire::{Role, read_frame};
+use changes::Change;
+use directory::Directory;
+use layout::End;
 use slab::{PacketSlab, Slot};
 use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
@@ -34,14 +42,16 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 /// Something that will happen outside the switch.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A frame's last bit reaches a port of the switch.
-    AtSwitch(PortId, Slot),
+    /// A frame's last bit reaches a port of a switch.
+    AtSwitch(u16, PortId, Slot),
     /// A frame's last bit reaches a host.
     AtHost(HostId, Slot),
     /// A host may have something to do.
     Timer(HostId),
     /// Flows are sampled.
     Sample,
+    /// Something changes: the next of the schedule.
+    Change,
 }
 
 /// Index of a host: twice the flow, plus one for the server.
@@ -56,26 +66,53 @@ impl HostId {
     fn flow(self) -> u32 {
         self.0 / 2
     }
-
-    fn is_client(self) -> bool {
-        self.0.is_multiple_of(2)
-    }
 }
 
 /// A host with what the simulator keeps for it.
 struct Station {
     host: Host,
-    /// From its side's shared link to the host.
+    /// Where it is attached.
+    side: u16,
+    /// From its side's link to the host.
     delay: Time,
     /// The earliest timer event that is in the queue for it.
     timer: Time,
 }
 
-/// The links that the hosts of one side share.
+/// The way from the hosts of one side to their switch.
 struct Side {
+    switch: u16,
     port: PortId,
     to_switch: Link,
-    from_switch: Link,
+}
+
+/// A switch and what is behind its ports.
+struct Node {
+    name: String,
+    switch: Switch,
+    wires: Vec<Wire>,
+}
+
+/// What is behind one port.
+struct Wire {
+    port: PortId,
+    end: End,
+    /// A link that the hosts behind the port share.
+    shared: Option<Link>,
+    delay: Time,
+    /// When the last frame arrives at the other end: none overtakes it.
+    last: Time,
+    /// The place of its rows, if the port is observed.
+    bottleneck: Option<u16>,
+    /// What is at the other end.
+    towards: String,
+}
+
+/// The rows of one observed port.
+struct Bottleneck {
+    switch: u16,
+    port: PortId,
+    rows: PacketRows,
 }
 
 /// What is counted outside the switch and the hosts.
@@ -91,48 +128,57 @@ pub struct Simulation {
     duration: Time,
     now: Time,
     finished: bool,
-    switch: Switch,
+    nodes: Vec<Node>,
+    sides: Vec<Side>,
     stations: Vec<Station>,
-    senders: Side,
-    receivers: Side,
+    directory: Directory,
+    /// At least one; the first is the one that a run with one switch has.
+    bottlenecks: Vec<Bottleneck>,
+    /// What changes while the run goes on, the next last.
+    changes: Vec<(Time, Change)>,
     events: EventQueue<Event>,
     slab: PacketSlab,
     next_packet: u64,
     counters: Counters,
-    packets: PacketRows,
+    /// Packet rows that wait, at all bottlenecks.
+    rows: usize,
     flows: FlowRows,
     capture: Vec<CapturedFrame>,
 }
 
 impl Simulation {
-    /// Builds the run; `plane` is the loaded and configured program of a P4 run.
+    /// Builds the run; `planes` are the loaded and configured programs, one for each switch that
+    /// runs one, in the order of [`RunConfig::aqms`].
     ///
     /// # Errors
-    /// [`ConfigError`] if a value is not allowed, or if `plane` is there without `aqm.kind` being
-    /// `p4` or the other way round.
+    /// [`ConfigError`] if a value is not allowed, or if there are more or fewer programs than
+    /// switches that run one.
     pub fn new(
         config: RunConfig,
-        plane: Option<Box<dyn DataPlane>>,
+        planes: impl IntoIterator<Item = Box<dyn DataPlane>>,
     ) -> Result<Simulation, ConfigError> {
         config.check()?;
-        match (&config.aqm, &plane) {
-            (Aqm::P4(_), None) => return Err(ConfigError::PlaneMissing),
-            (Aqm::Native(_), Some(_)) => return Err(ConfigError::PlaneUnexpected),
-            _ => {}
+        let layout = layout::layout(&config);
+        let mut planes = planes.into_iter();
+        let nodes = switches::nodes(&config, &layout, &mut planes)?;
+        if planes.next().is_some() {
+            return Err(ConfigError::PlaneUnexpected);
         }
         let mut run = Simulation {
             duration: Time(config.duration),
             now: Time::ZERO,
             finished: false,
-            switch: topology::switch(&config, plane)?,
-            stations: topology::stations(&config),
-            senders: topology::side(&config, SENDERS),
-            receivers: topology::side(&config, RECEIVERS),
+            nodes,
+            sides: switches::sides(&layout),
+            stations: hosts::stations(&config, &layout),
+            directory: Directory::new(&layout),
+            bottlenecks: switches::bottlenecks(&layout),
+            changes: layout.changes.iter().rev().copied().collect(),
             events: EventQueue::new(),
             slab: PacketSlab::default(),
             next_packet: 0,
             counters: Counters::default(),
-            packets: PacketRows::default(),
+            rows: 0,
             flows: FlowRows::default(),
             capture: Vec::new(),
         };
@@ -140,6 +186,7 @@ impl Simulation {
             run.set_timer(HostId(host));
         }
         run.events.push(SAMPLE_INTERVAL, Event::Sample);
+        run.schedule_change();
         Ok(run)
     }
 
@@ -147,20 +194,20 @@ impl Simulation {
     /// whichever comes first; after the last, take the rows and call it again.
     pub fn advance(&mut self, until: Time, max_rows: usize) {
         let end = until.min(self.duration);
-        while self.packets.len() < max_rows.max(1) {
+        while self.rows < max_rows.max(1) {
             let event = self.events.next_time().unwrap_or(Time::MAX);
-            let timer = self.switch.next_timer().unwrap_or(Time::MAX);
+            let (timer, due) = self.next_switch();
             if event.min(timer) > end {
                 self.now = self.now.max(end);
                 self.finished = self.now >= self.duration;
                 return;
             }
             self.counters.events += 1;
-            // Among equal instants the switch comes first.
+            // Among equal instants the switches come first.
             if timer <= event {
                 self.now = self.now.max(timer);
-                self.switch.advance(self.now);
-                self.drain_switch();
+                self.nodes[usize::from(due)].switch.advance(self.now);
+                self.drain_switch(due);
             } else if let Some((at, event)) = self.events.pop() {
                 self.now = self.now.max(at);
                 self.handle(event);
@@ -168,12 +215,23 @@ impl Simulation {
         }
     }
 
+    /// The first switch that has something to do, and when.
+    fn next_switch(&self) -> (Time, u16) {
+        let mut soonest = (Time::MAX, 0);
+        for (node, place) in self.nodes.iter().zip(0..) {
+            if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
+                soonest = (at, place);
+            }
+        }
+        soonest
+    }
+
     fn handle(&mut self, event: Event) {
         match event {
-            Event::AtSwitch(port, slot) => {
+            Event::AtSwitch(switch, port, slot) => {
                 let packet = self.slab.take(slot);
-                self.switch.receive(self.now, port, packet);
-                self.drain_switch();
+                self.nodes[usize::from(switch)].switch.receive(self.now, port, packet);
+                self.drain_switch(switch);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
             Event::Timer(host) => {
@@ -188,39 +246,42 @@ impl Simulation {
                 self.sample();
                 self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
             }
+            Event::Change => self.change(),
         }
     }
 
-    /// Takes what the switch has to hand out.
-    fn drain_switch(&mut self) {
-        while let Some(transmit) = self.switch.poll_transmit() {
-            self.leave_switch(transmit);
+    /// Takes what a switch has to hand out.
+    fn drain_switch(&mut self, switch: u16) {
+        while let Some(transmit) = self.nodes[usize::from(switch)].switch.poll_transmit() {
+            self.leave_switch(switch, transmit);
         }
-        while let Some(observation) = self.switch.poll_observation() {
-            self.record(observation);
+        while let Some(observation) = self.nodes[usize::from(switch)].switch.poll_observation() {
+            self.record(switch, observation);
         }
     }
 
-    /// A frame leaves the switch towards the hosts of one side.
-    fn leave_switch(&mut self, transmit: Transmit) {
-        let side = match transmit.port {
-            SENDERS => &mut self.senders,
-            _ => &mut self.receivers,
-        };
-        let at = side.from_switch.send(transmit.end, transmit.packet.len());
-        let is_for_senders = transmit.port == SENDERS;
-        let host = destination(&transmit.packet)
-            .and_then(flow_of)
-            .map(|(flow, role)| HostId::new(flow, role))
-            .filter(|host| (host.0 as usize) < self.stations.len())
-            .filter(|host| host.is_client() == is_for_senders);
-        let Some(host) = host else {
+    /// A frame leaves a switch for another, or for a host of one side.
+    fn leave_switch(&mut self, switch: u16, transmit: Transmit) {
+        let Some(wire) = self.nodes[usize::from(switch)].wire(transmit.port) else {
             self.counters.stray += 1;
             return;
         };
-        let at = at + self.stations[host.0 as usize].delay;
-        let slot = self.slab.put(transmit.packet);
-        self.events.push(at, Event::AtHost(host, slot));
+        let at = wire.carry(&transmit);
+        match wire.end {
+            End::Switch(next, port) => {
+                let slot = self.slab.put(transmit.packet);
+                self.events.push(at, Event::AtSwitch(next, port, slot));
+            }
+            End::Side(side) => {
+                let Some(host) = self.directory.find(&transmit.packet, side, &self.stations) else {
+                    self.counters.stray += 1;
+                    return;
+                };
+                let at = at + self.stations[host.0 as usize].delay;
+                let slot = self.slab.put(transmit.packet);
+                self.events.push(at, Event::AtHost(host, slot));
+            }
+        }
     }
 
     /// A frame reaches its host, which may answer.
@@ -240,8 +301,8 @@ impl Simulation {
 
     /// Sends what a host has to send now and sets its timer.
     fn serve(&mut self, host: HostId) {
-        let side = if host.is_client() { &mut self.senders } else { &mut self.receivers };
         let station = &mut self.stations[host.0 as usize];
+        let side = &mut self.sides[usize::from(station.side)];
         loop {
             let mut packet = Packet {
                 id: PacketId(self.next_packet),
@@ -255,7 +316,7 @@ impl Simulation {
             self.next_packet += 1;
             let at = side.to_switch.send(self.now, packet.len());
             let slot = self.slab.put(packet);
-            self.events.push(at, Event::AtSwitch(side.port, slot));
+            self.events.push(at, Event::AtSwitch(side.switch, side.port, slot));
         }
         self.set_timer(host);
     }
@@ -282,9 +343,26 @@ impl Simulation {
         self.finished
     }
 
-    /// Hands over the packet rows that wait.
+    /// How many observed ports there are.
+    pub fn bottlenecks(&self) -> usize {
+        self.bottlenecks.len()
+    }
+
+    /// Hands over the packet rows that wait at the first bottleneck, which in a run with one switch
+    /// is all that there is.
     pub fn take_packets(&mut self) -> PacketRows {
-        std::mem::take(&mut self.packets)
+        self.take_packets_of(0)
+    }
+
+    /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
+    /// such bottleneck.
+    pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
+        let Some(bottleneck) = self.bottlenecks.get_mut(bottleneck) else {
+            return PacketRows::default();
+        };
+        let rows = std::mem::take(&mut bottleneck.rows);
+        self.rows -= rows.len();
+        rows
     }
 
     /// Hands over the flow samples that wait.
@@ -303,5 +381,25 @@ impl Simulation {
     }
 }
 
+impl Node {
+    fn wire(&mut self, port: PortId) -> Option<&mut Wire> {
+        self.wires.iter_mut().find(|wire| wire.port == port)
+    }
+}
+
+impl Wire {
+    /// When a frame that leaves the port is at the other end.
+    fn carry(&mut self, transmit: &Transmit) -> Time {
+        let through = match &mut self.shared {
+            Some(link) => link.send(transmit.end, transmit.packet.len()),
+            None => transmit.end,
+        };
+        self.last = self.last.max(through + self.delay);
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod network_tests;
 #[cfg(test)]
 mod tests;

@@ -1,36 +1,43 @@
 //! What a run writes down: rows from the switch's observations, samples of flows, the report.
 
-use super::{RECEIVERS, RECIRCULATION, SENDERS, Simulation};
+use super::layout::End;
+use super::{Bottleneck, RECIRCULATION, Simulation};
 use crate::records::{CapturePoint, CapturedFrame, Verdict};
-use crate::report::{FlowReport, RunReport, SpanReport};
-use sojourn_switch::{Count, Observation, PacketObservation, PortId, PortStatistics, ShapedRate};
+use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
+use sojourn_switch::{
+    Observation, PacketObservation, PortId, PortStatistics, ShapedRate, Statistics,
+};
 
 impl Simulation {
-    /// Writes down one observation of the switch.
-    pub(super) fn record(&mut self, observation: Observation) {
+    /// Writes down one observation of a switch.
+    pub(super) fn record(&mut self, switch: u16, observation: Observation) {
         match observation {
             // A mirrored copy is no packet of a flow; the report counts it.
             Observation::Packet(packet) if packet.mirrored => {}
-            Observation::Packet(packet) => self.record_packet(&packet),
+            Observation::Packet(packet) => self.record_packet(switch, &packet),
             Observation::Entered(frame) => self.record_frame(CapturePoint::Entered, frame),
             Observation::Left(frame) => self.record_frame(CapturePoint::Left, frame),
         }
     }
 
-    fn record_packet(&mut self, packet: &PacketObservation) {
+    fn record_packet(&mut self, switch: u16, packet: &PacketObservation) {
+        let wire = self.nodes[usize::from(switch)].wire(packet.port);
+        let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { return };
         let verdict = match packet.verdict {
             sojourn_switch::Verdict::Sent => Verdict::Sent,
             sojourn_switch::Verdict::Aqm => Verdict::AqmDrop,
             sojourn_switch::Verdict::Tail => Verdict::TailDrop,
             sojourn_switch::Verdict::Mark => Verdict::Marked,
         };
-        self.packets.packet.push(packet.packet.0);
-        self.packets.flow.push(packet.flow.0);
-        self.packets.size.push(packet.size.0 as u32);
-        self.packets.queue.push(packet.queue);
-        self.packets.enqueued.push(packet.enqueued.0);
-        self.packets.dequeued.push(packet.dequeued.0);
-        self.packets.verdict.push(verdict as u8);
+        self.rows += 1;
+        let rows = &mut self.bottlenecks[usize::from(bottleneck)].rows;
+        rows.packet.push(packet.packet.0);
+        rows.flow.push(packet.flow.0);
+        rows.size.push(packet.size.0 as u32);
+        rows.queue.push(packet.queue);
+        rows.enqueued.push(packet.enqueued.0);
+        rows.dequeued.push(packet.dequeued.0);
+        rows.verdict.push(verdict as u8);
     }
 
     fn record_frame(&mut self, point: CapturePoint, frame: sojourn_switch::CapturedFrame) {
@@ -62,40 +69,16 @@ impl Simulation {
     }
 
     pub(super) fn make_report(&self) -> RunReport {
-        let statistics = self.switch.statistics();
-        let port = |id: PortId| {
-            statistics.ports.iter().find(|port| port.port == id).cloned().unwrap_or_default()
-        };
-        let (forward, reverse): (PortStatistics, PortStatistics) = (port(RECEIVERS), port(SENDERS));
-        let mirror = &statistics.mirror;
-        let recirculated: Count = statistics.recirculation.recirculated;
-        let (shaper_rate, shaper_burst) = forward.shaper.map_or((0, 0), |shaper| {
-            let ShapedRate::Bits(rate) = shaper.rate else { return (0, shaper.burst) };
-            (rate.0, shaper.burst)
-        });
-        RunReport {
+        let all: Vec<Statistics> = self.nodes.iter().map(|n| n.switch.statistics()).collect();
+        // What is not told for each bottleneck is told for the first one and its way back.
+        let first = &self.bottlenecks[0];
+        let forward = port_of(&all, first.switch, first.port);
+        let reverse = self.way_back(first).map(|(switch, port)| port_of(&all, switch, port));
+        let reverse = reverse.unwrap_or_default();
+        let (shaper_rate, shaper_burst) = shaper_of(&forward);
+        let mut report = RunReport {
             simulated: self.now.0,
             events: self.counters.events,
-            mirrored_packets: mirror.mirrored.packets,
-            mirrored_bytes: mirror.mirrored.bytes,
-            mirror_drops: mirror.drops(),
-            recirculated_packets: recirculated.packets,
-            recirculated_bytes: recirculated.bytes,
-            recirculated_share: statistics.recirculation.share_of_traffic(),
-            recirculation_utilisation: statistics.recirculation.share_of_capacity(),
-            recirculation_drops: port(RECIRCULATION)
-                .queues
-                .iter()
-                .map(|q| q.egress_drops.packets)
-                .sum(),
-            unsynchronised: SpanReport {
-                count: mirror.unsynchronised.count,
-                total: mirror.unsynchronised.total.0,
-                max: mirror.unsynchronised.max.0,
-            },
-            parser_errors: statistics.ingress.parser_rejected + statistics.egress_parser_rejected,
-            ingress_drops: statistics.ingress.dropped.packets,
-            unroutable_packets: statistics.ingress.unroutable.packets,
             shaper_rate,
             shaper_burst,
             forward_bytes: forward.sent.bytes,
@@ -105,7 +88,43 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: self.counters.malformed,
             stray_frames: self.counters.stray,
+            bottlenecks: self.bottlenecks.iter().map(|b| self.bottleneck_report(&all, b)).collect(),
             flows: self.flow_reports(),
+            ..RunReport::default()
+        };
+        all.iter().for_each(|statistics| add_switch(&mut report, statistics));
+        let recirculating = &all[usize::from(first.switch)].recirculation;
+        report.recirculated_share = recirculating.share_of_traffic();
+        report.recirculation_utilisation = recirculating.share_of_capacity();
+        report
+    }
+
+    /// The port that sends towards the first bottleneck's switch: at the other end of its link, or
+    /// with one switch that of the senders.
+    fn way_back(&self, first: &Bottleneck) -> Option<(u16, PortId)> {
+        let node = &self.nodes[usize::from(first.switch)];
+        let wire = node.wires.iter().find(|wire| wire.port == first.port)?;
+        match wire.end {
+            End::Switch(switch, port) => Some((switch, port)),
+            End::Side(_) => {
+                let other = node.wires.iter().find(|wire| wire.port != first.port)?;
+                Some((first.switch, other.port))
+            }
+        }
+    }
+
+    fn bottleneck_report(&self, all: &[Statistics], bottleneck: &Bottleneck) -> BottleneckReport {
+        let node = &self.nodes[usize::from(bottleneck.switch)];
+        let wire = node.wires.iter().find(|wire| wire.port == bottleneck.port);
+        let port = port_of(all, bottleneck.switch, bottleneck.port);
+        let (shaper_rate, shaper_burst) = shaper_of(&port);
+        BottleneckReport {
+            switch: node.name.clone(),
+            towards: wire.map(|wire| wire.towards.clone()).unwrap_or_default(),
+            shaper_rate,
+            shaper_burst,
+            bytes: port.sent.bytes,
+            packets: port.sent.packets,
         }
     }
 
@@ -116,4 +135,38 @@ impl Simulation {
         };
         self.stations.chunks_exact(2).map(report).collect()
     }
+}
+
+fn port_of(all: &[Statistics], switch: u16, port: PortId) -> PortStatistics {
+    let mut ports = all[usize::from(switch)].ports.iter();
+    ports.find(|found| found.port == port).cloned().unwrap_or_default()
+}
+
+/// Rate and burst as hardware has them; 0 without a shaper.
+fn shaper_of(port: &PortStatistics) -> (u64, u64) {
+    port.shaper.map_or((0, 0), |shaper| {
+        let ShapedRate::Bits(rate) = shaper.rate else { return (0, shaper.burst) };
+        (rate.0, shaper.burst)
+    })
+}
+
+/// Adds what a switch has counted beside its ports.
+fn add_switch(report: &mut RunReport, statistics: &Statistics) {
+    let (mirror, ingress) = (&statistics.mirror, &statistics.ingress);
+    let recirculated = &statistics.recirculation.recirculated;
+    let loops = statistics.ports.iter().filter(|port| port.port == RECIRCULATION);
+    let used_up = loops.flat_map(|port| &port.queues).map(|queue| queue.egress_drops.packets);
+    report.mirrored_packets += mirror.mirrored.packets;
+    report.mirrored_bytes += mirror.mirrored.bytes;
+    report.mirror_drops += mirror.drops();
+    report.recirculated_packets += recirculated.packets;
+    report.recirculated_bytes += recirculated.bytes;
+    report.recirculation_drops += used_up.sum::<u64>();
+    let spans: &mut SpanReport = &mut report.unsynchronised;
+    spans.count += mirror.unsynchronised.count;
+    spans.total += mirror.unsynchronised.total.0;
+    spans.max = spans.max.max(mirror.unsynchronised.max.0);
+    report.parser_errors += ingress.parser_rejected + statistics.egress_parser_rejected;
+    report.ingress_drops += ingress.dropped.packets;
+    report.unroutable_packets += ingress.unroutable.packets;
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::records::{CapturePoint, Verdict};
-use crate::wire::{Frame, Transport};
+use crate::wire::{Frame, Role, Transport, flow_of};
 use serde_json::{Value, json};
 use sojourn_targets::{Admission, EgressInput, EgressOutput, IngressInput, IngressOutput};
 
@@ -397,7 +397,8 @@ fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
     let native = config(1.0, fifo(), &[steep, tcp(5)]);
     let mut p4 = native.clone();
     p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
-    let mut simulation = Simulation::new(p4, Some(Box::new(Forwarder))).expect("a program");
+    let plane: Box<dyn DataPlane> = Box::new(Forwarder);
+    let mut simulation = Simulation::new(p4, [plane]).expect("a program");
     simulation.advance(Time::MAX, usize::MAX);
     let (expected, got) = (run(&native), simulation.take_packets());
     assert!(expected.count(Verdict::TailDrop) > 0);

@@ -52,6 +52,49 @@ pub struct Endpoints {
     pub server: Endpoint,
 }
 
+impl Endpoints {
+    /// The same flow with each end in the other's place: the client has the address of a server's
+    /// network, but its own port.
+    pub fn turned(self) -> Endpoints {
+        let client = Endpoint { port: self.client.port, ..self.server };
+        let server = Endpoint { port: self.server.port, ..self.client };
+        Endpoints { client, server }
+    }
+}
+
+/// The two ends of flow `flow` between hosts that have addresses of their own; the ports tell the
+/// flow's number.
+pub fn endpoints_of_hosts(
+    flow: u32,
+    version: IpVersion,
+    from: (Ipv4Addr, Ipv6Addr),
+    to: (Ipv4Addr, Ipv6Addr),
+) -> Endpoints {
+    let end = |(v4, v6): (Ipv4Addr, Ipv6Addr), port| {
+        let [a, b, c, d] = v4.octets();
+        let ip = match version {
+            IpVersion::V4 => IpAddress::V4(v4),
+            IpVersion::V6 => IpAddress::V6(v6),
+        };
+        Endpoint { mac: [0x02, 0, a, b, c, d], ip, port }
+    };
+    Endpoints {
+        client: end(from, EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16),
+        server: end(to, SERVER_PORT + (flow / EPHEMERAL.1) as u16),
+    }
+}
+
+/// The flow and the role of the host that a frame with these ports, source and destination, is for.
+pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<(u32, Role)> {
+    let (client, server, role) = match destination < EPHEMERAL.0 {
+        true => (source, destination, Role::Server),
+        false => (destination, source, Role::Client),
+    };
+    let (low, high) = (client.checked_sub(EPHEMERAL.0)?, server.checked_sub(SERVER_PORT)?);
+    let low = Some(u32::from(low)).filter(|low| *low < EPHEMERAL.1)?;
+    Some((u32::from(high) * EPHEMERAL.1 + low, role))
+}
+
 /// The two ends of flow `flow`.
 pub fn flow_endpoints(flow: u32, version: IpVersion) -> Endpoints {
     let client_port = EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16;
@@ -113,6 +156,21 @@ mod tests {
             prop_assert_eq!(flow_of(ends.client.ip), Some((flow, Role::Client)));
             prop_assert_eq!(flow_of(ends.server.ip), Some((flow, Role::Server)));
         }
+    }
+
+    #[test]
+    fn between_named_hosts_the_ports_tell_flow_and_direction() {
+        let host = |last: u8| {
+            let six = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(last));
+            (Ipv4Addr::new(10, 0, 1, last), six)
+        };
+        for flow in [0, 1, 28_231, 28_232, 500_000] {
+            let ends = endpoints_of_hosts(flow, IpVersion::V4, host(1), host(2));
+            let (client, server) = (ends.client.port, ends.server.port);
+            assert_eq!(flow_of_ports((client, server)), Some((flow, Role::Server)));
+            assert_eq!(flow_of_ports((server, client)), Some((flow, Role::Client)));
+        }
+        assert_eq!(flow_of_ports((53, 53)), None);
     }
 
     #[test]

@@ -113,6 +113,19 @@ pub fn destination(packet: &Packet) -> Option<IpAddress> {
     }
 }
 
+/// Where a frame goes by its IP header, and its source and destination port; checks nothing else.
+pub fn addressee(packet: &Packet) -> Option<(IpAddress, (u16, u16))> {
+    let address = destination(packet)?;
+    let ip = packet.bytes.get(ETHERNET_HEADER_LEN..)?;
+    let at = match address {
+        IpAddress::V4(_) => usize::from(ip.first()? & 0xf) * 4,
+        IpAddress::V6(_) => IPV6_HEADER_LEN,
+    };
+    let ports = ip.get(at..at + 4)?;
+    let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+    Some((address, (port(0), port(2))))
+}
+
 fn read_ipv4(bytes: &[u8]) -> Result<Ip, WireError> {
     let fixed = bytes.first_chunk::<IPV4_HEADER_LEN>().ok_or(WireError::Truncated)?;
     let header_len = usize::from(fixed[0] & 0xf) * 4;

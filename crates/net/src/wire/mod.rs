@@ -12,8 +12,11 @@ mod options;
 mod tcp;
 mod udp;
 
-pub use address::{Endpoint, Endpoints, IpAddress, Role, flow_endpoints, flow_of};
-pub use frame::{Frame, Transport, WireError, destination, read_frame};
+pub use address::{
+    Endpoint, Endpoints, IpAddress, Role, endpoints_of_hosts, flow_endpoints, flow_of,
+    flow_of_ports,
+};
+pub use frame::{Frame, Transport, WireError, addressee, destination, read_frame};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{SackBlocks, TcpOptions, Timestamps};
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};

@@ -77,11 +77,8 @@ impl Switch {
                 let input = IngressInput { port, arrived, now: self.now, resubmitted };
                 plane.ingress_carrying(&input, packet, carried)
             }
-            Forwarding::Native(map) => {
-                let unicast = map.get(&port).copied();
-                let admission = Admission { unicast, ..Admission::default() };
-                IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
-            }
+            Forwarding::Native(map) => forward(map.get(&port).copied(), packet),
+            Forwarding::Routed(routes) => forward(routes.port(&packet), packet),
         };
         self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
         let due = self.now + self.ingress_latency;
@@ -182,4 +179,10 @@ impl Switch {
         self.ports[index].note_backlog(number);
         self.serve(index);
     }
+}
+
+/// What a switch without a program decides: the port, and nothing else.
+fn forward(unicast: Option<PortId>, packet: Packet) -> IngressOutput {
+    let admission = Admission { unicast, ..Admission::default() };
+    IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
 }

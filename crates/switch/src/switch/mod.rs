@@ -15,6 +15,7 @@ mod setup;
 
 use crate::discipline::{Discipline, Drops};
 use crate::observation::{Observation, Transmit};
+use crate::routes::Routes;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
@@ -37,12 +38,20 @@ pub enum SwitchProgram {
         /// The discipline of a port's queue 0; tail drop for ports not named.
         disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
     },
+    /// No program: packets go by their destination address, through native disciplines.
+    Routed {
+        /// Where packets leave.
+        routes: Routes,
+        /// The discipline of a port's queue 0; tail drop for ports not named.
+        disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
+    },
 }
 
 /// Who decides, once the disciplines are in their queues.
 enum Forwarding {
     P4(Box<dyn DataPlane>),
     Native(BTreeMap<PortId, PortId>),
+    Routed(Routes),
 }
 
 /// The switch.
@@ -53,6 +62,8 @@ pub struct Switch {
     /// Index into `ports` by port number, plus one.
     port_index: Vec<u16>,
     buffer: Buffer,
+    /// Hz; what shapers that are set later are paced by.
+    core_clock: u64,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
     ingress_latency: Time,
@@ -150,7 +161,7 @@ impl Switch {
     pub fn data_plane(&mut self) -> Option<&mut dyn DataPlane> {
         match &mut self.forwarding {
             Forwarding::P4(plane) => Some(plane.as_mut()),
-            Forwarding::Native(_) => None,
+            Forwarding::Native(_) | Forwarding::Routed(_) => None,
         }
     }
 

@@ -1,9 +1,11 @@
-//! What a control plane changes in a running switch: mirror sessions and multicast groups.
+//! What is changed in a running switch: mirror sessions, multicast groups, port shapers.
 //!
 //! Checked as in a configuration. Packets that are on their way keep what was decided about them.
 
 use super::Switch;
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
+use crate::tm::shaper::ShaperConfig;
+use sojourn_packet::Time;
 use sojourn_targets::PortId;
 
 impl Switch {
@@ -37,6 +39,25 @@ impl Switch {
             self.require("a multicast group", port, 0)?;
         }
         self.replication.set_group(group);
+        Ok(())
+    }
+
+    /// Shapes a port otherwise from `now` on, or not at all. What the port has sent beyond its old
+    /// rate it still owes: those bytes are paid for at the new one.
+    ///
+    /// # Errors
+    /// The port does not exist, or the hardware cannot express the rate or the burst.
+    pub fn set_port_shaper(
+        &mut self,
+        now: Time,
+        port: PortId,
+        shaper: Option<&ShaperConfig>,
+    ) -> Result<(), ConfigError> {
+        self.advance(now);
+        self.require("a shaper", port, 0)?;
+        let Some(index) = self.find_port(port) else { return Ok(()) };
+        self.ports[index].reshape(self.now, shaper, self.core_clock)?;
+        self.serve(index);
         Ok(())
     }
 

@@ -24,14 +24,24 @@ impl Switch {
         let (forwarding, disciplines) = match program {
             SwitchProgram::P4(plane) => (Forwarding::P4(plane), BTreeMap::new()),
             SwitchProgram::Native { forwarding, disciplines } => {
-                let ports = disciplines.keys().map(|&port| ("a discipline", port));
-                let ports = ports.chain(forwarding.values().map(|&port| ("forwarding", port)));
-                for (what, port) in ports {
-                    require(&config, what, port, 0)?;
-                }
                 (Forwarding::Native(forwarding), disciplines)
             }
+            SwitchProgram::Routed { routes, disciplines } => {
+                (Forwarding::Routed(routes), disciplines)
+            }
         };
+        for &port in disciplines.keys() {
+            require(&config, "a discipline", port, 0)?;
+        }
+        match &forwarding {
+            Forwarding::P4(_) => {}
+            Forwarding::Native(map) => {
+                map.values().try_for_each(|&port| require(&config, "forwarding", port, 0))?;
+            }
+            Forwarding::Routed(routes) => {
+                routes.ports().try_for_each(|port| require(&config, "a route", port, 0))?;
+            }
+        }
         let ports = make_ports(&config, disciplines)?;
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
@@ -41,6 +51,7 @@ impl Switch {
             capturing: ports.iter().any(|p| p.capture),
             ports,
             buffer: Buffer::new(config.cells),
+            core_clock: config.core_clock,
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {
                 capacity: recirculating.map(|p| p.speed.0).sum(),

@@ -37,6 +37,14 @@ impl Line {
         Line { rate: rate.0, free: 0, fraction: 0 }
     }
 
+    /// Another rate for what is held from here on; it must not be zero.
+    pub fn set_rate(&mut self, rate: Rate) {
+        assert!(rate.0 > 0, "a line without a rate");
+        // The fraction is counted in the old rate's parts of a nanosecond.
+        (self.free, self.fraction) = (self.ready().0, 0);
+        self.rate = rate.0;
+    }
+
     /// The first whole nanosecond at which the line is free.
     pub fn ready(&self) -> Time {
         Time(self.free + u64::from(self.fraction > 0))

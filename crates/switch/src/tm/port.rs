@@ -9,7 +9,7 @@ use crate::tm::line::Line;
 use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
-use crate::tm::shaper::{TokenBucket, Unencodable};
+use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
 use sojourn_packet::Time;
 use sojourn_targets::PortId;
 use std::collections::VecDeque;
@@ -57,13 +57,7 @@ impl Port {
         compensation: u32,
     ) -> Result<Port, ConfigError> {
         Port::check(config)?;
-        let port = config.id;
-        let refused = |Unencodable { what, value, allowed }| ConfigError::Shaper {
-            port,
-            what,
-            value,
-            allowed,
-        };
+        let refused = |unencodable| refused(config.id, unencodable);
         let with_discipline = config.queues.iter().zip((0..).map(disciplines));
         let queues = with_discipline
             .map(|(queue, discipline)| Queue::new(queue, discipline, core_clock).map_err(refused))
@@ -72,7 +66,7 @@ impl Port {
         let ranks: Vec<_> =
             config.queues.iter().map(|q| (q.min_priority, q.priority, q.weight)).collect();
         Ok(Port {
-            id: port,
+            id: config.id,
             queues,
             backlog: 0,
             scheduler: Scheduler::new(&ranks),
@@ -98,6 +92,22 @@ impl Port {
             return Err(ConfigError::QueueCount { port: config.id, count });
         }
         config.queues.iter().enumerate().try_for_each(|(i, q)| Queue::check(config.id, i, q))
+    }
+
+    /// Another shaper from `now` on, or none; the debt of the old one is kept.
+    pub fn reshape(
+        &mut self,
+        now: Time,
+        shaper: Option<&ShaperConfig>,
+        core_clock: u64,
+    ) -> Result<(), ConfigError> {
+        let fresh = shaper.map(|s| TokenBucket::new(s, core_clock)).transpose();
+        let mut fresh = fresh.map_err(|unencodable| refused(self.id, unencodable))?;
+        if let (Some(old), Some(fresh)) = (&mut self.shaper, &mut fresh) {
+            fresh.take_over(now, old);
+        }
+        self.shaper = fresh;
+        Ok(())
     }
 
     /// Notes whether a queue has packets; to be called after each change.
@@ -156,4 +166,8 @@ impl Port {
         let empty = queue.is_empty();
         self.scheduler.served(turn, length, empty);
     }
+}
+
+fn refused(port: PortId, Unencodable { what, value, allowed }: Unencodable) -> ConfigError {
+    ConfigError::Shaper { port, what, value, allowed }
 }

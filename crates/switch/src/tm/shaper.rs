@@ -251,6 +251,14 @@ impl TokenBucket {
         self.level -= tokens << self.encoded.fraction;
     }
 
+    /// Goes on from `now` with the level of a bucket that this one replaces, in bytes or packets.
+    pub fn take_over(&mut self, now: Time, old: &mut TokenBucket) {
+        old.refill(now);
+        self.refill(now);
+        let level = i128::from(old.level) << self.encoded.fraction >> old.encoded.fraction;
+        self.level = i64::try_from(level).unwrap_or(i64::MIN).min(self.full);
+    }
+
     fn refill(&mut self, now: Time) {
         let refills = self.clock.count(now);
         let added = (refills - self.refills).saturating_mul(self.encoded.mantissa);
@@ -388,6 +396,18 @@ mod tests {
         assert_eq!(bucket.ready(later), later);
         bucket.charge(later, 1);
         assert!(bucket.ready(later) > later);
+    }
+
+    #[test]
+    fn a_bucket_that_replaces_another_pays_its_debt_at_its_own_rate() {
+        let mut fast = bucket(100_000_000, 1600, Provisioning::Upper);
+        let now = Time::from_millis(50);
+        fast.charge(now, 1536 + 1_250);
+        let mut slow = bucket(1_000_000, 1600, Provisioning::Upper);
+        slow.take_over(now, &mut fast);
+        // 1,250 bytes at 1 Mbit/s are 10 ms; hardware's rate is up to 0.2 % above that asked for.
+        let wait = slow.ready(now).saturating_sub(now);
+        assert!(wait <= Time::from_millis(10) && wait > Time::from_micros(9_950), "{wait:?}");
     }
 
     #[test]

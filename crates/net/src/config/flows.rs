@@ -1,0 +1,215 @@
+//! The flows of a run: what each kind of traffic is told.
+//!
+//! Plain data. Every kind has the same first fields: where it runs, when, over which IP. It must
+//! not know TCP, UDP or any application.
+
+use serde::{Deserialize, Serialize};
+
+/// One flow between two hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum FlowConfig {
+    /// A long-lived TCP transfer.
+    Tcp(TcpFlow),
+    /// Constant-rate UDP.
+    Udp(UdpFlow),
+}
+
+/// What flows of all kinds have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common<'a> {
+    /// The host that sends; only in a network.
+    pub from: Option<&'a str>,
+    /// The host that receives; only in a network.
+    pub to: Option<&'a str>,
+    /// Without a network: from behind the bottleneck to in front of it.
+    pub reverse: bool,
+    /// Round-trip time without any queue or serialisation, ns; in a network, beside that of its
+    /// links.
+    pub rtt: u64,
+    /// When the application starts, ns, before jitter.
+    pub start: u64,
+    /// When the application stops, ns.
+    pub stop: Option<u64>,
+    /// The version of IP.
+    pub ip_version: IpVersion,
+}
+
+/// A kind of traffic: its own fields and those of [`Common`].
+macro_rules! flow_kind {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$of])* pub $field: $type,)*
+            /// The host that sends; only in a network.
+            #[serde(default)]
+            pub from: Option<String>,
+            /// The host that receives; only in a network.
+            #[serde(default)]
+            pub to: Option<String>,
+            /// Without a network: from behind the bottleneck to in front of it.
+            #[serde(default)]
+            pub reverse: bool,
+            /// Round-trip time without any queue or serialisation, ns; in a network, beside that of
+            /// its links.
+            pub rtt: u64,
+            /// When the application starts, ns, before jitter.
+            #[serde(default)]
+            pub start: u64,
+            /// When the application stops, ns.
+            #[serde(default)]
+            pub stop: Option<u64>,
+            /// The version of IP.
+            #[serde(default)]
+            pub ip_version: IpVersion,
+        }
+
+        impl $name {
+            fn common(&self) -> Common<'_> {
+                Common {
+                    from: self.from.as_deref(),
+                    to: self.to.as_deref(),
+                    reverse: self.reverse,
+                    rtt: self.rtt,
+                    start: self.start,
+                    stop: self.stop,
+                    ip_version: self.ip_version,
+                }
+            }
+        }
+    };
+}
+
+flow_kind! {
+    /// A long-lived TCP transfer.
+    TcpFlow {
+        /// The sender's congestion control.
+        #[serde(default)]
+        congestion_control: CongestionControlName,
+        /// Most bit/s that the application writes on average, in bursts as iperf3 does.
+        #[serde(default)]
+        rate_cap: Option<u64>,
+        /// Negotiate ECN (RFC 3168).
+        #[serde(default)]
+        ecn: bool,
+        /// Bursts of segmentation offload at the sender.
+        #[serde(default)]
+        segmentation_offload: SegmentationOffload,
+    }
+}
+
+flow_kind! {
+    /// Constant-rate UDP.
+    UdpFlow {
+        /// Rate in bit/s, counted over whole frames without FCS.
+        rate: u64,
+        /// Size of each frame in bytes, Ethernet header included, FCS not.
+        #[serde(default = "default_packet_size")]
+        packet_size: u32,
+    }
+}
+
+impl FlowConfig {
+    /// What flows of all kinds have.
+    pub fn common(&self) -> Common<'_> {
+        match self {
+            FlowConfig::Tcp(flow) => flow.common(),
+            FlowConfig::Udp(flow) => flow.common(),
+        }
+    }
+}
+
+fn default_packet_size() -> u32 {
+    1514
+}
+
+/// The congestion controls by the names that scenarios use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CongestionControlName {
+    /// RFC 9438.
+    #[default]
+    Cubic,
+    /// RFC 5681 and RFC 6582.
+    NewReno,
+    /// BBR, version 1.
+    Bbr,
+}
+
+/// How many segments a sender hands to its interface as one, which leave back to back. In JSON
+/// `false`, `true` for as many as Linux would, or a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "OffloadValue", into = "OffloadValue")]
+pub enum SegmentationOffload {
+    /// One: no offload.
+    #[default]
+    Off,
+    /// As many as Linux would, about a millisecond at the sender's rate.
+    Sized,
+    /// So many, 2 to 64.
+    Segments(u32),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum OffloadValue {
+    Switch(bool),
+    Segments(u32),
+}
+
+impl TryFrom<OffloadValue> for SegmentationOffload {
+    type Error = String;
+    fn try_from(value: OffloadValue) -> Result<Self, String> {
+        match value {
+            OffloadValue::Switch(false) => Ok(SegmentationOffload::Off),
+            OffloadValue::Switch(true) => Ok(SegmentationOffload::Sized),
+            OffloadValue::Segments(n @ 2..=64) => Ok(SegmentationOffload::Segments(n)),
+            OffloadValue::Segments(other) => Err(format!(
+                "segmentation_offload = {other}: allowed are false, true and 2 to 64 segments"
+            )),
+        }
+    }
+}
+
+impl From<SegmentationOffload> for OffloadValue {
+    fn from(offload: SegmentationOffload) -> OffloadValue {
+        match offload {
+            SegmentationOffload::Off => OffloadValue::Switch(false),
+            SegmentationOffload::Sized => OffloadValue::Switch(true),
+            SegmentationOffload::Segments(n) => OffloadValue::Segments(n),
+        }
+    }
+}
+
+/// The version of IP; JSON has the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum IpVersion {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl TryFrom<u8> for IpVersion {
+    type Error = String;
+    fn try_from(version: u8) -> Result<Self, String> {
+        match version {
+            4 => Ok(IpVersion::V4),
+            6 => Ok(IpVersion::V6),
+            other => Err(format!("ip_version = {other}: allowed are 4 and 6")),
+        }
+    }
+}
+
+impl From<IpVersion> for u8 {
+    fn from(version: IpVersion) -> u8 {
+        match version {
+            IpVersion::V4 => 4,
+            IpVersion::V6 => 6,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a network must satisfy beyond its shape: names, links, ways between hosts, schedules.
+//!
+//! Stands on the description and its routes. Each message names the key and what may stand there.
+
+use super::check::{FASTEST, LONGEST, invalid, within};
+use super::network::{LinkSection, LinkStep, NetworkSection};
+use super::routes::Graph;
+use super::{ConfigError, FlowConfig, RunConfig};
+use std::collections::BTreeSet;
+
+/// Ports of a switch are numbered from 1; its recirculation port is 68.
+const MOST_PORTS: usize = 64;
+const MOST_NODES: u64 = 10_000;
+/// The longest delay of a link, 100 s.
+const LONGEST_DELAY: u64 = 100_000_000_000;
+
+impl RunConfig {
+    /// Checks the network, or that there is none where something asks for one.
+    pub(super) fn check_network(&self) -> Result<(), ConfigError> {
+        let Some(network) = &self.network else {
+            return self.flows.iter().enumerate().try_for_each(|(i, flow)| unplaced(i, flow));
+        };
+        within("network.hosts (how many)", network.hosts.len() as u64, 2..=MOST_NODES)?;
+        within("network.switches (how many)", network.switches.len() as u64, 1..=MOST_NODES)?;
+        network.check_names()?;
+        network.check_nodes()?;
+        for (i, link) in network.links.iter().enumerate() {
+            network.check_link(i, link)?;
+        }
+        network.check_ports()?;
+        let graph = Graph::new(network);
+        for (i, flow) in self.flows.iter().enumerate() {
+            network.check_flow(&graph, i, flow)?;
+        }
+        if network.links.iter().any(|link| link.rate.is_some() && link.rows) {
+            return Ok(());
+        }
+        let allowed = "at least one link with a rate, whose queues are measured";
+        Err(invalid("network.links", "none has a rate", allowed))
+    }
+}
+
+/// A flow without a network names no hosts.
+fn unplaced(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
+    let common = flow.common();
+    match common.from.or(common.to) {
+        None => Ok(()),
+        Some(name) => {
+            let allowed = "names of hosts only beside a network; `reverse` turns a flow round";
+            Err(invalid(&format!("flows[{i}].from, to"), format!("`{name}`"), allowed))
+        }
+    }
+}
+
+impl NetworkSection {
+    /// The least rate that a host's link ever has towards its switch; none if it has that of the
+    /// switch's port.
+    pub(super) fn least_rate_of(&self, host: &str) -> Option<u64> {
+        let link = self.links.iter().find(|l| l.between.iter().any(|end| end == host))?;
+        let back = link.between[1] == host && link.rate_back.is_some();
+        let rate = if back { link.rate_back } else { link.rate };
+        let step = |step: &LinkStep| if back { step.rate_back } else { step.rate };
+        link.schedule.iter().filter_map(step).chain(rate).min()
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let hosts = self.hosts.iter().map(|host| host.name.as_str());
+        hosts.chain(self.switches.iter().map(|switch| switch.name.as_str()))
+    }
+
+    fn check_names(&self) -> Result<(), ConfigError> {
+        let mut seen = BTreeSet::new();
+        for name in self.names() {
+            let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+            if !starts || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                let allowed = "a letter, then letters, digits and _";
+                return Err(invalid("network: a name", format!("`{name}`"), allowed));
+            }
+            if !seen.insert(name) {
+                return Err(invalid("network: a name", format!("`{name}`"), "each name once"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_nodes(&self) -> Result<(), ConfigError> {
+        let (mut v4, mut v6) = (BTreeSet::new(), BTreeSet::new());
+        for host in &self.hosts {
+            let key = format!("network.hosts: {}: address", host.name);
+            if !v4.insert(host.ipv4) {
+                return Err(invalid(&key, host.ipv4, "one that no other host has"));
+            }
+            if !v6.insert(host.ipv6) {
+                return Err(invalid(&key, host.ipv6, "one that no other host has"));
+            }
+        }
+        for switch in &self.switches {
+            let key = |name: &str| format!("network.switches: {}: {name}", switch.name);
+            let second = 1_000_000_000;
+            within(&key("port_speed"), switch.port_speed, 1_000..=FASTEST)?;
+            within(&key("ingress_latency"), switch.ingress_latency, 0..=second)?;
+            within(&key("egress_latency"), switch.egress_latency, 0..=second)?;
+            within(&key("recirculation_rate"), switch.recirculation_rate, 1_000..=FASTEST)?;
+            within(&key("recirculation_latency"), switch.recirculation_latency, 0..=second)?;
+            if let Some(aqm) = &switch.aqm {
+                aqm.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_link(&self, i: usize, link: &LinkSection) -> Result<(), ConfigError> {
+        let key = |name: &str| format!("network.links[{i}].{name}");
+        for name in &link.between {
+            if !self.names().any(|known| known == name) {
+                let known: Vec<_> = self.names().collect();
+                let allowed = format!("names of hosts and switches: {}", known.join(", "));
+                return Err(invalid(&key("between"), format!("`{name}`"), allowed));
+            }
+        }
+        let speeds: Vec<u64> = self
+            .switches
+            .iter()
+            .filter(|switch| link.between.contains(&switch.name))
+            .map(|switch| switch.port_speed)
+            .collect();
+        let [a, b] = &link.between;
+        if speeds.is_empty() || a == b {
+            let allowed = "two different nodes, one of them a switch";
+            return Err(invalid(&key("between"), format!("{a}, {b}"), allowed));
+        }
+        if link.rate.is_none() && link.rate_back.is_some() {
+            return Err(invalid(&key("rate_back"), "given", "only beside rate"));
+        }
+        let fastest = speeds.into_iter().min().unwrap_or(FASTEST);
+        for rate in [link.rate, link.rate_back].into_iter().flatten() {
+            within(&key("rate"), rate, 1_000..=fastest)?;
+        }
+        within(&key("delay"), link.delay, 0..=LONGEST_DELAY)?;
+        within(&key("burst"), link.burst, 1..=1 << 32)?;
+        within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
+        check_schedule(&key("schedule"), &link.schedule, fastest)?;
+        let wants_back = |step: &LinkStep| step.rate_back.is_some();
+        let unrated = |step: &LinkStep| step.rate.is_some() || step.rate_back.is_some();
+        if link.rate.is_none() && link.schedule.iter().any(unrated) {
+            return Err(invalid(&key("schedule"), "a rate", "rates only if the link has a rate"));
+        }
+        if link.rate_back.is_none() && link.schedule.iter().any(wants_back) {
+            let allowed = "rate_back only if the link has one";
+            return Err(invalid(&key("schedule"), "rate_back", allowed));
+        }
+        Ok(())
+    }
+
+    fn check_ports(&self) -> Result<(), ConfigError> {
+        let links = |name: &str| {
+            self.links.iter().filter(|link| link.between.iter().any(|end| end == name)).count()
+        };
+        for host in &self.hosts {
+            let count = links(&host.name);
+            if count != 1 {
+                let key = format!("network.hosts: {}: links", host.name);
+                return Err(invalid(&key, count, "exactly one link a host"));
+            }
+        }
+        for switch in &self.switches {
+            let count = links(&switch.name);
+            if count > MOST_PORTS {
+                let key = format!("network.switches: {}: links", switch.name);
+                return Err(invalid(&key, count, format!("at most {MOST_PORTS}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_flow(&self, graph: &Graph, i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
+        let common = flow.common();
+        let host = |key: &str, name: Option<&str>| {
+            let found = self.hosts.iter().position(|host| Some(host.name.as_str()) == name);
+            found.ok_or_else(|| {
+                let known: Vec<_> = self.hosts.iter().map(|host| host.name.as_str()).collect();
+                let value = name.map_or("missing".into(), |name| format!("`{name}`"));
+                let allowed = format!("one of the hosts {}", known.join(", "));
+                invalid(&format!("flows[{i}].{key}"), value, allowed)
+            })
+        };
+        let (from, to) = (host("from", common.from)?, host("to", common.to)?);
+        let names = format!("{} to {}", self.hosts[from].name, self.hosts[to].name);
+        if common.reverse {
+            let allowed = "only without a network; here exchange from and to";
+            return Err(invalid(&format!("flows[{i}].reverse"), "true", allowed));
+        }
+        if from == to {
+            return Err(invalid(&format!("flows[{i}]"), names, "two different hosts"));
+        }
+        if !graph.connects(from, to) || !graph.connects(to, from) {
+            let allowed = "hosts between which links lead through switches";
+            return Err(invalid(&format!("flows[{i}]"), names, allowed));
+        }
+        Ok(())
+    }
+}
+
+/// A schedule goes forward, changes something at each step, and keeps to the ranges.
+pub(super) fn check_schedule(
+    key: &str,
+    schedule: &[LinkStep],
+    fastest: u64,
+) -> Result<(), ConfigError> {
+    let mut before = None;
+    for (n, step) in schedule.iter().enumerate() {
+        let key = |name: &str| format!("{key}[{n}].{name}");
+        within(&key("at"), step.at, 1..=LONGEST)?;
+        if before.is_some_and(|before| step.at <= before) {
+            let allowed = format!("later than the step before it, at {} ns", before.unwrap_or(0));
+            return Err(invalid(&key("at"), step.at, allowed));
+        }
+        before = Some(step.at);
+        for rate in [step.rate, step.rate_back].into_iter().flatten() {
+            within(&key("rate"), rate, 1_000..=fastest)?;
+        }
+        if let Some(delay) = step.delay {
+            within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
+        }
+        if step.rate.or(step.rate_back).or(step.delay).is_none() {
+            return Err(invalid(&key("at"), step.at, "a step with a rate or a delay"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,340 @@
+//! What is connected to what: either form of a configuration as one list of switches, ports and
+//! places where hosts are attached.
+//!
+//! A configuration with one switch and one with a network come out alike here, so that the rest of
+//! the simulation has one form to deal with. Stands on the configuration alone; builds nothing.
+
+use super::{RECEIVERS, SENDERS};
+use crate::config::routes::Graph;
+use crate::config::{
+    Aqm, HostSection, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
+};
+use sojourn_packet::{Bytes, Rate, Time};
+use sojourn_switch::tm::shaper::ShaperConfig;
+use sojourn_switch::{PortId, Routes};
+use std::net::IpAddr;
+
+/// The side of the senders in a configuration with one switch; the receivers' is the other.
+pub(super) const SENDING_SIDE: u16 = 0;
+/// The side of the receivers there.
+pub(super) const RECEIVING_SIDE: u16 = 1;
+
+/// Switches, and where hosts are attached to them.
+pub(super) struct Layout<'a> {
+    pub(super) switches: Vec<SwitchLayout<'a>>,
+    pub(super) sides: Vec<SideLayout>,
+    /// The names of the hosts, one a side; none in a configuration with one switch.
+    pub(super) hosts: &'a [HostSection],
+    /// The observed ports, as switch and place among its ports.
+    pub(super) bottlenecks: Vec<(u16, usize)>,
+    /// What changes, in the order of time.
+    pub(super) changes: Vec<(Time, Change)>,
+}
+
+/// One switch.
+pub(super) struct SwitchLayout<'a> {
+    pub(super) name: &'a str,
+    pub(super) aqm: &'a Aqm,
+    pub(super) latencies: Latencies,
+    pub(super) ports: Vec<PortLayout>,
+    /// Where packets go by their addresses; absent if the switch is a wire between two ports.
+    pub(super) routes: Option<Routes>,
+}
+
+/// What a switch takes its time for.
+#[derive(Clone, Copy)]
+pub(super) struct Latencies {
+    pub(super) ingress: Time,
+    pub(super) egress: Time,
+    pub(super) recirculation_rate: Rate,
+    pub(super) recirculation: Time,
+}
+
+/// One front-panel port and what is behind it.
+pub(super) struct PortLayout {
+    pub(super) id: PortId,
+    pub(super) speed: Rate,
+    pub(super) shaper: Option<ShaperConfig>,
+    pub(super) queue_limit: Bytes,
+    /// The AQM manages its queue.
+    pub(super) managed: bool,
+    pub(super) observed: bool,
+    pub(super) end: End,
+    /// One-way, behind the port.
+    pub(super) delay: Time,
+    /// What is at the other end.
+    pub(super) towards: String,
+}
+
+/// What is at the other end of a port's link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// A port of a switch.
+    Switch(u16, PortId),
+    /// The hosts of a side.
+    Side(u16),
+}
+
+/// Where hosts are attached.
+pub(super) struct SideLayout {
+    pub(super) switch: u16,
+    pub(super) port: PortId,
+    /// Of the link towards the switch.
+    pub(super) rate: Rate,
+    pub(super) delay: Time,
+    /// Of a link that the hosts share behind the switch's port, if there is one.
+    pub(super) shared: Option<Rate>,
+}
+
+/// A change while the run goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change {
+    /// The shaper of a switch's port.
+    Shaper(u16, PortId, Option<ShaperConfig>),
+    /// The delay behind a switch's port, by its place.
+    Delay(u16, usize, Time),
+    /// The link from a side's hosts to their switch: its rate, if it changes, and its delay.
+    Side(u16, Option<Rate>, Option<Time>),
+}
+
+/// The layout of a checked configuration.
+pub(super) fn layout(config: &RunConfig) -> Layout<'_> {
+    let mut layout = match &config.network {
+        None => single(config),
+        Some(network) => Builder::new(network, &config.aqm).layout(),
+    };
+    layout.changes.sort_by_key(|(at, _)| *at);
+    layout
+}
+
+/// One switch between the senders' side and the receivers'.
+fn single(config: &RunConfig) -> Layout<'_> {
+    let section = &config.switch;
+    let speed = Rate(section.port_speed);
+    let delay = Time(section.delay);
+    let shaper = |rate: u64| shaper(rate, section.port_speed, section.burst);
+    let front = |id, side, towards: &str| PortLayout {
+        id,
+        speed,
+        shaper: None,
+        queue_limit: Bytes(section.queue_limit),
+        managed: false,
+        observed: false,
+        end: End::Side(side),
+        delay,
+        towards: towards.into(),
+    };
+    let bottleneck = PortLayout {
+        shaper: shaper(section.rate),
+        managed: true,
+        observed: true,
+        ..front(RECEIVERS, RECEIVING_SIDE, "receivers")
+    };
+    let mut changes = Vec::new();
+    for step in &section.schedule {
+        let at = Time(step.at);
+        changes.extend(step.rate.map(|r| (at, Change::Shaper(0, RECEIVERS, shaper(r)))));
+        changes.extend(
+            (0..2).filter_map(|port| {
+                step.delay.map(|delay| (at, Change::Delay(0, port, Time(delay))))
+            }),
+        );
+    }
+    let access = Rate(config.access_rate);
+    let side = |port| SideLayout {
+        switch: 0,
+        port,
+        rate: access,
+        delay: Time::ZERO,
+        shared: Some(access),
+    };
+    Layout {
+        switches: vec![SwitchLayout {
+            name: "switch",
+            aqm: &config.aqm,
+            latencies: Latencies {
+                ingress: Time(section.ingress_latency),
+                egress: Time(section.egress_latency),
+                recirculation_rate: Rate(section.recirculation_rate),
+                recirculation: Time(section.recirculation_latency),
+            },
+            ports: vec![front(SENDERS, SENDING_SIDE, "senders"), bottleneck],
+            routes: None,
+        }],
+        sides: vec![side(SENDERS), side(RECEIVERS)],
+        hosts: &[],
+        bottlenecks: vec![(0, 1)],
+        changes,
+    }
+}
+
+/// A port's shaper, if the rate is below the port's own.
+fn shaper(rate: u64, port_speed: u64, burst: u64) -> Option<ShaperConfig> {
+    (rate < port_speed).then(|| ShaperConfig::bits(Rate(rate), burst))
+}
+
+/// A network's layout, link by link.
+struct Builder<'a> {
+    network: &'a NetworkSection,
+    layout: Layout<'a>,
+}
+
+/// A node by kind and index.
+#[derive(Clone, Copy)]
+enum Node {
+    Host(u16),
+    Switch(u16),
+}
+
+/// A direction of a link: its rates at first and after each step.
+struct Direction<'a> {
+    link: &'a LinkSection,
+    back: bool,
+}
+
+impl Direction<'_> {
+    fn rate(&self) -> Option<u64> {
+        if self.back { self.link.rate_back.or(self.link.rate) } else { self.link.rate }
+    }
+
+    fn rate_after(&self, step: &LinkStep) -> Option<u64> {
+        match self.back {
+            false => step.rate,
+            true if self.link.rate_back.is_some() => step.rate_back,
+            true => step.rate_back.or(step.rate),
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn new(network: &'a NetworkSection, run: &'a Aqm) -> Builder<'a> {
+        let layout = Layout {
+            switches: network.switches.iter().map(|s| empty_switch(s, run)).collect(),
+            // Every host has a link, which fills its entry in.
+            sides: Vec::new(),
+            hosts: &network.hosts,
+            bottlenecks: Vec::new(),
+            changes: Vec::new(),
+        };
+        Builder { network, layout }
+    }
+
+    fn layout(mut self) -> Layout<'a> {
+        let mut sides: Vec<Option<SideLayout>> = Vec::new();
+        sides.resize_with(self.network.hosts.len(), || None);
+        for link in &self.network.links {
+            let [a, b] = [0, 1].map(|end| self.find(&link.between[end]));
+            match (a, b) {
+                (Some(Node::Switch(a)), Some(Node::Switch(b))) => self.between_switches(link, a, b),
+                (Some(Node::Switch(s)), Some(Node::Host(h))) => {
+                    sides[usize::from(h)] = Some(self.to_host(link, s, h, false));
+                }
+                (Some(Node::Host(h)), Some(Node::Switch(s))) => {
+                    sides[usize::from(h)] = Some(self.to_host(link, s, h, true));
+                }
+                // The configuration was checked.
+                _ => {}
+            }
+        }
+        self.layout.sides = sides.into_iter().flatten().collect();
+        self.route();
+        self.layout
+    }
+
+    fn find(&self, name: &str) -> Option<Node> {
+        let switch = self.network.switches.iter().position(|s| s.name == name);
+        let host = || self.network.hosts.iter().position(|h| h.name == name);
+        switch.map(|i| Node::Switch(i as u16)).or_else(|| host().map(|i| Node::Host(i as u16)))
+    }
+
+    fn next_port(&self, switch: u16) -> PortId {
+        PortId(self.layout.switches[usize::from(switch)].ports.len() as u16 + 1)
+    }
+
+    fn between_switches(&mut self, link: &'a LinkSection, a: u16, b: u16) {
+        let there = self.next_port(b);
+        // A link from a switch to itself is refused, so the two numbers are independent.
+        let here = self.next_port(a);
+        self.add_port(&Direction { link, back: false }, a, End::Switch(b, there));
+        self.add_port(&Direction { link, back: true }, b, End::Switch(a, here));
+    }
+
+    /// A link between a switch and a host; `back` if the switch is its second end.
+    fn to_host(&mut self, link: &'a LinkSection, switch: u16, host: u16, back: bool) -> SideLayout {
+        let port = self.next_port(switch);
+        self.add_port(&Direction { link, back }, switch, End::Side(host));
+        let from_host = Direction { link, back: !back };
+        let speed = self.network.switches[usize::from(switch)].port_speed;
+        for step in &link.schedule {
+            let rate = from_host.rate_after(step).map(Rate);
+            let change = Change::Side(host, rate, step.delay.map(Time));
+            self.layout.changes.push((Time(step.at), change));
+        }
+        SideLayout {
+            switch,
+            port,
+            rate: Rate(from_host.rate().unwrap_or(speed)),
+            delay: Time(link.delay),
+            shared: None,
+        }
+    }
+
+    /// The port at the near end of a direction.
+    fn add_port(&mut self, direction: &Direction<'a>, switch: u16, end: End) {
+        let link = direction.link;
+        let node = &self.network.switches[usize::from(switch)];
+        let shaper = |rate| shaper(rate, node.port_speed, link.burst);
+        let (id, place) = (self.next_port(switch), usize::from(self.next_port(switch).0) - 1);
+        for step in &link.schedule {
+            let at = Time(step.at);
+            let rate = direction.rate_after(step);
+            let reshape = rate.map(|rate| (at, Change::Shaper(switch, id, shaper(rate))));
+            let delay = step.delay.map(|delay| (at, Change::Delay(switch, place, Time(delay))));
+            self.layout.changes.extend(reshape.into_iter().chain(delay));
+        }
+        let managed = direction.rate().is_some();
+        if managed && link.rows {
+            self.layout.bottlenecks.push((switch, place));
+        }
+        self.layout.switches[usize::from(switch)].ports.push(PortLayout {
+            id,
+            speed: Rate(node.port_speed),
+            shaper: direction.rate().and_then(shaper),
+            queue_limit: Bytes(link.queue_limit),
+            managed,
+            observed: managed && link.rows,
+            end,
+            delay: Time(link.delay),
+            towards: link.between[usize::from(!direction.back)].clone(),
+        });
+    }
+
+    /// Tells each switch the way to each host.
+    fn route(&mut self) {
+        let graph = Graph::new(self.network);
+        for (host, section) in self.network.hosts.iter().enumerate() {
+            for (switch, port) in graph.ways_to(host).into_iter().enumerate() {
+                let routes = self.layout.switches[switch].routes.get_or_insert_default();
+                if let Some(port) = port {
+                    routes.set(IpAddr::V4(section.ipv4), PortId(port));
+                    routes.set(IpAddr::V6(section.ipv6), PortId(port));
+                }
+            }
+        }
+    }
+}
+
+fn empty_switch<'a>(node: &'a SwitchNode, run: &'a Aqm) -> SwitchLayout<'a> {
+    SwitchLayout {
+        name: &node.name,
+        aqm: node.aqm.as_ref().unwrap_or(run),
+        latencies: Latencies {
+            ingress: Time(node.ingress_latency),
+            egress: Time(node.egress_latency),
+            recirculation_rate: Rate(node.recirculation_rate),
+            recirculation: Time(node.recirculation_latency),
+        },
+        ports: Vec::new(),
+        routes: None,
+    }
+}

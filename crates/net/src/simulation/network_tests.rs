@@ -1,0 +1,227 @@
+//! Runs through several switches, and runs whose links change on the way.
+
+use super::*;
+use crate::records::Verdict;
+use serde_json::{Value, json};
+
+const MS: u64 = 1_000_000;
+
+fn host(number: usize) -> Value {
+    json!({"name": format!("h{number}"), "ipv4": format!("10.0.{number}.1"),
+           "ipv6": format!("fd00:{number}::1")})
+}
+
+fn switch(name: &str, aqm: Option<&str>) -> Value {
+    let aqm = aqm.map(|name| json!({"kind": "native", "name": name}));
+    json!({"name": name, "aqm": aqm, "ingress_latency": 600, "egress_latency": 500,
+           "recirculation_rate": 100_000_000_000u64, "recirculation_latency": 400})
+}
+
+fn link(a: &str, b: &str, rate: Option<u64>, delay_ms: u64) -> Value {
+    json!({"between": [a, b], "rate": rate, "delay": delay_ms * MS, "burst": 1600,
+           "queue_limit": 1_940_000, "schedule": []})
+}
+
+/// Two hosts, two switches in a row, two more hosts behind: h1 and h2 - r1 - s2 - h3 and h4.
+fn chain(flows: &[Value]) -> Value {
+    json!({
+        "duration": 2_000 * MS,
+        "aqm": {"kind": "native", "name": "codel"},
+        "network": {
+            "hosts": (1..=4).map(host).collect::<Vec<_>>(),
+            "switches": [switch("r1", None), switch("s2", Some("fifo"))],
+            "links": [
+                link("h1", "r1", None, 1), link("h2", "r1", None, 1),
+                link("r1", "s2", Some(20_000_000), 1),
+                link("s2", "h3", Some(10_000_000), 0), link("s2", "h4", None, 0),
+            ],
+        },
+        "flows": flows,
+    })
+}
+
+fn tcp(from: &str, to: &str) -> Value {
+    json!({"kind": "tcp", "rtt": 0, "from": from, "to": to})
+}
+
+fn udp(from: &str, to: &str, rate: u64) -> Value {
+    json!({"kind": "udp", "rate": rate, "packet_size": 1000, "rtt": 0, "from": from, "to": to})
+}
+
+fn build(config: &Value) -> Simulation {
+    let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
+    Simulation::new(config, None).expect("a valid configuration")
+}
+
+fn run(config: &Value) -> Simulation {
+    let mut run = build(config);
+    run.advance(Time::MAX, usize::MAX);
+    assert!(run.finished());
+    let report = run.report();
+    assert_eq!((report.stray_frames, report.malformed_frames), (0, 0));
+    run
+}
+
+fn refusal(config: &Value) -> String {
+    RunConfig::from_json(&config.to_string()).expect_err("a mistake").to_string()
+}
+
+#[test]
+fn a_packet_has_a_row_under_its_number_at_each_bottleneck_that_it_passes() {
+    let mut run = run(&chain(&[udp("h1", "h3", 2_000_000), udp("h2", "h4", 2_000_000)]));
+    let names: Vec<_> =
+        run.report().bottlenecks.iter().map(|b| format!("{}>{}", b.switch, b.towards)).collect();
+    assert_eq!(names, ["r1>s2", "s2>r1", "s2>h3"]);
+    let [first, back, second] = [0, 1, 2].map(|place| run.take_packets_of(place));
+    assert!(back.is_empty());
+    let of_flow_0: Vec<_> = (0..first.len()).filter(|row| first.flow[*row] == 0).collect();
+    assert!(second.len() > 400 && second.len().abs_diff(of_flow_0.len()) <= 1);
+    for (row, before) in (0..second.len()).zip(of_flow_0) {
+        assert_eq!(second.packet[row], first.packet[before]);
+        // Serialised at 10 Gbit/s, 1 ms under way, through the switch.
+        let between = second.enqueued[row] - first.dequeued[before];
+        assert_eq!(between, 500 + 810 + MS + 600);
+    }
+}
+
+#[test]
+fn the_round_trip_is_the_sum_of_the_links_delays() {
+    let mut config = chain(&[tcp("h1", "h4")]);
+    config["flows"][0]["rate_cap"] = 100_000.into();
+    let mut run = run(&config);
+    let first = run.take_flows().srtt.into_iter().find(|srtt| *srtt > 0).expect("a measurement");
+    // 1 ms to r1, 1 ms to s2, and back; latencies and serialisation are less than 10 us.
+    assert!((4 * MS..4 * MS + 10_000).contains(&first), "{first}");
+}
+
+#[test]
+fn each_switch_has_its_own_aqm_and_the_run_manages_those_that_name_none() {
+    // To h3 the narrow place is the tail drop of s2, to h4 the CoDel of r1.
+    let verdicts = |to: &str| {
+        let mut run = run(&chain(&[tcp("h1", to), tcp("h2", to)]));
+        let count = |rows: &PacketRows, verdict: Verdict| {
+            rows.verdict.iter().filter(|v| **v == verdict as u8).count()
+        };
+        let (first, _, second) =
+            (run.take_packets_of(0), run.take_packets_of(1), run.take_packets_of(2));
+        (count(&first, Verdict::AqmDrop), count(&second, Verdict::AqmDrop))
+    };
+    let (at_r1, at_s2) = verdicts("h4");
+    assert!(at_r1 > 5 && at_s2 == 0, "{at_r1} {at_s2}");
+    assert_eq!(verdicts("h3"), (0, 0));
+}
+
+#[test]
+fn two_bottlenecks_in_a_row_share_out_by_the_narrower_one() {
+    let run = run(&chain(&[tcp("h1", "h3"), tcp("h2", "h4")]));
+    let flows = run.report().flows;
+    let megabits = |flow: usize| flows[flow].delivered as f64 * 8.0 / 2.0 / 1e6;
+    let (behind, beside) = (megabits(0), megabits(1));
+    assert!(behind > 4.0 && behind < 10.0, "{behind}");
+    assert!(behind + beside > 16.0 && behind + beside < 19.5, "{behind} {beside}");
+}
+
+#[test]
+fn ipv6_and_many_flows_between_one_pair_of_hosts_find_their_sockets() {
+    let mut flows = vec![udp("h1", "h4", 100_000); 40];
+    flows.iter_mut().skip(20).for_each(|flow| flow["ip_version"] = 6.into());
+    let run = run(&chain(&flows));
+    let flows = run.report().flows;
+    assert!(flows.iter().all(|flow| flow.delivered > 20_000), "{flows:?}");
+}
+
+#[test]
+fn a_lower_rate_holds_from_its_instant_on_and_a_higher_one_lets_the_queue_go() {
+    let mut config = json!({
+        "duration": 3_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
+        "flows": [{"kind": "udp", "rate": 8_000_000, "packet_size": 1000, "rtt": 0}],
+        "switch": {"rate": 10_000_000, "schedule": [
+            {"at": 1_000 * MS, "rate": 2_000_000}, {"at": 1_500 * MS, "rate": 50_000_000}]},
+    });
+    let rows = run(&config).take_packets();
+    let sent = |from: u64, to: u64| {
+        let within = rows.dequeued.iter().filter(|at| (from * MS..to * MS).contains(*at));
+        within.count() as u64 * 1_020 * 8 * 1000 / (to - from)
+    };
+    // The shaper counts 20 bytes more; the silicon rounds by less than 0.2 %.
+    assert!(sent(1_010, 1_490).abs_diff(2_000_000) < 40_000, "{}", sent(1_010, 1_490));
+    let delay_at = |at: u64| {
+        let row = rows.dequeued.partition_point(|d| *d < at * MS);
+        rows.dequeued[row] - rows.enqueued[row]
+    };
+    assert!(delay_at(990) < MS);
+    assert!(delay_at(1_490) > 300 * MS, "{}", delay_at(1_490));
+    assert!(sent(1_510, 1_550).abs_diff(50_000_000) < 2_000_000);
+    assert!(delay_at(1_600) < MS);
+    // Nothing else changes: without the schedule the first second is the same.
+    config["switch"]["schedule"] = json!([]);
+    let plain = run(&config).take_packets();
+    let before = rows.dequeued.partition_point(|at| *at < 1_000 * MS);
+    assert_eq!(rows.dequeued[..before], plain.dequeued[..before]);
+}
+
+#[test]
+fn a_delay_on_a_schedule_shows_in_the_round_trip() {
+    let mut config = chain(&[udp("h1", "h4", 1_000_000), tcp("h2", "h4")]);
+    config["flows"][1]["rate_cap"] = 1_000_000.into();
+    config["network"]["links"][2]["schedule"] =
+        json!([{"at": 500 * MS, "delay": 30 * MS}, {"at": 1_500 * MS, "delay": 2 * MS}]);
+    let mut run = run(&config);
+    let rows = run.take_flows();
+    let srtt = |at: u64| {
+        let found = (0..rows.len()).find(|row| rows.flow[*row] == 1 && rows.time[*row] == at * MS);
+        rows.srtt[found.expect("a sample")]
+    };
+    assert!(srtt(490) < 30 * MS, "{}", srtt(490));
+    // The smoothed value follows an eighth a sample.
+    assert!(srtt(1_490) > 45 * MS, "{}", srtt(1_490));
+    assert!(srtt(1_990) < 45 * MS, "{}", srtt(1_990));
+}
+
+#[test]
+fn a_flow_that_runs_backwards_passes_the_bottleneck_with_its_acknowledgements() {
+    let config = json!({
+        "duration": 1_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
+        "flows": [{"kind": "tcp", "rtt": 5 * MS, "reverse": true, "rate_cap": 20_000_000}],
+        "switch": {"rate": 10_000_000},
+    });
+    let mut run = run(&config);
+    let rows = run.take_packets();
+    assert!(rows.size.iter().all(|size| *size < 100));
+    let delivered = run.report().flows[0].delivered;
+    assert!(delivered * 8 > 19_000_000, "{delivered}");
+}
+
+#[test]
+fn mistakes_in_a_network_are_named_with_what_may_stand_there() {
+    let flows = [tcp("h1", "h3")];
+    let cases: [(&str, Value, &str); 8] = [
+        ("/flows/0/to", "h9".into(), "flows[0].to = `h9`: allowed is one of the hosts h1, h2"),
+        ("/flows/0/to", "h1".into(), "flows[0] = h1 to h1: allowed is two different hosts"),
+        ("/flows/0/from", Value::Null, "flows[0].from = missing"),
+        ("/flows/0/reverse", true.into(), "flows[0].reverse = true: allowed is only without"),
+        ("/network/links/2/between/1", "s3".into(), "links[2].between = `s3`: allowed is names"),
+        ("/network/links/4/between/0", "h3".into(), "links[4].between = h3, h4"),
+        ("/network/hosts/1/name", "h1".into(), "`h1`: allowed is each name once"),
+        (
+            "/network/links/2/schedule",
+            json!([{"at": 5, "delay": 1}, {"at": 5, "delay": 2}]),
+            "network.links[2].schedule[1].at = 5: allowed is later than the step before it",
+        ),
+    ];
+    for (place, value, message) in cases {
+        let mut config = chain(&flows);
+        config["flows"][0]["reverse"] = false.into();
+        *config.pointer_mut(place).expect("a place") = value;
+        let said = refusal(&config);
+        assert!(said.contains(message), "{place}: {said}");
+    }
+}
+
+#[test]
+fn a_host_that_no_way_leads_to_is_named() {
+    let mut config = chain(&[tcp("h1", "h3")]);
+    config["network"]["links"].as_array_mut().expect("links").remove(2);
+    let said = refusal(&config);
+    assert!(said.contains("h1 to h3: allowed is hosts between which links lead"), "{said}");
+}

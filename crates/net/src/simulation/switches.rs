@@ -1,0 +1,188 @@
+//! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
+
+use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
+use super::{Bottleneck, Node, RECEIVERS, RECIRCULATION, SENDERS, Side, Wire};
+use crate::config::{Aqm, ConfigError, NativeAqm, RunConfig};
+use crate::link::Link;
+use crate::records::PacketRows;
+use sojourn_packet::Time;
+use sojourn_switch::tm::shaper::TokenBucket;
+use sojourn_switch::{
+    PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, cells_for_bytes,
+    discipline,
+};
+use sojourn_targets::DataPlane;
+use std::collections::BTreeMap;
+
+/// What the disciplines that draw random numbers call the parameter they start from.
+const SEED: &str = "seed";
+
+type Planes<'a> = &'a mut dyn Iterator<Item = Box<dyn DataPlane>>;
+
+/// All switches, in the order of the layout.
+pub(super) fn nodes(
+    config: &RunConfig,
+    layout: &Layout,
+    planes: Planes,
+) -> Result<Vec<Node>, ConfigError> {
+    let mut nodes = Vec::with_capacity(layout.switches.len());
+    for (place, given) in layout.switches.iter().enumerate() {
+        let plane = match given.aqm {
+            Aqm::P4(_) => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
+            Aqm::Native(_) => None,
+        };
+        nodes.push(Node {
+            name: given.name.into(),
+            switch: switch(config, given, place as u64, layout, plane)?,
+            wires: given.ports.iter().map(|port| wire(layout, port)).collect(),
+        });
+    }
+    let observed = layout.bottlenecks.iter().zip(0..);
+    for (&(switch, place), number) in observed {
+        nodes[usize::from(switch)].wires[place].bottleneck = Some(number);
+    }
+    Ok(nodes)
+}
+
+fn wire(layout: &Layout, port: &PortLayout) -> Wire {
+    let shared = match port.end {
+        End::Side(side) => layout.sides[usize::from(side)].shared,
+        End::Switch(..) => None,
+    };
+    Wire {
+        port: port.id,
+        end: port.end,
+        shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
+        delay: port.delay,
+        last: Time::ZERO,
+        bottleneck: None,
+        towards: port.towards.clone(),
+    }
+}
+
+/// One switch with its front-panel ports and its recirculation port.
+fn switch(
+    config: &RunConfig,
+    given: &SwitchLayout,
+    place: u64,
+    layout: &Layout,
+    plane: Option<Box<dyn DataPlane>>,
+) -> Result<Switch, ConfigError> {
+    let latencies = given.latencies;
+    let first = layout.bottlenecks.first().copied();
+    let ports = given.ports.iter().enumerate().map(|(number, port)| {
+        let captured = first == Some((place as u16, number));
+        front(port, config.capture && captured)
+    });
+    let recirculation = PortConfig::recirculation(
+        RECIRCULATION,
+        latencies.recirculation_rate,
+        latencies.recirculation,
+    );
+    let mut switch = SwitchConfig {
+        ports: ports.chain([recirculation]).collect(),
+        ingress_latency: latencies.ingress,
+        egress_latency: latencies.egress,
+        ..SwitchConfig::default()
+    };
+    // The queues' own limits are what drops, however large they were asked to be.
+    let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
+    let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
+    switch.cells = switch.cells.max(room);
+    if let Aqm::P4(p4) = given.aqm {
+        let architecture = plane.as_ref().map(|plane| plane.architecture()).unwrap_or_default();
+        crate::controlled::configure(&mut switch, &p4.control, architecture);
+    }
+    try_shapers(&switch, layout, place as u16)?;
+    let seed = config.seed.wrapping_add(place);
+    Switch::new(switch, program(given, seed, plane)?).map_err(|error| refused(&error))
+}
+
+fn refused(error: &dyn std::fmt::Display) -> ConfigError {
+    ConfigError::Switch(error.to_string())
+}
+
+fn front(port: &PortLayout, capture: bool) -> PortConfig {
+    let limit = cells_for_bytes(port.queue_limit);
+    PortConfig {
+        queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
+        shaper: port.shaper,
+        observed: port.observed,
+        capture,
+        ..PortConfig::front(port.id, port.speed)
+    }
+}
+
+/// Rates that the schedule sets later must be such that the hardware can express them.
+fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(), ConfigError> {
+    for (_, change) in &layout.changes {
+        if let Change::Shaper(node, _, Some(shaper)) = change
+            && *node == place
+        {
+            TokenBucket::new(shaper, switch.core_clock).map_err(|refused| {
+                let (what, value, allowed) = (refused.what, refused.value, refused.allowed);
+                ConfigError::Switch(format!("schedule: {what} is {value}, allowed is {allowed}"))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn program(
+    given: &SwitchLayout,
+    seed: u64,
+    plane: Option<Box<dyn DataPlane>>,
+) -> Result<SwitchProgram, ConfigError> {
+    let native = match (given.aqm, plane) {
+        (Aqm::P4(_), Some(plane)) => return Ok(SwitchProgram::P4(plane)),
+        (Aqm::P4(_), None) => return Err(ConfigError::PlaneMissing),
+        (Aqm::Native(native), _) => native,
+    };
+    let mut disciplines = BTreeMap::new();
+    for port in given.ports.iter().filter(|port| port.managed) {
+        let discipline = discipline::build(&native.name, &parameters(native, seed, port.id));
+        disciplines.insert(port.id, discipline.map_err(|error| refused(&error))?);
+    }
+    Ok(match &given.routes {
+        Some(routes) => SwitchProgram::Routed { routes: routes.clone(), disciplines },
+        None => {
+            let forwarding = BTreeMap::from([(SENDERS, RECEIVERS), (RECEIVERS, SENDERS)]);
+            SwitchProgram::Native { forwarding, disciplines }
+        }
+    })
+}
+
+/// What the discipline is told. One that draws random numbers draws them from the run's seed, unless
+/// it was given a seed of its own; in a network no two queues draw the same.
+fn parameters(native: &NativeAqm, seed: u64, port: PortId) -> Vec<(&str, u64)> {
+    let mut parameters: Vec<_> =
+        native.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let registered = discipline::REGISTERED.iter().find(|d| d.name == native.name);
+    let takes_seed = registered.is_some_and(|d| d.parameters.iter().any(|p| p.name == SEED));
+    if takes_seed && !native.parameters.contains_key(SEED) {
+        // Port 2 of the first switch is what a run with one switch has.
+        let own = u64::from(port.0).wrapping_sub(u64::from(RECEIVERS.0)) << 16;
+        parameters.push((SEED, seed.wrapping_add(own)));
+    }
+    parameters
+}
+
+/// The links from hosts to switches.
+pub(super) fn sides(layout: &Layout) -> Vec<Side> {
+    let side = |given: &SideLayout| Side {
+        switch: given.switch,
+        port: given.port,
+        to_switch: Link::new(given.rate, given.delay),
+    };
+    layout.sides.iter().map(side).collect()
+}
+
+/// The observed ports.
+pub(super) fn bottlenecks(layout: &Layout) -> Vec<Bottleneck> {
+    let bottleneck = |&(switch, place): &(u16, usize)| Bottleneck {
+        switch,
+        port: layout.switches[usize::from(switch)].ports[place].id,
+        rows: PacketRows::default(),
+    };
+    layout.bottlenecks.iter().map(bottleneck).collect()
+}

@@ -1,0 +1,89 @@
+//! Where a switch without a program sends a frame: by its destination address.
+//!
+//! Exact addresses only: whoever builds the network knows all of its hosts. Stands on where an IP
+//! header lies in a frame; must not know hosts, links or who chose the ports.
+
+use crate::ecn::{IpHeader, ip_header};
+use sojourn_packet::Packet;
+use sojourn_targets::PortId;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A port for each address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routes {
+    v4: BTreeMap<[u8; 4], PortId>,
+    v6: BTreeMap<[u8; 16], PortId>,
+}
+
+impl Routes {
+    /// Sends frames for `to` out of `port`, in place of an earlier port.
+    pub fn set(&mut self, to: IpAddr, port: PortId) {
+        match to {
+            IpAddr::V4(address) => self.v4.insert(address.octets(), port),
+            IpAddr::V6(address) => self.v6.insert(address.octets(), port),
+        };
+    }
+
+    /// The port of a frame's destination; none if it has no IP header or nobody has the address.
+    pub fn port(&self, frame: &Packet) -> Option<PortId> {
+        match ip_header(frame)? {
+            IpHeader::V4(at) => {
+                let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
+                self.v4.get(address).copied()
+            }
+            IpHeader::V6(at) => {
+                let address: &[u8; 16] = frame.bytes.get(at + 24..at + 40)?.try_into().ok()?;
+                self.v6.get(address).copied()
+            }
+        }
+    }
+
+    /// The ports that are in use.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.v4.values().chain(self.v6.values()).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_packet::HeaderBytes;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    fn frame(ethertype: u16, header: &[u8]) -> Packet {
+        let mut bytes = HeaderBytes::from_slice(&[0; 12]);
+        bytes.extend_from_slice(&ethertype.to_be_bytes());
+        bytes.extend_from_slice(header);
+        Packet { bytes, ..Packet::default() }
+    }
+
+    fn ipv4(to: Ipv4Addr) -> Packet {
+        let mut header = [0; 20];
+        header[0] = 0x45;
+        header[16..].copy_from_slice(&to.octets());
+        frame(0x0800, &header)
+    }
+
+    #[test]
+    fn a_frame_goes_where_its_destination_is_and_nowhere_else() {
+        let (here, there) =
+            (Ipv4Addr::new(10, 0, 1, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 7));
+        let mut routes = Routes::default();
+        routes.set(IpAddr::V4(here), PortId(3));
+        routes.set(IpAddr::V6(there), PortId(4));
+        assert_eq!(routes.port(&ipv4(here)), Some(PortId(3)));
+        assert_eq!(routes.port(&ipv4(Ipv4Addr::new(10, 0, 1, 2))), None);
+        let mut header = [0; 40];
+        header[24..].copy_from_slice(&there.octets());
+        assert_eq!(routes.port(&frame(0x86dd, &header)), Some(PortId(4)));
+    }
+
+    #[test]
+    fn a_frame_that_ends_early_or_has_no_address_goes_nowhere() {
+        let mut routes = Routes::default();
+        routes.set(IpAddr::V4(Ipv4Addr::new(0, 0, 0, 0)), PortId(1));
+        assert_eq!(routes.port(&frame(0x0800, &[0x45; 10])), None);
+        assert_eq!(routes.port(&frame(0x0806, &[0; 28])), None);
+    }
+}

@@ -1,0 +1,79 @@
+"""The queues that a run measures: where they are, which file has their rows, what they can send.
+
+Stands on the model of what lies between the hosts. The order is the engine's: link by link, the
+way there before the way back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sojourn.scenario.network import Link, LinkStep, NetworkSwitch, Switch, SwitchStep
+
+_FIRST_ROWS = "packets.parquet"
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """One measured queue."""
+
+    switch: str
+    towards: str
+    """What is at the other end of its link."""
+    rows: str
+    """The file of its rows in an AQM's folder."""
+    rate: int
+    """bit/s at first."""
+    steps: tuple[tuple[int, int], ...] = ()
+    """When the rate changes, ns, and to what."""
+    own_aqm: str | None = None
+    """The AQM that its switch names, if it does not take that of the run."""
+
+    @property
+    def name(self) -> str:
+        """As tables have it."""
+        return f"{self.switch}>{self.towards}"
+
+    def mean_rate(self, until: int) -> float:
+        """What it could send up to `until` ns, in bit/s on average."""
+        if not self.steps or until <= 0:
+            return self.rate
+        bits, rate, since = 0, self.rate, 0
+        for at, then in self.steps:
+            if at >= until:
+                break
+            bits, rate, since = bits + rate * (at - since), then, at
+        return (bits + rate * (until - since)) / until
+
+
+def only_bottleneck(switch: Switch) -> Bottleneck:
+    """That of a scenario with one switch."""
+    steps = tuple((step.at, step.rate) for step in switch.schedule if step.rate is not None)
+    return Bottleneck("switch", "receivers", _FIRST_ROWS, switch.rate, steps)
+
+
+def network_bottlenecks(
+    switches: Sequence[NetworkSwitch], links: Sequence[Link]
+) -> tuple[Bottleneck, ...]:
+    """Those of a network: every direction of a link with a rate that begins at a switch."""
+    aqms = {node.name: node.aqm.use if node.aqm else None for node in switches}
+    found: list[Bottleneck] = []
+    for link in links:
+        if link.rate is None or not link.rows:
+            continue
+        for back in (False, True):
+            near, far = reversed(link.between) if back else link.between
+            if near not in aqms:
+                continue
+            rows = f"packets-{near}-{far}.parquet" if found else _FIRST_ROWS
+            rate = (link.rate_back if back else None) or link.rate
+            steps = _steps(link, back=back)
+            found.append(Bottleneck(near, far, rows, rate, steps, aqms[near]))
+    return tuple(found)
+
+
+def _steps(link: Link, *, back: bool) -> tuple[tuple[int, int], ...]:
+    def rate(step: SwitchStep) -> int | None:
+        own = back and link.rate_back is not None
+        return step.rate_back if own and isinstance(step, LinkStep) else step.rate
+
+    return tuple((step.at, then) for step in link.schedule if (then := rate(step)) is not None)

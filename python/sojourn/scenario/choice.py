@@ -1,0 +1,92 @@
+"""An AQM as a scenario chooses it: a name, or a name with options and parameters.
+
+Stands on the register of the native disciplines' parameters. Whether the name can be run is not
+known here.
+"""
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, SerializeAsAny, create_model
+
+from sojourn.parameters import Parameter, disciplines
+from sojourn.scenario.quantities import Strict
+
+
+class AqmChoice(Strict):
+    """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
+
+    use: str
+    """A native discipline, a shipped program, or the path of a `.p4` file."""
+    label: str | None = None
+    architecture: Literal["tofino1", "v1model"] | None = None
+    """P4: what the program must be for; it says itself what it is for."""
+    math_unit: Literal["vendor", "paper"] | None = None
+    """P4: how the stateful ALU's math unit decides odd and even exponents."""
+    include_paths: Annotated[list[str], Field(default_factory=list)]
+    defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
+    control: str | None = None
+    """P4: control-plane file; by default the program's name with `.toml`."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of native disciplines that are given, as the engine takes them."""
+        given = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {
+            name: value
+            for name, value in given
+            if value is not None and name not in AqmChoice.model_fields
+        }
+
+
+def choose(value: object) -> AqmChoice:
+    """The choice that a scenario writes as `value`: a name, or a table with `use` and options."""
+    if isinstance(value, AqmChoice):
+        return value
+    if isinstance(value, str):
+        value = {"use": value}
+    use = value.get("use") if isinstance(value, dict) else None
+    models = _choice_models()
+    model = models.get(use, models["other"]) if isinstance(use, str) else models["other"]
+    return model.model_validate(value)
+
+
+def choice_keys(use: str) -> list[str]:
+    """The keys that may stand beside `use`."""
+    native = {discipline.name: discipline for discipline in disciplines()}.get(use)
+    if native is None:
+        return list(AqmChoice.model_fields)
+    return ["use", "label", *(parameter.name for parameter in native.parameters)]
+
+
+@cache
+def _choice_models() -> dict[str, type[AqmChoice]]:
+    """For each native discipline, what may be said of it: its own parameters beside the rest.
+
+    `other` takes any discipline's parameters as they are: only whoever finds out what `use` means
+    there can say whether the parameter or the name is the mistake.
+    """
+    models = {
+        discipline.name: _with_fields(
+            discipline.name, {p.name: _field(p) for p in discipline.parameters}
+        )
+        for discipline in disciplines()
+    }
+    anyones = sorted({p.name for discipline in disciplines() for p in discipline.parameters})
+    return models | {"other": _with_fields("other", dict.fromkeys(anyones, Any))}
+
+
+def _field(parameter: Parameter) -> Any:
+    kind = parameter.kind
+    return Annotated[
+        int, BeforeValidator(kind.parse), PlainSerializer(kind.format, when_used="json")
+    ]
+
+
+def _with_fields(name: str, types: dict[str, Any]) -> type[AqmChoice]:
+    fields: dict[str, Any] = {key: (type_ | None, None) for key, type_ in types.items()}
+    return create_model(f"AqmChoice_{name}", __base__=AqmChoice, **fields)
+
+
+Choice = Annotated[SerializeAsAny[AqmChoice], BeforeValidator(choose)]
+"""A choice as a key's value."""

@@ -1,0 +1,121 @@
+"""What must fit together in a scenario beyond each key for itself: names, links, schedules.
+
+Stands on the model. Says all that is wrong, each with the keys where it stands; reads no file.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sojourn.scenario.model import Scenario
+from sojourn.scenario.network import SwitchStep
+from sojourn.suggest import did_you_mean
+from sojourn.units import TIME
+
+Keys = tuple[int | str, ...]
+Problem = tuple[Keys, str]
+
+
+def problems(scenario: Scenario) -> list[Problem]:
+    """All that does not fit, as keys and a sentence."""
+    if scenario.switch is not None:
+        return [*_only_one_form(scenario), *_schedule(("switch",), scenario.switch.schedule)] + [
+            problem
+            for index, group in enumerate(scenario.flows)
+            for problem in _flow_without_network(scenario, index)
+        ]
+    if not scenario.switches:
+        return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
+    named = list(_names(scenario))
+    return named or [*_links(scenario), *_flows(scenario)]
+
+
+def _only_one_form(scenario: Scenario) -> Iterator[Problem]:
+    for key in ("hosts", "switches", "links"):
+        if getattr(scenario, key):
+            yield (key,), "not beside [switch]: give either one switch, or a network without it"
+
+
+def _flow_without_network(scenario: Scenario, index: int) -> Iterator[Problem]:
+    group = scenario.flows[index]
+    if group.rtt is None:
+        yield ("flows", index, "rtt"), "missing, and it has no default"
+    for key, name in (("from", group.from_), ("to", group.to)):
+        if name is not None:
+            reason = "hosts have names only in a network; reverse = true turns a flow round"
+            yield ("flows", index, key), reason
+
+
+def _names(scenario: Scenario) -> Iterator[Problem]:
+    names = [
+        *((("hosts", index), host.name) for index, host in enumerate(scenario.hosts)),
+        *((("switches", index), node.name) for index, node in enumerate(scenario.switches)),
+    ]
+    times = Counter(name for _, name in names)
+    seen = set()
+    for keys, name in names:
+        if times[name] > 1 and name in seen:
+            yield (
+                (*keys, "name"),
+                f'"{name}": this name is taken; each host and switch needs its own',
+            )
+        seen.add(name)
+
+
+def _links(scenario: Scenario) -> Iterator[Problem]:
+    hosts = [host.name for host in scenario.hosts]
+    switches = [node.name for node in scenario.switches]
+    known = [*hosts, *switches]
+    for index, link in enumerate(scenario.links):
+        keys: Keys = ("links", index)
+        for name in link.between:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                yield (*keys, "between"), f'"{name}": not a host or switch{hint} ({_list(known)})'
+        if link.between[0] == link.between[1] or not set(link.between) & set(switches):
+            yield (*keys, "between"), "a link is between two different nodes, one of them a switch"
+        if link.rate is None and (link.rate_back or any(s.rate for s in link.schedule)):
+            yield keys, "a rate for the way back or on a schedule needs a rate to begin with"
+        if link.rate_back is None and any(step.rate_back for step in link.schedule):
+            yield (*keys, "schedule"), "rate_back on a schedule needs a rate_back to begin with"
+        yield from _schedule(keys, link.schedule)
+    ends = Counter(name for link in scenario.links for name in link.between)
+    for index, host in enumerate(hosts):
+        if ends[host] != 1:
+            yield ("hosts", index), f'"{host}" has {ends[host]} links; a host has exactly one'
+    if scenario.links and not scenario.bottlenecks:
+        yield ("links",), "no link that a switch sends into has a rate, so there is no bottleneck"
+
+
+def _flows(scenario: Scenario) -> Iterator[Problem]:
+    hosts = [host.name for host in scenario.hosts]
+    for index, group in enumerate(scenario.flows):
+        keys: Keys = ("flows", index)
+        for key, name in (("from", group.from_), ("to", group.to)):
+            if name is None:
+                yield (*keys, key), f"missing: in a network, one of the hosts {_list(hosts)}"
+            elif name not in hosts:
+                hint = did_you_mean(name, hosts)
+                yield (*keys, key), f'"{name}": not a host{hint} (hosts: {_list(hosts)})'
+        if group.from_ is not None and group.from_ == group.to:
+            yield (*keys, "to"), f'"{group.to}": a flow is between two different hosts'
+        if group.reverse:
+            yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
+
+
+def _schedule(keys: Keys, steps: Sequence[SwitchStep]) -> Iterator[Problem]:
+    before = 0
+    for index, step in enumerate(steps):
+        here: Keys = (*keys, "schedule", index)
+        if step.at <= before and index:
+            was = TIME.format(before)
+            yield (
+                (*here, "at"),
+                f"{TIME.format(step.at)}: must be later than the step before, {was}",
+            )
+        if not any(getattr(step, key, None) is not None for key in ("rate", "rate_back", "delay")):
+            yield here, "a step changes a rate or a delay"
+        before = step.at
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,61 @@
+"""Times, rates and sizes as a scenario writes them, and the strict model that all of it stands on.
+
+Quantities are exact integers in the engine's units once read, and are written back with a unit.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from sojourn.units import RATE, SIZE, TIME, Dimension
+
+
+def _reads(dimension: Dimension, *, least: int = 0) -> BeforeValidator:
+    def read(value: object) -> int:
+        amount = dimension.parse(value)
+        if amount < least:
+            raise ValueError("must be more than zero")
+        return amount
+
+    return BeforeValidator(read)
+
+
+def _writes(dimension: Dimension) -> PlainSerializer:
+    return PlainSerializer(dimension.format, when_used="json")
+
+
+Time = Annotated[int, _reads(TIME), _writes(TIME)]
+PositiveTime = Annotated[int, _reads(TIME, least=1), _writes(TIME)]
+Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE)]
+Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE)]
+
+
+def _read_spread(value: object) -> tuple[int, int]:
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ValueError('write one time, or two to spread evenly, like ["5 ms", "10 ms"]')
+        low, high = (TIME.parse(part) for part in value)
+        if low > high:
+            raise ValueError("the first time of a range must not be the longer one")
+        return low, high
+    single = TIME.parse(value)
+    return single, single
+
+
+def _write_spread(value: tuple[int, int]) -> str | list[str]:
+    low, high = value
+    return TIME.format(low) if low == high else [TIME.format(low), TIME.format(high)]
+
+
+Spread = Annotated[
+    tuple[int, int],
+    BeforeValidator(_read_spread),
+    PlainSerializer(_write_spread, when_used="json"),
+]
+"""One time for all flows of a group, or two between which they are spread evenly."""
+
+
+class Strict(BaseModel):
+    """Unknown keys and values of another kind are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, serialize_by_alias=True)

@@ -1,0 +1,195 @@
+"""Several switches, and links that change: the scenario's form, what a run leaves, mistakes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import SMALL, Sojourn
+from sojourn.errors import ScenarioError
+from sojourn.folder import RunFolder
+from sojourn.result import read_result
+from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
+
+CHAIN = """
+duration = "3 s"
+hosts = ["h1", { name = "h2", address = "192.0.2.7" }]
+aqms = ["fifo", "codel"]
+
+[[switches]]
+name = "r1"
+
+[[switches]]
+name = "s2"
+aqm = { use = "codel", target = "20 ms" }
+
+[[links]]
+between = ["h1", "r1"]
+delay = "2 ms"
+
+[[links]]
+between = ["r1", "s2"]
+rate = "20 Mbit/s"
+
+[[links]]
+between = ["s2", "h2"]
+rate = "10 Mbit/s"
+rate_back = "1 Mbit/s"
+queue_limit = "200 kB"
+
+[[flows]]
+from = "h1"
+to = "h2"
+count = 2
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "chain.toml"
+    path.write_text(text)
+    return path
+
+
+def test_every_direction_of_a_rated_link_that_begins_at_a_switch_is_a_bottleneck(
+    tmp_path: Path,
+) -> None:
+    scenario = read_scenario(write(tmp_path, CHAIN))
+    found = [(b.name, b.rows, b.rate, b.own_aqm) for b in scenario.bottlenecks]
+    assert found == [
+        ("r1>s2", "packets.parquet", 20_000_000, None),
+        ("s2>r1", "packets-s2-r1.parquet", 20_000_000, "codel"),
+        ("s2>h2", "packets-s2-h2.parquet", 10_000_000, "codel"),
+    ]
+
+
+def test_the_runs_aqm_goes_to_the_switches_that_name_none(tmp_path: Path) -> None:
+    plan = make_plan(read_scenario(write(tmp_path, CHAIN)), aqms=["pie"])
+    config = plan.runs[0].config
+    assert config["aqm"]["name"] == "pie"
+    aqms = [node["aqm"] for node in config["network"]["switches"]]
+    assert aqms == [None, {"kind": "native", "name": "codel", "target": 20_000_000}]
+    addresses = [host["ipv4"] for host in config["network"]["hosts"]]
+    assert addresses == ["10.0.1.1", "192.0.2.7"]
+
+
+def test_a_network_as_run_is_a_scenario(tmp_path: Path) -> None:
+    scenario = make_plan(read_scenario(write(tmp_path, CHAIN))).scenario
+    written = json.loads(json.dumps(scenario.model_dump(mode="json", exclude_none=True)))
+    assert scenario_from_dict(written) == scenario
+
+
+def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    write(tmp_path, CHAIN)
+    ran = sojourn("run", "chain.toml", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert "at r1>s2" in ran.stdout and "every bottleneck" in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 100
+    result = read_result(RunFolder.open(tmp_path / "out"))
+    for aqm in result.aqms.values():
+        first, last = aqm.packets, pq.read_table(aqm.folder / "packets-s2-h2.parquet")
+        assert set(last["packet"].to_pylist()) <= set(first["packet"].to_pylist())
+        figures = aqm.bottlenecks
+        assert list(figures) == ["r1>s2", "s2>r1", "s2>h2"]
+        # 10 Mbit/s of the 20 pass; the narrower queue is where the packets wait.
+        assert figures["s2>h2"].summary.utilisation > 0.9
+        assert figures["r1>s2"].summary.utilisation < 0.55
+        assert (figures["s2>h2"].summary.mean or 0) > (figures["r1>s2"].summary.mean or 0)
+    counters = json.loads((tmp_path / "out/codel/counters.json").read_text())
+    assert [b["switch"] + ">" + b["towards"] for b in counters["bottlenecks"]] == list(figures)
+    assert "Every bottleneck" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('to = "h2"', 'to = "h3"', ':29: flows[0].to: "h3": not a host'),
+        ('to = "h2"', 'to = "h1"', ':29: flows[0].to: "h1": a flow is between two different'),
+        ('to = "h2"', "", ":27: flows[0].to: missing: in a network, one of the hosts h1, h2"),
+        ('["r1", "s2"]', '["r1", "s3"]', ':18: links[1].between: "s3": not a host or switch'),
+        ('["r1", "s2"]', '["r1", "r1"]', ":18: links[1].between: a link is between two diff"),
+        ('["r1", "s2"]', '["r1"]', ":18: links[1].between: "),
+        ('name = "s2"', 'name = "r1"', ':10: switches[1].name: "r1": this name is taken'),
+        ('name = "s2"', 'name = "s-2"', ':10: switches[1].name: "s-2": a name is a letter'),
+        ('"192.0.2.7"', '"192.0.2"', "hosts[1].address: "),
+        ("count = 2", "reverse = true", ":30: flows[0].reverse: only with one switch"),
+        ('rate_back = "1 Mbit/s"', 'ratte = "1 Mbit/s"', ":24: links[2].ratte: unknown key; did"),
+        (
+            'queue_limit = "200 kB"',
+            'schedule = [{ at = "2 s", rate = "1 Mbit/s" }, { at = "1 s", delay = "1 ms" }]',
+            ":25: links[2].schedule[1].at: 1 s: must be later than the step before, 2 s",
+        ),
+        (
+            'queue_limit = "200 kB"',
+            'schedule = [{ at = "2 s" }]',
+            ":25: links[2].schedule[0]: a step changes a rate or a delay",
+        ),
+        ('queue_limit = "200 kB"', '[switch]\nrate = "1 Mbit/s"', "not beside [switch]"),
+    ],
+)
+def test_a_mistake_in_a_network_is_named_with_its_place_and_cure(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in CHAIN
+    with pytest.raises(ScenarioError) as error:
+        read_scenario(write(tmp_path, CHAIN.replace(old, new, 1)))
+    assert message in str(error.value)
+
+
+def test_with_one_switch_a_flow_needs_a_round_trip_time_and_has_no_hosts(tmp_path: Path) -> None:
+    text = SMALL.replace('rtt = ["5 ms", "10 ms"]', 'from = "h1"')
+    with pytest.raises(ScenarioError) as error:
+        read_scenario(write(tmp_path, text))
+    assert "flows[0].rtt: missing" in str(error.value)
+    assert ":11: flows[0].from: hosts have names only in a network" in str(error.value)
+
+
+def test_a_scenario_without_any_switch_is_told_both_forms(tmp_path: Path) -> None:
+    text = 'duration = "1 s"\naqms = ["fifo"]\n[[flows]]\nrtt = "1 ms"\n'
+    with pytest.raises(ScenarioError, match=r"switch: missing; or give hosts, \[\[switches\]\]"):
+        read_scenario(write(tmp_path, text))
+
+
+def test_a_network_without_a_rate_has_no_bottleneck(tmp_path: Path) -> None:
+    text = CHAIN.replace('rate_back = "1 Mbit/s"\n', "")
+    text = text.replace('rate = "20 Mbit/s"\n', "").replace('rate = "10 Mbit/s"\n', "")
+    with pytest.raises(ScenarioError, match="links: no link that a switch sends into has a rate"):
+        read_scenario(write(tmp_path, text))
+
+
+STEPS = {
+    "duration": "3 s",
+    "aqms": ["fifo"],
+    "switch": {
+        "rate": "10 Mbit/s",
+        "schedule": [{"at": "1 s", "rate": "1 Mbit/s"}, {"at": "2 s", "delay": "5 ms"}],
+    },
+    "flows": [{"rtt": "10 ms", "count": 2}],
+}
+
+
+def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path) -> None:
+    scenario = scenario_from_dict(STEPS)
+    (bottleneck,) = scenario.bottlenecks
+    assert bottleneck.mean_rate(1_000_000_000) == 10_000_000
+    assert bottleneck.mean_rate(2_000_000_000) == 5_500_000
+    assert bottleneck.mean_rate(3_000_000_000) == 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ({"at": "500 ms", "rate": "1 Mbit/s"}, "must be later than the step before, 2 s"),
+        ({"at": "2500 ms"}, "a step changes a rate or a delay"),
+        ({"at": "2500 ms", "rate_back": "1 Mbit/s"}, "rate_back: unknown key"),
+    ],
+)
+def test_a_schedule_goes_forward_and_changes_something(step: dict[str, str], message: str) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(STEPS))
+    document["switch"]["schedule"].append(step)
+    with pytest.raises(ScenarioError) as error:
+        scenario_from_dict(document)
+    assert message in str(error.value)

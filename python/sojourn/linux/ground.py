@@ -79,6 +79,7 @@ class Linux:
     def check(self, plan: Plan) -> None:
         """What this kernel cannot do is named, with what it can."""
         for run in plan.runs:
+            _check_network(run)
             _check_aqm(run)
             _check_flows(run)
             _check_config(plan, run)
@@ -200,6 +201,25 @@ def _description(
         "shaper": f"htb rate {shaper.rate}bit burst {shaper.burst} overhead {shaper.overhead}",
         "differences": list(aqm.differences),
     }
+
+
+def _check_network(run: PlannedRun) -> None:
+    """What lies between the hosts is what the guest builds: one router, one bottleneck."""
+    if "network" in run.config:
+        raise ScenarioError(
+            "several switches: the Linux ground has one, with one bottleneck; --on sim runs them"
+        )
+    if run.config["switch"]["schedule"] or run.config["switch"]["delay"]:
+        raise ScenarioError(
+            "switch.schedule, switch.delay: the Linux ground has a link that stays as it is; "
+            "--on sim changes it"
+        )
+    for index, flow in enumerate(run.config["flows"]):
+        if flow["reverse"]:
+            raise ScenarioError(
+                f"flow {index}: reverse: on the Linux ground all senders are in front of the "
+                "bottleneck; --on sim turns flows round"
+            )
 
 
 def _check_aqm(run: PlannedRun) -> None:

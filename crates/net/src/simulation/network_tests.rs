@@ -161,21 +161,23 @@ fn a_lower_rate_holds_from_its_instant_on_and_a_higher_one_lets_the_queue_go() {
 }
 
 #[test]
-fn a_delay_on_a_schedule_shows_in_the_round_trip() {
-    let mut config = chain(&[udp("h1", "h4", 1_000_000), tcp("h2", "h4")]);
-    config["flows"][1]["rate_cap"] = 1_000_000.into();
+fn a_delay_on_a_schedule_holds_from_its_instant_on_and_nobody_overtakes() {
+    let mut config = chain(&[udp("h1", "h3", 1_000_000)]);
     config["network"]["links"][2]["schedule"] =
         json!([{"at": 500 * MS, "delay": 30 * MS}, {"at": 1_500 * MS, "delay": 2 * MS}]);
     let mut run = run(&config);
-    let rows = run.take_flows();
-    let srtt = |at: u64| {
-        let found = (0..rows.len()).find(|row| rows.flow[*row] == 1 && rows.time[*row] == at * MS);
-        rows.srtt[found.expect("a sample")]
+    let (first, second) = (run.take_packets_of(0), run.take_packets_of(2));
+    assert!(second.packet.windows(2).all(|pair| pair[0] < pair[1]));
+    let under_way = |at: u64| {
+        let row = first.dequeued.partition_point(|dequeued| *dequeued < at * MS);
+        second.enqueued[row] - first.dequeued[row]
     };
-    assert!(srtt(490) < 30 * MS, "{}", srtt(490));
-    // The smoothed value follows an eighth a sample.
-    assert!(srtt(1_490) > 45 * MS, "{}", srtt(1_490));
-    assert!(srtt(1_990) < 45 * MS, "{}", srtt(1_990));
+    let own = under_way(400) - MS;
+    assert_eq!(under_way(505), 30 * MS + own);
+    assert_eq!(under_way(1_450), 30 * MS + own);
+    // A datagram each 8 ms: the first ones arrive together with the last that took 30 ms.
+    assert!((13 * MS..30 * MS).contains(&under_way(1_501)), "{}", under_way(1_501));
+    assert_eq!(under_way(1_540), 2 * MS + own);
 }
 
 #[test]

@@ -4,14 +4,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import SMALL, Sojourn
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
+from sojourn.phases import read_phases
+from sojourn.record import PACKET_SCHEMA
 from sojourn.result import read_result
 from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
+from sojourn.scenario.bottleneck import Bottleneck
+
+MS = 1_000_000
 
 CHAIN = """
 duration = "3 s"
@@ -177,6 +183,47 @@ def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path)
     assert bottleneck.mean_rate(1_000_000_000) == 10_000_000
     assert bottleneck.mean_rate(2_000_000_000) == 5_500_000
     assert bottleneck.mean_rate(3_000_000_000) == 4_000_000
+
+
+def test_the_time_between_two_changes_is_told_by_itself(tmp_path: Path) -> None:
+    bottleneck = Bottleneck(
+        "switch", "receivers", "packets.parquet", 8_000_000, ((10**9, 800_000),)
+    )
+    # 100 ms between packets of 1000 bytes; in the second phase two wait long, one is dropped.
+    delays = [1, 1, 1, 1, 1, 50, 40, 1, 1, 1]
+    dequeued = [at * 200 * MS for at in range(10)]
+    rows: dict[str, Any] = {
+        "packet": list(range(10)),
+        "flow": [0] * 10,
+        "size": [1000] * 10,
+        "queue": [0] * 10,
+        "enqueued": [at - delay * MS for at, delay in zip(dequeued, delays, strict=True)],
+        "dequeued": dequeued,
+        "verdict": pa.array(["sent"] * 9 + ["aqm"]).dictionary_encode(),
+    }
+    rows["verdict"] = rows["verdict"].cast(pa.dictionary(pa.uint8(), pa.string()))
+    pq.write_table(pa.table(rows, schema=PACKET_SCHEMA), tmp_path / "packets.parquet")
+    first, second = read_phases(tmp_path, bottleneck, 2 * 10**9)
+    assert (first.mean, first.max, first.settled, first.dropped) == (MS, MS, 0, 0)
+    assert (second.start, second.rate, second.max) == (10**9, 800_000, 50 * MS)
+    assert second.mean == pytest.approx(18.6 * MS)
+    # The packet at 1.2 s is the last one of more than 2 ms; windows are 1/150 of a second.
+    assert second.settled == pytest.approx(200 * MS, abs=8 * MS)
+    assert second.dropped == pytest.approx(0.2)
+    assert second.utilisation == pytest.approx(4 * 8_000 / 800_000)
+
+
+def test_a_run_with_a_schedule_tells_its_phases_and_draws_its_steps(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    (tmp_path / "steps.toml").write_text(
+        'duration = "2 s"\naqms = ["fifo"]\n[switch]\nrate = "10 Mbit/s"\n'
+        'schedule = [{ at = "1 s", rate = "1 Mbit/s" }]\n[[flows]]\nrtt = "10 ms"\n'
+    )
+    ran = sojourn("run", "steps.toml", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert "Between changes of the rate" in ran.stdout and "1 s: 1 Mbit/s" in ran.stdout
+    assert "1 Mbit/s from 1 s" in (tmp_path / "out/report.html").read_text()
 
 
 @pytest.mark.parametrize(

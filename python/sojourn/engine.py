@@ -14,11 +14,15 @@ from pathlib import Path
 from threading import Event
 from typing import Self
 
+import pyarrow as pa
+
 from sojourn import _core
 from sojourn.errors import Interrupted, output_error
 from sojourn.layout import shown
 from sojourn.pcapng import CaptureWriter
 from sojourn.record import (
+    DATAGRAM_SCHEMA,
+    EXCHANGE_SCHEMA,
     FLOW_SCHEMA,
     PACKET_SCHEMA,
     ROW_GROUP,
@@ -35,6 +39,11 @@ PACKETS, FLOWS, CAPTURE, COUNTERS = (
     "counters.json",
 )
 """What an AQM's folder holds after its run."""
+
+EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
+"""What is there beside them if transfers or requests, or voices, are among the flows."""
+
+_EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
 _STEPS = 200
 """Pieces in which simulated time is taken, so that progress can be seen and a run be stopped."""
@@ -131,7 +140,14 @@ class _Outputs:
             RowWriter(folder / name, PACKET_SCHEMA, self._ballast) for name in run.rows
         ]
         self._flows = RowWriter(folder / FLOWS, FLOW_SCHEMA, self._ballast)
+        kinds = {flow["kind"] for flow in run.config["flows"]}
+        self._exchanges = self._wanted(EXCHANGES, EXCHANGE_SCHEMA, kinds & _EXCHANGING)
+        self._datagrams = self._wanted(DATAGRAMS, DATAGRAM_SCHEMA, kinds & _VOICES)
         self._capture = CaptureWriter(folder / CAPTURE) if run.config["capture"] else None
+
+    def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
+        """A file for rows that only some kinds of traffic have."""
+        return RowWriter(self._folder / name, schema, self._ballast) if kinds else None
 
     def take(self) -> None:
         """Takes the rows and frames that wait in the engine."""
@@ -139,6 +155,12 @@ class _Outputs:
             rows = self._simulation.take_packets(bottleneck)
             writer.write(table_from_columns(PACKET_SCHEMA, rows))
         self._flows.write(table_from_columns(FLOW_SCHEMA, self._simulation.take_flows()))
+        if self._exchanges is not None:
+            exchanges = self._simulation.take_exchanges()
+            self._exchanges.write(table_from_columns(EXCHANGE_SCHEMA, exchanges))
+        if self._datagrams is not None:
+            datagrams = self._simulation.take_datagrams()
+            self._datagrams.write(table_from_columns(DATAGRAM_SCHEMA, datagrams))
         if self._capture is not None:
             self._capture.write(self._simulation.take_capture())
 
@@ -157,5 +179,8 @@ class _Outputs:
             for writer in self._packets:
                 closing.callback(writer.close)
             closing.callback(self._flows.close)
+            for wanted in (self._exchanges, self._datagrams):
+                if wanted is not None:
+                    closing.callback(wanted.close)
             if self._capture is not None:
                 closing.callback(self._capture.close)

@@ -54,6 +54,27 @@ FLOW_SCHEMA = pa.schema(
 )
 
 
+EXCHANGE_SCHEMA = pa.schema(
+    [
+        pa.field("flow", pa.uint32(), False, {"meaning": "as in the packets' rows"}),
+        pa.field("source", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
+        pa.field("number", pa.uint32(), False, {"meaning": "of the request within its flow"}),
+        pa.field("size", pa.uint64(), False, {"unit": "B", "meaning": "transfer or response"}),
+        _nanoseconds("started", "connection opened, or request written"),
+        _nanoseconds("finished", "the last byte was there; 0 if the run ended before"),
+    ]
+)
+
+DATAGRAM_SCHEMA = pa.schema(
+    [
+        pa.field("flow", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
+        pa.field("number", pa.uint32(), False, {"meaning": "those that are missing were lost"}),
+        _nanoseconds("sent", "by the voice"),
+        _nanoseconds("received", "its last bit"),
+    ]
+)
+
+
 def table_from_columns(schema: pa.Schema, columns: Mapping[str, bytes]) -> pa.Table:
     """A table over the engine's little-endian columns, without copying them."""
     arrays = []

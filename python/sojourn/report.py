@@ -18,7 +18,14 @@ from plotly.subplots import make_subplots
 from sojourn.folder import REPORT, RunFolder
 from sojourn.reading import remarks
 from sojourn.result import AqmResult, Result
-from sojourn.scenario.flows import TcpFlows, UdpFlows
+from sojourn.scenario.flows import (
+    FlowGroup,
+    IncastFlows,
+    RequestFlows,
+    TcpFlows,
+    TransferFlows,
+    UdpFlows,
+)
 from sojourn.scenario.network import Link, SwitchStep
 from sojourn.statistics import Floats
 from sojourn.style import (
@@ -32,6 +39,7 @@ from sojourn.style import (
     milliseconds,
 )
 from sojourn.table import BOTTLENECK_COLUMNS, COLUMNS, bottleneck_rows
+from sojourn.traffic.sections import Section, sections
 from sojourn.units import RATE, SIZE, TIME
 
 _FONT = "system-ui, sans-serif"
@@ -64,6 +72,7 @@ def page(result: Result) -> str:
         distribution=_embedded(distribution, "distribution", with_script=False),
         notes=_notes(scenario.notes),
         bottlenecks=_bottlenecks(result),
+        traffic="".join(_section(section) for section in sections(result)),
         cycles=_cycles(result),
         synchronisation=_synchronisation(result),
         parameters=_parameters(result),
@@ -396,6 +405,21 @@ def _schedule_text(schedule: Sequence[SwitchStep]) -> str:
     )
 
 
+def _section(section: Section) -> str:
+    """What single transfers or voices got."""
+    heads = "".join(f"<th>{escape(head).replace(chr(10), '<br>')}</th>" for head in section.heads)
+    rows = "".join(
+        f"<tr><th>{escape(what).replace('  ', '&emsp;')}</th><th>{escape(aqm)}</th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for what, aqm, *cells in section.rows
+    )
+    return (
+        f"<h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>"
+        f'<div class="scroll"><table class=result><tr>{heads}</tr>{rows}</table></div>'
+    )
+
+
 def _bottlenecks(result: Result) -> str:
     """Every measured queue, where there are several."""
     if len(result.scenario.bottlenecks) < 2:
@@ -429,17 +453,35 @@ def _ground(folder: RunFolder) -> str:
     return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json{marked}"
 
 
-def _flow_text(group: TcpFlows | UdpFlows) -> str:
+def _flow_text(group: FlowGroup) -> str:
     low, high = group.rtt or (0, 0)
     rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
-    if group.from_ is not None:
-        rtt += f", {group.from_} to {group.to}"
-    if group.reverse:
-        rtt += ", backwards"
-    if isinstance(group, UdpFlows):
-        return f"{group.count} UDP at {RATE.format(group.rate)} each, RTT {rtt}"
-    cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""
-    return f"{group.count} TCP ({group.congestion_control}), RTT {rtt}{cap}"
+    where = f", {group.from_} to {group.to}" if group.from_ is not None else ""
+    where += ", backwards" if group.reverse else ""
+    return f"{group.count} {_traffic_text(group)}, RTT {rtt}{where}"
+
+
+def _traffic_text(group: FlowGroup) -> str:
+    match group:
+        case TcpFlows():
+            cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""
+            return f"TCP ({group.congestion_control}{cap})"
+        case UdpFlows() if group.on is not None and group.off is not None:
+            spans = f"{TIME.format(group.on)} on, {TIME.format(group.off)} off, {group.spans}"
+            return f"UDP at {RATE.format(group.rate)} each ({spans})"
+        case UdpFlows():
+            return f"UDP at {RATE.format(group.rate)} each"
+        case TransferFlows():
+            sizes = f"{SIZE.format(group.min_size)} to {SIZE.format(group.max_size)}"
+            load = RATE.format(group.load)
+            return f"source of transfers ({group.congestion_control}, {load} each, {sizes})"
+        case RequestFlows():
+            return f"clients ({group.congestion_control}, {SIZE.format(group.response)} a response)"
+        case IncastFlows():
+            every = f"each {TIME.format(group.every)}"
+            return f"servers that answer at once ({SIZE.format(group.response)} {every})"
+        case _:
+            return f"voices ({group.payload} B each {TIME.format(group.interval)})"
 
 
 def _programs(folder: RunFolder) -> str:

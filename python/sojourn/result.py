@@ -15,8 +15,11 @@ import pyarrow.parquet as pq
 from sojourn.engine import FLOWS, PACKETS
 from sojourn.errors import ScenarioError
 from sojourn.folder import RecordedRun, RunFolder
+from sojourn.phases import Phase, read_phases
 from sojourn.scenario import Scenario
 from sojourn.statistics import Findings, Summary, read_findings
+from sojourn.traffic.transfers import Times, read_times
+from sojourn.traffic.voice import Voice, read_voices
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ class AqmResult:
     """Of the first measured queue."""
     bottlenecks: Mapping[str, Findings] = field(default_factory=dict)
     """Of every measured queue, by its name."""
+    times: tuple[Times, ...] = ()
+    """Completion and response times, if transfers or requests are among the flows."""
+    voices: tuple[Voice, ...] = ()
+    """What voices got, if there are any."""
+    phases: tuple[Phase, ...] = ()
+    """Of the first measured queue, between the changes of its link's rate."""
 
     @property
     def label(self) -> str:
@@ -87,8 +96,14 @@ def read_result(folder: RunFolder) -> Result:
                 )
                 for bottleneck in scenario.bottlenecks
             }
+            first = next(iter(findings.values()))
+            times = read_times(path, scenario.flows)
+            voices = read_voices(path, first.counters, scenario.flows)
+            phases = read_phases(path, scenario.bottlenecks[0], first.summary.simulated)
         except (OSError, pa.ArrowInvalid) as error:
             raise ScenarioError(f"{path}: the rows of this run cannot be read: {error}") from error
-        first = next(iter(findings.values()))
-        aqms[run.label] = AqmResult(run, path, first, MappingProxyType(findings))
+        measured = MappingProxyType(findings)
+        aqms[run.label] = AqmResult(
+            run, path, first, measured, tuple(times), tuple(voices), tuple(phases)
+        )
     return Result(folder, MappingProxyType(aqms))

@@ -114,7 +114,7 @@ def read_findings(
     counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
     tally = _Tally(duration, target)
     path = folder / rows
-    for batch in _batches(path):
+    for batch in read_rows(path):
         tally.add(*batch)
     simulated = counters["simulated"]
     seconds = max(simulated, 1) / 1e9
@@ -144,7 +144,7 @@ def read_findings(
     return Findings(summary, counters, tally.over_time(), tally.distribution(), cycles)
 
 
-def _batches(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
+def read_rows(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
     """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time."""
     columns = ["enqueued", "dequeued", "size", "verdict"]
     with pq.ParquetFile(path) as file:
@@ -224,7 +224,7 @@ def _select(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
     while bits > 0:
         bits = max(bits - _DIGIT, 0)
         counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
-        for _, delay, _, verdict in _batches(path):
+        for _, delay, _, verdict in read_rows(path):
             queued = delay[verdict != _TAIL]
             for start, count in zip(low, counts, strict=True):
                 digit = (queued - start) >> bits

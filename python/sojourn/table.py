@@ -12,6 +12,7 @@ from rich.table import Table
 from sojourn.result import Result
 from sojourn.statistics import Summary
 from sojourn.style import milliseconds
+from sojourn.traffic.sections import Section, sections
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,19 @@ def result_tables(result: Result, width: int) -> list[Table]:
     if len(bottlenecks) > 1:
         tables[0].title = f"at {bottlenecks[0].name}"
         tables.append(_bottleneck_table(result))
-    return tables
+    return tables + [_section_table(section) for section in sections(result)]
+
+
+def _section_table(section: Section) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=section.title)
+    what, aqm, *heads = section.heads
+    table.add_column(what, style="bold", overflow="fold", max_width=28)
+    table.add_column(aqm, overflow="fold", max_width=18)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in section.rows:
+        table.add_row(*row)
+    return table
 
 
 def bottleneck_rows(result: Result) -> list[tuple[str, str, str, Summary]]:

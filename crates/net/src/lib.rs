@@ -21,6 +21,8 @@ pub mod wire;
 
 pub use bench::{Bench, BenchConfig};
 pub use config::{ConfigError, RunConfig};
-pub use records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
+pub use records::{
+    CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
+};
 pub use report::RunReport;
 pub use simulation::Simulation;

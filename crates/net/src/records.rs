@@ -80,6 +80,38 @@ impl FlowRows {
     }
 }
 
+/// Transfers and requests, each when it is complete; those that are not follow at the end of the
+/// run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExchangeRows {
+    /// Flow as in the packet rows; each transfer of a source has one of its own.
+    pub flow: Vec<u32>,
+    /// The configured flow that it belongs to: its index in the configuration.
+    pub source: Vec<u32>,
+    /// Number of the request within its flow, which for requests at fixed instants is that of the
+    /// instant; 0 for a transfer.
+    pub number: Vec<u32>,
+    /// Bytes of the transfer or the response.
+    pub size: Vec<u64>,
+    /// When its connection was opened, or the request written.
+    pub started: Vec<u64>,
+    /// When the last byte was there; 0 if the run ended before.
+    pub finished: Vec<u64>,
+}
+
+/// Datagrams of voices, in the order of their arrival.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatagramRows {
+    /// The flow: its index in the configuration.
+    pub flow: Vec<u32>,
+    /// Number of the datagram within its flow; those that are missing were lost.
+    pub number: Vec<u32>,
+    /// When it was sent.
+    pub sent: Vec<u64>,
+    /// When its last bit arrived.
+    pub received: Vec<u64>,
+}
+
 /// Where a frame was captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sojourn_net::{CapturedFrame, FlowRows, PacketRows};
+use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 
 pub fn packets<'py>(py: Python<'py>, rows: &PacketRows) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
@@ -26,6 +26,26 @@ pub fn flows<'py>(py: Python<'py>, rows: &FlowRows) -> PyResult<Bound<'py, PyDic
     columns.set_item("delivered", column(py, &rows.delivered, u64::to_le_bytes)?)?;
     columns.set_item("retransmits", column(py, &rows.retransmits, u64::to_le_bytes)?)?;
     columns.set_item("in_flight", column(py, &rows.in_flight, u32::to_le_bytes)?)?;
+    Ok(columns)
+}
+
+pub fn exchanges<'py>(py: Python<'py>, rows: &ExchangeRows) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    columns.set_item("flow", column(py, &rows.flow, u32::to_le_bytes)?)?;
+    columns.set_item("source", column(py, &rows.source, u32::to_le_bytes)?)?;
+    columns.set_item("number", column(py, &rows.number, u32::to_le_bytes)?)?;
+    columns.set_item("size", column(py, &rows.size, u64::to_le_bytes)?)?;
+    columns.set_item("started", column(py, &rows.started, u64::to_le_bytes)?)?;
+    columns.set_item("finished", column(py, &rows.finished, u64::to_le_bytes)?)?;
+    Ok(columns)
+}
+
+pub fn datagrams<'py>(py: Python<'py>, rows: &DatagramRows) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    columns.set_item("flow", column(py, &rows.flow, u32::to_le_bytes)?)?;
+    columns.set_item("number", column(py, &rows.number, u32::to_le_bytes)?)?;
+    columns.set_item("sent", column(py, &rows.sent, u64::to_le_bytes)?)?;
+    columns.set_item("received", column(py, &rows.received, u64::to_le_bytes)?)?;
     Ok(columns)
 }
 

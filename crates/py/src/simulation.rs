@@ -85,6 +85,16 @@ impl Simulation {
         columns::flows(py, &self.run().take_flows())
     }
 
+    /// The transfers and requests that wait, as little-endian columns.
+    fn take_exchanges<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::exchanges(py, &self.run().take_exchanges())
+    }
+
+    /// The datagrams of voices that wait, as little-endian columns.
+    fn take_datagrams<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::datagrams(py, &self.run().take_datagrams())
+    }
+
     /// The captured frames that wait: time in ns, point (0 entered, 1 left), bytes, length on wire.
     fn take_capture<'py>(&mut self, py: Python<'py>) -> Vec<columns::Frame<'py>> {
         columns::frames(py, &self.run().take_capture())

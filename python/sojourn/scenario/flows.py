@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from sojourn.scenario.quantities import Rate, Size, Spread, Strict, Time
+from sojourn.scenario.quantities import PositiveTime, Rate, Size, Spread, Strict, Time
 
 
 class _Flows(Strict):
@@ -32,32 +32,116 @@ class _Flows(Strict):
         return self
 
 
-class TcpFlows(_Flows):
-    """Long-lived TCP flows."""
-
-    kind: Literal["tcp"] = "tcp"
+class _TcpEnds(Strict):
     congestion_control: Literal["cubic", "newreno", "bbr"] = "cubic"
-    rate_cap: Rate | None = None
-    """The application offers no more than this, per flow."""
     ecn: bool = False
     segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
 
 
+class TcpFlows(_Flows, _TcpEnds):
+    """Long-lived TCP flows."""
+
+    kind: Literal["tcp"] = "tcp"
+    rate_cap: Rate | None = None
+    """The application offers no more than this, per flow."""
+
+
 class UdpFlows(_Flows):
-    """Constant-rate UDP flows."""
+    """UDP flows at a constant rate, or on and off by turns."""
 
     kind: Literal["udp"]
     rate: Rate
     """Of each flow, counted in bytes on the wire."""
     packet_size: Size = 1514
     """Of each packet, Ethernet header included."""
+    on: PositiveTime | None = None
+    """How long a flow sends at its rate before it is silent; absent: always."""
+    off: PositiveTime | None = None
+    """How long it is silent then."""
+    spans: Literal["fixed", "exponential"] = "fixed"
+    """Whether `on` and `off` are the spans, or the means of exponential distributions."""
+
+    @model_validator(mode="after")
+    def _both_spans_or_none(self) -> Self:
+        if (self.on is None) != (self.off is None):
+            raise ValueError("on and off belong together: give both or neither")
+        return self
+
+
+class TransferFlows(_Flows, _TcpEnds):
+    """Short TCP transfers that arrive at random, each over a connection of its own."""
+
+    kind: Literal["transfers"]
+    load: Rate
+    """Payload that the transfers of one source offer together."""
+    min_size: Size = 2_000
+    max_size: Size = 10_000_000
+    shape: Annotated[float, Field(ge=0.1, le=10)] = 1.2
+    """Of the bounded Pareto distribution of their sizes: the smaller, the heavier the tail."""
+
+    @model_validator(mode="after")
+    def _sizes_in_order(self) -> Self:
+        if self.min_size > self.max_size:
+            raise ValueError("min_size must not be more than max_size")
+        return self
+
+
+class RequestFlows(_Flows, _TcpEnds):
+    """A client that asks again and again over one connection; `from` answers what `to` asks."""
+
+    kind: Literal["requests"]
+    request: Size = 200
+    response: Size = 20_000
+    think: PositiveTime = 500_000_000
+    """Mean time from a response to the next request; exponential."""
+
+
+class IncastFlows(_Flows, _TcpEnds):
+    """One request to many servers at the same instant: `count` of them answer at once."""
+
+    kind: Literal["incast"]
+    request: Size = 200
+    response: Size = 32_000
+    """Of each server."""
+    every: PositiveTime = 500_000_000
+    """From one round to the next; the first is that long after the start."""
+
+
+class VoipFlows(_Flows):
+    """Voices: G.711 in RTP, a datagram each 20 ms."""
+
+    kind: Literal["voip"]
+    payload: Annotated[int, Field(ge=8, le=1400)] = 160
+    """Bytes of voice in a datagram."""
+    interval: PositiveTime = 20_000_000
+    jitter_buffer: PositiveTime = 60_000_000
+    """How much later than the soonest of the same two seconds a datagram may come to be played."""
+
+
+FLOW_KINDS: dict[str, type[_Flows]] = {
+    "tcp": TcpFlows,
+    "udp": UdpFlows,
+    "transfers": TransferFlows,
+    "requests": RequestFlows,
+    "incast": IncastFlows,
+    "voip": VoipFlows,
+}
+"""The kinds of traffic by the names that a scenario gives them."""
 
 
 def _flow_kind(value: Any) -> Any:
     return value.get("kind", "tcp") if isinstance(value, dict) else getattr(value, "kind", "tcp")
 
 
-FlowGroup = Annotated[
-    Annotated[TcpFlows, Tag("tcp")] | Annotated[UdpFlows, Tag("udp")], Discriminator(_flow_kind)
+FlowGroup = TcpFlows | UdpFlows | TransferFlows | RequestFlows | IncastFlows | VoipFlows
+TaggedFlows = Annotated[
+    Annotated[TcpFlows, Tag("tcp")]
+    | Annotated[UdpFlows, Tag("udp")]
+    | Annotated[TransferFlows, Tag("transfers")]
+    | Annotated[RequestFlows, Tag("requests")]
+    | Annotated[IncastFlows, Tag("incast")]
+    | Annotated[VoipFlows, Tag("voip")],
+    Discriminator(_flow_kind),
 ]
+"""A group as the key `flows` has it: what its `kind` says."""

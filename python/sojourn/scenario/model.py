@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sojourn.scenario.bottleneck import Bottleneck, network_bottlenecks, only_bottleneck
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
-from sojourn.scenario.flows import FlowGroup, TcpFlows, UdpFlows
+from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
 from sojourn.scenario.network import Hosts, Link, NetworkSwitch, Switch
 from sojourn.scenario.quantities import PositiveTime, Rate, Strict
 
@@ -43,7 +43,7 @@ class Scenario(Strict):
     switches: Annotated[list[NetworkSwitch], Field(default_factory=list)]
     links: Annotated[list[Link], Field(default_factory=list)]
     aqms: Annotated[list[Choice], Field(min_length=1)]
-    flows: Annotated[list[FlowGroup], Field(min_length=1)]
+    flows: Annotated[list[TaggedFlows], Field(min_length=1)]
 
     @property
     def bottlenecks(self) -> tuple[Bottleneck, ...]:

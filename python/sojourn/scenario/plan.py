@@ -17,7 +17,8 @@ from sojourn.aqms import Aqm, find_aqm
 from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
-from sojourn.scenario.model import AqmChoice, Scenario, TcpFlows, UdpFlows, choose
+from sojourn.scenario.engine_flows import engine_flows
+from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
 
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control")
@@ -157,7 +158,7 @@ def _common_config(
         "duration": scenario.duration,
         "seed": scenario.seed,
         "capture": capture,
-        "flows": [flow for group in scenario.flows for flow in _flows(group)],
+        "flows": [flow for group in scenario.flows for flow in engine_flows(group)],
     }
     if scenario.switch is not None:
         return common | {
@@ -189,39 +190,6 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], dic
     _refuse_foreign_options(node.aqm, aqm)
     config, sources = aqm_config(node.aqm, aqm, beside)
     return plain | {"aqm": config}, sources
-
-
-def _flows(group: TcpFlows | UdpFlows) -> list[dict[str, Any]]:
-    shared: dict[str, Any] = {
-        "kind": group.kind,
-        "stop": group.stop,
-        "ip_version": group.ip_version,
-        "reverse": group.reverse,
-        "from": group.from_,
-        "to": group.to,
-    }
-    if isinstance(group, TcpFlows):
-        shared |= {
-            "congestion_control": group.congestion_control,
-            "rate_cap": group.rate_cap,
-            "ecn": group.ecn,
-            "segmentation_offload": group.segmentation_offload,
-        }
-    else:
-        shared |= {"rate": group.rate, "packet_size": group.packet_size}
-    return [
-        shared
-        | {
-            "rtt": _spread(group.rtt or (0, 0), index, group.count),
-            "start": _spread(group.start, index, group.count),
-        }
-        for index in range(group.count)
-    ]
-
-
-def _spread(bounds: tuple[int, int], index: int, count: int) -> int:
-    low, high = bounds
-    return low + (high - low) * index // max(count - 1, 1)
 
 
 def _planned(

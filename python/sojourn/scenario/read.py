@@ -15,12 +15,12 @@ from pydantic_core import ErrorDetails
 from sojourn.errors import ScenarioError
 from sojourn.layout import scenarios_folder, shown
 from sojourn.scenario.fit import problems
-from sojourn.scenario.model import Scenario, Switch, TcpFlows, UdpFlows, choice_keys
+from sojourn.scenario.flows import FLOW_KINDS
+from sojourn.scenario.model import Scenario, Switch, choice_keys
 from sojourn.scenario.network import Host, Link, LinkStep, NetworkSwitch, SwitchStep
 from sojourn.scenario.place import line_of
 from sojourn.suggest import did_you_mean
 
-_FLOW_KINDS = ("tcp", "udp")
 _SHOWN_ERRORS = 8
 
 
@@ -94,7 +94,7 @@ def _plain_keys(location: tuple[int | str, ...], document: dict[str, Any]) -> tu
     return tuple(
         part
         for index, part in enumerate(location)
-        if not (index == 2 and location[0] == "flows" and part in _FLOW_KINDS and len(location) > 2)
+        if not (index == 2 and location[0] == "flows" and part in FLOW_KINDS and len(location) > 2)
     )
 
 
@@ -119,8 +119,10 @@ def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[s
             )
             return f"{_written(value)}: must be {allowed}{hint}"
         case "union_tag_invalid":
-            hint = did_you_mean(str(value.get("kind")), _FLOW_KINDS)
-            return f'kind {_written(value.get("kind"))}: must be "tcp" or "udp"{hint}'
+            hint = did_you_mean(str(value.get("kind")), list(FLOW_KINDS))
+            *others, last = (f'"{kind}"' for kind in FLOW_KINDS)
+            allowed = f"{', '.join(others)} or {last}"
+            return f"kind {_written(value.get('kind'))}: must be {allowed}{hint}"
         case "value_error":
             reason = str(context["error"])
             return reason if isinstance(value, dict) else f"{_written(value)}: {reason}"
@@ -153,8 +155,7 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
         case ("aqms", int(index), *_):
             return choice_keys(str(document["aqms"][index].get("use")))
         case ("flows", int(index), *_):
-            udp = document["flows"][index].get("kind") == "udp"
-            model = UdpFlows if udp else TcpFlows
+            model = FLOW_KINDS[document["flows"][index].get("kind", "tcp")]
         case _:
             return []
     return [field.alias or name for name, field in model.model_fields.items()]

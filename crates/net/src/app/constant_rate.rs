@@ -19,12 +19,22 @@ impl ConstantRate {
         ConstantRate { start, stop, rate, frame, sent: 0 }
     }
 
-    /// When the next frame leaves: frame `n` after `n` frames' time, rounded down once, so that
-    /// nothing drifts.
-    pub(crate) fn next_departure(&self) -> Option<Time> {
-        let bits = u128::from(self.sent) * u128::from(self.frame.0) * 8;
+    /// A frame each `interval` from `start` until before `stop`.
+    pub(crate) fn spaced(start: Time, stop: Option<Time>, interval: Time) -> ConstantRate {
+        // A byte for each nanosecond, at 8 bits a nanosecond.
+        ConstantRate::new(start, stop, 8_000_000_000, Bytes(interval.0))
+    }
+
+    /// When frame `n` leaves: after `n` frames' time, rounded down once, so that nothing drifts.
+    pub(crate) fn departure(&self, n: u64) -> Time {
+        let bits = u128::from(n) * u128::from(self.frame.0) * 8;
         let elapsed = bits * 1_000_000_000 / u128::from(self.rate);
-        let at = self.start + Time(elapsed as u64);
+        self.start + Time(elapsed as u64)
+    }
+
+    /// When the next frame leaves.
+    pub(crate) fn next_departure(&self) -> Option<Time> {
+        let at = self.departure(self.sent);
         self.stop.is_none_or(|stop| at < stop).then_some(at)
     }
 
@@ -56,6 +66,12 @@ mod tests {
             assert!(source.poll(at));
         }
         assert_eq!(source.next_departure(), Some(Time(12_000_000_005)));
+    }
+
+    #[test]
+    fn an_interval_is_kept_exactly() {
+        let source = ConstantRate::spaced(Time(7), None, Time(20_000_001));
+        assert_eq!(source.departure(1_000), Time(7 + 20_000_001_000));
     }
 
     #[test]

@@ -1,8 +1,16 @@
 //! Applications: when there is something to send, and how much. They know nothing of packets'
 //! contents, windows or links.
 
+mod arrivals;
 mod bulk;
 mod constant_rate;
+mod draws;
+mod on_off;
+mod questions;
 
+pub(crate) use arrivals::{Arrival, arrivals, interval};
 pub(crate) use bulk::Bulk;
 pub(crate) use constant_rate::ConstantRate;
+pub(crate) use draws::{Draws, Purpose, Sizes};
+pub(crate) use on_off::{OnOff, Spans};
+pub(crate) use questions::{Pace, Questions};

@@ -1,7 +1,11 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
 use super::network_check::check_schedule;
-use super::{Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RunConfig, TcpFlow, UdpFlow};
+use super::{
+    Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RequestsFlow, RunConfig, TcpFlow,
+    TransfersFlow, UdpFlow,
+};
+use crate::app::{Sizes, interval};
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTERED};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
@@ -12,6 +16,8 @@ use std::ops::RangeInclusive;
 /// The longest run and the longest round-trip time keep sums of instants far from 2^64 ns.
 pub(super) const LONGEST: u64 = 100_000_000_000_000;
 pub(super) const FASTEST: u64 = 100_000_000_000_000;
+/// Each transfer is a pair of hosts that stays.
+const MOST_TRANSFERS: u64 = 200_000;
 
 impl RunConfig {
     /// Checks every value.
@@ -25,7 +31,7 @@ impl RunConfig {
         self.aqm.check()?;
         within("flows (how many)", self.flows.len() as u64, 1..=1_000_000)?;
         for (i, flow) in self.flows.iter().enumerate() {
-            check_flow(i, flow)?;
+            check_flow(i, flow, self.duration)?;
         }
         self.check_network()?;
         self.check_constant_rates()
@@ -130,7 +136,7 @@ fn line_rate(udp: &UdpFlow) -> u64 {
     (u128::from(udp.rate) * u128::from(wire)).div_ceil(u128::from(frame)) as u64
 }
 
-fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
+fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigError> {
     let key = |name: &str| format!("flows[{i}].{name}");
     let common = flow.common();
     within(&key("rtt"), common.rtt, 0..=100_000_000_000)?;
@@ -143,14 +149,68 @@ fn check_flow(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
             within(&key("rate_cap"), *cap, 1_000..=FASTEST)
         }
         FlowConfig::Tcp(_) => Ok(()),
-        FlowConfig::Udp(UdpFlow { rate, packet_size, ip_version, .. }) => {
-            within(&key("rate"), *rate, 1_000..=FASTEST)?;
-            let smallest = match ip_version {
-                IpVersion::V4 => 60,
-                IpVersion::V6 => 62,
-            };
-            within(&key("packet_size"), u64::from(*packet_size), smallest..=1514)
+        FlowConfig::Udp(udp) => check_udp(&key, udp),
+        FlowConfig::Transfers(transfers) => check_transfers(&key, transfers, duration),
+        FlowConfig::Requests(requests) => check_requests(&key, requests),
+        FlowConfig::Voip(voip) => {
+            within(&key("payload"), u64::from(voip.payload), 8..=1_400)?;
+            within(&key("interval"), voip.interval, 100_000..=1_000_000_000)
         }
+    }
+}
+
+fn check_udp(key: &dyn Fn(&str) -> String, udp: &UdpFlow) -> Result<(), ConfigError> {
+    within(&key("rate"), udp.rate, 1_000..=FASTEST)?;
+    let smallest = match udp.ip_version {
+        IpVersion::V4 => 60,
+        IpVersion::V6 => 62,
+    };
+    within(&key("packet_size"), u64::from(udp.packet_size), smallest..=1514)?;
+    match (udp.on, udp.off) {
+        (Some(on), Some(off)) => {
+            within(&key("on"), on, 1_000..=LONGEST)?;
+            within(&key("off"), off, 1_000..=LONGEST)
+        }
+        (None, None) => Ok(()),
+        _ => Err(invalid(&key("on, off"), "one of them", "both or neither")),
+    }
+}
+
+fn check_transfers(
+    key: &dyn Fn(&str) -> String,
+    transfers: &TransfersFlow,
+    duration: u64,
+) -> Result<(), ConfigError> {
+    within(&key("load"), transfers.load, 1_000..=FASTEST)?;
+    within(&key("min_size"), transfers.min_size, 1..=1 << 40)?;
+    within(&key("max_size"), transfers.max_size, transfers.min_size..=1 << 40)?;
+    within(&key("shape (thousandths)"), u64::from(transfers.shape), 100..=10_000)?;
+    let sizes = sizes_of(transfers);
+    let expected = duration / interval(&sizes, transfers.load).0.max(1);
+    if expected > MOST_TRANSFERS {
+        let allowed = format!("what makes at most {MOST_TRANSFERS} transfers");
+        let value = format!("{}, which makes {expected} transfers", transfers.load);
+        return Err(invalid(&key("load"), value, allowed));
+    }
+    Ok(())
+}
+
+/// The distribution of a source's sizes.
+pub(crate) fn sizes_of(transfers: &TransfersFlow) -> Sizes {
+    let shape = f64::from(transfers.shape) / 1_000.0;
+    Sizes { min: transfers.min_size, max: transfers.max_size, shape }
+}
+
+fn check_requests(
+    key: &dyn Fn(&str) -> String,
+    requests: &RequestsFlow,
+) -> Result<(), ConfigError> {
+    within(&key("request"), requests.request, 1..=1 << 40)?;
+    within(&key("response"), requests.response, 1..=1 << 40)?;
+    match (requests.think, requests.every) {
+        (Some(think), None) => within(&key("think"), think, 1..=LONGEST),
+        (None, Some(every)) => within(&key("every"), every, 1_000..=LONGEST),
+        _ => Err(invalid(&key("think, every"), "both or neither", "exactly one of them")),
     }
 }
 

@@ -11,8 +11,14 @@ use serde::{Deserialize, Serialize};
 pub enum FlowConfig {
     /// A long-lived TCP transfer.
     Tcp(TcpFlow),
-    /// Constant-rate UDP.
+    /// UDP at a constant rate, or on and off by turns.
     Udp(UdpFlow),
+    /// Short TCP transfers that arrive at random.
+    Transfers(TransfersFlow),
+    /// Requests and responses over one TCP connection, which the receiver of the responses opens.
+    Requests(RequestsFlow),
+    /// A voice: equally spaced datagrams with RTP headers.
+    Voip(VoipFlow),
 }
 
 /// What flows of all kinds have.
@@ -101,13 +107,85 @@ flow_kind! {
 }
 
 flow_kind! {
-    /// Constant-rate UDP.
+    /// UDP at a constant rate, or on and off by turns.
     UdpFlow {
         /// Rate in bit/s, counted over whole frames without FCS.
         rate: u64,
         /// Size of each frame in bytes, Ethernet header included, FCS not.
         #[serde(default = "default_packet_size")]
         packet_size: u32,
+        /// How long it sends at that rate, ns; always if absent.
+        #[serde(default)]
+        on: Option<u64>,
+        /// How long it is silent then, ns; with `on`.
+        #[serde(default)]
+        off: Option<u64>,
+        /// Both are means of exponential distributions.
+        #[serde(default)]
+        exponential: bool,
+    }
+}
+
+flow_kind! {
+    /// Short TCP transfers: a Poisson process of arrivals, sizes of a bounded Pareto distribution.
+    /// Each is a flow of its own, numbered behind the configured ones in the order of arrival.
+    TransfersFlow {
+        /// Payload that they offer together, bit/s.
+        load: u64,
+        /// The smallest transfer, bytes.
+        min_size: u64,
+        /// The largest, bytes.
+        max_size: u64,
+        /// Shape of the distribution in thousandths: 1200 is 1.2.
+        #[serde(default = "default_shape")]
+        shape: u32,
+        /// The senders' congestion control.
+        #[serde(default)]
+        congestion_control: CongestionControlName,
+        /// Negotiate ECN (RFC 3168).
+        #[serde(default)]
+        ecn: bool,
+        /// Bursts of segmentation offload at the senders.
+        #[serde(default)]
+        segmentation_offload: SegmentationOffload,
+    }
+}
+
+flow_kind! {
+    /// Requests and responses: `from` answers what `to` asks.
+    RequestsFlow {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// Mean time from a response to the next request, ns, of exponential distribution.
+        #[serde(default)]
+        think: Option<u64>,
+        /// Time between requests, ns, at the same instants for all flows that start together; in
+        /// place of `think`.
+        #[serde(default)]
+        every: Option<u64>,
+        /// The congestion control of both ends.
+        #[serde(default)]
+        congestion_control: CongestionControlName,
+        /// Negotiate ECN (RFC 3168).
+        #[serde(default)]
+        ecn: bool,
+        /// Bursts of segmentation offload at the end that answers.
+        #[serde(default)]
+        segmentation_offload: SegmentationOffload,
+    }
+}
+
+flow_kind! {
+    /// A voice: equally spaced datagrams with RTP headers.
+    VoipFlow {
+        /// Bytes of voice in a datagram; 160 are 20 ms of G.711.
+        #[serde(default = "default_voice")]
+        payload: u32,
+        /// Time between two datagrams, ns.
+        #[serde(default = "default_voice_interval")]
+        interval: u64,
     }
 }
 
@@ -117,8 +195,23 @@ impl FlowConfig {
         match self {
             FlowConfig::Tcp(flow) => flow.common(),
             FlowConfig::Udp(flow) => flow.common(),
+            FlowConfig::Transfers(flow) => flow.common(),
+            FlowConfig::Requests(flow) => flow.common(),
+            FlowConfig::Voip(flow) => flow.common(),
         }
     }
+}
+
+fn default_shape() -> u32 {
+    1_200
+}
+
+fn default_voice() -> u32 {
+    160
+}
+
+fn default_voice_interval() -> u64 {
+    20_000_000
 }
 
 fn default_packet_size() -> u32 {

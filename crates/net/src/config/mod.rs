@@ -11,10 +11,11 @@ mod network;
 mod network_check;
 pub(crate) mod routes;
 
-pub(crate) use check::{invalid, within};
+pub(crate) use check::{invalid, sizes_of, within};
 pub use error::ConfigError;
 pub use flows::{
-    CongestionControlName, FlowConfig, IpVersion, SegmentationOffload, TcpFlow, UdpFlow,
+    CongestionControlName, FlowConfig, IpVersion, RequestsFlow, SegmentationOffload, TcpFlow,
+    TransfersFlow, UdpFlow, VoipFlow,
 };
 pub use network::{HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode};
 

@@ -120,7 +120,7 @@ fn offload_is_a_switch_or_a_number_of_segments_within_2_and_64() {
     };
     let offload = |value| match flow(value) {
         Ok(FlowConfig::Tcp(tcp)) => Ok(tcp.segmentation_offload),
-        Ok(FlowConfig::Udp(_)) => Err("a UDP flow".to_owned()),
+        Ok(_) => Err("not a TCP flow".to_owned()),
         Err(error) => Err(error),
     };
     assert_eq!(offload(json!(false)), Ok(SegmentationOffload::Off));

@@ -3,11 +3,13 @@
 //! A host turns segments and datagrams into frames and back. It must not know the links or the
 //! switch between it and its peer.
 
+mod exchange;
 mod tcp;
 mod udp;
 
+pub(crate) use exchange::{ExchangeSizes, Requester, Responder};
 pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
-pub(crate) use udp::{UdpSink, UdpSource};
+pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
 use crate::wire::{Frame, Transport};
@@ -21,6 +23,31 @@ pub(crate) enum Host {
     TcpServer(TcpServer),
     UdpSource(UdpSource),
     UdpSink(UdpSink),
+    Requester(Requester),
+    Responder(Responder),
+    /// Stands for a source of transfers, each of which has hosts of its own.
+    Idle,
+}
+
+/// A transfer, or a request with its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exchange {
+    /// Number within its flow.
+    pub(crate) number: u32,
+    /// Bytes of the transfer or the response.
+    pub(crate) size: u64,
+    /// When its connection was opened, or the request written.
+    pub(crate) started: Time,
+    /// When the last byte was there; zero if it is not.
+    pub(crate) finished: Time,
+}
+
+/// A voice's datagram that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    pub(crate) number: u32,
+    pub(crate) sent: Time,
+    pub(crate) received: Time,
 }
 
 /// What a flow's sender can tell at an instant.
@@ -44,7 +71,15 @@ impl Host {
             (Host::TcpServer(host), Transport::Tcp(segment)) => {
                 host.receive(now, frame.ports, segment)
             }
-            (Host::UdpSink(host), Transport::Udp(datagram)) => host.receive(frame.ports, datagram),
+            (Host::Requester(host), Transport::Tcp(segment)) => {
+                host.receive(now, frame.ports, segment)
+            }
+            (Host::Responder(host), Transport::Tcp(segment)) => {
+                host.receive(now, frame.ports, segment)
+            }
+            (Host::UdpSink(host), Transport::Udp(datagram)) => {
+                host.receive(now, frame.ports, datagram)
+            }
             _ => false,
         }
     }
@@ -55,7 +90,9 @@ impl Host {
             Host::TcpClient(host) => host.next_timer(),
             Host::TcpServer(host) => host.next_timer(),
             Host::UdpSource(host) => host.next_timer(),
-            Host::UdpSink(_) => None,
+            Host::Requester(host) => host.next_timer(),
+            Host::Responder(host) => host.next_timer(),
+            Host::UdpSink(_) | Host::Idle => None,
         }
     }
 
@@ -65,7 +102,9 @@ impl Host {
             Host::TcpClient(host) => host.poll_transmit(now, out),
             Host::TcpServer(host) => host.poll_transmit(now, out),
             Host::UdpSource(host) => host.poll_transmit(now, out),
-            Host::UdpSink(_) => None,
+            Host::Requester(host) => host.poll_transmit(now, out),
+            Host::Responder(host) => host.poll_transmit(now, out),
+            Host::UdpSink(_) | Host::Idle => None,
         }
     }
 
@@ -74,7 +113,10 @@ impl Host {
         match self {
             Host::TcpClient(host) => host.sample(now),
             Host::UdpSource(host) => host.sample(now),
-            Host::TcpServer(_) | Host::UdpSink(_) => SenderSample::default(),
+            Host::Responder(host) => host.sample(),
+            Host::TcpServer(_) | Host::UdpSink(_) | Host::Requester(_) | Host::Idle => {
+                SenderSample::default()
+            }
         }
     }
 
@@ -83,7 +125,34 @@ impl Host {
         match self {
             Host::TcpServer(host) => host.delivered(),
             Host::UdpSink(host) => host.delivered(),
-            Host::TcpClient(_) | Host::UdpSource(_) => 0,
+            Host::Requester(host) => host.delivered(),
+            Host::TcpClient(_) | Host::UdpSource(_) | Host::Responder(_) | Host::Idle => 0,
+        }
+    }
+
+    /// The transfer or response that the last frame completed.
+    pub(crate) fn take_exchange(&mut self) -> Option<Exchange> {
+        match self {
+            Host::TcpServer(host) => host.take_exchange(),
+            Host::Requester(host) => host.take_exchange(),
+            _ => None,
+        }
+    }
+
+    /// The transfer or request that is under way.
+    pub(crate) fn unfinished(&self) -> Option<Exchange> {
+        match self {
+            Host::TcpServer(host) => host.unfinished(),
+            Host::Requester(host) => host.unfinished(),
+            _ => None,
+        }
+    }
+
+    /// The datagram of a voice that the last frame was.
+    pub(crate) fn take_datagram(&mut self) -> Option<Datagram> {
+        match self {
+            Host::UdpSink(host) => host.take_datagram(),
+            _ => None,
         }
     }
 }

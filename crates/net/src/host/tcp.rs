@@ -1,6 +1,6 @@
 //! The two ends of a TCP transfer: a client that connects and writes, a server that reads.
 
-use super::SenderSample;
+use super::{Exchange, SenderSample};
 use crate::app::Bulk;
 use crate::report::FlowReport;
 use crate::tcp::{Connection, TcpConfig};
@@ -8,20 +8,20 @@ use crate::wire::{Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// A connection with its addresses.
-struct Socket {
-    connection: Connection,
+pub(super) struct Socket {
+    pub(super) connection: Connection,
     template: FrameTemplate,
     /// Ours and the peer's.
     ports: (u16, u16),
 }
 
 impl Socket {
-    fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
+    pub(super) fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
         let template = FrameTemplate::new(local, remote, Protocol::Tcp);
         Socket { connection, template, ports: (local.port, remote.port) }
     }
 
-    fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
         let mine = ports == (self.ports.1, self.ports.0);
         if mine {
             self.connection.receive(now, segment);
@@ -29,7 +29,7 @@ impl Socket {
         mine
     }
 
-    fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
         self.connection.advance(now);
         let segment = self.connection.poll_transmit(now)?;
         write_tcp(&mut self.template, self.ports, &segment, out);
@@ -37,11 +37,13 @@ impl Socket {
     }
 }
 
-/// The end that connects at `start`, writes until `stop` and closes.
+/// The end that connects at `start`, writes until `stop` or what there is, and closes.
 pub(crate) struct TcpClient {
     socket: Socket,
     config: TcpConfig,
     rate_cap: Option<u64>,
+    /// All that there is to send; without a limit if absent.
+    size: Option<u64>,
     start: Time,
     stop: Option<Time>,
     /// Absent until the connection is open.
@@ -56,6 +58,7 @@ pub(crate) struct ClientPlan {
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) rate_cap: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 impl TcpClient {
@@ -69,6 +72,7 @@ impl TcpClient {
             socket: Socket::new(Connection::closed(config.clone()), local, remote),
             config,
             rate_cap: plan.rate_cap,
+            size: plan.size,
             start: plan.start,
             stop: plan.stop,
             app: None,
@@ -115,6 +119,12 @@ impl TcpClient {
             self.closed |= self.stop.is_some_and(|stop| now >= stop);
             return;
         }
+        if let Some(size) = self.size {
+            connection.set_written(size);
+            connection.close();
+            self.closed = true;
+            return;
+        }
         let app = self.app.get_or_insert_with(|| Bulk::new(now, self.rate_cap));
         if self.stop.is_some_and(|stop| now >= stop) {
             if self.rate_cap.is_none() {
@@ -129,38 +139,60 @@ impl TcpClient {
     }
 
     pub(super) fn sample(&self, now: Time) -> SenderSample {
-        let sender = self.socket.connection.sender();
-        let statistics = sender.statistics();
-        SenderSample {
-            started: self.connected && now >= self.start,
-            cwnd: sender.window(),
-            ssthresh: sender.ssthresh(),
-            srtt: sender.rtt().srtt(),
-            in_flight: sender.in_flight(),
-            totals: FlowReport {
-                started: self.start.0,
-                delivered: 0,
-                segments: statistics.segments,
-                retransmits: statistics.retransmits,
-                timeouts: statistics.timeouts,
-                congestion_events: statistics.congestion_events,
-            },
-        }
+        let started = self.connected && now >= self.start;
+        sample_of(&self.socket.connection, started, self.start)
+    }
+}
+
+/// What the sending half of a connection tells.
+pub(super) fn sample_of(connection: &Connection, started: bool, start: Time) -> SenderSample {
+    let sender = connection.sender();
+    let statistics = sender.statistics();
+    SenderSample {
+        started,
+        cwnd: sender.window(),
+        ssthresh: sender.ssthresh(),
+        srtt: sender.rtt().srtt(),
+        in_flight: sender.in_flight(),
+        totals: FlowReport {
+            started: start.0,
+            delivered: 0,
+            segments: statistics.segments,
+            retransmits: statistics.retransmits,
+            timeouts: statistics.timeouts,
+            congestion_events: statistics.congestion_events,
+        },
     }
 }
 
 /// The end that listens and reads; it closes when it has read everything.
 pub(crate) struct TcpServer {
     socket: Socket,
+    /// What is to come in all and since when, of a transfer that is timed.
+    expected: Option<(u64, Time)>,
+    done: Option<Exchange>,
 }
 
 impl TcpServer {
-    pub(crate) fn new(config: TcpConfig, local: &Endpoint, remote: &Endpoint) -> TcpServer {
-        TcpServer { socket: Socket::new(Connection::listen(config), local, remote) }
+    /// `expected` is how much is to come and when the client begins, of a transfer that is timed.
+    pub(crate) fn new(
+        config: TcpConfig,
+        expected: Option<(u64, Time)>,
+        local: &Endpoint,
+        remote: &Endpoint,
+    ) -> TcpServer {
+        let socket = Socket::new(Connection::listen(config), local, remote);
+        TcpServer { socket, expected, done: None }
     }
 
     pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
         let mine = self.socket.receive(now, ports, segment);
+        if let Some((size, started)) = self.expected
+            && self.delivered() >= size
+        {
+            self.expected = None;
+            self.done = Some(Exchange { number: 0, size, started, finished: now });
+        }
         if self.socket.connection.receiver().is_finished() {
             self.socket.connection.close();
         }
@@ -177,5 +209,14 @@ impl TcpServer {
 
     pub(super) fn delivered(&self) -> u64 {
         self.socket.connection.receiver().delivered()
+    }
+
+    pub(super) fn take_exchange(&mut self) -> Option<Exchange> {
+        self.done.take()
+    }
+
+    pub(super) fn unfinished(&self) -> Option<Exchange> {
+        let (size, started) = self.expected?;
+        Some(Exchange { number: 0, size, started, finished: Time::ZERO })
     }
 }

@@ -1,14 +1,60 @@
-//! The two ends of a UDP flow: a source of datagrams at a constant rate, and a sink.
+//! The two ends of a UDP flow: a source of datagrams, and a sink.
+//!
+//! A voice is a source of equally spaced datagrams that carry RTP headers, by which its sink knows
+//! which of them arrived when.
 
-use super::SenderSample;
-use crate::app::ConstantRate;
+use super::{Datagram, SenderSample};
+use crate::app::{ConstantRate, OnOff};
 use crate::report::FlowReport;
-use crate::wire::{Ecn, Endpoint, FrameTemplate, Protocol, UDP_HEADER_LEN, UdpDatagram, write_udp};
+use crate::wire::{
+    Ecn, Endpoint, FrameTemplate, Protocol, RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram,
+    write_udp,
+};
 use sojourn_packet::{HeaderBytes, Time};
+
+/// When datagrams leave.
+pub(crate) enum UdpApp {
+    /// At one rate.
+    Constant(ConstantRate),
+    /// At one rate for a while, then not at all for a while.
+    OnOff(OnOff),
+    /// Equally spaced, with RTP headers; samples of one datagram.
+    Voice(ConstantRate, u32),
+}
+
+impl UdpApp {
+    fn next_departure(&self) -> Option<Time> {
+        match self {
+            UdpApp::Constant(app) | UdpApp::Voice(app, _) => app.next_departure(),
+            UdpApp::OnOff(app) => app.next_departure(),
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> bool {
+        match self {
+            UdpApp::Constant(app) | UdpApp::Voice(app, _) => app.poll(now),
+            UdpApp::OnOff(app) => app.poll(now),
+        }
+    }
+
+    fn sent(&self) -> u64 {
+        match self {
+            UdpApp::Constant(app) | UdpApp::Voice(app, _) => app.sent(),
+            UdpApp::OnOff(app) => app.sent(),
+        }
+    }
+
+    /// The header of the datagram that was sent last.
+    fn rtp(&self) -> Option<Rtp> {
+        let UdpApp::Voice(app, samples) = self else { return None };
+        let number = app.sent().saturating_sub(1) as u32;
+        Some(Rtp { sequence: number as u16, timestamp: number.wrapping_mul(*samples) })
+    }
+}
 
 /// The end that sends.
 pub(crate) struct UdpSource {
-    app: ConstantRate,
+    app: UdpApp,
     start: Time,
     template: FrameTemplate,
     ports: (u16, u16),
@@ -18,7 +64,7 @@ pub(crate) struct UdpSource {
 impl UdpSource {
     /// A source of frames of `frame` bytes.
     pub(crate) fn new(
-        app: ConstantRate,
+        app: UdpApp,
         start: Time,
         frame: u32,
         local: &Endpoint,
@@ -38,9 +84,10 @@ impl UdpSource {
         if !self.app.poll(now) {
             return None;
         }
-        let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct };
+        let rtp = self.app.rtp();
+        let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct, rtp };
         write_udp(&mut self.template, self.ports, &datagram, out);
-        Some(self.payload)
+        Some(self.payload - rtp.map_or(0, |_| RTP_HEADER_LEN as u32))
     }
 
     pub(super) fn sample(&self, now: Time) -> SenderSample {
@@ -62,22 +109,40 @@ pub(crate) struct UdpSink {
     /// Ours and the peer's.
     ports: (u16, u16),
     delivered: u64,
+    /// A voice's own schedule, and the number after the highest that came.
+    voice: Option<(ConstantRate, u64)>,
+    arrived: Option<Datagram>,
 }
 
 impl UdpSink {
-    pub(crate) fn new(local: &Endpoint, remote: &Endpoint) -> UdpSink {
-        UdpSink { ports: (local.port, remote.port), delivered: 0 }
+    /// `voice` is the source's schedule, if each of its datagrams is to be followed.
+    pub(crate) fn new(voice: Option<ConstantRate>, local: &Endpoint, remote: &Endpoint) -> UdpSink {
+        let voice = voice.map(|schedule| (schedule, 0));
+        UdpSink { ports: (local.port, remote.port), delivered: 0, voice, arrived: None }
     }
 
-    pub(super) fn receive(&mut self, ports: (u16, u16), datagram: &UdpDatagram) -> bool {
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), datagram: &UdpDatagram) -> bool {
         let mine = ports == (self.ports.1, self.ports.0);
-        if mine {
-            self.delivered += u64::from(datagram.payload);
+        if !mine {
+            return false;
         }
-        mine
+        self.delivered += u64::from(datagram.payload);
+        if let (Some((schedule, next)), Some(rtp)) = (&mut self.voice, datagram.rtp) {
+            // The number nearest to the one expected that has these low 16 bits.
+            let ahead = rtp.sequence.wrapping_sub(*next as u16) as i16;
+            let number = next.saturating_add_signed(i64::from(ahead));
+            *next = (*next).max(number + 1);
+            let sent = schedule.departure(number);
+            self.arrived = Some(Datagram { number: number as u32, sent, received: now });
+        }
+        true
     }
 
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    pub(super) fn take_datagram(&mut self) -> Option<Datagram> {
+        self.arrived.take()
     }
 }

@@ -25,26 +25,22 @@ impl Directory {
         Directory::ByHost(addresses.collect())
     }
 
-    /// The host that a frame is for, if it is one of that side.
+    /// The host that a frame is for, if it is one of that side. The two hosts of a flow are never
+    /// on the same side.
     pub(super) fn find(&self, packet: &Packet, side: u16, stations: &[Station]) -> Option<HostId> {
-        let host = match self {
+        let (flow, home) = match self {
             Directory::ByFlow => {
                 let (flow, net) = flow_of(destination(packet)?)?;
-                let home = if net == Role::Client { SENDING_SIDE } else { RECEIVING_SIDE };
-                // The client of a flow that runs backwards is behind the bottleneck.
-                let client = HostId::new(flow, Role::Client);
-                let is_client = stations.get(client.0 as usize)?.side == home;
-                if is_client { client } else { HostId::new(flow, Role::Server) }
+                (flow, if net == Role::Client { SENDING_SIDE } else { RECEIVING_SIDE })
             }
             Directory::ByHost(hosts) => {
                 let (address, ports) = addressee(packet)?;
-                let home = *hosts.get(&address)?;
-                let (flow, role) = flow_of_ports(ports)?;
-                let host = HostId::new(flow, role);
-                stations.get(host.0 as usize).filter(|station| station.side == home)?;
-                host
+                (flow_of_ports(ports)?, *hosts.get(&address)?)
             }
         };
-        stations.get(host.0 as usize).filter(|station| station.side == side).map(|_| host)
+        let first = 2 * flow as usize;
+        let pair = stations.get(first..first + 2)?;
+        let place = pair.iter().position(|station| station.side == home && home == side)?;
+        Some(HostId((first + place) as u32))
     }
 }

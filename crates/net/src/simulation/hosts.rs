@@ -1,12 +1,17 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
+use super::Station;
 use super::layout::{Layout, RECEIVING_SIDE, SENDING_SIDE};
-use super::{HostId, Station};
-use crate::app::ConstantRate;
-use crate::config::{FlowConfig, IpVersion, RunConfig};
-use crate::host::{ClientPlan, Host, TcpClient, TcpServer, UdpSink, UdpSource};
+use crate::app::{ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
+use crate::config::{
+    FlowConfig, IpVersion, RequestsFlow, RunConfig, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+};
+use crate::host::{
+    ClientPlan, ExchangeSizes, Host, Requester, Responder, TcpClient, TcpServer, UdpApp, UdpSink,
+    UdpSource,
+};
 use crate::tcp::TcpConfig;
-use crate::wire::{Endpoints, MTU, Role, endpoints_of_hosts, flow_endpoints};
+use crate::wire::{Endpoint, Endpoints, MTU, endpoints_of_hosts, flow_endpoints};
 use oorandom::Rand64;
 use sojourn_packet::{Bytes, Time};
 
@@ -16,42 +21,58 @@ const START_JITTER: Time = Time::from_millis(10);
 /// IP and TCP headers without options.
 const IPV4_TCP: u32 = 40;
 const IPV6_TCP: u32 = 60;
+/// Ethernet, UDP and RTP headers.
+const VOICE_HEADERS: u32 = 14 + 8 + 12;
+/// Samples of G.711 in a second; each is a byte.
+const SAMPLES: u64 = 8_000;
 
-/// All hosts, in the order of [`HostId`].
+/// All hosts of the configured flows, in the order of [`HostId`](super::HostId).
 pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<Station> {
     let mut stations = Vec::with_capacity(2 * config.flows.len());
     for (flow, settings) in (0..).zip(&config.flows) {
-        let common = settings.common();
         let place = Place::of(layout, flow, settings);
-        let (client, server) = hosts(config.seed, flow, settings, &place.ends);
-        let forward = common.rtt / 2;
-        let backward = common.rtt - forward;
-        for (role, host, side, delay) in [
-            (Role::Client, client, place.client, backward),
-            (Role::Server, server, place.server, forward),
-        ] {
-            debug_assert_eq!(HostId::new(flow, role).0 as usize, stations.len());
-            stations.push(Station { host, side, delay: Time(delay), timer: Time::MAX });
-        }
+        let ends = &place.ends;
+        let numbers = Numbers::of(config.seed, flow);
+        let hosts = match settings {
+            FlowConfig::Tcp(tcp) => bulk(tcp, numbers, ends),
+            FlowConfig::Udp(udp) => datagrams(udp, numbers, config.seed, flow, ends),
+            FlowConfig::Transfers(_) => (Host::Idle, Host::Idle),
+            FlowConfig::Requests(requests) => exchange(requests, numbers, config.seed, flow, ends),
+            FlowConfig::Voip(voip) => voice(voip, numbers, ends),
+        };
+        stations.extend(place.stations(hosts));
     }
     stations
 }
 
 /// Where a flow's two hosts are attached, and their addresses.
-struct Place {
+pub(super) struct Place {
+    /// The side of the first host, whose data it is.
     client: u16,
     server: u16,
-    ends: Endpoints,
+    /// Delays from the last link to the first host and to the second.
+    backward: Time,
+    forward: Time,
+    pub(super) ends: Endpoints,
 }
 
 impl Place {
-    fn of(layout: &Layout, flow: u32, settings: &FlowConfig) -> Place {
+    /// The two hosts as the simulation keeps them.
+    pub(super) fn stations(&self, hosts: (Host, Host)) -> [Station; 2] {
+        let station = |host, side, delay| Station { host, side, delay, timer: Time::MAX };
+        [station(hosts.0, self.client, self.backward), station(hosts.1, self.server, self.forward)]
+    }
+
+    pub(super) fn of(layout: &Layout, flow: u32, settings: &FlowConfig) -> Place {
         let common = settings.common();
+        let forward = Time(common.rtt / 2);
+        let backward = Time(common.rtt) - forward;
+        let place = |client, server, ends| Place { client, server, backward, forward, ends };
         if layout.hosts.is_empty() {
             let ends = flow_endpoints(flow, common.ip_version);
             return match common.reverse {
-                false => Place { client: SENDING_SIDE, server: RECEIVING_SIDE, ends },
-                true => Place { client: RECEIVING_SIDE, server: SENDING_SIDE, ends: ends.turned() },
+                false => place(SENDING_SIDE, RECEIVING_SIDE, ends),
+                true => place(RECEIVING_SIDE, SENDING_SIDE, ends.turned()),
             };
         }
         // The configuration was checked: the names are there.
@@ -61,45 +82,186 @@ impl Place {
         let (from, to) = (find(common.from), find(common.to));
         let address = |host: usize| (layout.hosts[host].ipv4, layout.hosts[host].ipv6);
         let ends = endpoints_of_hosts(flow, common.ip_version, address(from), address(to));
-        Place { client: from as u16, server: to as u16, ends }
+        place(from as u16, to as u16, ends)
     }
 }
 
-/// The two hosts of a flow. Each flow draws from a generator of its own (PCG, numbered by flow), so
-/// that adding a flow leaves the others as they were.
-fn hosts(seed: u64, flow: u32, settings: &FlowConfig, ends: &Endpoints) -> (Host, Host) {
-    let mut random = Rand64::new_inc(u128::from(seed), u128::from(flow));
-    let common = settings.common();
-    let start = Time(common.start + random.rand_range(0..START_JITTER.0));
-    let stop = common.stop.map(Time);
+/// What a flow draws at first: its start, and the numbers that its connection begins with. Each
+/// flow draws from a generator of its own (PCG, numbered by flow), so that adding a flow leaves the
+/// others as they were.
+struct Numbers {
+    jitter: Time,
+    random: Rand64,
+}
+
+impl Numbers {
+    fn of(seed: u64, flow: u32) -> Numbers {
+        let mut random = Rand64::new_inc(u128::from(seed), u128::from(flow));
+        let jitter = Time(random.rand_range(0..START_JITTER.0));
+        Numbers { jitter, random }
+    }
+
+    /// The sequence number and the timestamp that an end begins with.
+    fn end(&mut self) -> (u32, u32) {
+        (self.random.rand_u64() as u32, self.random.rand_u64() as u32)
+    }
+}
+
+/// The settings of a TCP end, but for what is drawn.
+fn tcp_config(ip_version: IpVersion, (sequence, offset): (u32, u32)) -> TcpConfig {
+    let headers = match ip_version {
+        IpVersion::V4 => IPV4_TCP,
+        IpVersion::V6 => IPV6_TCP,
+    };
+    TcpConfig {
+        mss: (MTU - headers) as u16,
+        initial_sequence: sequence,
+        timestamp_offset: offset,
+        ..TcpConfig::default()
+    }
+}
+
+/// A long-lived transfer.
+fn bulk(tcp: &TcpFlow, mut numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
+    let mut end = || TcpConfig {
+        ecn: tcp.ecn,
+        congestion_control: tcp.congestion_control,
+        segmentation_offload: tcp.segmentation_offload,
+        ..tcp_config(tcp.ip_version, numbers.end())
+    };
+    let (client, server) = (end(), end());
+    let plan = ClientPlan {
+        start: Time(tcp.start) + numbers.jitter,
+        stop: tcp.stop.map(Time),
+        rate_cap: tcp.rate_cap,
+        size: None,
+    };
+    transfer(plan, client, server, ends)
+}
+
+fn transfer(
+    plan: ClientPlan,
+    client: TcpConfig,
+    server: TcpConfig,
+    ends: &Endpoints,
+) -> (Host, Host) {
+    let expected = plan.size.map(|size| (size, plan.start));
+    (
+        Host::TcpClient(TcpClient::new(client, plan, &ends.client, &ends.server)),
+        Host::TcpServer(TcpServer::new(server, expected, &ends.server, &ends.client)),
+    )
+}
+
+/// One of the transfers that arrive at random: `size` bytes from `start` on.
+pub(super) fn short_transfer(
+    settings: &TransfersFlow,
+    (start, size): (Time, u64),
+    seed: u64,
+    flow: u32,
+    ends: &Endpoints,
+) -> (Host, Host) {
+    let mut draws = Draws::new(seed, flow, Purpose::Start);
+    let mut end = || TcpConfig {
+        ecn: settings.ecn,
+        congestion_control: settings.congestion_control,
+        segmentation_offload: settings.segmentation_offload,
+        ..tcp_config(settings.ip_version, (draws.word(), draws.word()))
+    };
+    let (client, server) = (end(), end());
+    let plan = ClientPlan { start, stop: None, rate_cap: None, size: Some(size) };
+    transfer(plan, client, server, ends)
+}
+
+/// Datagrams at a constant rate, or on and off by turns.
+fn datagrams(
+    udp: &UdpFlow,
+    numbers: Numbers,
+    seed: u64,
+    flow: u32,
+    ends: &Endpoints,
+) -> (Host, Host) {
+    let start = Time(udp.start) + numbers.jitter;
+    let stop = udp.stop.map(Time);
+    let frame = Bytes(u64::from(udp.packet_size));
+    let app = match (udp.on, udp.off) {
+        (Some(on), Some(off)) => {
+            let spans = Spans { on: Time(on), off: Time(off), exponential: udp.exponential };
+            let draws = Draws::new(seed, flow, Purpose::Traffic);
+            UdpApp::OnOff(OnOff::new((start, stop), udp.rate, frame, spans, draws))
+        }
+        _ => UdpApp::Constant(ConstantRate::new(start, stop, udp.rate, frame)),
+    };
     let Endpoints { client, server } = ends;
-    match settings {
-        FlowConfig::Tcp(tcp) => {
-            let headers = match tcp.ip_version {
-                IpVersion::V4 => IPV4_TCP,
-                IpVersion::V6 => IPV6_TCP,
-            };
-            let mut end = || TcpConfig {
-                mss: (MTU - headers) as u16,
-                ecn: tcp.ecn,
-                congestion_control: tcp.congestion_control,
-                segmentation_offload: tcp.segmentation_offload,
-                initial_sequence: random.rand_u64() as u32,
-                timestamp_offset: random.rand_u64() as u32,
-                ..TcpConfig::default()
-            };
-            let plan = ClientPlan { start, stop, rate_cap: tcp.rate_cap };
-            (
-                Host::TcpClient(TcpClient::new(end(), plan, client, server)),
-                Host::TcpServer(TcpServer::new(end(), server, client)),
-            )
+    (
+        Host::UdpSource(UdpSource::new(app, start, udp.packet_size, client, server)),
+        Host::UdpSink(UdpSink::new(None, server, client)),
+    )
+}
+
+/// A voice.
+fn voice(voip: &VoipFlow, numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
+    let start = Time(voip.start) + numbers.jitter;
+    let source = ConstantRate::spaced(start, voip.stop.map(Time), Time(voip.interval));
+    let headers = match voip.ip_version {
+        IpVersion::V4 => VOICE_HEADERS + 20,
+        IpVersion::V6 => VOICE_HEADERS + 40,
+    };
+    let samples = (voip.interval * SAMPLES / 1_000_000_000) as u32;
+    let app = UdpApp::Voice(source.clone(), samples);
+    let Endpoints { client, server } = ends;
+    (
+        Host::UdpSource(UdpSource::new(app, start, headers + voip.payload, client, server)),
+        Host::UdpSink(UdpSink::new(Some(source), server, client)),
+    )
+}
+
+/// Requests and responses. The end that answers is the flow's first, since the bulk of the data is
+/// its; the other one opens the connection.
+fn exchange(
+    settings: &RequestsFlow,
+    mut numbers: Numbers,
+    seed: u64,
+    flow: u32,
+    ends: &Endpoints,
+) -> (Host, Host) {
+    let mut end = || TcpConfig {
+        ecn: settings.ecn,
+        congestion_control: settings.congestion_control,
+        segmentation_offload: settings.segmentation_offload,
+        ..tcp_config(settings.ip_version, numbers.end())
+    };
+    let (asks, answers) = (end(), end());
+    let opens = Time(settings.start) + numbers.jitter;
+    let stop = settings.stop.map(Time);
+    let draws = Draws::new(seed, flow, Purpose::Traffic);
+    let questions = match (settings.every, settings.think) {
+        // At the same instants for all that start together, and after the handshake.
+        (Some(every), _) => {
+            let first = Time(settings.start + every);
+            Questions::new((first, stop), Pace::Every(Time(every)), draws)
         }
-        FlowConfig::Udp(udp) => {
-            let app = ConstantRate::new(start, stop, udp.rate, Bytes(u64::from(udp.packet_size)));
-            (
-                Host::UdpSource(UdpSource::new(app, start, udp.packet_size, client, server)),
-                Host::UdpSink(UdpSink::new(server, client)),
-            )
+        (None, think) => {
+            let mean = Time(think.unwrap_or_default());
+            Questions::new((opens, stop), Pace::Think(mean), draws)
         }
+    };
+    let sizes = ExchangeSizes { request: settings.request, response: settings.response };
+    let ExchangeEnds { asker, answerer } = ExchangeEnds::of(ends);
+    (
+        Host::Responder(Responder::new(answers, opens, sizes, (&answerer, &asker))),
+        Host::Requester(Requester::new(asks, opens, sizes, questions, (&asker, &answerer))),
+    )
+}
+
+/// Addresses and ports of an exchange: the flow's first host, which answers, listens.
+struct ExchangeEnds {
+    asker: Endpoint,
+    answerer: Endpoint,
+}
+
+impl ExchangeEnds {
+    fn of(ends: &Endpoints) -> ExchangeEnds {
+        let turned = ends.turned();
+        ExchangeEnds { asker: turned.client, answerer: turned.server }
     }
 }

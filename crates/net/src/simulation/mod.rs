@@ -14,14 +14,15 @@ mod layout;
 mod records;
 mod slab;
 mod switches;
+mod transfers;
 
 use crate::config::{ConfigError, RunConfig};
 use crate::event::EventQueue;
 use crate::host::Host;
 use crate::link::Link;
-use crate::records::{CapturedFrame, FlowRows, PacketRows};
+use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::{Role, read_frame};
+use crate::wire::read_frame;
 use changes::Change;
 use directory::Directory;
 use layout::End;
@@ -29,6 +30,7 @@ use slab::{PacketSlab, Slot};
 use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
 use sojourn_targets::DataPlane;
+use transfers::Transfers;
 
 /// The port of the senders.
 pub(crate) const SENDERS: PortId = PortId(1);
@@ -52,17 +54,15 @@ enum Event {
     Sample,
     /// Something changes: the next of the schedule.
     Change,
+    /// A transfer begins: the next of those that arrive at random.
+    Arrival,
 }
 
-/// Index of a host: twice the flow, plus one for the server.
+/// Index of a host: twice the flow, plus one for the end that receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HostId(u32);
 
 impl HostId {
-    fn new(flow: u32, role: Role) -> HostId {
-        HostId(2 * flow + u32::from(role == Role::Server))
-    }
-
     fn flow(self) -> u32 {
         self.0 / 2
     }
@@ -143,6 +143,9 @@ pub struct Simulation {
     /// Packet rows that wait, at all bottlenecks.
     rows: usize,
     flows: FlowRows,
+    exchanges: ExchangeRows,
+    datagrams: DatagramRows,
+    transfers: Transfers,
     capture: Vec<CapturedFrame>,
 }
 
@@ -180,6 +183,9 @@ impl Simulation {
             counters: Counters::default(),
             rows: 0,
             flows: FlowRows::default(),
+            exchanges: ExchangeRows::default(),
+            datagrams: DatagramRows::default(),
+            transfers: Transfers::new(&config, &layout),
             capture: Vec::new(),
         };
         for host in 0..run.stations.len() as u32 {
@@ -187,6 +193,7 @@ impl Simulation {
         }
         run.events.push(SAMPLE_INTERVAL, Event::Sample);
         run.schedule_change();
+        run.schedule_arrival();
         Ok(run)
     }
 
@@ -199,7 +206,10 @@ impl Simulation {
             let (timer, due) = self.next_switch();
             if event.min(timer) > end {
                 self.now = self.now.max(end);
-                self.finished = self.now >= self.duration;
+                if self.now >= self.duration && !self.finished {
+                    self.finished = true;
+                    self.record_unfinished();
+                }
                 return;
             }
             self.counters.events += 1;
@@ -247,6 +257,7 @@ impl Simulation {
                 self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
             }
             Event::Change => self.change(),
+            Event::Arrival => self.begin_transfers(),
         }
     }
 
@@ -294,6 +305,8 @@ impl Simulation {
                 if !station.host.receive(self.now, &frame) {
                     self.counters.stray += 1;
                 }
+                let (done, arrived) = (station.host.take_exchange(), station.host.take_datagram());
+                self.record_delivery(host, done, arrived);
                 self.serve(host);
             }
         }
@@ -370,6 +383,16 @@ impl Simulation {
         std::mem::take(&mut self.flows)
     }
 
+    /// Hands over the transfers and requests that wait.
+    pub fn take_exchanges(&mut self) -> ExchangeRows {
+        std::mem::take(&mut self.exchanges)
+    }
+
+    /// Hands over the datagrams of voices that wait.
+    pub fn take_datagrams(&mut self) -> DatagramRows {
+        std::mem::take(&mut self.datagrams)
+    }
+
     /// Hands over the captured frames that wait; none unless `capture` is set.
     pub fn take_capture(&mut self) -> Vec<CapturedFrame> {
         std::mem::take(&mut self.capture)
@@ -403,3 +426,5 @@ impl Wire {
 mod network_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traffic_tests;

@@ -1,7 +1,8 @@
 //! What a run writes down: rows from the switch's observations, samples of flows, the report.
 
 use super::layout::End;
-use super::{Bottleneck, RECIRCULATION, Simulation};
+use super::{Bottleneck, HostId, RECIRCULATION, Simulation};
+use crate::host::{Datagram, Exchange};
 use crate::records::{CapturePoint, CapturedFrame, Verdict};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_switch::{
@@ -51,7 +52,9 @@ impl Simulation {
 
     /// One row per flow that has started.
     pub(super) fn sample(&mut self) {
-        for (flow, pair) in (0..).zip(self.stations.chunks_exact(2)) {
+        // Transfers are too many and too short to be sampled.
+        let configured = &self.stations[..2 * self.transfers.first() as usize];
+        for (flow, pair) in (0..).zip(configured.chunks_exact(2)) {
             let sample = pair[0].host.sample(self.now);
             if !sample.started {
                 continue;
@@ -65,6 +68,45 @@ impl Simulation {
             rows.delivered.push(pair[1].host.delivered());
             rows.retransmits.push(sample.totals.retransmits);
             rows.in_flight.push(u32::try_from(sample.in_flight).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Writes down what a frame completed at its host.
+    pub(super) fn record_delivery(
+        &mut self,
+        host: HostId,
+        done: Option<Exchange>,
+        arrived: Option<Datagram>,
+    ) {
+        let flow = host.flow();
+        if let Some(done) = done {
+            self.record_exchange(flow, &done);
+        }
+        if let Some(arrived) = arrived {
+            let rows = &mut self.datagrams;
+            rows.flow.push(flow);
+            rows.number.push(arrived.number);
+            rows.sent.push(arrived.sent.0);
+            rows.received.push(arrived.received.0);
+        }
+    }
+
+    fn record_exchange(&mut self, flow: u32, exchange: &Exchange) {
+        let rows = &mut self.exchanges;
+        rows.flow.push(flow);
+        rows.source.push(self.transfers.source(flow));
+        rows.number.push(exchange.number);
+        rows.size.push(exchange.size);
+        rows.started.push(exchange.started.0);
+        rows.finished.push(exchange.finished.0);
+    }
+
+    /// Writes down what the end of the run cuts short.
+    pub(super) fn record_unfinished(&mut self) {
+        for host in 0..self.stations.len() {
+            if let Some(exchange) = self.stations[host].host.unfinished() {
+                self.record_exchange(HostId(host as u32).flow(), &exchange);
+            }
         }
     }
 
@@ -133,7 +175,23 @@ impl Simulation {
             delivered: pair[1].host.delivered(),
             ..pair[0].host.sample(self.now).totals
         };
-        self.stations.chunks_exact(2).map(report).collect()
+        let configured = 2 * self.transfers.first() as usize;
+        let (own, transfers) = self.stations.split_at(configured);
+        let mut reports: Vec<FlowReport> = own.chunks_exact(2).map(report).collect();
+        // A source of transfers is told as all of them together.
+        for (pair, flow) in transfers.chunks_exact(2).zip(self.transfers.first()..) {
+            let (source, one) = (self.transfers.source(flow), report(pair));
+            let sum = &mut reports[source as usize];
+            if sum.segments == 0 {
+                sum.started = one.started;
+            }
+            sum.delivered += one.delivered;
+            sum.segments += one.segments;
+            sum.retransmits += one.retransmits;
+            sum.timeouts += one.timeouts;
+            sum.congestion_events += one.congestion_events;
+        }
+        reports
     }
 }
 

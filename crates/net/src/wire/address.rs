@@ -84,15 +84,12 @@ pub fn endpoints_of_hosts(
     }
 }
 
-/// The flow and the role of the host that a frame with these ports, source and destination, is for.
-pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<(u32, Role)> {
-    let (client, server, role) = match destination < EPHEMERAL.0 {
-        true => (source, destination, Role::Server),
-        false => (destination, source, Role::Client),
-    };
+/// The flow that a frame with these ports, source and destination, belongs to.
+pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<u32> {
+    let (client, server) = (source.max(destination), source.min(destination));
     let (low, high) = (client.checked_sub(EPHEMERAL.0)?, server.checked_sub(SERVER_PORT)?);
     let low = Some(u32::from(low)).filter(|low| *low < EPHEMERAL.1)?;
-    Some((u32::from(high) * EPHEMERAL.1 + low, role))
+    Some(u32::from(high) * EPHEMERAL.1 + low)
 }
 
 /// The two ends of flow `flow`.
@@ -159,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn between_named_hosts_the_ports_tell_flow_and_direction() {
+    fn between_named_hosts_the_ports_tell_the_flow() {
         let host = |last: u8| {
             let six = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(last));
             (Ipv4Addr::new(10, 0, 1, last), six)
@@ -167,8 +164,8 @@ mod tests {
         for flow in [0, 1, 28_231, 28_232, 500_000] {
             let ends = endpoints_of_hosts(flow, IpVersion::V4, host(1), host(2));
             let (client, server) = (ends.client.port, ends.server.port);
-            assert_eq!(flow_of_ports((client, server)), Some((flow, Role::Server)));
-            assert_eq!(flow_of_ports((server, client)), Some((flow, Role::Client)));
+            assert_eq!(flow_of_ports((client, server)), Some(flow));
+            assert_eq!(flow_of_ports((server, client)), Some(flow));
         }
         assert_eq!(flow_of_ports((53, 53)), None);
     }

@@ -20,7 +20,7 @@ pub use frame::{Frame, Transport, WireError, addressee, destination, read_frame}
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{SackBlocks, TcpOptions, Timestamps};
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};
-pub use udp::{UDP_HEADER_LEN, UdpDatagram, write_udp};
+pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
 /// Bytes of an Ethernet header without a VLAN tag.
 pub const ETHERNET_HEADER_LEN: usize = 14;

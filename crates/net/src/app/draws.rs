@@ -1,0 +1,144 @@
+//! Random numbers of one flow, and the distributions that traffic is drawn from.
+//!
+//! Every flow of every seed has a stream of its own: the two are mixed, so that neighbours among
+//! flows and seeds have nothing in common. The logarithms and powers are computed by `libm` in
+//! software, so that they are the same bits on every machine.
+
+use oorandom::Rand64;
+use sojourn_packet::Time;
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Draws(Rand64);
+
+/// What a stream is for; one flow may need several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// When it starts, and the numbers that its connection begins with.
+    Start,
+    /// Its traffic.
+    Traffic,
+}
+
+impl Draws {
+    /// The stream of a flow under a seed.
+    pub(crate) fn new(seed: u64, flow: u32, purpose: Purpose) -> Draws {
+        // Added behind the first mixing, which parts the two: they are not interchangeable.
+        let state = mix(mix(seed).wrapping_add(u64::from(flow) << 8 | purpose as u64));
+        Draws(Rand64::new(u128::from(state) << 64 | u128::from(mix(state))))
+    }
+
+    /// Any 32 bits.
+    pub(crate) fn word(&mut self) -> u32 {
+        (self.0.rand_u64() >> 32) as u32
+    }
+
+    /// More than zero, at most one.
+    fn unit(&mut self) -> f64 {
+        1.0 - self.0.rand_float()
+    }
+
+    /// A span of exponential distribution with that mean.
+    pub(crate) fn exponential(&mut self, mean: Time) -> Time {
+        Time((-libm::log(self.unit()) * mean.0 as f64) as u64)
+    }
+
+    /// A size of a bounded Pareto distribution.
+    pub(crate) fn size(&mut self, sizes: &Sizes) -> u64 {
+        let (low, high) = (sizes.min as f64, sizes.max as f64);
+        let cut = 1.0 - libm::pow(low / high, sizes.shape);
+        let drawn = low / libm::pow(1.0 - (1.0 - self.unit()) * cut, 1.0 / sizes.shape);
+        (drawn as u64).clamp(sizes.min, sizes.max)
+    }
+}
+
+/// A bounded Pareto distribution of sizes in bytes: many small ones, few large ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sizes {
+    /// The smallest.
+    pub(crate) min: u64,
+    /// The largest.
+    pub(crate) max: u64,
+    /// The shape, alpha: the smaller, the heavier the tail.
+    pub(crate) shape: f64,
+}
+
+impl Sizes {
+    /// The mean size in bytes.
+    pub(crate) fn mean(&self) -> f64 {
+        let (low, high, shape) = (self.min as f64, self.max as f64, self.shape);
+        if self.min == self.max {
+            return low;
+        }
+        let cut = 1.0 - libm::pow(low / high, shape);
+        if (shape - 1.0).abs() < 1e-9 {
+            return low / cut * libm::log(high / low);
+        }
+        let tail = 1.0 - libm::pow(low / high, shape - 1.0);
+        low * shape / (shape - 1.0) * tail / cut
+    }
+}
+
+/// A bijection of 64-bit words in which each bit depends on all others: the finaliser of SplitMix64
+/// (Steele, Lea and Flood 2014).
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(flow: u32) -> Draws {
+        Draws::new(1, flow, Purpose::Traffic)
+    }
+
+    #[test]
+    fn exponential_spans_have_their_mean_and_the_spread_of_the_distribution() {
+        let (mut draws, mean) = (draws(3), Time::from_millis(20));
+        let spans: Vec<f64> = (0..20_000).map(|_| draws.exponential(mean).0 as f64).collect();
+        let average = spans.iter().sum::<f64>() / 20_000.0;
+        let variance = spans.iter().map(|s| (s - average) * (s - average)).sum::<f64>() / 20_000.0;
+        // Of an exponential distribution the standard deviation is the mean.
+        assert!((average / 20e6 - 1.0).abs() < 0.03, "{average}");
+        assert!((variance.sqrt() / 20e6 - 1.0).abs() < 0.05, "{variance}");
+    }
+
+    #[test]
+    fn sizes_stay_within_their_bounds_and_have_the_mean_of_the_formula() {
+        for shape in [0.8, 1.0, 1.2, 2.5] {
+            let sizes = Sizes { min: 2_000, max: 1_000_000, shape };
+            let mut draws = draws(9);
+            let drawn: Vec<u64> = (0..100_000).map(|_| draws.size(&sizes)).collect();
+            assert!(drawn.iter().all(|size| (2_000..=1_000_000).contains(size)));
+            let mean = drawn.iter().sum::<u64>() as f64 / 100_000.0;
+            assert!((mean / sizes.mean() - 1.0).abs() < 0.05, "{shape}: {mean} {}", sizes.mean());
+            // Half of them are below the median of the formula.
+            let cut = 1.0 - (2_000.0f64 / 1_000_000.0).powf(shape);
+            let median = (2_000.0 / (1.0 - 0.5 * cut).powf(1.0 / shape)) as u64;
+            let below = drawn.iter().filter(|size| **size <= median).count();
+            assert!((49_000..=51_000).contains(&below), "{shape}: {below}");
+        }
+    }
+
+    #[test]
+    fn one_size_is_drawn_as_it_is() {
+        let sizes = Sizes { min: 5_000, max: 5_000, shape: 1.2 };
+        assert_eq!((draws(1).size(&sizes), sizes.mean()), (5_000, 5_000.0));
+    }
+
+    #[test]
+    fn neighbouring_flows_and_seeds_have_streams_of_their_own() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..50 {
+            for flow in 0..50 {
+                for purpose in [Purpose::Start, Purpose::Traffic] {
+                    assert!(seen.insert(Draws::new(seed, flow, purpose).0.rand_u64()));
+                }
+            }
+        }
+    }
+}

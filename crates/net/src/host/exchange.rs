@@ -1,0 +1,143 @@
+//! Request and response over one connection: a client that asks, a server that answers.
+//!
+//! The client opens the connection and keeps it. Stands on sockets and on when questions are asked;
+//! what is between the two hosts is not known here.
+
+use super::tcp::{Socket, sample_of};
+use super::{Exchange, SenderSample};
+use crate::app::Questions;
+use crate::tcp::{Connection, TcpConfig};
+use crate::wire::{Endpoint, TcpSegment};
+use sojourn_packet::{HeaderBytes, Time};
+
+/// How much a request and its response have, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExchangeSizes {
+    pub(crate) request: u64,
+    pub(crate) response: u64,
+}
+
+/// The end that asks.
+pub(crate) struct Requester {
+    socket: Socket,
+    config: TcpConfig,
+    /// When it connects.
+    start: Time,
+    sizes: ExchangeSizes,
+    questions: Questions,
+    connected: bool,
+    asked: u64,
+    answered: u64,
+    done: Option<Exchange>,
+}
+
+impl Requester {
+    pub(crate) fn new(
+        config: TcpConfig,
+        start: Time,
+        sizes: ExchangeSizes,
+        questions: Questions,
+        (local, remote): (&Endpoint, &Endpoint),
+    ) -> Requester {
+        Requester {
+            socket: Socket::new(Connection::closed(config.clone()), local, remote),
+            config,
+            start,
+            sizes,
+            questions,
+            connected: false,
+            asked: 0,
+            answered: 0,
+            done: None,
+        }
+    }
+
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+        let mine = self.socket.receive(now, ports, segment);
+        if self.delivered() >= self.sizes.response * (self.answered + 1)
+            && let Some((number, started)) = self.questions.answered(now)
+        {
+            self.answered += 1;
+            let size = self.sizes.response;
+            self.done = Some(Exchange { number, size, started, finished: now });
+        }
+        mine
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        if !self.connected {
+            return Some(self.start);
+        }
+        // Before the connection is open nothing can be asked; what opens it looks again.
+        let established = self.socket.connection.is_established();
+        let question = self.questions.next().filter(|_| established);
+        [self.socket.connection.next_timer(), question].into_iter().flatten().min()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+        if now < self.start {
+            return None;
+        }
+        if !self.connected {
+            self.socket.connection = Connection::connect(self.config.clone());
+            self.connected = true;
+        }
+        if self.socket.connection.is_established() && self.questions.ask(now) {
+            self.asked += 1;
+            self.socket.connection.set_written(self.asked * self.sizes.request);
+        }
+        self.socket.poll_transmit(now, out)
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.socket.connection.receiver().delivered()
+    }
+
+    pub(super) fn take_exchange(&mut self) -> Option<Exchange> {
+        self.done.take()
+    }
+
+    pub(super) fn unfinished(&self) -> Option<Exchange> {
+        let (number, started) = self.questions.outstanding()?;
+        Some(Exchange { number, size: self.sizes.response, started, finished: Time::ZERO })
+    }
+}
+
+/// The end that answers.
+pub(crate) struct Responder {
+    socket: Socket,
+    start: Time,
+    sizes: ExchangeSizes,
+}
+
+impl Responder {
+    pub(crate) fn new(
+        config: TcpConfig,
+        start: Time,
+        sizes: ExchangeSizes,
+        (local, remote): (&Endpoint, &Endpoint),
+    ) -> Responder {
+        Responder { socket: Socket::new(Connection::listen(config), local, remote), start, sizes }
+    }
+
+    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+        let mine = self.socket.receive(now, ports, segment);
+        let connection = &mut self.socket.connection;
+        let asked = connection.receiver().delivered() / self.sizes.request;
+        connection.set_written(asked * self.sizes.response);
+        mine
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        self.socket.connection.next_timer()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+        self.socket.poll_transmit(now, out)
+    }
+
+    pub(super) fn sample(&self) -> SenderSample {
+        let connection = &self.socket.connection;
+        sample_of(connection, connection.is_established(), self.start)
+    }
+}

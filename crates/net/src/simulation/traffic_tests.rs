@@ -1,0 +1,140 @@
+//! Runs of traffic beyond long flows, held against what can be computed by hand.
+
+use super::*;
+use serde_json::{Value, json};
+
+const MS: u64 = 1_000_000;
+
+fn run(rate: u64, seconds: u64, flows: &[Value]) -> Simulation {
+    let config = json!({
+        "duration": seconds * 1_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
+        "switch": {"rate": rate}, "flows": flows,
+    });
+    let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
+    let mut run = Simulation::new(config, None).expect("a valid configuration");
+    run.advance(Time::MAX, usize::MAX);
+    assert!(run.finished());
+    assert_eq!((run.report().stray_frames, run.report().malformed_frames), (0, 0));
+    run
+}
+
+fn transfers(load: u64, size: u64) -> Value {
+    json!({"kind": "transfers", "load": load, "min_size": size, "max_size": size, "rtt": 20 * MS})
+}
+
+#[test]
+fn a_transfer_alone_takes_a_round_trip_to_connect_and_one_way_for_its_first_window() {
+    // Ten segments are the first window; one transfer each 2 s on average is alone.
+    let mut run = run(1_000_000_000, 60, &[transfers(58_000, 14_480)]);
+    let rows = run.take_exchanges();
+    assert!((15..=50).contains(&rows.flow.len()), "{}", rows.flow.len());
+    for (started, finished) in rows.started.iter().zip(&rows.finished) {
+        let took = finished - started;
+        // SYN, SYN-ACK and the data: three times 10 ms, and 0.15 ms for 15 kB at 1 Gbit/s.
+        assert!((30 * MS..31 * MS).contains(&took), "{took}");
+    }
+    assert_eq!(rows.flow, (1..=rows.flow.len() as u32).collect::<Vec<_>>());
+    assert!(rows.source.iter().all(|source| *source == 0));
+    let delivered = run.report().flows[0].delivered;
+    assert_eq!(delivered, 14_480 * rows.flow.len() as u64);
+    // No samples of transfers, whose congestion windows nobody could follow.
+    assert!(run.take_flows().is_empty());
+}
+
+#[test]
+fn what_the_end_of_the_run_cuts_short_is_told_without_an_end() {
+    let mut run = run(1_000_000, 5, &[transfers(2_000_000, 50_000)]);
+    let rows = run.take_exchanges();
+    let cut = rows.finished.iter().filter(|at| **at == 0).count();
+    assert!(cut > 3 && cut < rows.flow.len(), "{cut} of {}", rows.flow.len());
+    // Those that were complete come first, in the order of time.
+    let done = &rows.finished[..rows.flow.len() - cut];
+    assert!(done.iter().all(|at| *at > 0) && done.is_sorted());
+}
+
+#[test]
+fn answers_come_from_in_front_of_the_bottleneck_to_whoever_asks_behind_it() {
+    let asks = json!({"kind": "requests", "request": 200, "response": 14_480, "think": 100 * MS,
+                      "rtt": 20 * MS});
+    let mut run = run(100_000_000, 10, &[asks]);
+    let rows = run.take_exchanges();
+    assert!((60..=110).contains(&rows.flow.len()), "{}", rows.flow.len());
+    assert_eq!(rows.number, (0..rows.flow.len() as u32).collect::<Vec<_>>());
+    // Later responses fit into the window; the acknowledgement of the request goes along.
+    for (started, finished) in rows.started.iter().zip(&rows.finished).filter(|(_, f)| **f > 0) {
+        assert!((20 * MS..23 * MS).contains(&(finished - started)), "{started} {finished}");
+    }
+    let packets = run.take_packets();
+    let full = packets.size.iter().filter(|size| **size == 1514).count();
+    // The last response may have passed the queue only in part.
+    let done = rows.finished.iter().filter(|at| **at > 0).count();
+    assert!((10 * done..=10 * rows.flow.len()).contains(&full), "{full} of {done}");
+    assert_eq!(run.report().flows[0].delivered % 14_480, 0);
+}
+
+#[test]
+fn servers_of_an_incast_are_asked_at_the_same_instants() {
+    let asks = json!({"kind": "requests", "request": 200, "response": 14_480, "every": 100 * MS,
+                      "rtt": MS});
+    let mut run = run(1_000_000_000, 2, &vec![asks; 8]);
+    let rows = run.take_exchanges();
+    for (number, started) in rows.number.iter().zip(&rows.started) {
+        assert_eq!(*started, (u64::from(*number) + 1) * 100 * MS);
+    }
+    // The twentieth round begins with the last instant of the run.
+    assert_eq!(rows.flow.len(), 8 * 20);
+    assert_eq!(rows.finished.iter().filter(|at| **at == 0).count(), 8);
+}
+
+#[test]
+fn a_voice_alone_arrives_as_evenly_as_it_was_sent() {
+    let voice = json!({"kind": "voip", "rtt": 20 * MS});
+    let six = json!({"kind": "voip", "rtt": 20 * MS, "ip_version": 6, "start": 3});
+    let mut run = run(1_000_000, 2, &[voice, six]);
+    let rows = run.take_datagrams();
+    let of = |flow: u32| -> Vec<usize> {
+        (0..rows.flow.len()).filter(|row| rows.flow[*row] == flow).collect()
+    };
+    for flow in [0, 1] {
+        assert!((98..=100).contains(&of(flow).len()));
+        let numbers: Vec<u32> = of(flow).iter().map(|row| rows.number[*row]).collect();
+        assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
+        for row in of(flow) {
+            assert_eq!(
+                rows.sent[row] - rows.sent[of(flow)[0]],
+                u64::from(rows.number[row]) * 20 * MS
+            );
+            // 10 ms, and at most the time that the other voice's datagram needs at 1 Mbit/s.
+            let delay = rows.received[row] - rows.sent[row];
+            assert!((10 * MS..13 * MS).contains(&delay), "{delay}");
+        }
+    }
+    // 160 bytes of voice and 12 of RTP in UDP over IPv4 and Ethernet.
+    assert!(run.take_packets().size.contains(&214));
+}
+
+#[test]
+fn a_source_that_is_on_a_quarter_of_the_time_sends_a_quarter() {
+    let flow = json!({"kind": "udp", "rate": 8_000_000, "packet_size": 1000, "rtt": MS,
+                      "on": 50 * MS, "off": 150 * MS});
+    let run = run(100_000_000, 10, &[flow]);
+    let sent = run.report().flows[0].segments;
+    assert!(sent.abs_diff(2_500) <= 50, "{sent}");
+}
+
+#[test]
+fn traffic_that_makes_no_sense_is_refused_with_what_may_stand_there() {
+    let cases = [
+        (json!({"kind": "udp", "rate": 8_000_000, "rtt": 0, "on": 5_000}), "both or neither"),
+        (transfers(100_000_000_000, 100), "what makes at most 200000 transfers"),
+        (json!({"kind": "requests", "request": 1, "response": 1, "rtt": 0}), "exactly one of them"),
+        (json!({"kind": "voip", "rtt": 0, "payload": 4}), "flows[0].payload = 4: allowed is 8 to"),
+    ];
+    for (flow, message) in cases {
+        let config = json!({
+            "duration": 10_000 * MS, "aqm": {"kind": "native", "name": "fifo"}, "flows": [flow],
+        });
+        let refused = RunConfig::from_json(&config.to_string()).expect_err("a mistake").to_string();
+        assert!(refused.contains(message), "{refused}");
+    }
+}

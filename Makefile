@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench figures stage-figures equivalence clean
+.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -69,6 +69,14 @@ build: $(BUILT)
 bench: $(BUILT)
 	$(BIN)/python bench/simulation.py
 	cargo bench --locked --quiet -p sojourn-targets --bench dataplane
+
+# Beside ns-3, which is installed for it: three minutes.
+bench-ns3: $(BUILT)
+	$(BIN)/python bench/ns3/compare.py
+
+# How the time to simulate grows with packets and flows: a minute, once compiled.
+bench-scaling: $(INSTALLED)
+	cargo bench --locked --quiet -p sojourn-net --bench scaling
 
 $(INSTALLED): requirements.lock
 	@command -v cargo >/dev/null \

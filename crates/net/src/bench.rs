@@ -5,7 +5,7 @@
 //! look like is the business of whoever drives it.
 
 use crate::controlled::unlimited;
-use sojourn_packet::{HeaderBytes, Packet, PacketId, Rate, Time};
+use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
 };
@@ -87,7 +87,7 @@ impl Bench {
     /// A frame arrives at `port` now; its consequences need [`Bench::settle`].
     pub fn receive(&mut self, port: PortId, frame: &[u8]) {
         self.packets += 1;
-        let bytes = HeaderBytes::from_slice(frame);
+        let bytes = frame.to_vec();
         let packet = Packet { id: PacketId(self.packets), bytes, ..Packet::default() };
         self.switch.receive(self.now, port, packet);
         self.collect();
@@ -170,7 +170,7 @@ mod tests {
         bench.receive(PortId(4), &[1, 2, 3]);
         assert!(bench.settle(Time(10_000)));
         let sent: Vec<_> = bench.take().into_iter().map(|t| (t.port.0, t.packet.bytes)).collect();
-        assert_eq!(sent, [(5, HeaderBytes::from_slice(&[1, 2, 3]))]);
+        assert_eq!(sent, [(5, vec![1, 2, 3])]);
         assert!(bench.take().is_empty());
     }
 

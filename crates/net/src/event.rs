@@ -1,74 +1,123 @@
 //! The queue of future events: earliest first, and among equal instants in order of insertion.
+//!
+//! A hierarchical timing wheel (Varghese and Lauck 1987), because packets in flight are many and a
+//! heap's cost grows with them. Level `l` has a slot for each value of the `l`-th digit of an
+//! instant, written in base 64. An event lies on the level of the highest digit in which its instant
+//! differs from that of the event taken last; time does not go backwards, so all that lie on a level
+//! are earlier than all on the levels above. When the events of a slot become the earliest, they
+//! move down, each time in the order in which they were put in. It must not know what an event is.
 
 use sojourn_packet::Time;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
+
+/// Bits of a digit.
+const DIGIT: u32 = 6;
+const SLOTS: usize = 1 << DIGIT;
+/// Digits of a 64-bit instant.
+const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
 
 /// A priority queue over time whose order never depends on its internals.
 #[derive(Debug)]
 pub(crate) struct EventQueue<E> {
-    heap: BinaryHeap<Reverse<Entry<E>>>,
-    inserted: u64,
+    /// The instant of the last event taken.
+    taken: Time,
+    /// The events at that instant.
+    due: VecDeque<E>,
+    /// Level by level, later ones by instant.
+    slots: Vec<Slot<E>>,
+    /// The slots of each level that have events, one bit each.
+    occupied: [u64; LEVELS],
+    /// The levels that have events, one bit each.
+    levels: u32,
 }
 
+/// Events whose instants have all digits from a level on in common.
 #[derive(Debug)]
-struct Entry<E> {
-    at: Time,
-    number: u64,
-    event: E,
-}
-
-impl<E> Entry<E> {
-    fn key(&self) -> (Time, u64) {
-        (self.at, self.number)
-    }
-}
-
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<E> Eq for Entry<E> {}
-
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Entry<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
+struct Slot<E> {
+    /// The first instant, if there are events.
+    earliest: Time,
+    /// In order of insertion.
+    events: Vec<(Time, E)>,
 }
 
 impl<E> EventQueue<E> {
     pub(crate) fn new() -> EventQueue<E> {
-        EventQueue { heap: BinaryHeap::new(), inserted: 0 }
+        let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
+        EventQueue {
+            taken: Time::ZERO,
+            due: VecDeque::new(),
+            slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
+            occupied: [0; LEVELS],
+            levels: 0,
+        }
     }
 
-    /// Puts an event at an instant.
+    /// Puts an event at an instant, which must not be before that of an event already taken.
     pub(crate) fn push(&mut self, at: Time, event: E) {
-        self.heap.push(Reverse(Entry { at, number: self.inserted, event }));
-        self.inserted += 1;
+        debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
+        let at = at.max(self.taken);
+        let differing = at.0 ^ self.taken.0;
+        if differing == 0 {
+            self.due.push_back(event);
+            return;
+        }
+        let level = (differing.ilog2() / DIGIT) as usize;
+        let digit = (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS;
+        let slot = &mut self.slots[level * SLOTS + digit];
+        slot.earliest = slot.earliest.min(at);
+        slot.events.push((at, event));
+        self.occupied[level] |= 1 << digit;
+        self.levels |= 1 << level;
+    }
+
+    /// The slot that has the earliest events: its level and digit. There must be one.
+    fn first(&self) -> (usize, usize) {
+        let level = self.levels.trailing_zeros() as usize;
+        (level, self.occupied[level].trailing_zeros() as usize)
     }
 
     /// The instant of the earliest event.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse(entry)| entry.at)
+        if !self.due.is_empty() {
+            return Some(self.taken);
+        }
+        if self.levels == 0 {
+            return None;
+        }
+        let (level, digit) = self.first();
+        Some(self.slots[level * SLOTS + digit].earliest)
     }
 
     /// Takes the earliest event.
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
-        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
+        if self.due.is_empty() && self.levels != 0 {
+            self.open_slot();
+        }
+        self.due.pop_front().map(|event| (self.taken, event))
+    }
+
+    /// The earliest events become due; those behind them in their slot move to lower levels.
+    fn open_slot(&mut self) {
+        let (level, digit) = self.first();
+        self.occupied[level] &= !(1 << digit);
+        self.levels &= !(u32::from(self.occupied[level] == 0) << level);
+        let index = level * SLOTS + digit;
+        let slot = &mut self.slots[index];
+        self.taken = std::mem::replace(&mut slot.earliest, Time::MAX);
+        let mut events = std::mem::take(&mut slot.events);
+        for (at, event) in events.drain(..) {
+            self.push(at, event);
+        }
+        // Its room is kept for the next events.
+        self.slots[index].events = events;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn events_come_by_time_and_then_in_the_order_they_were_put_in() {
@@ -79,5 +128,51 @@ mod tests {
         assert_eq!(queue.next_time(), Some(Time(1)));
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
         assert_eq!(order, "ebdac");
+    }
+
+    #[test]
+    fn looking_at_a_far_event_does_not_keep_a_nearer_one_from_coming_first() {
+        let mut queue = EventQueue::new();
+        queue.push(Time::MAX, 'z');
+        queue.push(Time(1_000_000), 'b');
+        assert_eq!(queue.next_time(), Some(Time(1_000_000)));
+        queue.push(Time(70), 'a');
+        let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
+        assert_eq!(order, "abz");
+    }
+
+    /// How far ahead of the last event taken the next one is put: nothing, near, far.
+    fn ahead() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0), 0..70u64, 0..5_000u64, 0..10_000_000u64, any::<u64>()]
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_a_sorted_map_however_pushes_and_pops_alternate(
+            steps in proptest::collection::vec((ahead(), 0..3usize), 1..200)
+        ) {
+            let mut queue = EventQueue::new();
+            let mut model = BTreeMap::new();
+            let mut now = 0u64;
+            let check = |queue: &mut EventQueue<usize>, model: &mut BTreeMap<_, _>| {
+                let expected = model.pop_first().map(|((at, number), ())| (Time(at), number));
+                let peeked = queue.next_time();
+                prop_assert_eq!(peeked, expected.map(|(at, _)| at));
+                prop_assert_eq!(queue.pop(), expected);
+                Ok(expected.map(|(at, _)| at.0))
+            };
+            for (number, (ahead, pops)) in steps.into_iter().enumerate() {
+                let at = now.saturating_add(ahead);
+                queue.push(Time(at), number);
+                model.insert((at, number), ());
+                for _ in 0..pops {
+                    now = check(&mut queue, &mut model)?.unwrap_or(now);
+                }
+            }
+            while !model.is_empty() {
+                check(&mut queue, &mut model)?;
+            }
+            prop_assert_eq!(queue.pop(), None);
+        }
     }
 }

@@ -6,5 +6,5 @@
 mod packet;
 mod units;
 
-pub use packet::{FlowId, HeaderBytes, Packet, PacketId};
+pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
 pub use units::{Bytes, Rate, Time};

@@ -4,10 +4,13 @@
 //! nobody reads. Whoever writes into the payload materialises the bytes up to there.
 
 use crate::units::Bytes;
-use smallvec::SmallVec;
 
-/// Room for Ethernet, IPv6, TCP with options and a bridged header without a heap allocation.
-pub type HeaderBytes = SmallVec<[u8; 128]>;
+/// The bytes in front of the payload. They stay where they are while their packet is handed from
+/// place to place; who makes many packets uses the buffers of those that are gone once more.
+pub type HeaderBytes = Vec<u8>;
+
+/// Room for Ethernet, IPv6, TCP with options and a bridged header.
+pub const HEADER_ROOM: usize = 128;
 
 /// Names one packet of a run; copies (mirror, multicast) keep the number of their original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
 
     fn packet(bytes: &[u8], zeros: u32) -> Packet {
-        Packet { bytes: HeaderBytes::from_slice(bytes), zeros, ..Packet::default() }
+        Packet { bytes: bytes.to_vec(), zeros, ..Packet::default() }
     }
 
     #[test]

@@ -8,7 +8,7 @@
 #![allow(missing_docs)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use sojourn_packet::{FlowId, HeaderBytes, Packet, PacketId, Rate, Time};
+use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, SwitchProgram,
     discipline,
@@ -90,7 +90,7 @@ fn run(mut switch: Switch, packet: &Packet) -> u64 {
 }
 
 fn through_the_traffic_manager(c: &mut Criterion) {
-    let bytes = HeaderBytes::from_slice(&[0; 66]);
+    let bytes = vec![0; 66];
     let packet = Packet { flow: FlowId(1), bytes, zeros: 1448, ..Packet::default() };
     let mut group = c.benchmark_group("switch");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);

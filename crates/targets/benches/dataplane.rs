@@ -5,7 +5,7 @@
 //! mirrored copies go through egress once more and count as work of the packet that caused them.
 
 use criterion::{Criterion, Throughput};
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{Packet, Time};
 use sojourn_targets::tna::{ControlPlane, LoadOptions, Tofino, load};
 use sojourn_targets::{DataPlane, EgressInput, IngressInput, PortId};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn frame() -> Packet {
     let mut bytes = [0u8; 66];
     bytes[12..15].copy_from_slice(&[0x08, 0x00, 0x45]);
     bytes[23] = 6;
-    Packet { bytes: HeaderBytes::from_slice(&bytes), zeros: 1_448, ..Packet::default() }
+    Packet { bytes: bytes.to_vec(), zeros: 1_448, ..Packet::default() }
 }
 
 /// Sends one packet through both passes; its delay is 4 to 6 ms.

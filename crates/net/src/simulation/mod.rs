@@ -310,27 +310,24 @@ impl Simulation {
                 self.serve(host);
             }
         }
+        self.slab.recycle(packet.bytes);
     }
 
     /// Sends what a host has to send now and sets its timer.
     fn serve(&mut self, host: HostId) {
         let station = &mut self.stations[host.0 as usize];
         let side = &mut self.sides[usize::from(station.side)];
-        loop {
-            let mut packet = Packet {
-                id: PacketId(self.next_packet),
-                flow: FlowId(host.flow()),
-                ..Packet::default()
-            };
-            let Some(zeros) = station.host.poll_transmit(self.now, &mut packet.bytes) else {
-                break;
-            };
-            packet.zeros = zeros;
+        let mut bytes = self.slab.buffer();
+        while let Some(zeros) = station.host.poll_transmit(self.now, &mut bytes) {
+            let bytes = std::mem::replace(&mut bytes, self.slab.buffer());
+            let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
+            let packet = Packet { id, flow, bytes, zeros };
             self.next_packet += 1;
             let at = side.to_switch.send(self.now, packet.len());
             let slot = self.slab.put(packet);
             self.events.push(at, Event::AtSwitch(side.switch, side.port, slot));
         }
+        self.slab.recycle(bytes);
         self.set_timer(host);
     }
 

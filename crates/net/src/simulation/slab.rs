@@ -1,6 +1,7 @@
-//! Packets under way, kept in place so that events stay small and nothing is allocated per packet.
+//! Packets under way, kept in place so that events stay small, and the buffers of those that have
+//! arrived, so that nothing is allocated per packet.
 
-use sojourn_packet::Packet;
+use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,7 @@ pub(super) struct Slot(u32);
 pub(super) struct PacketSlab {
     packets: Vec<Packet>,
     free: Vec<u32>,
+    buffers: Vec<HeaderBytes>,
 }
 
 impl PacketSlab {
@@ -31,5 +33,16 @@ impl PacketSlab {
     pub(super) fn take(&mut self, slot: Slot) -> Packet {
         self.free.push(slot.0);
         std::mem::take(&mut self.packets[slot.0 as usize])
+    }
+
+    /// An empty buffer for the headers of a new packet.
+    pub(super) fn buffer(&mut self) -> HeaderBytes {
+        self.buffers.pop().unwrap_or_else(|| HeaderBytes::with_capacity(HEADER_ROOM))
+    }
+
+    /// Takes a buffer back that is no longer needed.
+    pub(super) fn recycle(&mut self, mut buffer: HeaderBytes) {
+        buffer.clear();
+        self.buffers.push(buffer);
     }
 }

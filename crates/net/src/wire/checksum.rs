@@ -2,33 +2,36 @@
 
 /// A running ones' complement sum of 16-bit words.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum(u32);
+pub(crate) struct Sum(u64);
 
 impl Sum {
     /// Adds bytes that start at an even offset; an odd last byte is padded with zero.
-    ///
-    /// At most 64 KiB may be summed in all, which is what IP allows.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Sum {
-        let mut sum = self.0;
-        let words = bytes.chunks_exact(2);
-        if let [last] = words.remainder() {
-            sum += u32::from(*last) << 8;
+        // Two words at a time: the sum may be taken in any width (section 2 C).
+        let pairs = bytes.chunks_exact(4);
+        let mut sum = match *pairs.remainder() {
+            [a, b, c] => u32::from_be_bytes([a, b, c, 0]).into(),
+            [a, b] => u16::from_be_bytes([a, b]).into(),
+            [a] => u64::from(a) << 8,
+            _ => 0,
+        };
+        for pair in pairs {
+            sum += u64::from(u32::from_be_bytes([pair[0], pair[1], pair[2], pair[3]]));
         }
-        for word in words {
-            sum += u32::from(u16::from_be_bytes([word[0], word[1]]));
-        }
-        Sum(sum)
+        Sum(self.0 + sum)
     }
 
     /// Adds one word.
     pub(crate) fn word(self, word: u16) -> Sum {
-        Sum(self.0 + u32::from(word))
+        Sum(self.0 + u64::from(word))
     }
 
     /// The value for a checksum field.
     pub(crate) fn checksum(self) -> u16 {
-        let folded = (self.0 & 0xffff) + (self.0 >> 16);
-        let folded = (folded & 0xffff) + (folded >> 16);
+        let mut folded = self.0;
+        while folded > 0xffff {
+            folded = (folded & 0xffff) + (folded >> 16);
+        }
         !(folded as u16)
     }
 
@@ -46,6 +49,21 @@ mod tests {
     fn the_example_of_rfc_1071_section_3_comes_out() {
         let sum = Sum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(!sum.checksum(), 0xddf2);
+    }
+
+    #[test]
+    fn parts_of_any_even_length_add_up_to_the_whole() {
+        let bytes: Vec<u8> = (0..101u8).map(|n| n.wrapping_mul(37)).collect();
+        let of_words = |bytes: &[u8]| {
+            bytes.chunks(2).fold(Sum::default(), |sum, word| {
+                sum.word(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)]))
+            })
+        };
+        for cut in (0..100).step_by(2) {
+            let (front, back) = bytes.split_at(cut);
+            let parts = Sum::default().bytes(front).bytes(back).checksum();
+            assert_eq!(parts, of_words(&bytes).checksum(), "{cut}");
+        }
     }
 
     #[test]

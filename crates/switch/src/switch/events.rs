@@ -1,11 +1,13 @@
-//! What is due when: a heap of instants, first set first served among equals.
+//! What is due when: events in the order of their instants, first set first served among equals.
+//!
+//! There are few at a time, one for each port that waits and for each packet in a pipeline, and most
+//! are later than all others, so a sorted queue is cheaper than a heap.
 
 use sojourn_packet::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// Whose turn it is. Packets are not in the events but at the heads of their lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The oldest admitted packet reaches the traffic manager.
     Admit,
@@ -24,20 +26,24 @@ pub enum Event {
 /// The event queue.
 #[derive(Debug, Default)]
 pub struct Events {
-    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    set: u64,
+    /// Ascending.
+    queue: VecDeque<(Time, Event)>,
 }
 
 impl Events {
     /// Sets an event.
     pub fn set(&mut self, at: Time, event: Event) {
-        self.heap.push(Reverse((at, self.set, event)));
-        self.set += 1;
+        let behind = |other: &(Time, Event)| other.0 <= at;
+        if self.queue.back().is_none_or(behind) {
+            self.queue.push_back((at, event));
+        } else {
+            self.queue.insert(self.queue.partition_point(behind), (at, event));
+        }
     }
 
     /// When the next event is due.
     pub fn next(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+        self.queue.front().map(|(at, _)| *at)
     }
 
     /// Takes the next event that is due at `now` or was before.
@@ -45,7 +51,7 @@ impl Events {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+        self.queue.pop_front()
     }
 }
 

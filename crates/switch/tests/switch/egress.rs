@@ -48,7 +48,7 @@ fn egress_is_told_what_the_traffic_manager_measured() {
 #[test]
 fn bridged_bytes_count_in_the_traffic_manager_and_not_on_the_wire() {
     let add = |_: &_, mut packet: Packet| {
-        packet.bytes.insert_from_slice(0, &[7; 8]);
+        packet.bytes.splice(0..0, [7; 8]).for_each(drop);
         to(OUT, 0, packet)
     };
     let remove = |_: &_, mut packet: Packet| {

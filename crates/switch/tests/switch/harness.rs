@@ -1,6 +1,6 @@
 //! A data plane made of closures, and a driver with a fake clock.
 
-use sojourn_packet::{Bytes, FlowId, HeaderBytes, Packet, PacketId, Rate, Time};
+use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit};
 use sojourn_targets::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
@@ -77,7 +77,7 @@ pub fn pass(packet: Packet) -> EgressOutput {
 
 /// A packet of `size` bytes.
 pub fn packet(id: u64, size: u32) -> Packet {
-    let bytes = HeaderBytes::from_slice(&[0; 14]);
+    let bytes = vec![0; 14];
     let zeros = size - 14;
     Packet { id: PacketId(id), flow: FlowId(id as u32 % 4), bytes, zeros }
 }

@@ -12,7 +12,7 @@ use sojourn_targets::{
 
 fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
     let mut copy = packet.clone();
-    copy.bytes.insert_from_slice(0, &[0xaa; 8]);
+    copy.bytes.splice(0..0, [0xaa; 8]).for_each(drop);
     Some(Mirror {
         session: 100,
         direction,

@@ -28,7 +28,6 @@ use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
-use smallvec::SmallVec;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::{HeaderBytes, Packet};
 use std::sync::Arc;
@@ -390,7 +389,7 @@ fn set_both(gress: &mut Gress, field: [Told; 2], value: u128) {
 
 /// A copy of `packet` with some bytes in front.
 fn with_front(front: &[u8], packet: &Packet) -> Packet {
-    let mut bytes: HeaderBytes = SmallVec::with_capacity(front.len() + packet.bytes.len());
+    let mut bytes = HeaderBytes::with_capacity(front.len() + packet.bytes.len());
     bytes.extend_from_slice(front);
     bytes.extend_from_slice(&packet.bytes);
     Packet { id: packet.id, flow: packet.flow, bytes, zeros: packet.zeros }
@@ -401,7 +400,7 @@ fn rewritten(packet: &Packet, written: &PacketOut, front: &[u8], parsed: &Parsed
     let consumed = parsed.consumed.div_ceil(8) as usize;
     let rest = front.get(consumed..).unwrap_or_default();
     let taken_zeros = consumed.saturating_sub(front.len()) as u32;
-    let mut bytes: HeaderBytes = SmallVec::new();
+    let mut bytes = HeaderBytes::with_capacity(written.bytes().len() + rest.len());
     bytes.extend_from_slice(written.bytes());
     bytes.extend_from_slice(rest);
     let zeros = packet.zeros.saturating_sub(taken_zeros);

@@ -6,12 +6,12 @@ use crate::dataplane::{
     DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, MirrorDirection, PortId,
 };
 use proptest::prelude::*;
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{Packet, Time};
 
 fn frame() -> Packet {
     let mut bytes: Vec<u8> = (0..14).collect();
     bytes.extend([0xaa, 0xbb]);
-    Packet { bytes: HeaderBytes::from_slice(&bytes), zeros: 50, ..Packet::default() }
+    Packet { bytes, zeros: 50, ..Packet::default() }
 }
 
 fn arriving(port: u16) -> IngressInput {
@@ -251,7 +251,7 @@ fn digests_wait_for_the_control_plane() {
 // ---- Parsers ----------------------------------------------------------------------------------
 
 fn short() -> Packet {
-    Packet { bytes: HeaderBytes::from_slice(&[1, 2, 3]), ..Packet::default() }
+    Packet { bytes: vec![1, 2, 3], ..Packet::default() }
 }
 
 #[test]
@@ -985,7 +985,7 @@ fn plane_of(program: &str, math_unit: math_unit::Reading) -> Tofino {
 
 /// A data packet as `common/ingress.p4` makes it: kind, time of arrival, then the frame.
 fn bridged(arrived: u64) -> Packet {
-    let mut bytes = HeaderBytes::from_slice(&[0]);
+    let mut bytes = vec![0];
     bytes.extend_from_slice(&arrived.to_be_bytes()[2..]);
     bytes.extend_from_slice(&frame().bytes);
     Packet { bytes, zeros: 1_000, ..Packet::default() }
@@ -1053,7 +1053,7 @@ fn no_packet_makes_a_program_panic() {
     let packets = (proptest::collection::vec(any::<u8>(), 0..80), 0u32..20, 0u16..512);
     let planes = std::cell::RefCell::new(&mut planes);
     let run = |(bytes, zeros, port): (Vec<u8>, u32, u16)| {
-        let packet = Packet { bytes: HeaderBytes::from_slice(&bytes), zeros, ..Packet::default() };
+        let packet = Packet { bytes, zeros, ..Packet::default() };
         for plane in planes.borrow_mut().iter_mut() {
             plane.ingress(&arriving(port), packet.clone());
             plane.egress(&leaving(port, 5), packet.clone());

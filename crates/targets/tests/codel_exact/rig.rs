@@ -5,7 +5,7 @@
 
 use crate::rfc8289::{INTERVAL, spacing};
 use serde_json::{Value, json};
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{Packet, Time};
 use sojourn_targets::tna::{Clock, ControlPlane, LoadOptions, Tofino, load};
 use sojourn_targets::{DataPlane, EgressInput, IngressInput, PortId, RuntimeControl};
 use std::collections::VecDeque;
@@ -212,7 +212,7 @@ fn law_beyond() -> Value {
 
 /// A frame from a client to a server, 60 bytes of headers and 1,440 of payload.
 fn frame(packet: &Departure) -> Packet {
-    let mut bytes = HeaderBytes::from_elem(0, 12);
+    let mut bytes = vec![0; 12];
     if packet.ipv6 {
         bytes.extend([0x86, 0xdd, 0x60, packet.ecn << 4, 0, 0, 5, 0, 6, 64]);
         bytes.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);

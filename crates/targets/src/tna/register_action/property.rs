@@ -3,7 +3,7 @@
 use crate::dataplane::{DataPlane, EgressInput};
 use crate::tna::testing::Parts;
 use proptest::prelude::*;
-use sojourn_packet::{HeaderBytes, Packet};
+use sojourn_packet::Packet;
 
 /// A condition on the register `v` and the field `m.d`, with what it means.
 type Condition = (&'static str, fn(u16, u16) -> bool);
@@ -108,7 +108,7 @@ fn run(plane: &mut crate::tna::Tofino, v: u16, d: u16) -> (u16, u16) {
     plane.register_mut("reg").unwrap().set(0, [v.into(), 0]);
     let mut bytes = [0u8; 14];
     bytes[12..].copy_from_slice(&d.to_be_bytes());
-    let packet = Packet { bytes: HeaderBytes::from_slice(&bytes), ..Packet::default() };
+    let packet = Packet { bytes: bytes.to_vec(), ..Packet::default() };
     let out = plane.egress(&EgressInput::default(), packet).packet.unwrap();
     let output = u16::from_be_bytes([out.bytes[4], out.bytes[5]]);
     (plane.register_mut("reg").unwrap().get(0).unwrap()[0] as u16, output)

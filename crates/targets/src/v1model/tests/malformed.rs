@@ -2,7 +2,7 @@
 
 use super::{Parts, frame};
 use crate::dataplane::DataPlane;
-use sojourn_packet::{HeaderBytes, Packet};
+use sojourn_packet::Packet;
 
 const NOTE: &str = "h.note.setValid(); h.note.d = (bit<32>) errors(s.parser_error);";
 
@@ -91,7 +91,7 @@ fn a_length_that_lies_about_the_packet_is_too_short() {
 #[test]
 fn a_frame_of_9000_bytes_passes_with_its_payload() {
     let mut pass = parts().load();
-    let bytes = HeaderBytes::from_slice(&frame(0x800, &[3; 100]));
+    let bytes = frame(0x800, &[3; 100]);
     let jumbo = Packet { bytes, zeros: 9_000 - 114, ..Packet::default() };
     let out = pass.ingress_again(jumbo, Default::default());
     let sent = pass.egress(out).packet.unwrap();

@@ -20,7 +20,7 @@ use crate::load::{LoadError, LoadOptions, load_with};
 use crate::phv::Carried;
 use crate::plane::Plane;
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{Packet, Time};
 use std::io;
 use std::path::Path;
 
@@ -181,7 +181,7 @@ fn note(sent: &[u8]) -> [u64; 5] {
 }
 
 fn packet(frame: &[u8]) -> Packet {
-    Packet { bytes: HeaderBytes::from_slice(frame), ..Packet::default() }
+    Packet { bytes: frame.to_vec(), ..Packet::default() }
 }
 
 fn bytes(packet: &Packet) -> Vec<u8> {

@@ -1,0 +1,229 @@
+"""Sojourn beside ns-3: the same flows through the same CoDel, in one run of one command.
+
+Usage: bench/ns3/compare.py [--repeat N] [--seconds S]
+
+ns-3 comes from PyPI into a virtual environment of its own; its scenario is `dumbbell.cc`, compiled
+against the libraries of that package. Each simulator runs in a process of its own, one after the
+other. Of repeated runs the fastest counts: what disturbs a run only ever slows it down.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE.parent.parent / "target" / "ns3"
+NS3 = "ns3==3.44.post0"
+LIBRARIES = ("applications", "internet", "traffic-control", "point-to-point", "network", "core")
+ENOUGH = 40.0
+"""Seconds of runs after which none is repeated."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """CUBIC flows behind one port with CoDel; round-trip times are spread evenly."""
+
+    flows: int
+    mbit: int
+    limit: int
+    shortest: int
+    longest: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.flows} flows at {self.mbit} Mbit/s, RTT {self.shortest} to {self.longest} ms"
+
+
+CASES = (Case(10, 100, 1_940_000, 5, 10), Case(50, 1_000, 6_250_000, 3, 25))
+"""The scenarios `bufferbloat` and `gigabit`."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run took. Seconds are the simulation's own; megabytes the whole process's."""
+
+    packets: int
+    seconds: float
+    process: float
+    megabytes: float
+
+    @property
+    def rate(self) -> float:
+        return self.packets / self.seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--repeat", type=int, default=3, help="most runs of each (default 3)")
+    parser.add_argument("--seconds", type=int, default=10, help="simulated (default 10)")
+    parser.add_argument("--sojourn", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.sojourn:
+        case, rows = arguments.sojourn
+        print(json.dumps(sojourn(CASES[int(case)], arguments.seconds, rows=rows == "rows")))
+        return
+    program = build(install())
+    print(f"{arguments.seconds} s simulated, best of up to {arguments.repeat}; {machine()}")
+    for number, case in enumerate(CASES):
+        print(f"\n{case.title}\n")
+        print(f"{'':32}{'packets':>10}{'seconds':>10}{'packets/s':>12}{'MB':>8}{'ratio':>8}")
+        seconds = str(arguments.seconds)
+        ours = [sys.executable, __file__, "--seconds", seconds, "--sojourn", str(number)]
+        ns3 = best(ns3_command(program, case, seconds), arguments.repeat)
+        show("ns-3 3.44, nothing written", ns3, ns3)
+        show("Sojourn, a row for each packet", best([*ours, "rows"], arguments.repeat), ns3)
+        show("Sojourn, nothing written", best([*ours, "none"], arguments.repeat), ns3)
+
+
+def install() -> Path:
+    """Installs ns-3 unless it is there; the folder with its headers and libraries.
+
+    Without its dependencies: they are for ns-3 scripts in Python, and ours is in C++.
+    """
+    venv = WORK / "venv"
+    python = venv / "bin" / "python"
+    find = "import importlib.util as u; print(u.find_spec('ns3').submodule_search_locations[0])"
+    found = python.exists() and run([str(python), "-c", find], check=False)
+    if found:
+        return Path(found.strip())
+    print(f"installing {NS3} into {venv}", file=sys.stderr)
+    try:
+        run([sys.executable, "-m", "venv", "--clear", str(venv)])
+        run(
+            [
+                str(python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--only-binary=:all:",
+                NS3,
+            ]
+        )
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"ns-3 cannot be installed, so there is nothing to compare with:\n{error.stderr}")
+    return Path(run([str(python), "-c", find]).strip())
+
+
+def build(ns3: Path) -> Path:
+    """Compiles the scenario unless it is there and newer than its source."""
+    source, program = HERE / "dumbbell.cc", WORK / "dumbbell"
+    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        return program
+    print(f"compiling {source.name}", file=sys.stderr)
+    libraries = ns3 / "lib64"
+    links = [f"-lns3.44-{name}" for name in LIBRARIES]
+    flags = ["-std=c++20", "-O3", f"-I{ns3 / 'include'}"]
+    search = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    try:
+        run(["g++", *flags, str(source), "-o", str(program), *search, *links])
+    except FileNotFoundError:
+        sys.exit("g++ is missing: apt-get install g++")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{source.name} does not compile:\n{error.stderr}")
+    return program
+
+
+def ns3_command(program: Path, case: Case, seconds: str) -> list[str]:
+    return [
+        str(program),
+        f"--flows={case.flows}",
+        f"--rate={case.mbit}Mbps",
+        f"--limit={case.limit}B",
+        f"--shortest={case.shortest}",
+        f"--longest={case.longest}",
+        f"--seconds={seconds}",
+    ]
+
+
+def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
+    """Runs the case here and now."""
+    # Imported here so that the memory of the process that compares does not count for either.
+    import pyarrow.parquet as pq
+
+    from sojourn import _core
+    from sojourn.engine import PACKETS, simulate
+    from sojourn.runner import plan_scenario
+
+    plan = plan_scenario(
+        {
+            "title": case.title,
+            "duration": f"{seconds} s",
+            "aqms": ["codel"],
+            "switch": {"rate": f"{case.mbit} Mbit/s", "queue_limit": f"{case.limit} B"},
+            "flows": [{"count": case.flows, "rtt": [f"{case.shortest} ms", f"{case.longest} ms"]}],
+        }
+    )
+    run = plan.runs[0]
+    start = time.perf_counter()
+    if rows:
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            simulate(plan, Path(folder))
+            took = time.perf_counter() - start
+            file = pq.ParquetFile(Path(folder) / run.folder / PACKETS)
+            return {"packets": file.metadata.num_rows, "seconds": took}
+    simulation = _core.Simulation(json.dumps(run.config))
+    packets = 0
+    while not simulation.finished:
+        simulation.advance(run.config["duration"], 1 << 16)
+        packets += len(simulation.take_packets()["verdict"])
+        simulation.take_flows()
+    return {"packets": packets, "seconds": time.perf_counter() - start}
+
+
+def best(command: list[str], repeat: int) -> Cost:
+    """The fastest of some runs of a command."""
+    costs: list[Cost] = []
+    while len(costs) < repeat and sum(cost.process for cost in costs) < ENOUGH:
+        costs.append(measure(command))
+    return min(costs, key=lambda cost: cost.seconds)
+
+
+def measure(command: list[str]) -> Cost:
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    answer = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.perf_counter() - start
+    if status != 0:
+        sys.exit(f"{command[0]} failed with status {os.waitstatus_to_exitcode(status)}")
+    told = json.loads(answer)
+    return Cost(told["packets"], told["seconds"], took, usage.ru_maxrss / 1000)
+
+
+def show(label: str, cost: Cost, reference: Cost) -> None:
+    print(
+        f"{label:32}{cost.packets:10}{cost.seconds:10.2f}{cost.rate:12,.0f}"
+        f"{cost.megabytes:8.0f}{cost.rate / reference.rate:8.1f}"
+    )
+
+
+def run(command: list[str], *, check: bool = True) -> str:
+    done = subprocess.run(command, check=check, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def machine() -> str:
+    """The processor's name and the number of its cores."""
+    names = [
+        line.split(":", 1)[1].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines()
+        if line.startswith("model name")
+    ]
+    return f"{os.cpu_count()} cores, {names[0] if names else platform.machine()}"
+
+
+if __name__ == "__main__":
+    main()

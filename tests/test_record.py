@@ -33,6 +33,14 @@ def write(path: Path, pieces: list[int]) -> None:
             first += count
 
 
+def write_columns(path: Path, pieces: list[int]) -> None:
+    first = 0
+    with RowWriter(path, PACKET_SCHEMA, Ballast(path.parent)) as writer:
+        for count in pieces:
+            writer.write_columns(columns(first, count))
+            first += count
+
+
 def test_columns_become_rows_with_named_verdicts(tmp_path: Path) -> None:
     write(tmp_path / "rows", [5])
     table = pq.read_table(tmp_path / "rows")
@@ -45,8 +53,11 @@ def test_columns_become_rows_with_named_verdicts(tmp_path: Path) -> None:
 def test_the_bytes_do_not_depend_on_the_pieces_that_rows_arrive_in(tmp_path: Path) -> None:
     total = 2 * ROW_GROUP + 1000
     write(tmp_path / "one", [total])
-    write(tmp_path / "many", [1, ROW_GROUP - 2, 0, 12345, total - ROW_GROUP - 12344])
+    pieces = [1, ROW_GROUP - 2, 0, 12345, total - ROW_GROUP - 12344]
+    write(tmp_path / "many", pieces)
+    write_columns(tmp_path / "columns", pieces)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "columns").read_bytes()
     groups = pq.ParquetFile(tmp_path / "one").metadata
     assert [groups.row_group(i).num_rows for i in range(3)] == [ROW_GROUP, ROW_GROUP, 1000]
 

@@ -47,10 +47,15 @@ CASES = (Case(10, 100, 1_940_000, 5, 10), Case(50, 1_000, 6_250_000, 3, 25))
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took. Seconds are the simulation's own; megabytes the whole process's."""
+    """What one run took.
+
+    Seconds, by the clock and by the processor, are of the simulation alone; how long the process
+    took and its megabytes are of all of it.
+    """
 
     packets: int
     seconds: float
+    processor: float
     process: float
     megabytes: float
 
@@ -75,7 +80,10 @@ def main() -> None:
     print(f"{arguments.seconds} s simulated, best of up to {arguments.repeat}; {machine()}")
     for number, case in enumerate(CASES):
         print(f"\n{case.title}\n")
-        print(f"{'':32}{'packets':>10}{'seconds':>10}{'packets/s':>12}{'MB':>8}{'ratio':>8}")
+        columns = (
+            f"{'packets':>10}{'seconds':>10}{'CPU s':>8}{'packets/s':>12}{'MB':>6}{'ratio':>7}"
+        )
+        print(f"{'':32}{columns}")
         seconds = str(arguments.seconds)
         ours = [sys.executable, __file__, "--seconds", seconds, "--sojourn", str(number)]
         ns3 = best(ns3_command(program, case, seconds), arguments.repeat)
@@ -165,21 +173,25 @@ def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
         }
     )
     run = plan.runs[0]
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
+
+    def told(packets: int) -> dict[str, float]:
+        took, used = time.perf_counter() - start, time.process_time() - processor
+        return {"packets": packets, "seconds": took, "processor": used}
+
     if rows:
         with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
             simulate(plan, Path(folder))
-            took = time.perf_counter() - start
+            took = told(0)
             file = pq.ParquetFile(Path(folder) / run.folder / PACKETS)
-            return {"packets": file.metadata.num_rows, "seconds": took}
+            return took | {"packets": file.metadata.num_rows}
     simulation = _core.Simulation(json.dumps(run.config))
     packets = 0
     while not simulation.finished:
         simulation.advance(run.config["duration"], 1 << 16)
-        packets += len(simulation.take_packets()["verdict"])
+        packets += len(simulation.take_packets(0)["verdict"])
         simulation.take_flows()
-    return {"packets": packets, "seconds": time.perf_counter() - start}
+    return told(packets)
 
 
 def best(command: list[str], repeat: int) -> Cost:
@@ -200,13 +212,13 @@ def measure(command: list[str]) -> Cost:
     if status != 0:
         sys.exit(f"{command[0]} failed with status {os.waitstatus_to_exitcode(status)}")
     told = json.loads(answer)
-    return Cost(told["packets"], told["seconds"], took, usage.ru_maxrss / 1000)
+    return Cost(told["packets"], told["seconds"], told["processor"], took, usage.ru_maxrss / 1000)
 
 
 def show(label: str, cost: Cost, reference: Cost) -> None:
     print(
-        f"{label:32}{cost.packets:10}{cost.seconds:10.2f}{cost.rate:12,.0f}"
-        f"{cost.megabytes:8.0f}{cost.rate / reference.rate:8.1f}"
+        f"{label:32}{cost.packets:10}{cost.seconds:10.2f}{cost.processor:8.2f}{cost.rate:12,.0f}"
+        f"{cost.megabytes:6.0f}{cost.rate / reference.rate:7.1f}"
     )
 
 

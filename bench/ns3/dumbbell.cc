@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <iostream>
 #include <string>
 
@@ -125,14 +126,16 @@ main(int argc, char* argv[])
 
     Simulator::Stop(Seconds(scenario.seconds));
     const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t processor = std::clock();
     Simulator::Run();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    const double used = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
     const QueueDisc::Stats stats = disc.Get(0)->GetStats();
     std::cout << "{\"packets\": " << stats.nTotalReceivedPackets
               << ", \"sent\": " << stats.nTotalSentPackets
               << ", \"dropped\": " << stats.nTotalDroppedPackets
               << ", \"events\": " << Simulator::GetEventCount()
-              << ", \"seconds\": " << wall.count() << "}" << std::endl;
+              << ", \"seconds\": " << wall.count() << ", \"processor\": " << used << "}" << std::endl;
     Simulator::Destroy();
     return 0;
 }

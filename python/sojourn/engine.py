@@ -28,7 +28,6 @@ from sojourn.record import (
     ROW_GROUP,
     Ballast,
     RowWriter,
-    table_from_columns,
 )
 from sojourn.scenario import Plan, PlannedRun
 
@@ -152,15 +151,12 @@ class _Outputs:
     def take(self) -> None:
         """Takes the rows and frames that wait in the engine."""
         for bottleneck, writer in enumerate(self._packets):
-            rows = self._simulation.take_packets(bottleneck)
-            writer.write(table_from_columns(PACKET_SCHEMA, rows))
-        self._flows.write(table_from_columns(FLOW_SCHEMA, self._simulation.take_flows()))
+            writer.write_columns(self._simulation.take_packets(bottleneck))
+        self._flows.write_columns(self._simulation.take_flows())
         if self._exchanges is not None:
-            exchanges = self._simulation.take_exchanges()
-            self._exchanges.write(table_from_columns(EXCHANGE_SCHEMA, exchanges))
+            self._exchanges.write_columns(self._simulation.take_exchanges())
         if self._datagrams is not None:
-            datagrams = self._simulation.take_datagrams()
-            self._datagrams.write(table_from_columns(DATAGRAM_SCHEMA, datagrams))
+            self._datagrams.write_columns(self._simulation.take_datagrams())
         if self._capture is not None:
             self._capture.write(self._simulation.take_capture())
 

@@ -7,6 +7,7 @@ in. Knows the columns, not what they mean to anybody.
 import contextlib
 import os
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -153,7 +154,10 @@ class _SafeSink:
 
 
 class RowWriter:
-    """A Parquet file that takes tables of any length and writes row groups of one length."""
+    """A Parquet file that takes rows in pieces of any length and writes row groups of one length.
+
+    A row group is written while the next one comes in, by a thread of the file's own.
+    """
 
     def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
         self._schema = schema
@@ -168,34 +172,69 @@ class RowWriter:
             use_dictionary=[name for name in schema.names if name not in times],
             column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
         )
-        self._waiting: list[pa.Table] = []
+        self._pieces: list[Mapping[str, bytes]] = []
+        self._waiting = schema.empty_table()
         self._rows = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
+        self._writing: Future[None] | None = None
+
+    def write_columns(self, columns: Mapping[str, bytes]) -> None:
+        """Takes rows as the engine's little-endian columns, as `write` does."""
+        first = self._schema.field(0)
+        self._pieces.append(columns)
+        self._rows += len(columns[first.name]) * 8 // first.type.bit_width
+        self._write_full_groups()
 
     def write(self, table: pa.Table) -> None:
-        """Takes rows. After an `OSError` the file can still be closed, and then read."""
-        self._waiting.append(table)
+        """Takes rows. An `OSError` may be that of earlier rows; after it the file can still be
+        closed, and then read.
+        """
+        self._gather()
+        self._waiting = pa.concat_tables([self._waiting, table])
         self._rows += table.num_rows
-        while self._rows >= ROW_GROUP:
-            self._write_group(ROW_GROUP)
+        self._write_full_groups()
 
-    def _write_group(self, rows: int) -> None:
-        table = pa.concat_tables(self._waiting)
-        rest = table.slice(rows)
-        self._waiting, self._rows = [rest], rest.num_rows
-        self._writer.write_table(table.slice(0, rows), row_group_size=ROW_GROUP)
+    def _gather(self) -> None:
+        """Makes the pieces that wait part of the table that waits."""
+        if self._pieces:
+            names = self._schema.names
+            columns = {name: b"".join(piece[name] for piece in self._pieces) for name in names}
+            table = table_from_columns(self._schema, columns)
+            self._pieces, self._waiting = [], pa.concat_tables([self._waiting, table])
+
+    def _write_full_groups(self) -> None:
+        while self._rows >= ROW_GROUP:
+            self._begin_group(ROW_GROUP)
+
+    def _begin_group(self, rows: int) -> None:
+        """Has a row group written, once the one before it is. At most two are in memory."""
+        self._gather()
+        group, self._waiting = self._waiting.slice(0, rows), self._waiting.slice(rows)
+        self._rows -= rows
+        try:
+            self._end_group()
+        finally:
+            self._writing = self._thread.submit(self._write_group, group)
+
+    def _write_group(self, table: pa.Table) -> None:
+        self._writer.write_table(table, row_group_size=ROW_GROUP)
         self._sink.drain()
+
+    def _end_group(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
 
     def close(self) -> None:
         """Writes the rows that wait and the file's end."""
-        try:
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._sink.close)
+            closing.callback(self._sink.drain)
+            closing.callback(self._writer.close)
+            closing.callback(self._thread.shutdown)
+            closing.callback(self._end_group)
             if self._rows:
-                self._write_group(self._rows)
-        finally:
-            self._writer.close()
-            try:
-                self._sink.drain()
-            finally:
-                self._sink.close()
+                self._begin_group(self._rows)
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,8 @@
 //! How the time to simulate grows: with packets, with flows, up to 10,000 flows at 10 Gbit/s.
 //!
 //! Three tables. The processor's time of each run is taken from the kernel (`/proc/self/schedstat`),
-//! so that a busy machine disturbs it less than it would disturb a clock.
+//! so that a busy machine disturbs it less than it would disturb a clock. Three numbers behind `--`,
+//! flows, Mbit/s and milliseconds, make one line of one's own.
 
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;
@@ -92,9 +93,13 @@ fn table(title: &str, lines: &[Line]) {
 
 fn main() {
     let line = |flows, mbit_per_second, milliseconds| Line { flows, mbit_per_second, milliseconds };
-    let longer: Vec<Line> = [500, 1_000, 2_000, 4_000].map(|ms| line(50, 1_000, ms)).to_vec();
+    let given: Vec<u64> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    if let [flows, mbit_per_second, milliseconds] = given[..] {
+        return table("As asked for", &[line(flows, mbit_per_second, milliseconds)]);
+    }
+    let longer: Vec<Line> = [1_000, 2_000, 4_000, 8_000].map(|ms| line(50, 1_000, ms)).to_vec();
     table("Longer runs: packets grow with time", &longer);
-    let more: Vec<Line> = [10, 100, 1_000, 10_000].map(|n| line(n, n, 1_000)).to_vec();
+    let more: Vec<Line> = [100, 1_000, 10_000].map(|n| line(n, n, 2_000)).to_vec();
     table("More flows, 1 Mbit/s each: packets grow with flows", &more);
     let shared: Vec<Line> = [10, 100, 1_000, 10_000].map(|n| line(n, 10_000, 1_000)).to_vec();
     table("More flows at the same 10 Gbit/s", &shared);

@@ -48,11 +48,10 @@ impl Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_packet::HeaderBytes;
     use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn frame(ethertype: u16, header: &[u8]) -> Packet {
-        let mut bytes = HeaderBytes::from_slice(&[0; 12]);
+        let mut bytes = vec![0; 12];
         bytes.extend_from_slice(&ethertype.to_be_bytes());
         bytes.extend_from_slice(header);
         Packet { bytes, ..Packet::default() }

@@ -4,6 +4,15 @@ use super::Queued;
 use sojourn_packet::Bytes;
 use std::collections::VecDeque;
 
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Packets.
+    pub packets: usize,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
 /// A queue of packets.
 #[derive(Debug, Default)]
 pub struct Backlog {
@@ -38,6 +47,11 @@ impl Backlog {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
+    }
+
+    /// What it holds.
+    pub fn held(&self) -> Held {
+        Held { packets: self.len(), bytes: self.bytes }
     }
 
     /// Bytes held.

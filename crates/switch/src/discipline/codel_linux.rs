@@ -13,8 +13,8 @@
 
 use super::codel::{INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Parameter, Queued,
-    Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Parameter,
+    Queued, Registered, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -280,12 +280,8 @@ impl Discipline for CodelLinux {
         Some(packet)
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -12,11 +12,11 @@
 use super::pi2::Periodic;
 use super::probability::{Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, LIMIT_BYTES, LIMIT_PACKETS, LONGEST,
-    Limits, Parameter, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, Held, LIMIT_BYTES, LIMIT_PACKETS,
+    LONGEST, Limits, Parameter, Queued, Registered, Settings,
 };
 use crate::ecn;
-use sojourn_packet::{Bytes, Time};
+use sojourn_packet::Time;
 
 const TARGET: Time = Time::from_millis(15);
 const T_UPDATE: Time = Time::from_millis(15);
@@ -255,7 +255,7 @@ impl DualPi2 {
 impl Discipline for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.packets(), self.bytes(), packet.size()) {
+        if !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }
@@ -294,12 +294,9 @@ impl Discipline for DualPi2 {
         }
     }
 
-    fn packets(&self) -> usize {
-        self.lq.len() + self.cq.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.lq.bytes() + self.cq.bytes()
+    fn held(&self) -> Held {
+        let (lq, cq) = (self.lq.held(), self.cq.held());
+        Held { packets: lq.packets + cq.packets, bytes: lq.bytes + cq.bytes }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

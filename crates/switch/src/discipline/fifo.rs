@@ -4,10 +4,10 @@
 //! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, LIMIT_BYTES, LIMIT_PACKETS, Limits,
-    Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, Held, LIMIT_BYTES, LIMIT_PACKETS,
+    Limits, Queued, Registered, Settings,
 };
-use sojourn_packet::{Bytes, Time};
+use sojourn_packet::Time;
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
@@ -45,8 +45,7 @@ impl Fifo {
 
 impl Discipline for Fifo {
     fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
-        let (packets, bytes) = (self.backlog.len(), self.backlog.bytes());
-        if self.limits.have_room(packets, bytes, packet.size()) {
+        if self.limits.have_room(self.held(), packet.size()) {
             self.backlog.push(packet);
         } else {
             self.stats.over_limit += 1;
@@ -58,12 +57,8 @@ impl Discipline for Fifo {
         self.backlog.pop()
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -74,6 +69,7 @@ impl Discipline for Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_packet::Bytes;
     use sojourn_packet::Packet;
 
     fn fill(limits: Limits, size: u32) -> (usize, usize) {

@@ -9,8 +9,8 @@
 use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::flow_hash::flow_hash;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, LIMIT_BYTES, Parameter,
-    Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES,
+    Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -276,12 +276,8 @@ impl Discipline for FqCodel {
         }
     }
 
-    fn packets(&self) -> usize {
-        self.packets
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.bytes
+    fn held(&self) -> Held {
+        Held { packets: self.packets, bytes: self.bytes }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -23,7 +23,7 @@ pub mod red;
 mod testing;
 
 pub use crate::tm::queued::Queued;
-pub use backlog::Backlog;
+pub use backlog::{Backlog, Held};
 use sojourn_packet::{Bytes, Time};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -73,11 +73,18 @@ pub trait Discipline: Send + fmt::Debug {
     /// The packet to be sent now; on the way to it, others may be dropped.
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued>;
 
+    /// What it holds.
+    fn held(&self) -> Held;
+
     /// Packets held.
-    fn packets(&self) -> usize;
+    fn packets(&self) -> usize {
+        self.held().packets
+    }
 
     /// Bytes held.
-    fn bytes(&self) -> Bytes;
+    fn bytes(&self) -> Bytes {
+        self.held().bytes
+    }
 
     /// Its own counters, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -179,10 +186,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// True if a packet of `size` fits behind `packets` packets of `bytes` bytes.
-    pub fn have_room(&self, packets: usize, bytes: Bytes, size: Bytes) -> bool {
-        self.bytes.is_none_or(|limit| bytes + size <= limit)
-            && self.packets.is_none_or(|limit| (packets as u64) < limit)
+    /// True if a packet of `size` fits behind those that are held.
+    pub fn have_room(&self, held: Held, size: Bytes) -> bool {
+        self.bytes.is_none_or(|limit| held.bytes + size <= limit)
+            && self.packets.is_none_or(|limit| (held.packets as u64) < limit)
     }
 }
 

@@ -10,11 +10,11 @@
 
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
     LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
-use sojourn_packet::{Bytes, Time};
+use sojourn_packet::Time;
 
 const TARGET: Time = Time::from_millis(20);
 const T_UPDATE: Time = Time::from_millis(32);
@@ -210,7 +210,7 @@ impl Pi2 {
 impl Discipline for Pi2 {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.backlog.len(), self.backlog.bytes(), packet.size()) {
+        if !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }
@@ -229,12 +229,8 @@ impl Discipline for Pi2 {
         self.backlog.pop()
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

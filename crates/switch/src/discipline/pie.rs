@@ -12,7 +12,7 @@
 use super::pi2::Periodic;
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
     LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -257,7 +257,7 @@ fn auto_tuning(drop_prob: Probability) -> u64 {
 impl Discipline for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.backlog.len(), self.backlog.bytes(), packet.size()) {
+        if !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }
@@ -278,12 +278,8 @@ impl Discipline for Pie {
         Some(packet)
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

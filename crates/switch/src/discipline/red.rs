@@ -9,7 +9,7 @@
 
 use super::probability::{Dice, Probability};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
     LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -252,8 +252,7 @@ impl Discipline for Red {
             Decision::Early => self.params.ecn && ecn::mark(&mut packet.packet),
             Decision::Forced => false,
         };
-        let (packets, bytes) = (self.backlog.len(), self.backlog.bytes());
-        if spared && !self.params.limits.have_room(packets, bytes, packet.size()) {
+        if spared && !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
             drops.push(packet, DropKind::Tail);
             return;
@@ -280,12 +279,8 @@ impl Discipline for Red {
         Some(packet)
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

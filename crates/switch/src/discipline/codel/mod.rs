@@ -17,8 +17,8 @@ mod law;
 pub use law::{Params, State, control_law, spacing};
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Parameter, Queued,
-    Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Parameter,
+    Queued, Registered, Settings,
 };
 use crate::ecn;
 use law::{INTERVAL, TARGET};
@@ -187,12 +187,8 @@ impl Discipline for Codel {
         dequeue(&self.params, &mut self.state, &mut self.stats, now, &mut queue)
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

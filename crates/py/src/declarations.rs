@@ -2,11 +2,10 @@
 //!
 //! It stands on the language and on what every target describes; it knows no architecture.
 
-use crate::errors::ProgramError;
+use crate::program::language_error;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sojourn_p4::compile;
-use sojourn_p4::diagnostic::{RenderOptions, to_json_string};
 use sojourn_p4::preprocess::PreprocessOptions;
 use sojourn_targets::describe;
 use std::collections::BTreeMap;
@@ -25,9 +24,6 @@ pub fn declarations(
     py.detach(|| match compile(&path, &options) {
         Ok(compiled) => serde_json::to_string(&describe(&compiled.program))
             .map_err(|error| PyRuntimeError::new_err(error.to_string())),
-        Err(error) => Err(ProgramError::new_err((
-            error.text(&RenderOptions::default()),
-            to_json_string(&error.diagnostics, &error.sources),
-        ))),
+        Err(error) => Err(language_error(&error)),
     })
 }

@@ -1,30 +1,20 @@
 //! Programs that are unfinished, huge or for something else: an answer within seconds, and never a
 //! panic.
 
-use sojourn_p4::preprocess::{FileLoader, MemoryLoader, SourceLoader};
+use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_targets::tna::{LoadError, LoadOptions, Loaded, fit, load_with};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Each takes a second or two; a machine that does much else at the time is given a minute.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One text as `program.p4`, everything else from the file system.
-struct Overlay(MemoryLoader);
-
-impl SourceLoader for Overlay {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.0.load(path).or_else(|_| FileLoader.load(path))
-    }
-}
-
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
 fn load(text: &str) -> Result<Loaded, LoadError> {
-    let loader = Overlay(MemoryLoader::new().with("program.p4", text));
+    let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
     let include_paths =
         vec![folder("p4/include"), folder("p4/tna"), folder("crates/targets/rules")];
     let options = LoadOptions { include_paths, check_only: true, ..LoadOptions::default() };

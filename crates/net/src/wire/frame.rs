@@ -3,32 +3,12 @@
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::checksum::Sum;
+use super::error::WireError;
 use super::ip::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
 use sojourn_packet::Packet;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use thiserror::Error;
-
-/// Why a host cannot read a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum WireError {
-    /// A header ends before it should.
-    #[error("the frame ends inside a header")]
-    Truncated,
-    /// A length field contradicts the frame or another field.
-    #[error("a length field is wrong")]
-    Length,
-    /// Neither IPv4 nor IPv6, or neither TCP nor UDP, or a fragment.
-    #[error("a protocol that this host does not speak")]
-    Protocol,
-    /// The IPv4, TCP or UDP checksum is wrong.
-    #[error("a checksum is wrong")]
-    Checksum,
-    /// The list of TCP options is broken.
-    #[error("the TCP options are malformed")]
-    Options,
-}
 
 /// A frame that a host could read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 mod address;
 mod checksum;
+mod error;
 mod frame;
 mod ip;
 mod options;
@@ -16,7 +17,8 @@ pub use address::{
     Endpoint, Endpoints, IpAddress, Role, endpoints_of_hosts, flow_endpoints, flow_of,
     flow_of_ports,
 };
-pub use frame::{Frame, Transport, WireError, addressee, destination, read_frame};
+pub use error::WireError;
+pub use frame::{Frame, Transport, addressee, destination, read_frame};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{SackBlocks, TcpOptions, Timestamps};
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};

@@ -3,7 +3,7 @@
 //! Laid out as Linux lays them out, so that captures look familiar (RFC 9293 section 3.2,
 //! RFC 2018, RFC 7323). Unknown options are stepped over; a broken list is refused.
 
-use super::frame::WireError;
+use super::error::WireError;
 use sojourn_packet::HeaderBytes;
 
 const END: u8 = 0;

@@ -1,7 +1,7 @@
 //! TCP segments, written and read (RFC 9293 section 3.1).
 
 use super::checksum::Sum;
-use super::frame::WireError;
+use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate};
 use super::options::TcpOptions;
 use sojourn_packet::HeaderBytes;

@@ -1,7 +1,7 @@
 //! UDP datagrams, written and read (RFC 768, RFC 8200 section 8.1 for IPv6).
 
 use super::checksum::Sum;
-use super::frame::WireError;
+use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate};
 use sojourn_packet::HeaderBytes;
 

@@ -6,7 +6,7 @@
 
 use super::Checker;
 use super::convert::anonymous;
-use super::expr::{broken, typed};
+use super::operand::{broken, typed};
 use super::report::code;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, near_name};

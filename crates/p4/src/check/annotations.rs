@@ -3,7 +3,7 @@
 //! What an annotation means is its reader's business; here only the rules that hold for all.
 
 use super::Checker;
-use super::expr::is_constant;
+use super::operand::is_constant;
 use super::report::code;
 use crate::ast::{Annotation, AnnotationBody, Expr, Name};
 use crate::diagnostic::Diagnostic;

@@ -5,8 +5,8 @@
 //! then their types are unified with the parameters'; then each is cast to its parameter's type.
 
 use super::Checker;
-use super::expr::{Operand, broken};
 use super::infer::{Substitution, substitute};
+use super::operand::{Operand, broken};
 use super::report::code;
 use super::signature::{Param, Signature};
 use super::type_ref::DontCare;

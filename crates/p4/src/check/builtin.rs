@@ -4,7 +4,7 @@
 use super::Checker;
 use super::arguments::BoundCall;
 use super::call::CallResult;
-use super::expr::{integer, typed};
+use super::operand::{integer, typed};
 use super::report::code;
 use super::size::bits;
 use crate::ast::{Argument, Name};

@@ -5,8 +5,8 @@
 
 use super::Checker;
 use super::arguments::{BoundCall, CallKind};
-use super::expr::{Operand, boolean, typed};
 use super::infer::{Substitution, substitution};
+use super::operand::{Operand, boolean, typed};
 use super::place::{Called, PlaceKind};
 use super::report::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};

@@ -5,7 +5,7 @@
 
 use super::Checker;
 use super::constant;
-use super::expr::{broken, integer, typed};
+use super::operand::{broken, integer, typed};
 use super::report::code;
 use super::type_ref::DontCare;
 use crate::ast::{self, TypeRef};

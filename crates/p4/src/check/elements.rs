@@ -3,7 +3,7 @@
 
 use super::Checker;
 use super::constant;
-use super::expr::{broken, integer, is_constant, typed};
+use super::operand::{broken, integer, is_constant, typed};
 use super::report::code;
 use crate::ast::{self, BinaryOp};
 use crate::hir::{Expr, ExprKind, Value};

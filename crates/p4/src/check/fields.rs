@@ -145,7 +145,7 @@ impl Checker<'_> {
                 let message = format!("{number} is not a value of `{shown}`");
                 self.error(code::BAD_ENUM, value.span, message);
             }
-            let constant = super::expr::integer(number.clone(), ty.clone(), name.span);
+            let constant = super::operand::integer(number.clone(), ty.clone(), name.span);
             let entity = Entity::Constant(Rc::new(constant));
             self.scopes.set(name.text.clone(), entity, name.span);
             made.push((name.text.clone(), number));

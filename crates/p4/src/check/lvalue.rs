@@ -1,7 +1,7 @@
 //! What can be written: lvalues and the directions of parameters (specification 6.6 and 6.7).
 
 use super::Checker;
-use super::expr::broken;
+use super::operand::broken;
 use super::report::code;
 use crate::ast::{self, Direction};
 use crate::diagnostic::Diagnostic;

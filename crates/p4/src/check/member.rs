@@ -4,7 +4,7 @@
 //! Methods are called, not named: `call` takes them apart.
 
 use super::Checker;
-use super::expr::{Operand, broken, integer, is_constant, typed};
+use super::operand::{Operand, broken, integer, is_constant, typed};
 use super::place::PlaceKind;
 use super::report::code;
 use super::scope::TypeEntity;

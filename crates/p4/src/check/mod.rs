@@ -35,6 +35,7 @@ mod keyset;
 mod lvalue;
 mod member;
 mod nesting;
+mod operand;
 mod operators;
 mod parser;
 mod place;

@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::constant::{self, FoldError};
-use super::expr::{boolean, broken, integer, is_constant, typed};
+use super::operand::{boolean, broken, integer, is_constant, typed};
 use super::report::code;
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::diagnostic::Diagnostic;

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::block::{BlockKind, OpenBlock};
-use super::expr::{integer, typed};
 use super::keyset::span_of;
+use super::operand::{integer, typed};
 use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::scope::{Entity, TypeEntity};

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::call::CallResult;
 use super::constant;
-use super::expr::{broken, integer, typed};
+use super::operand::{broken, integer, typed};
 use super::place::PlaceKind;
 use super::report::code;
 use super::scope::Entity;
@@ -258,7 +258,10 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<StmtKind> {
         let (low_value, failed) = self.silently(|checker| checker.expr(low, None));
-        if failed || super::expr::is_constant(&low_value) || !matches!(low_value.ty, Type::Bit(_)) {
+        if failed
+            || super::operand::is_constant(&low_value)
+            || !matches!(low_value.ty, Type::Bit(_))
+        {
             return None;
         }
         let mut before = Vec::new();
@@ -514,7 +517,7 @@ impl Checker<'_> {
         let value = self.expr(value, Some(&ty));
         let what = format!("constant `{}`", name.text);
         let value = self.convert(value, &ty, &what, Some(declared));
-        if !super::expr::is_constant(&value) {
+        if !super::operand::is_constant(&value) {
             let message = format!("the value of the constant `{}` is not known here", name.text);
             let diagnostic = Diagnostic::error(code::NOT_CONSTANT, value.span, message)
                 .with_label("not a constant");

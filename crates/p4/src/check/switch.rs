@@ -1,7 +1,7 @@
 //! `switch`, on the action that a table ran and on values (specification 12.7).
 
 use super::Checker;
-use super::expr::Operand;
+use super::operand::Operand;
 use super::place::PlaceKind;
 use super::report::code;
 use crate::ast::{self, SwitchCase};

@@ -4,8 +4,8 @@
 
 use super::Checker;
 use super::arguments::Slot;
-use super::expr::{Operand, is_constant};
 use super::key_name::name_annotation;
+use super::operand::{Operand, is_constant};
 use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::scope::Entity;

@@ -2,7 +2,7 @@
 //!
 //! The checker has folded what it could; what is left depends on constructor parameters.
 
-use super::value::part_types;
+use super::parts::{part_types, scalar};
 use super::{Binding, Elaborator, plain};
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::hir::{self, Expr, ExprKind};
@@ -58,7 +58,7 @@ impl Known {
             }
             other => {
                 if let Some(number) = other.int() {
-                    let width = super::layout::scalar(ty).map_or(128, Scalar::width);
+                    let width = scalar(ty).map_or(128, Scalar::width);
                     out.push(arith::pattern(&number, width));
                 }
             }
@@ -83,7 +83,7 @@ impl Known {
             }
             (_, Known::Invalid) => Const::Aggregate(Vec::new()),
             (_, Known::Bool(value)) => Const::Scalar(Scalar::Bool, BigUint::from(u8::from(*value))),
-            (_, Known::Int(number)) => match super::layout::scalar(ty) {
+            (_, Known::Int(number)) => match scalar(ty) {
                 Some(scalar) => Const::Scalar(scalar, arith::pattern(number, scalar.width())),
                 None => Const::Int(number.clone()),
             },
@@ -93,7 +93,7 @@ impl Known {
 
 /// A number made to fit a type: modulo 2^W, read as signed if the type is.
 fn wrapped(value: BigInt, ty: &Type) -> BigInt {
-    match super::layout::scalar(ty) {
+    match scalar(ty) {
         Some(scalar) => arith::number(scalar, &arith::pattern(&value, scalar.width())),
         None => value,
     }
@@ -128,7 +128,7 @@ impl Elaborator<'_> {
                 _ => None,
             },
             ExprKind::Slice(base, high, low) => {
-                let scalar = super::layout::scalar(&base.ty);
+                let scalar = scalar(&base.ty);
                 let value = self.known(base)?.int()?;
                 let pattern = scalar.map_or_else(
                     || value.to_biguint().unwrap_or_default(),
@@ -210,7 +210,7 @@ impl Elaborator<'_> {
                 number(if op == BinaryOp::Shl { x << by } else { x >> by })
             }
             BinaryOp::Concat => {
-                let width = |ty| super::layout::scalar(ty).map(Scalar::width);
+                let width = |ty| scalar(ty).map(Scalar::width);
                 let (high, low) = (width(&a.ty)?, width(&b.ty)?);
                 let joined = (arith::pattern(&x, high) << low) | arith::pattern(&y, low);
                 number(BigInt::from(joined))
@@ -240,7 +240,7 @@ impl Elaborator<'_> {
 }
 
 fn saturated(value: BigInt, ty: &Type) -> BigInt {
-    match super::layout::scalar(ty) {
+    match scalar(ty) {
         Some(Scalar::Int(width)) if width > 0 => {
             let half = BigInt::one() << (width - 1);
             value.clamp(-half.clone(), half - 1)

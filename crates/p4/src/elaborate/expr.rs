@@ -19,7 +19,7 @@ impl Elaborator<'_> {
             Value::Scalar(scalar) => scalar,
             _ => {
                 // Only after an error of ours: the checker has seen to the types.
-                let scalar = super::layout::scalar(&expr.ty).unwrap_or(Scalar::Bit(32));
+                let scalar = super::parts::scalar(&expr.ty).unwrap_or(Scalar::Bit(32));
                 constant(0, scalar, expr.span)
             }
         }
@@ -177,7 +177,7 @@ impl Elaborator<'_> {
             _ => {}
         }
         let (Value::Scalar(x), Value::Scalar(y)) = (x, y) else { return self.lost(expr) };
-        let scalar = super::layout::scalar(&expr.ty).unwrap_or(x.scalar);
+        let scalar = super::parts::scalar(&expr.ty).unwrap_or(x.scalar);
         Value::Scalar(binary(operator(op), x.clone(), y.clone(), scalar, span))
     }
 

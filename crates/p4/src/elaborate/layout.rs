@@ -1,22 +1,11 @@
 //! Frames: which slots a value of a type takes, and what a slot is called.
 
+use super::parts::scalar;
 use super::{Elaborator, MAX_SLOTS, plain};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;
 use crate::types::Type;
-
-/// The scalar that a type is stored as, if it is one. `int` has none.
-pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
-    match plain(ty) {
-        Type::Bool => Some(Scalar::Bool),
-        Type::Bit(width) => Some(Scalar::Bit(*width)),
-        Type::Int(width) => Some(Scalar::Int(*width)),
-        Type::Error | Type::Enum(_) | Type::MatchKind => Some(Scalar::Bit(32)),
-        Type::SerializableEnum(of) => of.underlying.as_ref().and_then(scalar),
-        _ => None,
-    }
-}
 
 /// What a layout is wanted for.
 #[derive(Clone, Copy)]

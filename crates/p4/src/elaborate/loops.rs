@@ -59,7 +59,7 @@ impl Elaborator<'_> {
         }
         let ends = self.values(&[low, high]);
         let [Value::Scalar(low), Value::Scalar(high)] = &ends[..] else { return };
-        let scalar = super::layout::scalar(self.var_type(var)).unwrap_or(low.scalar);
+        let scalar = super::parts::scalar(self.var_type(var)).unwrap_or(low.scalar);
         let current = self.in_temporary(super::place::recast(low.clone(), scalar, span));
         let last = self.saved(super::place::recast(high.clone(), scalar, span));
         let layout = self.local(var);

@@ -22,6 +22,7 @@ mod layout;
 mod loops;
 mod packet;
 mod parser;
+mod parts;
 mod place;
 mod stmt;
 mod table;

@@ -173,6 +173,6 @@ fn width_of(ty: &Type) -> u32 {
         }
         Type::Tuple(types) => types.iter().fold(0, |sum, ty| width_of(ty).saturating_add(sum)),
         Type::Stack(element, count) => width_of(element).saturating_mul(*count),
-        other => super::layout::scalar(other).map_or(0, Scalar::width),
+        other => super::parts::scalar(other).map_or(0, Scalar::width),
     }
 }

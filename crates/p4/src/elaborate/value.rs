@@ -1,7 +1,7 @@
 //! Values as trees of scalar expressions: made from constants and layouts, taken apart, retyped.
 
 use super::constant::Known;
-use super::layout::scalar;
+use super::parts::{part_types, scalar};
 use super::{Elaborator, plain};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, StmtKind, Unary, Value};
@@ -239,18 +239,6 @@ impl Elaborator<'_> {
             }
             _ => expr,
         }
-    }
-}
-
-/// The types of a type's components, by index.
-pub(super) fn part_types(ty: &Type) -> impl Fn(usize) -> Option<Type> + '_ {
-    move |at| match plain(ty) {
-        Type::Struct(of) | Type::Header(of) | Type::HeaderUnion(of) => {
-            of.fields.get(at).map(|field| field.ty.clone())
-        }
-        Type::Tuple(types) => types.get(at).cloned(),
-        Type::Stack(element, _) | Type::List(element) => Some((**element).clone()),
-        _ => None,
     }
 }
 

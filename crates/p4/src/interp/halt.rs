@@ -37,3 +37,13 @@ pub enum Halt {
         span: Span,
     },
 }
+
+impl Halt {
+    /// Where the program stood, if that says more than the message.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Halt::NotImplemented { span, .. } | Halt::Extern { span, .. } => Some(*span),
+            Halt::StepLimit { .. } | Halt::WrongUnit { .. } => None,
+        }
+    }
+}

@@ -64,6 +64,16 @@ impl MemoryLoader {
     }
 }
 
+/// Some files in memory, in front of those of the file system.
+#[derive(Clone, Debug, Default)]
+pub struct OverlayLoader(pub MemoryLoader);
+
+impl SourceLoader for OverlayLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.0.load(path).or_else(|_| FileLoader.load(path))
+    }
+}
+
 impl SourceLoader for MemoryLoader {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())

@@ -14,7 +14,7 @@ mod macros;
 #[cfg(test)]
 mod tests;
 
-pub use loader::{FileLoader, MemoryLoader, SourceLoader};
+pub use loader::{FileLoader, MemoryLoader, OverlayLoader, SourceLoader};
 
 use crate::{
     diagnostic::Diagnostic,

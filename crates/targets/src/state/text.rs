@@ -1,11 +1,10 @@
 //! The outcome as text that fits 100 columns.
 
 use super::report::{Block, Control, Dependencies, Step};
+use crate::text::{WIDTH, wrap};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Columns of the terminal.
-const WIDTH: usize = 100;
 /// Column at which a step says what it does to state.
 const MARKS: usize = 62;
 
@@ -114,23 +113,4 @@ fn cut(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect()
-}
-
-/// Writes `head` and `text`, what is too long on further lines that begin at column `from`.
-fn wrap(out: &mut String, head: &str, text: &str, from: usize) {
-    let mut line = head.to_owned();
-    let mut empty = true;
-    for word in text.split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(out, "{}", line.trim_end());
-            line = " ".repeat(from);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
 }

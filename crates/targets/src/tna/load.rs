@@ -8,13 +8,14 @@
 //! Everything that the silicon cannot do is refused here, not while packets pass.
 
 use super::access;
+use super::blocks::find_blocks;
 use super::copies;
 use super::fit;
-use super::gress::{Gress, check_block};
+use super::gress::Gress;
 use super::math_unit::Reading;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
-use super::rules::{self, Refusal};
+use super::rules;
 use super::runtime;
 use super::validity;
 use crate::load::build_with;
@@ -22,7 +23,7 @@ pub use crate::load::{LoadError, LoadOptions};
 use crate::visit;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::interp::Interpreter;
-use sojourn_p4::ir::{ExternCall, ObjectId, Package, PackageArg, Program, UnitId};
+use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashSet};
@@ -101,70 +102,6 @@ pub fn build(
 fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
     let others = |d: &Diagnostic| d.labels.iter().map(|label| label.span).collect::<Vec<_>>();
     a.primary == b.primary && !a.labels.is_empty() && others(a) == others(b)
-}
-
-/// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.
-pub(super) fn find_blocks(
-    program: &Program,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<[UnitId; 6], Refusal> {
-    let Some(main) = &program.main else {
-        let message = "the program has no `main`";
-        return Err(rules::ARCHITECTURE.refuse(Span::DUMMY, message));
-    };
-    if !matches!(&*main.of, "Switch" | "MultiParserSwitch") {
-        let message = match architecture(&main.of) {
-            Some(other) => format!("`main` is a `{}`: this program is for {other}", main.of),
-            None => format!("`main` is a `{}`, not a `Switch` of TNA", main.of),
-        };
-        return Err(rules::ARCHITECTURE.refuse(main.span, message));
-    }
-    let mut pipes = main.args.iter().filter_map(|(_, arg)| match arg {
-        PackageArg::Package(pipe) => Some(pipe),
-        _ => None,
-    });
-    let Some(pipe) = pipes.next() else {
-        let message = "`Switch` without a `Pipeline`";
-        return Err(rules::PIPELINE.refuse(main.span, message));
-    };
-    if let Some(second) = pipes.next() {
-        let message = "only the first pipe is simulated";
-        diagnostics.push(rules::UNSUPPORTED.warning(second.span, message));
-    }
-    blocks_of(program, pipe)
-}
-
-/// The architecture that a package of this name belongs to.
-fn architecture(package: &str) -> Option<&'static str> {
-    Some(match package {
-        "V1Switch" => "v1model (bmv2)",
-        "PSA_Switch" => "the Portable Switch Architecture",
-        "PNA_NIC" => "the Portable NIC Architecture",
-        "ebpfFilter" | "ubpf" => "eBPF",
-        "VSS" => "the Very Simple Switch",
-        _ => return None,
-    })
-}
-
-fn blocks_of(program: &Program, pipe: &Package) -> Result<[UnitId; 6], Refusal> {
-    let block = |arg: &PackageArg| match arg {
-        PackageArg::Unit(unit) => Some(*unit),
-        // Several parsers for groups of ports: the first one.
-        PackageArg::Package(parsers) => parsers.args.iter().find_map(|(_, arg)| match arg {
-            PackageArg::Unit(unit) => Some(*unit),
-            _ => None,
-        }),
-        _ => None,
-    };
-    let found: Vec<UnitId> = pipe.args.iter().filter_map(|(_, arg)| block(arg)).collect();
-    let Ok(blocks) = <[UnitId; 6]>::try_from(found.clone()) else {
-        let message = format!("a pipeline of {} blocks", found.len());
-        return Err(rules::PIPELINE.refuse(pipe.span, message));
-    };
-    for (index, unit) in blocks.iter().enumerate() {
-        check_block(program, *unit, index % 3 == 0, pipe.span)?;
-    }
-    Ok(blocks)
 }
 
 /// Compiles all registers; errors and warnings go to `diagnostics`.

@@ -16,6 +16,7 @@
 
 mod access;
 mod arguments;
+mod blocks;
 mod control;
 mod copies;
 pub mod fit;

@@ -2,21 +2,8 @@
 
 use super::load::{LoadError, LoadOptions, Loaded, load_with};
 use super::register_action::CompiledAction;
-use sojourn_p4::preprocess::{FileLoader, SourceLoader};
-use std::io;
+use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use std::path::{Path, PathBuf};
-
-/// Hands out one text as `program.p4` and everything else from the file system.
-struct Overlay<'t>(&'t str);
-
-impl SourceLoader for Overlay<'_> {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == Path::new("program.p4") {
-            return Ok(self.0.as_bytes().to_vec());
-        }
-        FileLoader.load(path)
-    }
-}
 
 /// The repository's folder of P4 programs.
 pub fn p4_folder() -> PathBuf {
@@ -31,7 +18,8 @@ pub fn load_text(text: &str) -> Result<Loaded, LoadError> {
 /// [`load_text`] with options; the shipped include folder is added.
 pub fn load_text_with(text: &str, mut options: LoadOptions) -> Result<Loaded, LoadError> {
     options.include_paths.push(p4_folder().join("include"));
-    load_with(&Overlay(text), "program.p4", &options)
+    let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
+    load_with(&loader, "program.p4", &options)
 }
 
 /// Parts of a program that differ between tests; the rest is the same for all.

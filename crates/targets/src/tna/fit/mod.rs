@@ -47,15 +47,17 @@ use self::depend::Graph;
 use self::node::Node;
 use self::schedule::STAGES;
 use self::state::PassView;
-use super::load::{Loaded, find_blocks};
+use super::blocks::find_blocks;
+use super::pipeline::Tofino;
 use super::rules;
+use crate::load::Loaded;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::source::SourceMap;
 use std::collections::HashSet;
 
 /// The stages of a loaded program.
-pub fn estimate(loaded: &Loaded) -> Fit {
+pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
     let program = loaded.plane.program();
     let sources = &loaded.sources;
     // A loaded program has its six blocks.
@@ -76,7 +78,7 @@ pub fn estimate(loaded: &Loaded) -> Fit {
 }
 
 /// The warning that an estimate does not fit, where that is not proven.
-pub fn doubt(loaded: &Loaded, fit: &Fit) -> Option<Diagnostic> {
+pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
     if fit.fits {
         return None;
     }

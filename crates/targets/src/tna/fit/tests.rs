@@ -149,8 +149,8 @@ fn all_accesses_to_a_register_are_in_the_stage_of_the_latest() {
     assert_eq!(fit.stages[2].used[&Resource::StatefulAlus], 1);
 }
 
-#[test]
-fn a_fifth_register_goes_to_the_next_stage() {
+/// The estimate for a program that uses so many registers, each for itself.
+fn of_registers(count: u32) -> Fit {
     let register = |n: u32| {
         format!(
             "Register<bit<32>, bit<9>>(512) r{n};
@@ -159,9 +159,14 @@ fn a_fifth_register_goes_to_the_next_stage() {
              }};"
         )
     };
-    let declarations: String = (0..5).map(register).collect();
-    let apply: String = (0..5).map(|n| format!("a{n}.execute(e.egress_port);")).collect();
-    let fit = egress(&declarations, &apply);
+    let declarations: String = (0..count).map(register).collect();
+    let apply: String = (0..count).map(|n| format!("a{n}.execute(e.egress_port);")).collect();
+    egress(&declarations, &apply)
+}
+
+#[test]
+fn a_fifth_register_goes_to_the_next_stage() {
+    let fit = of_registers(5);
     assert_eq!(fit.passes[1].critical_stages, 1);
     assert_eq!(fit.passes[1].stages, 2);
     assert_eq!(fit.stages[0].used[&Resource::StatefulAlus], 4);
@@ -376,17 +381,7 @@ fn the_text_fits_100_columns() {
 
 #[test]
 fn a_thousand_registers_are_answered() {
-    let register = |n: u32| {
-        format!(
-            "Register<bit<32>, bit<9>>(512) r{n};
-             RegisterAction<bit<32>, bit<9>, bit<32>>(r{n}) a{n} = {{
-                 void apply(inout bit<32> v) {{ v = v + 1; }}
-             }};"
-        )
-    };
-    let declarations: String = (0..1000).map(register).collect();
-    let apply: String = (0..1000).map(|n| format!("a{n}.execute(e.egress_port);")).collect();
-    let fit = egress(&declarations, &apply);
+    let fit = of_registers(1000);
     assert_eq!(fit.stages_used, 250);
     assert!(!fit.fits);
 }

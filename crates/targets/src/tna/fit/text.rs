@@ -2,10 +2,8 @@
 
 use super::report::{At, Fit, Pass, Placed, Stage};
 use super::resources::Resource;
+use crate::text::wrap;
 use std::fmt::Write;
-
-/// Columns of the terminal.
-const WIDTH: usize = 100;
 
 /// Resources that have a column in the table of stages: heading and what it counts.
 const COLUMNS: [(&str, Resource); 11] = [
@@ -167,24 +165,4 @@ fn cut(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(width - 3).chain("...".chars()).collect()
-}
-
-/// Writes `head` and `text`, what is too long on further lines that begin at column `from`.
-fn wrap(out: &mut String, head: &str, text: &str, from: usize) {
-    let mut line = head.to_owned();
-    let mut empty = true;
-    for word in text.split(' ') {
-        let longer = line.chars().count() + usize::from(!empty) + word.chars().count();
-        if !empty && longer > WIDTH {
-            let _ = writeln!(out, "{}", line.trim_end());
-            line = " ".repeat(from);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
 }

@@ -1,0 +1,23 @@
+//! Why a frame cannot be read, for all layers of it.
+
+use thiserror::Error;
+
+/// Why a host cannot read a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum WireError {
+    /// A header ends before it should.
+    #[error("the frame ends inside a header")]
+    Truncated,
+    /// A length field contradicts the frame or another field.
+    #[error("a length field is wrong")]
+    Length,
+    /// Neither IPv4 nor IPv6, or neither TCP nor UDP, or a fragment.
+    #[error("a protocol that this host does not speak")]
+    Protocol,
+    /// The IPv4, TCP or UDP checksum is wrong.
+    #[error("a checksum is wrong")]
+    Checksum,
+    /// The list of TCP options is broken.
+    #[error("the TCP options are malformed")]
+    Options,
+}

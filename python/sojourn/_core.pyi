@@ -31,6 +31,10 @@ class Simulation:
     def take_capture(self) -> list[tuple[int, int, bytes, int]]:
         """Frames: time, interface (0 entered, 1 left), bytes, length on the wire."""
 
+    def take_log(self) -> tuple[int, list[tuple[int, str]]]:
+        """What the program has written into its log since the last call: lines that were too many
+        to keep, then time in ns and text of each."""
+
     def report(self) -> str:
         """The counters so far, as JSON."""
 
@@ -88,7 +92,13 @@ def run_salu(setup: str, case: str) -> tuple[int, int]:
 class PacketSwitch:
     """One program on one switch that nothing is connected to, in virtual time."""
 
-    def __init__(self, program: str, include_paths: list[str], defines: dict[str, str]) -> None: ...
+    def __init__(
+        self,
+        program: str,
+        include_paths: list[str],
+        defines: dict[str, str],
+        priority_queues: int | None = None,
+    ) -> None: ...
     def describe(self) -> str:
         """Tables, actions, registers and the rest by name, as JSON."""
 

@@ -7,12 +7,12 @@ share the processor's cores; how they share them changes no row. Knows no statis
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Self
+from typing import Self, TextIO
 
 import pyarrow as pa
 
@@ -31,13 +31,14 @@ from sojourn.record import (
 )
 from sojourn.scenario import Plan, PlannedRun
 
-PACKETS, FLOWS, CAPTURE, COUNTERS = (
+PACKETS, FLOWS, CAPTURE, COUNTERS, LOG = (
     "packets.parquet",
     "flows.parquet",
     "bottleneck.pcapng",
     "counters.json",
+    "program.log",
 )
-"""What an AQM's folder holds after its run."""
+"""What an AQM's folder holds after its run; the log only if the program wrote one."""
 
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
 """What is there beside them if transfers or requests, or voices, are among the flows."""
@@ -143,6 +144,7 @@ class _Outputs:
         self._exchanges = self._wanted(EXCHANGES, EXCHANGE_SCHEMA, kinds & _EXCHANGING)
         self._datagrams = self._wanted(DATAGRAMS, DATAGRAM_SCHEMA, kinds & _VOICES)
         self._capture = CaptureWriter(folder / CAPTURE) if run.config["capture"] else None
+        self._log = _ProgramLog(folder / LOG)
 
     def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
         """A file for rows that only some kinds of traffic have."""
@@ -159,9 +161,10 @@ class _Outputs:
             self._datagrams.write_columns(self._simulation.take_datagrams())
         if self._capture is not None:
             self._capture.write(self._simulation.take_capture())
+        self._log.write(*self._simulation.take_log())
 
     def _write_counters(self) -> None:
-        counters = json.loads(self._simulation.report())
+        counters = json.loads(self._simulation.report()) | {"log_lines": self._log.count}
         text = json.dumps(counters, indent=2) + "\n"
         (self._folder / COUNTERS).write_text(text, encoding="utf-8")
 
@@ -178,5 +181,31 @@ class _Outputs:
             for wanted in (self._exchanges, self._datagrams):
                 if wanted is not None:
                     closing.callback(wanted.close)
+            closing.callback(self._log.close)
             if self._capture is not None:
                 closing.callback(self._capture.close)
+
+
+class _ProgramLog:
+    """The lines of a program's `log_msg`, in a file that is there once there is a line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+        self.count = 0
+
+    def write(self, lost: int, lines: Sequence[tuple[int, str]]) -> None:
+        """Appends lines; `lost` more before them were too many to keep."""
+        self.count += lost + len(lines)
+        if not lines:
+            return
+        if self._file is None:
+            self._file = self._path.open("w", encoding="utf-8")
+        if lost:
+            self._file.write(f"... {lost} lines before this were too many to keep\n")
+        self._file.writelines(f"{time / 1e9:.9f} {text}\n" for time, text in lines)
+
+    def close(self) -> None:
+        """Closes the file, if there is one."""
+        if self._file is not None:
+            self._file.close()

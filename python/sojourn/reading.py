@@ -4,14 +4,17 @@ Stands on the figures that `statistics` derived. It compares what was measured; 
 cause.
 """
 
+from sojourn.faults import faults
 from sojourn.result import AqmResult, Result
 from sojourn.style import milliseconds
 
 
 def remarks(result: Result) -> list[str]:
-    """One sentence an AQM, then what the reader has to know to read them."""
+    """One sentence an AQM, what went wrong, then what the reader has to know to read them."""
     target = result.scenario.target
     lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
+    for label, aqm in result.aqms.items():
+        lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     units = {run.aqm["math_unit"] for run in result.folder.runs if run.aqm["kind"] == "p4"}
     if units:
         lines.append(

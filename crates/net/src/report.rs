@@ -1,6 +1,7 @@
 //! What a run knows beyond its rows: counters that are read once, at the end or on the way.
 
 use serde::Serialize;
+use sojourn_targets::FaultReport;
 
 /// Counters of one run up to [`Simulation::now`](crate::Simulation::now).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -28,12 +29,16 @@ pub struct RunReport {
     pub recirculation_drops: u64,
     /// How long mirrored copies were under way, during which a program's state is unsynchronised.
     pub unsynchronised: SpanReport,
-    /// Packets that a parser refused.
+    /// Packets for which a parser ended in an error; Tofino drops them unless the program looks at
+    /// the error, v1model goes on with them.
     pub parser_errors: u64,
     /// Packets that the ingress pass dropped.
     pub ingress_drops: u64,
     /// Packets that the program sent to a port or queue that does not exist.
     pub unroutable_packets: u64,
+    /// What programs did that their switch cannot do, or claimed would not happen: switch by
+    /// switch, by kind.
+    pub faults: Vec<FaultReport>,
     /// The bottleneck shaper's rate as hardware quantises it, bit/s; 0 without a
     /// shaper.
     pub shaper_rate: u64,

@@ -100,6 +100,14 @@ impl Simulation {
         columns::frames(py, &self.run().take_capture())
     }
 
+    /// What the program has written into its log since the last call: lines that were too many to
+    /// keep, then time in ns and text of each.
+    fn take_log(&mut self) -> (u64, Vec<(u64, String)>) {
+        let log = self.run().take_log();
+        let lines = log.lines.into_iter().map(|line| (line.at.as_nanos(), line.text));
+        (log.lost, lines.collect())
+    }
+
     /// The counters so far, as JSON.
     fn report(&mut self) -> PyResult<String> {
         serde_json::to_string(&self.run().report())

@@ -6,7 +6,7 @@
 
 use crate::tm::shaper::EffectiveShaper;
 use sojourn_packet::{Bytes, Time};
-use sojourn_targets::PortId;
+use sojourn_targets::{FaultReport, PortId};
 
 /// Packets and their bytes (frames without FCS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Statistics {
     pub recirculation: RecirculationStatistics,
     /// The packet buffer.
     pub buffer: BufferStatistics,
+    /// What the program did that the switch cannot do, by kind; empty for a native discipline.
+    pub faults: Vec<FaultReport>,
     /// Packets and copies inside the switch now: in a pipeline, a buffer, a queue or a loop.
     pub held: u64,
 }

@@ -4,6 +4,8 @@
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
 //! the instants it is handed.
 
+use crate::faults::FaultReport;
+use crate::log::ProgramLog;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use serde::{Deserialize, Serialize};
@@ -94,7 +96,8 @@ pub struct IngressOutput {
     pub resubmit: Option<Packet>,
     /// What goes with `packet` or with `resubmit` beside its bytes.
     pub carried: Carried,
-    /// True if the parser refused the packet.
+    /// True if the parser ended in an error. On Tofino that drops the packet, unless the program
+    /// looks at the error; on v1model it never does.
     pub parser_rejected: bool,
 }
 
@@ -206,6 +209,16 @@ pub trait DataPlane: Send {
     /// Which switch it runs on.
     fn architecture(&self) -> Architecture {
         Architecture::Tofino1
+    }
+
+    /// What the program did so far that the switch cannot do, by kind.
+    fn faults(&self) -> Vec<FaultReport> {
+        Vec::new()
+    }
+
+    /// What the program has written into its log since the last call.
+    fn take_log(&mut self) -> ProgramLog {
+        ProgramLog::default()
     }
 
     /// The way in for a control plane while packets pass, if the implementor has one.

@@ -1,24 +1,109 @@
-//! What a program did while packets passed that its target cannot do.
+//! What a program did while packets passed that its target cannot do, or that it claimed itself
+//! would not happen.
+//!
+//! Stands on the places that the interpreter's halts and calls carry. Nothing here decides about a
+//! packet; it must not know who reads it.
 
+use serde::Serialize;
 use sojourn_p4::interp::Halt;
+use sojourn_p4::source::{SourceMap, Span};
 use std::sync::Arc;
+
+/// Faults of one kind: how many, and the first of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// How often it happened.
+    pub count: u64,
+    /// What was said at the first.
+    pub first: Option<Arc<str>>,
+    /// Where the first happened, if that is known.
+    pub place: Option<Span>,
+}
+
+impl Fault {
+    /// Counts one; the first is kept.
+    fn add(&mut self, place: Option<Span>, text: impl FnOnce() -> Arc<str>) {
+        self.count += 1;
+        if self.first.is_none() {
+            (self.first, self.place) = (Some(text()), place);
+        }
+    }
+}
 
 /// Something that the program asked for and that the target cannot do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// How often a packet accessed a register a second time in one pass; the access did nothing.
-    pub second_accesses: u64,
-    /// How often a pass was ended because the program went round a loop too often, or called
-    /// something that is not there; the packet was dropped.
-    pub halted: u64,
-    /// Why the first pass was ended.
-    pub first: Option<Arc<str>>,
+    /// A packet accessed a register a second time in one pass; the access did nothing (T0705).
+    pub second_accesses: Fault,
+    /// `assert` or `assume` did not hold; the packet was dropped.
+    pub failed_claims: Fault,
+    /// A pass was ended because the program went round a loop too often, or called something that
+    /// is not there; the packet was dropped.
+    pub halted: Fault,
 }
 
 impl Faults {
     /// A pass was ended.
     pub(crate) fn halted(&mut self, halt: &Halt) {
-        self.halted += 1;
-        self.first.get_or_insert_with(|| halt.to_string().into());
+        let kind = match halt {
+            // Only a claim of the program's own ends a pass by an extern.
+            Halt::Extern { .. } => &mut self.failed_claims,
+            _ => &mut self.halted,
+        };
+        kind.add(halt.span(), || halt.to_string().into());
     }
+
+    /// A packet accessed the register `name` once more at `place`.
+    #[cold]
+    pub(crate) fn second_access(&mut self, name: &str, place: Span) {
+        let text = || format!("the register `{name}` is accessed a second time").into();
+        self.second_accesses.add(Some(place), text);
+    }
+
+    /// The first fault that dropped a packet.
+    pub fn first_drop(&self) -> Option<&Arc<str>> {
+        self.halted.first.as_ref().or(self.failed_claims.first.as_ref())
+    }
+
+    /// The kinds that happened, for a run's counters; places are looked up in `sources`.
+    pub fn report(&self, sources: Option<&SourceMap>) -> Vec<FaultReport> {
+        let kinds = [
+            (FaultKind::SecondAccess, &self.second_accesses),
+            (FaultKind::FailedClaim, &self.failed_claims),
+            (FaultKind::Halted, &self.halted),
+        ];
+        let happened = kinds.into_iter().filter(|(_, fault)| fault.count > 0);
+        let report = |(kind, fault): (FaultKind, &Fault)| FaultReport {
+            kind,
+            count: fault.count,
+            first: fault.first.as_deref().unwrap_or_default().to_owned(),
+            place: fault.place.and_then(|at| Some(sources?.location(at)?.to_string())),
+        };
+        happened.map(report).collect()
+    }
+}
+
+/// What kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// A register was accessed twice in one pass; the second access did nothing.
+    SecondAccess,
+    /// `assert` or `assume` did not hold; the packet was dropped.
+    FailedClaim,
+    /// A pass could not be ended; the packet was dropped.
+    Halted,
+}
+
+/// Faults of one kind, for a run's counters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultReport {
+    /// What kind.
+    pub kind: FaultKind,
+    /// How many.
+    pub count: u64,
+    /// What was said at the first.
+    pub first: String,
+    /// File, line and column of the first, if they are known.
+    pub place: Option<String>,
 }

@@ -114,14 +114,16 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    build_with(loader, path, options, |program, tree, diagnostics| {
+    let mut loaded = build_with(loader, path, options, |program, tree, diagnostics| {
         if program.main.as_ref().is_some_and(|main| v1model::is_package(&main.of)) {
             let plane = v1model::build(program, tree, options, diagnostics)?;
             return Some(Plane::V1Model(Box::new(plane)));
         }
         let plane = tna::build(program, options, diagnostics)?;
         Some(Plane::Tofino(Box::new(plane)))
-    })
+    })?;
+    loaded.plane.keep_sources(&loaded.sources);
+    Ok(loaded)
 }
 
 /// Brings a program up to its IR and lets `build` make a data plane of it.

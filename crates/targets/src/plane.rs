@@ -6,11 +6,15 @@ use crate::control::{ControlError, ControlPlane};
 use crate::dataplane::{
     Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
 };
+use crate::faults::FaultReport;
+use crate::log::ProgramLog;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use crate::tna::Tofino;
 use crate::v1model::V1Model;
+use sojourn_p4::source::SourceMap;
 use sojourn_packet::Packet;
+use std::sync::Arc;
 
 /// A loaded program.
 #[derive(Debug)]
@@ -32,6 +36,15 @@ impl Plane {
             Plane::Tofino(plane) => plane.configure(control),
             Plane::V1Model(plane) => plane.configure(control),
         }
+    }
+
+    /// Tells the program where its text is, so that faults are told with their place.
+    pub(crate) fn keep_sources(&mut self, sources: &Arc<SourceMap>) {
+        let kept = match self {
+            Plane::Tofino(plane) => &mut plane.sources,
+            Plane::V1Model(plane) => &mut plane.sources,
+        };
+        *kept = Some(sources.clone());
     }
 
     fn plane(&mut self) -> &mut dyn DataPlane {
@@ -74,6 +87,18 @@ impl DataPlane for Plane {
             Plane::Tofino(plane) => plane.architecture(),
             Plane::V1Model(plane) => plane.architecture(),
         }
+    }
+
+    fn faults(&self) -> Vec<FaultReport> {
+        let (faults, sources) = match self {
+            Plane::Tofino(plane) => (plane.faults(), &plane.sources),
+            Plane::V1Model(plane) => (plane.faults(), &plane.sources),
+        };
+        faults.report(sources.as_deref())
+    }
+
+    fn take_log(&mut self) -> ProgramLog {
+        self.plane().take_log()
     }
 
     fn control(&mut self) -> Option<&mut dyn RuntimeControl> {

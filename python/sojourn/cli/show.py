@@ -3,6 +3,7 @@
 import json
 
 from sojourn.cli.shared import open_console
+from sojourn.faults import faults
 from sojourn.folder import REPORT, RunFolder
 from sojourn.layout import shown
 from sojourn.result import Result
@@ -19,15 +20,17 @@ def finish_with_status(folder: RunFolder) -> Result:
 def show(result: Result, *, as_json: bool) -> None:
     """Prints the table and where report and rows are, or all of it as JSON."""
     if as_json:
-        print(json.dumps({"folder": str(result.path)} | summaries(result), indent=2))
+        warnings = {label: faults(aqm.findings.counters) for label, aqm in result.aqms.items()}
+        told = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
+        print(json.dumps(told, indent=2))
         return
     console = open_console()
     scenario = result.scenario
     console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
     for table in result_tables(result, console.width):
         console.print(table)
-    for note in _notes(result):
-        console.print(note, markup=False)
+    for note in [*_notes(result), *_warnings(result)]:
+        console.print(note, markup=False, highlight=False)
     console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
     console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)
 
@@ -40,3 +43,12 @@ def _notes(result: Result) -> list[str]:
         if about["disturbed"]:
             notes.append(f"note    {label}: disturbed: {about['disturbed']}")
     return notes
+
+
+def _warnings(result: Result) -> list[str]:
+    """What went wrong in a run without ending it."""
+    return [
+        f"warning {label}: {text}"
+        for label, aqm in result.aqms.items()
+        for text in faults(aqm.findings.counters)
+    ]

@@ -29,7 +29,7 @@ use layout::End;
 use slab::{PacketSlab, Slot};
 use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
-use sojourn_targets::DataPlane;
+use sojourn_targets::{DataPlane, ProgramLog};
 use transfers::Transfers;
 
 /// The port of the senders.
@@ -393,6 +393,18 @@ impl Simulation {
     /// Hands over the captured frames that wait; none unless `capture` is set.
     pub fn take_capture(&mut self) -> Vec<CapturedFrame> {
         std::mem::take(&mut self.capture)
+    }
+
+    /// Hands over what programs have written into their logs since the last call, in order of time.
+    pub fn take_log(&mut self) -> ProgramLog {
+        let mut all = ProgramLog::default();
+        for plane in self.nodes.iter_mut().filter_map(|node| node.switch.data_plane()) {
+            let mut log = plane.take_log();
+            all.lost += log.lost;
+            all.lines.append(&mut log.lines);
+        }
+        all.lines.sort_by_key(|line| line.at);
+        all
     }
 
     /// The counters so far.

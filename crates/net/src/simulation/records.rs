@@ -135,6 +135,7 @@ impl Simulation {
             ..RunReport::default()
         };
         all.iter().for_each(|statistics| add_switch(&mut report, statistics));
+        report.faults = all.iter().flat_map(|statistics| &statistics.faults).cloned().collect();
         let recirculating = &all[usize::from(first.switch)].recirculation;
         report.recirculated_share = recirculating.share_of_traffic();
         report.recirculation_utilisation = recirculating.share_of_capacity();

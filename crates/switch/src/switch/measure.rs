@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::Switch;
+use super::{Forwarding, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Verdict};
@@ -40,6 +40,10 @@ impl Switch {
                 total_cells: self.buffer.total(),
                 cells: self.buffer.usage().cells,
                 peak_cells: self.buffer.usage().peak,
+            },
+            faults: match &self.forwarding {
+                Forwarding::P4(plane) => plane.faults(),
+                Forwarding::Native(_) => Vec::new(),
             },
             held: self.held(),
         }

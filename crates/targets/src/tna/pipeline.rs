@@ -17,7 +17,7 @@ use super::gress::Gress;
 use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
 };
-use super::runtime::{RegisterState, Runtime};
+use super::runtime::{CopyTypes, RegisterState, Runtime};
 use crate::control::{ControlError, ControlPlane, fits};
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
@@ -28,7 +28,8 @@ use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
-use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::source::SourceMap;
 use sojourn_packet::{HeaderBytes, Packet};
 use std::sync::Arc;
 
@@ -76,8 +77,7 @@ struct IngressFields {
     l2_exclusion: Told,
     rid: Told,
     drop_ctl: Told,
-    mirror_type: Told,
-    resubmit_type: Told,
+    copies: CopyFields,
 }
 
 impl IngressFields {
@@ -98,8 +98,7 @@ impl IngressFields {
             l2_exclusion: tm("level2_exclusion_id"),
             rid: tm("rid"),
             drop_ctl: deparser("drop_ctl"),
-            mirror_type: deparser("mirror_type"),
-            resubmit_type: deparser("resubmit_type"),
+            copies: CopyFields::new(gress),
         }
     }
 }
@@ -110,7 +109,35 @@ struct EgressFields {
     tstamp: [Told; 2],
     parser_err: [Told; 2],
     drop_ctl: Told,
-    mirror_type: Told,
+    copies: CopyFields,
+}
+
+/// The fields that choose what the deparser copies.
+#[derive(Clone, Copy, Debug)]
+struct CopyFields {
+    mirror: Told,
+    resubmit: Told,
+    digest: Told,
+}
+
+impl CopyFields {
+    fn new(gress: &Gress) -> CopyFields {
+        let field = |name| gress.control.field(Role::ForDeparser, name);
+        CopyFields {
+            mirror: field("mirror_type"),
+            resubmit: field("resubmit_type"),
+            digest: field("digest_type"),
+        }
+    }
+
+    fn read(self, frame: &Frame) -> CopyTypes {
+        let chosen = |field: Told| field.get(frame).map(|value| value as u8);
+        CopyTypes {
+            mirror: chosen(self.mirror),
+            resubmit: chosen(self.resubmit),
+            digest: chosen(self.digest),
+        }
+    }
 }
 
 /// A field that the parser stage gives to control and deparser.
@@ -124,7 +151,7 @@ impl EgressFields {
             tstamp: from_parser(gress, "global_tstamp"),
             parser_err: from_parser(gress, "parser_err"),
             drop_ctl: gress.control.field(Role::ForDeparser, "drop_ctl"),
-            mirror_type: gress.control.field(Role::ForDeparser, "mirror_type"),
+            copies: CopyFields::new(gress),
         }
     }
 }
@@ -141,6 +168,8 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
+    /// The program's text, if faults are to be told with their place.
+    pub(crate) sources: Option<Arc<SourceMap>>,
     /// The intrinsic header in the making.
     header: PacketOut,
     /// What a parser reads: intrinsic header and the packet's real bytes.
@@ -168,6 +197,7 @@ impl Tofino {
             ingress,
             egress,
             clock,
+            sources: None,
             header: PacketOut::new(),
             front: Vec::new(),
             written: PacketOut::new(),
@@ -245,27 +275,28 @@ impl Tofino {
         let tstamp = self.clock.global(input.now).into();
         set_both(gress, fields.tstamp, tstamp);
         set_both(gress, fields.parser_err, error.into());
-        run_rest(&self.interpreter, gress, &mut self.written, &self.tables, &mut self.runtime)?;
+        let (copies, written) = (fields.copies, &mut self.written);
+        run_rest(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
         Ok(self.ingress_result(packet, &parsed))
     }
 
     /// What the ingress deparser's decisions come to.
     fn ingress_result(&mut self, packet: &Packet, parsed: &Parsed) -> IngressOutput {
         let (frame, fields) = (&self.ingress.control.frame, &self.ingress_fields);
-        let resubmit = self.runtime.pass.resubmit.take();
-        if let (Some(data), Some(_)) = (resubmit, fields.resubmit_type.get(frame)) {
+        if let Some(data) = self.runtime.pass.resubmit.take() {
             let resubmit = Some(with_front(&data, packet));
             return IngressOutput { resubmit, ..IngressOutput::default() };
         }
-        let request = self.runtime.pass.mirror.take();
-        let mirror = request.filter(|_| fields.mirror_type.get(frame).is_some());
-        let mirror = mirror.filter(|request| request.session != 0).map(|request| Mirror {
-            session: request.session,
-            direction: MirrorDirection::Ingress,
-            header_len: request.header.len() as u16,
-            carried: Carried::default(),
-            packet: with_front(&request.header, packet),
-        });
+        let mirror =
+            self.runtime.pass.mirror.take().filter(|request| request.session != 0).map(|request| {
+                Mirror {
+                    session: request.session,
+                    direction: MirrorDirection::Ingress,
+                    header_len: request.header.len() as u16,
+                    carried: Carried::default(),
+                    packet: with_front(&request.header, packet),
+                }
+            });
         let mut out = IngressOutput { mirror, ..IngressOutput::default() };
         if fields.drop_ctl.or_zero(frame) & 1 == 0 {
             out.admission = admission(fields, frame);
@@ -293,7 +324,8 @@ impl Tofino {
         let fields = &self.egress_fields;
         set_both(gress, fields.tstamp, self.clock.global(input.now).into());
         set_both(gress, fields.parser_err, error.into());
-        run_rest(&self.interpreter, gress, &mut self.written, &self.tables, &mut self.runtime)?;
+        let (copies, written) = (fields.copies, &mut self.written);
+        run_rest(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
         Ok(self.egress_result(packet, &parsed))
     }
 
@@ -301,8 +333,7 @@ impl Tofino {
     fn egress_result(&mut self, packet: &Packet, parsed: &Parsed) -> EgressOutput {
         let (frame, fields) = (&self.egress.control.frame, &self.egress_fields);
         let drop_ctl = fields.drop_ctl.or_zero(frame);
-        let wants_mirror = fields.mirror_type.get(frame).is_some() && drop_ctl & 4 == 0;
-        let request = self.runtime.pass.mirror.take().filter(|_| wants_mirror);
+        let request = self.runtime.pass.mirror.take().filter(|_| drop_ctl & 4 == 0);
         let request = request.filter(|request| request.session != 0);
         let sent = drop_ctl & 1 == 0;
         if !sent && request.is_none() {
@@ -360,6 +391,7 @@ fn run_parser(
 fn run_rest(
     interpreter: &Interpreter,
     gress: &mut Gress,
+    copies: CopyFields,
     written: &mut PacketOut,
     tables: &Tables,
     runtime: &mut Runtime,
@@ -367,6 +399,7 @@ fn run_rest(
     let control = &mut gress.control;
     interpreter.run_control(control.unit, &mut control.frame, None, tables, runtime)?;
     gress.controlled();
+    runtime.pass.copies = copies.read(&gress.control.frame);
     written.clear();
     let deparser = &mut gress.deparser;
     interpreter.run_control(deparser.unit, &mut deparser.frame, Some(written), tables, runtime)

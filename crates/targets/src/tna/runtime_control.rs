@@ -73,6 +73,6 @@ impl RuntimeControl for Tofino {
     }
 
     fn fault(&self) -> Option<String> {
-        self.faults().first.as_ref().map(ToString::to_string)
+        self.runtime.faults.first_drop().map(ToString::to_string)
     }
 }

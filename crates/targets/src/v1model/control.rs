@@ -90,6 +90,6 @@ impl RuntimeControl for V1Model {
     }
 
     fn fault(&self) -> Option<String> {
-        self.runtime.faults.first.as_ref().map(|first| first.to_string())
+        self.runtime.faults.first_drop().map(ToString::to_string)
     }
 }

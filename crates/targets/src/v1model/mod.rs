@@ -28,5 +28,5 @@ mod tests;
 pub use load::build;
 pub(crate) use load::is_package;
 pub use pipeline::V1Model;
-pub use runtime::{LogLine, RegisterArray};
+pub use runtime::RegisterArray;
 pub use standard::InstanceType;

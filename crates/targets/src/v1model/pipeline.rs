@@ -13,7 +13,7 @@
 
 use super::blocks::Block;
 use super::field_list::{FieldList, reset_metadata};
-use super::runtime::{CloneRequest, LogLine, RegisterArray, Runtime};
+use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType, micros};
 use crate::control::fits;
 use crate::dataplane::{
@@ -24,10 +24,13 @@ use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::externs::meter::Meter;
 use crate::faults::Faults;
+use crate::log::ProgramLog;
 use crate::phv::{Carried, Phv};
 use crate::runtime_control::RuntimeControl;
-use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Tables};
+use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::source::SourceMap;
 use sojourn_packet::{Bytes, HeaderBytes, Packet};
+use std::sync::Arc;
 
 /// The six blocks.
 #[derive(Clone, Debug)]
@@ -55,6 +58,8 @@ pub struct V1Model {
     pub(super) interpreter: Interpreter,
     pub(super) tables: Tables,
     pub(super) runtime: Runtime,
+    /// The program's text, if faults are to be told with their place.
+    pub(crate) sources: Option<Arc<SourceMap>>,
     blocks: Blocks,
     /// What the deparser writes.
     written: PacketOut,
@@ -68,7 +73,7 @@ impl V1Model {
     pub(super) fn new(interpreter: Interpreter, runtime: Runtime, blocks: Blocks) -> V1Model {
         let tables = Tables::new(interpreter.program().clone());
         let (written, spare) = (PacketOut::new(), Vec::new());
-        V1Model { interpreter, tables, runtime, blocks, written, spare }
+        V1Model { interpreter, tables, runtime, sources: None, blocks, written, spare }
     }
 
     /// The program's registers.
@@ -98,18 +103,13 @@ impl V1Model {
         self.runtime.digests.take()
     }
 
-    /// Lines of `log_msg` since the last call; the oldest are lost if there were too many.
-    pub fn take_log(&mut self) -> Vec<LogLine> {
-        self.runtime.log.take()
-    }
-
     /// What the program did that the switch cannot do, failed assertions among it.
     pub fn faults(&self) -> &Faults {
         &self.runtime.faults
     }
 
     /// Runs parser and checksum verification and hands everything to the ingress control.
-    fn parse(&mut self, packet: &Packet) -> Result<u64, Halt> {
+    fn parse(&mut self, packet: &Packet) -> Result<Parsed, Halt> {
         let Blocks { parser, verify, ingress, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let front = PacketIn::new(&packet.bytes, packet.zeros);
@@ -129,7 +129,7 @@ impl V1Model {
         if !verify.idle {
             verify.hand_on(ingress);
         }
-        Ok(parsed.consumed)
+        Ok(parsed)
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
@@ -160,7 +160,7 @@ impl V1Model {
         carried: Carried,
     ) -> Result<IngressOutput, Halt> {
         self.begin_ingress(input, &packet, carried);
-        let consumed = self.parse(&packet)?;
+        let Parsed { consumed, accepted, .. } = self.parse(&packet)?;
         let before = self.blocks.parser.header_bytes();
         let ingress = &mut self.blocks.ingress;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
@@ -171,7 +171,8 @@ impl V1Model {
         phv.ingress_length = arrived;
         phv.length = (arrived + self.blocks.ingress.header_bytes()).saturating_sub(before);
         phv.truncated = self.runtime.pass.truncate;
-        self.after_ingress(input, packet, phv)
+        let out = self.after_ingress(input, packet, phv)?;
+        Ok(IngressOutput { parser_rejected: !accepted, ..out })
     }
 
     /// What is done with a packet behind the ingress control.
@@ -438,6 +439,10 @@ impl DataPlane for V1Model {
 
     fn architecture(&self) -> Architecture {
         Architecture::V1Model
+    }
+
+    fn take_log(&mut self) -> ProgramLog {
+        self.runtime.log.take()
     }
 
     fn control(&mut self) -> Option<&mut dyn RuntimeControl> {

@@ -12,7 +12,7 @@ mod prepare;
 mod registers;
 mod stateful;
 
-pub use deparser::MirrorRequest;
+pub use deparser::{CopyTypes, MirrorRequest};
 pub use prepare::prepare;
 pub use registers::RegisterState;
 
@@ -87,11 +87,18 @@ pub(crate) enum Site {
     CounterIsZero,
     CounterIsNegative,
     Priority,
+    /// Copies carry the type that their object was built with, if it was.
     Mirror {
         bits: u32,
+        of: Option<u8>,
     },
-    Resubmit,
-    Digest(u32),
+    Resubmit {
+        of: Option<u8>,
+    },
+    Digest {
+        digest: u32,
+        of: Option<u8>,
+    },
     MinMax {
         min: bool,
     },
@@ -121,6 +128,8 @@ pub(crate) struct Pass {
     pub now: Time,
     /// Length for counters and meters, frame check sequence included.
     pub bytes: u64,
+    /// What the deparser is to copy.
+    pub copies: CopyTypes,
     pub mirror: Option<MirrorRequest>,
     pub resubmit: Option<SmallVec<[u8; 8]>>,
     pub deposits: SmallVec<[Deposit; 2]>,
@@ -250,9 +259,9 @@ impl Runtime {
                 answer(call, ctx, u128::from(self.pass.parser_counter < 0));
             }
             Site::Priority => self.pass.priority = scalar(call, 0, ctx) as u8,
-            Site::Mirror { bits } => self.request_mirror(bits, call, ctx),
-            Site::Resubmit => self.request_resubmit(call, ctx),
-            Site::Digest(digest) => self.pack_digest(digest, call, ctx),
+            Site::Mirror { bits, of } => self.request_mirror(bits, of, call, ctx),
+            Site::Resubmit { of } => self.request_resubmit(of, call, ctx),
+            Site::Digest { digest, of } => self.pack_digest(digest, of, call, ctx),
             Site::MinMax { min } => numbers::min_max(min, call, ctx),
             Site::FunnelShift => numbers::funnel_shift(call, ctx),
             Site::Invalidate => field::invalidate(call, ctx),

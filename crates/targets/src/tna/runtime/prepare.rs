@@ -15,6 +15,7 @@ use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::tna::arguments::{self, ArgumentError};
+use crate::tna::copies;
 use crate::tna::register_action::CompiledRegister;
 use crate::tna::rules::{self, Refusal};
 use crate::visit;
@@ -256,12 +257,14 @@ fn site(
         ("ParserCounter", "is_zero") => Site::CounterIsZero,
         ("ParserCounter", "is_negative") => Site::CounterIsNegative,
         ("ParserPriority", "set") => Site::Priority,
-        ("Mirror", "emit") => Site::Mirror { bits: mirror_header(call)? },
+        ("Mirror", "emit") => {
+            Site::Mirror { bits: mirror_header(call)?, of: copies::type_of(object) }
+        }
         ("Resubmit", "emit") => {
             check_resubmit_header(call)?;
-            Site::Resubmit
+            Site::Resubmit { of: copies::type_of(object) }
         }
-        ("Digest", "pack") => Site::Digest(place()),
+        ("Digest", "pack") => Site::Digest { digest: place(), of: copies::type_of(object) },
         _ => {
             let message = format!("{of}.{name} is not simulated");
             return Err(rules::UNSUPPORTED.refuse(call.span, message));

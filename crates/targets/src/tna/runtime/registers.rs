@@ -154,7 +154,7 @@ impl Runtime {
     ) {
         let state = &mut self.registers[register as usize];
         if !state.enter(self.pass.number) {
-            self.faults.second_accesses += 1;
+            self.faults.second_access(state.name(), call.span);
             return answer(call, ctx, 0);
         }
         let mask = state.compiled.shape.width.mask();
@@ -178,7 +178,7 @@ impl Runtime {
         let state = &mut self.registers[register as usize];
         let is_part = state.open && state.last_pass == self.pass.number && &*call.name == "write";
         if !state.enter(self.pass.number) && !is_part {
-            self.faults.second_accesses += 1;
+            self.faults.second_access(state.name(), call.span);
             return None;
         }
         state.open = &*call.name == "read";

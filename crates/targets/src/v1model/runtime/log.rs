@@ -1,39 +1,9 @@
-//! `log_msg`: lines of text that a program writes, the last ones kept.
+//! `log_msg`: a line of text with values in it.
 
 use super::Runtime;
+use crate::log::LogLine;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Value};
-use sojourn_packet::Time;
-use std::collections::VecDeque;
-
-/// Lines that are kept; the oldest goes when there are more.
-const KEPT_LINES: usize = 4096;
-
-/// A line of a program's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
-    /// When it was written.
-    pub at: Time,
-    /// The line.
-    pub text: String,
-}
-
-/// The lines that wait.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Log(VecDeque<LogLine>);
-
-impl Log {
-    pub fn take(&mut self) -> Vec<LogLine> {
-        self.0.drain(..).collect()
-    }
-
-    fn push(&mut self, line: LogLine) {
-        if self.0.len() == KEPT_LINES {
-            self.0.pop_front();
-        }
-        self.0.push_back(line);
-    }
-}
 
 impl Runtime {
     /// `log_msg(text)` and `log_msg(text, data)`: each `{}` is the next value, in decimal.

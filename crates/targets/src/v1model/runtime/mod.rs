@@ -12,7 +12,6 @@ mod prepare;
 mod registers;
 mod state;
 
-pub use log::LogLine;
 pub use prepare::prepare;
 pub use registers::RegisterArray;
 
@@ -24,9 +23,9 @@ use crate::externs::hash::Algorithm;
 use crate::externs::meter::Meter;
 use crate::externs::random::SplitMix64;
 use crate::faults::Faults;
+use crate::log::Log;
 use crate::profiles::Profiles;
 use input::Input;
-use log::Log;
 use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, Matched, PacketOut};
 use sojourn_p4::ir::{ExternCall, Layout, Slot, TableId};
 use sojourn_packet::{Packet, Time};

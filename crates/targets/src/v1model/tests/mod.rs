@@ -19,9 +19,8 @@ use crate::dataplane::{
 use crate::load::{LoadError, LoadOptions, load_with};
 use crate::phv::Carried;
 use crate::plane::Plane;
-use sojourn_p4::preprocess::{FileLoader, SourceLoader};
+use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_packet::{Packet, Time};
-use std::io;
 use std::path::Path;
 
 /// Parts of a program that differ between tests.
@@ -90,7 +89,8 @@ V1Switch(P(), Verify(), Ig(), Eg(), Compute(), Dep()) main;
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/include");
         let options = LoadOptions { include_paths: vec![include], seed, ..LoadOptions::default() };
         let text = self.text();
-        match load_with(&Overlay(&text), "program.p4", &options)?.plane {
+        let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
+        match load_with(&loader, "program.p4", &options)?.plane {
             Plane::V1Model(plane) => Ok(*plane),
             Plane::Tofino(_) => panic!("the program is for another architecture"),
         }
@@ -100,18 +100,6 @@ V1Switch(P(), Verify(), Ig(), Eg(), Compute(), Dep()) main;
         let plane = self.try_load(1);
         let plane = plane.unwrap_or_else(|error| panic!("{}", error.render(&Default::default())));
         Pass { plane, now: Time::from_millis(1) }
-    }
-}
-
-/// Hands out one text as `program.p4` and everything else from the file system.
-struct Overlay<'t>(&'t str);
-
-impl SourceLoader for Overlay<'_> {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == Path::new("program.p4") {
-            return Ok(self.0.as_bytes().to_vec());
-        }
-        FileLoader.load(path)
     }
 }
 

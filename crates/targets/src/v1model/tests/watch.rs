@@ -1,6 +1,7 @@
 //! `assert`, `assume`, `log_msg`; and what cannot be loaded.
 
 use super::{Parts, frame};
+use crate::dataplane::DataPlane;
 
 #[test]
 fn a_claim_that_does_not_hold_drops_the_packet_and_is_told() {
@@ -11,8 +12,9 @@ fn a_claim_that_does_not_hold_drops_the_packet_and_is_told() {
         assert!(pass.both(&frame(7, &[])).is_none());
         assert!(pass.both(&frame(8, &[])).is_some());
         let faults = pass.plane.faults();
-        assert_eq!(faults.halted, 1);
-        assert_eq!(faults.first.as_deref(), Some(format!("{call} failed").as_str()));
+        assert_eq!((faults.failed_claims.count, faults.halted.count), (1, 0));
+        let first = faults.first_drop().map(|text| &**text);
+        assert_eq!(first, Some(format!("{call} failed").as_str()));
     }
 }
 
@@ -27,9 +29,10 @@ fn a_message_has_its_values_in_place_of_the_braces() {
     };
     let mut pass = parts.load();
     pass.ingress(&frame(2048, &[]));
-    let lines: Vec<String> = pass.plane.take_log().into_iter().map(|line| line.text).collect();
+    let lines: Vec<String> =
+        pass.plane.take_log().lines.into_iter().map(|line| line.text).collect();
     assert_eq!(lines, ["plain", "kind 2048 from port 3"]);
-    assert!(pass.plane.take_log().is_empty());
+    assert!(pass.plane.take_log().lines.is_empty());
 }
 
 fn refused(parts: Parts<'_>) -> (&'static str, String) {

@@ -1,0 +1,122 @@
+//! Hashes, random numbers, meters, selectors, small functions.
+
+use super::*;
+
+#[test]
+fn hashes_join_their_fields() {
+    let hash = |algorithm: &str, width: u32, data: &str| {
+        let egress = format!("Hash<bit<{width}>>({algorithm}) hash;");
+        let apply = format!("m.a = 0x31323334; h.ethernet.dst = (bit<48>)hash.get({data});");
+        finding(
+            super::tests::egress(Parts { egress: &egress, apply: &apply, ..Parts::default() })
+                .packet,
+        )
+    };
+    let identity = "HashAlgorithm_t.IDENTITY";
+    assert_eq!(hash(identity, 16, "{ 2w0, e.egress_port, 5w9 }"), 5 << 5 | 9);
+    let digits = "{ m.a, 40w0x3536373839 }";
+    assert_eq!(hash("HashAlgorithm_t.CRC32", 32, digits), 0xcbf4_3926);
+    assert_eq!(hash("HashAlgorithm_t.CRC16", 16, digits), 0xbb3d);
+    assert_eq!(hash("HashAlgorithm_t.XOR16", 16, "{ m.a, 8w0xff }"), 0x3132 ^ 0x3334 ^ 0xff00);
+}
+
+#[test]
+fn a_custom_polynomial_is_used_as_it_is_given() {
+    let parts = Parts {
+        egress: "CRCPolynomial<bit<32>>(0x04C11DB7, false, false, false, 0xFFFFFFFF, 0xFFFFFFFF)
+                     bzip2;
+                 Hash<bit<32>>(HashAlgorithm_t.CUSTOM, bzip2) hash;",
+        apply: "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });",
+        ..Parts::default()
+    };
+    assert_eq!(finding(egress(parts).packet), 0xfc89_1918, "CRC-32/BZIP2 of \"123456789\"");
+}
+
+#[test]
+fn random_numbers_repeat_with_the_seed() {
+    let text = Parts {
+        egress: "Random<bit<32>>() dice;",
+        apply: "h.ethernet.dst = (bit<48>)dice.get();",
+        ..Parts::default()
+    }
+    .text();
+    let draw = |seed| {
+        let options = LoadOptions { seed, ..LoadOptions::default() };
+        let mut plane = load_text_with(&text, options).unwrap().plane;
+        let mut one = || finding(plane.egress(&leaving(1, 0), frame()).packet);
+        [one(), one()]
+    };
+    assert_eq!(draw(1), draw(1));
+    assert_ne!(draw(1), draw(2));
+    assert_ne!(draw(1)[0], draw(1)[1]);
+}
+
+#[test]
+fn meters_colour_by_configured_rates() {
+    let parts = Parts {
+        egress: "Meter<bit<9>>(16, MeterType_t.PACKETS) meter;",
+        apply: "h.ethernet.dst = (bit<48>)meter.execute(e.egress_port);",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    let spec = crate::externs::meter::MeterSpec { cir: 1, cbs: 1, pir: 1, pbs: 2 };
+    let meters = vec![MeterCell { name: "meter".into(), index: 3, spec }];
+    plane.configure(&ControlPlane { meters, ..ControlPlane::default() }).unwrap();
+    let mut ask = |port, now| finding(plane.egress(&leaving(port, now), frame()).packet);
+    assert_eq!([ask(3, 0), ask(3, 0), ask(3, 0)], [0, 1, 3]);
+    assert_eq!([ask(4, 0), ask(4, 0)], [0, 0], "a cell without a configuration is green");
+    assert_eq!(ask(3, 2_000_000_000), 0);
+}
+
+#[test]
+fn small_functions_compute_what_they_say() {
+    for (expression, expected) in [
+        ("min(8w200, 8w100)", 100),
+        ("max(8w200, 8w100)", 200),
+        ("(bit<8>)min(-8s3, 8s5)", 0xfd),
+        ("sizeInBits(h.ethernet)", 112),
+        ("sizeInBytes(h.ethernet)", 14),
+    ] {
+        assert_eq!(observed(leaving(1, 0), expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn an_action_selector_chooses_a_member_by_hash() {
+    let parts = Parts {
+        ingress: "Hash<bit<14>>(HashAlgorithm_t.IDENTITY) hash;
+                  ActionProfile(64) profile;
+                  ActionSelector(profile, hash, SelectorMode_t.FAIR, 8, 8) selector;
+                  action send(bit<9> port) { t.ucast_egress_port = port; }
+                  table choose {
+                      key = { i.ingress_port : exact; h.ethernet.kind : selector; }
+                      actions = { send; }
+                      implementation = selector;
+                      size = 16;
+                  }",
+        ingress_apply: "choose.apply();",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    let member = |id, port: u64| ProfileMember {
+        id,
+        action: "send".into(),
+        args: [("port".to_owned(), Number::from(port))].into(),
+    };
+    let mut control = entries("choose", "i.ingress_port", &[5], "send");
+    control.tables[0].entries[0].action = None;
+    control.tables[0].entries[0].group = Some(1);
+    control.action_profiles = vec![ProfileEntries {
+        name: "selector".into(),
+        members: vec![member(1, 11), member(2, 12), member(3, 13)],
+        groups: vec![(1, vec![(1, true), (2, false), (3, true)])],
+    }];
+    plane.configure(&control).unwrap();
+    let mut ask = |kind: u8| {
+        let mut packet = frame();
+        packet.bytes[13] = kind;
+        plane.ingress(&arriving(5), packet).admission.unicast.unwrap().0
+    };
+    // Ethernet type 0x0c00 + kind, of which the lowest 14 bits are the hash; two members are up.
+    assert_eq!([ask(0), ask(1), ask(2), ask(3)], [11, 13, 11, 13]);
+}

@@ -1,0 +1,61 @@
+//! What the ingress pass decides about a packet: port, queue, groups, drop.
+
+use super::*;
+
+#[test]
+fn a_packet_for_which_no_port_was_set_goes_nowhere() {
+    let out = ingress(Parts::default());
+    assert!(out.packet.is_none() && out.admission.unicast.is_none() && !out.parser_rejected);
+}
+
+#[test]
+fn port_zero_is_a_port_once_it_is_set() {
+    let out = ingress(Parts { ingress_apply: "t.ucast_egress_port = 0;", ..Parts::default() });
+    assert_eq!(out.admission.unicast, Some(PortId(0)));
+    assert_eq!(out.packet, Some(frame()));
+}
+
+#[test]
+fn invalidate_takes_a_port_back_and_an_unset_field_reads_as_zero() {
+    let apply = "t.ucast_egress_port = 3; invalidate(t.ucast_egress_port);";
+    assert_eq!(ingress(Parts { ingress_apply: apply, ..Parts::default() }).admission.unicast, None);
+    let apply = "if (id.mirror_type == 0) { t.ucast_egress_port = 9; }";
+    let out = ingress(Parts { ingress_apply: apply, ..Parts::default() });
+    assert_eq!(out.admission.unicast, Some(PortId(9)));
+}
+
+#[test]
+fn drop_ctl_bit_0_stops_unicast_and_multicast() {
+    let apply = "t.ucast_egress_port = 3; t.mcast_grp_a = 7; id.drop_ctl = 1;";
+    let out = ingress(Parts { ingress_apply: apply, ..Parts::default() });
+    assert!(out.packet.is_none());
+    assert_eq!((out.admission.unicast, out.admission.replication), (None, None));
+}
+
+#[test]
+fn the_traffic_manager_gets_queue_class_colour_and_groups() {
+    let apply = "t.ucast_egress_port = 3; t.qid = 17; t.ingress_cos = 5; t.packet_color = 3;
+                 t.bypass_egress = 1; t.mcast_grp_b = 0x1234; t.rid = 9;
+                 t.level1_exclusion_id = 8; t.level2_exclusion_id = 7;";
+    let admission = ingress(Parts { ingress_apply: apply, ..Parts::default() }).admission;
+    assert_eq!((admission.queue, admission.cos, admission.color), (17, 5, 3));
+    assert!(admission.bypass_egress);
+    let copies = admission.replication.unwrap();
+    assert_eq!(copies.groups, [None, Some(0x1234)]);
+    assert_eq!((copies.rid, copies.l1_exclusion, copies.l2_exclusion), (9, 8, 7));
+}
+
+#[test]
+fn ingress_sees_its_port_and_the_two_clocks() {
+    let apply = "h.ethernet.dst = ip.global_tstamp; h.ethernet.src = i.ingress_mac_tstamp;
+                 t.ucast_egress_port = i.ingress_port;";
+    let text = Parts { ingress_apply: apply, ..Parts::default() }.text();
+    let clock = Clock { offset: Time(1 << 40), timestamp_shift: 0 };
+    let options = LoadOptions { clock, ..LoadOptions::default() };
+    let mut plane = load_text_with(&text, options).unwrap().plane;
+    let out = plane.ingress(&arriving(5), frame());
+    let bytes = out.packet.clone().unwrap().bytes;
+    assert_eq!(finding(out.packet), (1 << 40) + 1_600);
+    assert_eq!(bytes[6..12], [1, 0, 0, 0, 0x03, 0xe8]);
+    assert_eq!(out.admission.unicast, Some(PortId(5)));
+}

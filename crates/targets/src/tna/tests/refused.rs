@@ -1,0 +1,60 @@
+//! Programs that are not for this chip, or ask for what is not simulated.
+
+use super::*;
+
+fn refused_text(text: &str) -> String {
+    let Err(error) = load_text(text) else { panic!("accepted") };
+    error.to_string()
+}
+
+#[test]
+fn a_program_for_another_architecture_is_told_which() {
+    let text = "#include <core.p4>
+        struct headers_t {}
+        parser P(packet_in p, out headers_t h) { state start { transition accept; } }
+        control C(inout headers_t h) { apply {} }
+        parser Parser<H>(packet_in p, out H h);
+        control Pipe<H>(inout H h);
+        package V1Switch<H>(Parser<H> p, Pipe<H> c);
+        V1Switch(P(), C()) main;";
+    let message = refused_text(text);
+    assert!(message.contains("`main` is a `V1Switch`: this program is for v1model"), "{message}");
+}
+
+#[test]
+fn a_program_that_includes_another_architecture_is_told_which() {
+    let message = refused_text("#include <core.p4>\n#include <psa.p4>\n");
+    assert!(message.contains("for the Portable Switch Architecture"), "{message}");
+}
+
+#[test]
+fn a_text_without_main_or_with_mistakes_is_refused_and_not_a_panic() {
+    assert!(refused_text("#include <core.p4>\n#include <tna.p4>\n").contains("main"));
+    assert!(refused_text("controll X() {}").contains("program.p4:1:1"));
+    assert!(!refused_text("#include <nothing.p4>").is_empty());
+}
+
+#[test]
+fn what_is_not_simulated_is_refused_by_name() {
+    let parts = Parts {
+        egress: "Lpf<bit<32>, bit<9>>(16) filter;",
+        apply: "m.a = filter.execute(m.b, 0);",
+        ..Parts::default()
+    };
+    let refused = parts.refused();
+    assert_eq!(refused[0], ("T0804", "Lpf.execute is not simulated".to_owned()));
+}
+
+#[test]
+fn what_is_not_simulated_can_be_checked() {
+    let parts = Parts {
+        egress: "Lpf<bit<32>, bit<9>>(16) filter; Register<bit<64>, bit<9>>(16) wide;",
+        apply: "m.a = filter.execute(m.b, 0); wide.write(0, 5);",
+        ..Parts::default()
+    };
+    let options = LoadOptions { check_only: true, ..LoadOptions::default() };
+    let loaded = load_text_with(&parts.text(), options).unwrap();
+    let told: Vec<&str> = loaded.warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!(told, ["T0804"]);
+    assert_eq!(parts.refused()[0].0, "T0804");
+}

@@ -1,0 +1,113 @@
+"""What goes wrong in a run without ending it is told: on the terminal, in JSON, in the report."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import Sojourn
+from sojourn.faults import faults
+
+PROGRAM = """// Forwards between ports 1 and 2, claims that nobody waits long, loses some.
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> kind; }
+header long_t { bit<480> data; }
+struct headers_t { ethernet_t ethernet; long_t data; }
+struct metadata_t {}
+parser P(packet_in p, out headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    state start { p.extract(h.ethernet); p.extract(h.data); transition accept; }
+}
+control Nothing(inout headers_t h, inout metadata_t m) { apply {} }
+control Forward(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    apply {
+        if (s.ingress_port == 1) { s.egress_spec = 2; } else { s.egress_spec = 1; }
+        if (s.packet_length > 1000 && h.data.data[7:0] == 0) { s.egress_spec = 99; }
+    }
+}
+control Claim(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    apply {
+        assert(s.deq_timedelta < 3000);
+        if (s.egress_port == 2 && s.enq_qdepth == 0) { log_msg("{} B alone", {s.packet_length}); }
+    }
+}
+control Write(packet_out p, in headers_t h) { apply { p.emit(h); } }
+V1Switch(P(), Nothing(), Forward(), Claim(), Nothing(), Write()) main;
+"""
+
+SCENARIO = """
+duration = "1 s"
+aqms = ["claims.p4", "fifo"]
+
+[switch]
+rate = "20 Mbit/s"
+
+[[flows]]
+count = 1
+rtt = "2 ms"
+"""
+
+ASSERT_LINE = 1 + PROGRAM.splitlines().index("        assert(s.deq_timedelta < 3000);")
+
+
+@pytest.fixture
+def claims(tmp_path: Path) -> Path:
+    (tmp_path / "claims.p4").write_text(PROGRAM)
+    path = tmp_path / "claims.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def test_a_failed_claim_of_a_program_is_told_with_its_place(
+    sojourn: Sojourn, claims: Path, tmp_path: Path
+) -> None:
+    done = sojourn("run", claims, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    warned = [line for line in done.stdout.splitlines() if line.startswith("warning ")]
+    assert warned, done.stdout
+    assert all(line.startswith("warning claims: ") for line in warned), warned
+    counters = json.loads((tmp_path / "out" / "claims" / "counters.json").read_text())
+    (claim,) = (fault for fault in counters["faults"] if fault["kind"] == "failed_claim")
+    assert claim["count"] > 0
+    assert claim["place"].endswith(f"claims.p4:{ASSERT_LINE}:9")
+    text = " ".join(done.stdout.split())
+    assert f"warning claims: {claim['count']} packets were dropped because a claim" in text
+    assert f"claims.p4:{ASSERT_LINE}:9" in text.replace(" ", "")
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert f"claims: {claim['count']} packets were dropped because a claim" in report
+    printed = json.loads(sojourn("run", claims, "--out", "again", "--json").stdout)
+    assert set(printed["warnings"]) == {"claims", "fifo"}
+    assert printed["warnings"]["fifo"] == []
+    assert any("a claim of the program" in text for text in printed["warnings"]["claims"])
+
+
+def test_packets_that_end_a_parser_in_an_error_are_told(
+    sojourn: Sojourn, claims: Path, tmp_path: Path
+) -> None:
+    # Acknowledgements without data are shorter than the two headers together.
+    assert sojourn("run", claims, "--out", "out").returncode == 0
+    counters = json.loads((tmp_path / "out" / "claims" / "counters.json").read_text())
+    assert counters["parser_errors"] > 0
+    assert f"{counters['parser_errors']} packets ended a parser in an error" in faults(counters)
+
+
+def test_what_a_program_logs_is_in_a_file_beside_its_rows(
+    sojourn: Sojourn, claims: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", claims, "--out", "out").returncode == 0
+    lines = (tmp_path / "out" / "claims" / "program.log").read_text().splitlines()
+    counters = json.loads((tmp_path / "out" / "claims" / "counters.json").read_text())
+    assert len(lines) == counters["log_lines"] > 0
+    assert all(re.fullmatch(r"\d\.\d{9} \d+ B alone", line) for line in lines), lines[:3]
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times)
+    assert not (tmp_path / "out" / "fifo" / "program.log").exists()
+
+
+def test_a_second_access_to_a_register_names_the_rule() -> None:
+    fault = {"kind": "second_access", "count": 3, "first": "the register `r`", "place": "a.p4:7:5"}
+    (said,) = faults({"faults": [fault]})
+    assert said.startswith("3 accesses to a register did nothing")
+    assert "(T0705)" in said
+    assert said.endswith("first at a.p4:7:5: the register `r`")

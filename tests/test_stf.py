@@ -173,3 +173,37 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     with pytest.raises(StfError) as caught:
         parse_stf("packet x\n# fine\nexpekt 1\n", "t.stf")
     assert [line.split(":")[1] for line in str(caught.value).splitlines()] == ["1", "3"]
+
+
+PRIORITY = """#include "frame.p4"
+control TestIngress(inout headers_t hdr, inout metadata_t md,
+                    inout standard_metadata_t standard_metadata) {
+    apply {
+        standard_metadata.egress_spec = 9;
+        standard_metadata.priority = hdr.frame.kind[2:0];
+    }
+}
+V1Switch(FrameParser(), NoVerify(), TestIngress(), NoEgress(), NoUpdate(), FrameDeparser()) main;
+"""
+
+
+def test_a_priority_is_a_queue_that_the_switch_has_to_have(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    program = tmp_path / "priority.p4"
+    program.write_text(PRIORITY)
+    include = ("-I", STF / "v1model")
+    one = failing(
+        tmp_path, "packet 1 00 0000 00\nexpect 9 00 0000 00 $\npacket 1 03 0000 00\nno_packet\n"
+    )
+    done = sojourn("test", program, one, *include)
+    assert done.returncode == 0, done.stdout + done.stderr
+    all_ = tmp_path / "all.stf"
+    all_.write_text("".join(f"packet 1 0{n} 0000 00\nexpect 9 0{n} 0000 00 $\n" for n in range(8)))
+    done = sojourn("test", program, all_, *include, "--priority-queues", "8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = sojourn("test", program, all_, *include, "--priority-queues", "7")
+    assert done.returncode == 1
+    done = sojourn("test", STATE, all_, "--priority-queues", "2")
+    assert done.returncode == 2
+    assert "priority queues are bmv2's" in done.stderr

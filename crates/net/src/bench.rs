@@ -4,7 +4,7 @@
 //! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
 //! look like is the business of whoever drives it.
 
-use crate::controlled::unlimited;
+use crate::controlled::{priority_queues, unlimited};
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
@@ -16,7 +16,7 @@ use sojourn_targets::{Architecture, DataPlane, RuntimeControl};
 pub struct BenchConfig {
     /// Ports 0 to this number, not included.
     pub ports: u16,
-    /// Queues of each port.
+    /// Queues of each port; for v1model, which has at most 8, a higher number goes first.
     pub queues: usize,
     /// Ports whose packets come back to ingress.
     pub recirculating: Vec<u16>,
@@ -74,6 +74,7 @@ impl Bench {
         };
         if plane.architecture() == Architecture::V1Model {
             unlimited(&mut switch);
+            priority_queues(&mut switch, config.queues as u8);
         }
         let switch = Switch::new(switch, SwitchProgram::P4(plane))?;
         Ok(Bench { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })

@@ -72,7 +72,7 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
 }
 
 /// Queues 0 to `count - 1` at each port, the highest first.
-fn priority_queues(switch: &mut SwitchConfig, count: u8) {
+pub(crate) fn priority_queues(switch: &mut SwitchConfig, count: u8) {
     for port in &mut switch.ports {
         let model = port.queues.first().cloned().unwrap_or_default();
         let queue = |priority| QueueConfig { priority, min_priority: priority, ..model.clone() };

@@ -15,7 +15,7 @@ use sojourn_switch::PortId;
 use sojourn_targets::control::{self, ActionCall, ControlPlane, Number, TableEntry};
 use sojourn_targets::externs::counter::Count;
 use sojourn_targets::runtime_control::{entry_spec, named};
-use sojourn_targets::{DataPlane, LoadOptions, RuntimeControl, describe, load};
+use sojourn_targets::{Architecture, DataPlane, LoadOptions, RuntimeControl, describe, load};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -57,18 +57,27 @@ impl PacketSwitch {
 
 #[pymethods]
 impl PacketSwitch {
+    /// `priority_queues` is for programs of v1model: queues of each port, 1 unless said.
     #[new]
+    #[pyo3(signature = (program, include_paths, defines, priority_queues = None))]
     fn new(
         py: Python<'_>,
         program: PathBuf,
         include_paths: Vec<PathBuf>,
         defines: BTreeMap<String, String>,
+        priority_queues: Option<u8>,
     ) -> PyResult<PacketSwitch> {
         let defines = defines.into_iter().collect();
         let options = LoadOptions { include_paths, defines, seed: 1, ..LoadOptions::default() };
         let bench = py.detach(|| {
             let plane = load(&program, &options).map_err(|error| refused(&error))?;
-            let config = BenchConfig::of(plane.architecture());
+            let mut config = BenchConfig::of(plane.architecture());
+            if let Some(queues) = priority_queues {
+                if plane.architecture() != Architecture::V1Model {
+                    return Err(wrong("priority queues are bmv2's; this program is for Tofino"));
+                }
+                config.queues = queues.into();
+            }
             Bench::new(Box::new(plane), &config).map_err(wrong)
         })?;
         Ok(PacketSwitch { bench: Mutex::new(bench) })

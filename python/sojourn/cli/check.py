@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 import sojourn
 from sojourn.checker import CheckResult
-from sojourn.cli.shared import Json, app, definitions, open_console
+from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
 from sojourn.dependencies import dependencies, draw_dependencies
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
 from sojourn.stages import (
@@ -69,12 +69,8 @@ def check(
             metavar="[CODE]", help="Tell what a rule of the target is about, or list them."
         ),
     ] = None,
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
-    ] = None,
+    include: Include = None,
+    define: Define = None,
     as_json: Json = False,
 ) -> None:
     """Check a P4 program: the language, whether the target can load it, and its stages."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.shared import Json, app, definitions
+from sojourn.cli.shared import Define, Include, Json, app, definitions
 from sojourn.control_plane import ProgramChoice
 from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.emit import emit as write
@@ -33,12 +33,8 @@ def emit(
         typer.Option(metavar="PORT=RATE", help='Shape a port, as in 2="100 Mbit/s". Repeatable.'),
     ] = None,
     burst: Annotated[str, typer.Option(help="Burst of the shapers.")] = "1600 B",
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
-    ] = None,
+    include: Include = None,
+    define: Define = None,
     as_json: Json = False,
 ) -> None:
     """Write what a real switch needs beside a program: entries, sessions, shapers, steps."""

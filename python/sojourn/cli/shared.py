@@ -4,6 +4,7 @@ Knows no command.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+Include = Annotated[
+    list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
+]
+
+Define = Annotated[
+    list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
+]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

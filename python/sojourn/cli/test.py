@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.shared import Json, app, definitions, open_console
+from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
 from sojourn.errors import EXIT_FAULT, EXIT_USER, UnknownAqmError
 from sojourn.layout import shown
 from sojourn.stf import StfError, StfResult, run_stf
@@ -19,11 +19,11 @@ def test(
         list[Path] | None,
         typer.Argument(help="Files of packet tests. [default: PROGRAM.stf]", show_default=False),
     ] = None,
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
+    include: Include = None,
+    define: Define = None,
+    priority_queues: Annotated[
+        int | None,
+        typer.Option(min=1, max=8, help="v1model: queues of each port, as simple_switch's option."),
     ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also what the tests ask to be shown.")
@@ -40,7 +40,15 @@ def test(
     outcomes: list[StfResult | StfError] = []
     for path in tests or [program.with_suffix(".stf")]:
         try:
-            outcomes.append(run_stf(program, path, include_paths=include or (), defines=defines))
+            outcomes.append(
+                run_stf(
+                    program,
+                    path,
+                    include_paths=include or (),
+                    defines=defines,
+                    priority_queues=priority_queues,
+                )
+            )
         except StfError as error:
             outcomes.append(error)
     if as_json:

@@ -50,15 +50,20 @@ def run_stf(
     *,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] | None = None,
+    priority_queues: int | None = None,
 ) -> StfResult:
     """Runs the test in the file `test` on the program in the file `program`.
 
+    `priority_queues` is `simple_switch`'s option: queues of each port, 1 unless said.
     `StfError` if the file cannot be read or does not fit the program, `ProgramError` if the program
     cannot be loaded.
     """
     statements = read_stf(test, shown(test))
     paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    switch = _core.PacketSwitch(str(program), paths, dict(defines or {}))
+    try:
+        switch = _core.PacketSwitch(str(program), paths, dict(defines or {}), priority_queues)
+    except _core.ConfigError as error:
+        raise StfError(f"{shown(test)}: {error.args[0]}") from None
     run = _Run(shown(test), switch, read_description(switch.describe()))
     for line, statement in statements:
         run.execute(line, statement)

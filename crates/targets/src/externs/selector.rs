@@ -34,8 +34,10 @@ impl Selector {
         Selector { mode, groups: BTreeMap::new() }
     }
 
-    /// Sets the members of a group and which of them are up.
-    pub fn set_group(&mut self, group: GroupId, members: Vec<(MemberId, bool)>) {
+    /// Sets the members of a group and which of them are up. Their order is that of their numbers,
+    /// as in bmv2.
+    pub fn set_group(&mut self, group: GroupId, mut members: Vec<(MemberId, bool)>) {
+        members.sort_unstable();
         self.groups.insert(group, members);
     }
 

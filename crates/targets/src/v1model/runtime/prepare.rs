@@ -14,6 +14,7 @@ use crate::externs::random::SplitMix64;
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::fields::field;
+use crate::log::Log;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::v1model::field_list::FieldList;
 use crate::v1model::pipeline::Blocks;
@@ -83,7 +84,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         random: SplitMix64::new(seed),
         digest_names: Vec::new(),
         digests: Digests::default(),
-        log: super::log::Log::default(),
+        log: Log::default(),
         field_lists,
         list_numbers,
         instance_at: blocks
@@ -197,7 +198,8 @@ fn profile(object: &Object, seed: u64) -> Result<Profile, ArgumentError> {
     if &*object.of == "action_selector" {
         profile.selector = Some(Selector::new(SelectorMode::Fair));
         let name = arguments::member(object, "algorithm")?;
-        let width = arguments::integer::<u32>(object, "outputWidth")?.clamp(1, 64);
+        // bmv2 takes 32 bits of the hash modulo the size of the group, whatever `outputWidth` says.
+        let width = 32;
         let algorithm = algorithm(name, seed ^ name_number(&object.name))
             .ok_or_else(|| ArgumentError(format!("`algorithm` is {name}")))?;
         profile.hash = Some(Hash { algorithm, width, fill: Fill::Behind });

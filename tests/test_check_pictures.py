@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-PROGRAMS = Path(__file__).parent.parent / "p4" / "tna"
+ROOT = Path(__file__).parent.parent
+PROGRAMS = ROOT / "p4" / "tna"
 SVG = "{http://www.w3.org/2000/svg}"
 
 Sojourn = Callable[..., CompletedProcess[str]]
@@ -217,3 +218,23 @@ def test_a_program_for_bmv2_is_told_what_it_is_if_tofino_is_wanted(
     done = sojourn("check", "bmv2.p4", "--target", "tofino1")
     assert done.returncode == 2
     assert "v1model" in done.stderr
+
+
+FIGURES = {
+    "stages_p4_codel.svg": ("p4/tna/p4_codel.p4",),
+    "stages_codel_act.svg": ("p4/tna/codel_act.p4",),
+    "stages_codel_exact.svg": ("p4/tna/codel_exact.p4",),
+    "state_codel_rfc8289.svg": ("p4/plain/codel_rfc8289.p4", "--dependencies"),
+}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_pictures_in_the_documents_are_what_the_programs_give(
+    sojourn: Sojourn, tmp_path: Path, figure: str
+) -> None:
+    program, *options = FIGURES[figure]
+    done = sojourn("check", ROOT / program, *options, "--svg", figure)
+    assert done.returncode == 0, done.stderr
+    kept = (ROOT / "docs" / figure).read_text(encoding="utf-8")
+    drawn = (tmp_path / figure).read_text(encoding="utf-8")
+    assert drawn == kept, "the program has changed: `make stage-figures`"

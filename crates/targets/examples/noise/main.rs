@@ -1,0 +1,30 @@
+//! Sends frames into programs by the million: noise, and valid frames with something wrong in them.
+//!
+//!     cargo run --release -p sojourn-targets --example noise -- [FRAMES [SEED [PROGRAM...]]]
+//!
+//! Without programs, into all that are shipped and all that the packet tests use. The same seed
+//! sends the same frames. It ends with a panic if anything does what no frame may cause.
+
+mod entries;
+mod frames;
+mod passes;
+
+use passes::{folder, programs, withstand};
+use std::path::PathBuf;
+
+const FOLDERS: [&str; 4] = ["p4/tna", "p4/v1model", "tests/stf/tna", "tests/stf/v1model"];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let frames: u64 = arguments.next().map_or(1_000_000, |text| text.parse().expect("FRAMES"));
+    let seed: u64 = arguments.next().map_or(1, |text| text.parse().expect("SEED"));
+    let named: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    let shipped = || FOLDERS.iter().flat_map(|name| programs(&folder(name))).collect();
+    let chosen: Vec<PathBuf> = if named.is_empty() { shipped() } else { named };
+    for program in chosen {
+        let begin = std::time::Instant::now();
+        let tally = withstand(&program, frames, seed);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{}: {seconds:.1} s, {tally:?}", program.display());
+    }
+}

@@ -102,7 +102,7 @@ def _delay_panel(
             fontsize=7,
         )
     panel.axhline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
-    _bare(panel)
+    bare(panel)
     _delay_axis(panel.yaxis)
     summary = aqm.summary
     panel.set_title(aqm.label, loc="left", color=look.colour, fontsize=10, weight="bold", pad=3)
@@ -148,7 +148,7 @@ def distribution(result: Result) -> Figure:
     )
     panel.set_xlim(DELAY_FLOOR, 1.3 * max(_highest(shown), 2 * target))
     panel.set_ylim(0, 101)
-    _bare(panel)
+    bare(panel)
     panel.grid(axis="x", color=RULE, linewidth=0.6)
     _delay_axis(panel.xaxis)
     panel.set_xlabel("queue delay, ms (log scale)", color=INK)
@@ -170,7 +170,8 @@ def distribution(result: Result) -> Figure:
     return figure
 
 
-def _bare(panel: Axes) -> None:
+def bare(panel: Axes) -> None:
+    """Leaves of a panel's frame what is needed to read it."""
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
     for side in ("left", "bottom"):

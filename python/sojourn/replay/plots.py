@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from sojourn.plots import bare
 from sojourn.replay.compare import Comparison
 from sojourn.replay.race import Race
-from sojourn.style import COLOURS, INK, MUTED, RULE
+from sojourn.style import COLOURS, INK
 
 EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
 _NEAREST, _FURTHEST = 1, 10**9
@@ -42,7 +42,7 @@ def write_equivalence(pooled: Pooled, path: Path) -> None:
         panel.set_xscale("log")
         panel.set_xlim(_NEAREST, _FURTHEST)
         panel.set_ylim(-2, 103)
-        _bare(panel)
+        bare(panel)
         drops = max(
             (sum(c.reference_drops for c in each) for each in pooled[group].values()), default=0
         )
@@ -86,7 +86,7 @@ def write_race(raced: Raced, path: Path) -> None:
             panel.set_xlim(left=0)
             panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             panel.xaxis.set_minor_formatter(NullFormatter())
-            _bare(panel)
+            bare(panel)
         above.set_yscale("symlog", linthresh=0.001)
         below.set_yscale("symlog", linthresh=1)
         for panel in (above, below):
@@ -121,16 +121,6 @@ def _instant(value: float, _: int) -> str:
         if value >= factor:
             return f"{value / factor:g} {unit}"
     return f"{value:g} ns"
-
-
-def _bare(panel: Axes) -> None:
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        panel.spines[side].set_color(RULE)
-    panel.grid(axis="y", color=RULE, linewidth=0.6)
-    panel.set_axisbelow(True)
-    panel.tick_params(colors=MUTED, labelsize=8)
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -8,6 +8,7 @@ from sojourn.control import ControlError, Operation, ProgramDescription, SetQueu
 from sojourn.errors import ControlPlaneError
 from sojourn.runtime_cli.command import run_command
 from sojourn.runtime_cli.session import Query, Session
+from sojourn.textfile import read_text
 
 
 class CommandFileError(ControlPlaneError):
@@ -24,12 +25,7 @@ class PlacedOperation:
 
 def read_commands(path: Path, name: str, program: ProgramDescription) -> list[PlacedOperation]:
     """What the commands in a file ask for; what only shows something is left out."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise CommandFileError(f"{name}: not a text file in UTF-8") from None
-    except OSError as error:
-        raise CommandFileError(f"{name}: {error.strerror or error}") from error
+    text = read_text(path, name, CommandFileError)
     session = Session(program)
     placed: list[PlacedOperation] = []
     wrong: list[str] = []

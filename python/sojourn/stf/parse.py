@@ -23,6 +23,7 @@ from sojourn.stf.statements import (
     Wait,
 )
 from sojourn.suggest import did_you_mean
+from sojourn.textfile import read_text
 from sojourn.units import TIME
 
 _SECOND = 10**9
@@ -43,13 +44,7 @@ class _Wrong(Exception):
 
 def read_stf(path: Path, name: str) -> list[tuple[int, Statement]]:
     """The statements of a file, each with its line; `StfError` names everything that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise StfError(f"{name}: not a text file in UTF-8") from None
-    except OSError as error:
-        raise StfError(f"{name}: {error.strerror or error}") from error
-    return parse_stf(text, name)
+    return parse_stf(read_text(path, name, StfError), name)
 
 
 def parse_stf(text: str, name: str) -> list[tuple[int, Statement]]:

@@ -94,10 +94,9 @@ impl Fire {
     fn frame(&mut self, number: u64) {
         let congested = (number / MOOD) % 2 == 1;
         self.tally.frames += 1;
-        self.now += Time(match self.below(64) {
-            0 => self.below(200_000_000),
-            _ => self.below(100_000),
-        });
+        let longest = if self.below(64) == 0 { 200_000_000 } else { 100_000 };
+        let pause = self.below(longest);
+        self.now += Time(pause);
         let packet = frame(&mut self.random);
         let port = PortId(self.below(if number % 2 == 0 { 4 } else { 512 }) as u16);
         let mut turns =
@@ -158,7 +157,8 @@ impl Fire {
     ) -> EgressInput {
         let wait = if congested { 10_000_000 + self.below(90_000_000) } else { self.below(4_000) };
         let enqueued = self.now.saturating_sub(Time(wait));
-        self.now += Time(self.below(2_000));
+        let turn = self.below(2_000);
+        self.now += Time(turn);
         let depth = if congested { 1_000 + self.below(20_000) } else { self.below(4) } as u32;
         EgressInput {
             port,

@@ -21,8 +21,8 @@ fn all_withstand(name: &str, frames: u64) {
     assert!(!programs.is_empty(), "{name}");
     for program in programs {
         let tally = withstand(&program, frames, 7);
-        assert!(tally.sent > frames / 100, "{}: {tally:?}", program.display());
-        assert!(tally.parser_errors > 0, "{}: {tally:?}", program.display());
+        assert!(tally.sent > frames / 100, "{}: {tally}", program.display());
+        assert!(tally.parser_errors > 0, "{}: {tally}", program.display());
     }
 }
 

@@ -43,7 +43,7 @@ impl Switch {
             },
             faults: match &self.forwarding {
                 Forwarding::P4(plane) => plane.faults(),
-                Forwarding::Native(_) => Vec::new(),
+                Forwarding::Native(_) | Forwarding::Routed(_) => Vec::new(),
             },
             held: self.held(),
         }

@@ -25,6 +25,6 @@ fn main() {
         let begin = std::time::Instant::now();
         let tally = withstand(&program, frames, seed);
         let seconds = begin.elapsed().as_secs_f64();
-        println!("{}: {seconds:.1} s, {tally:?}", program.display());
+        println!("{}: {tally}; {seconds:.1} s", program.display());
     }
 }

@@ -12,6 +12,7 @@ use sojourn_targets::{
     Carried, DataPlane, EgressInput, FaultKind, IngressInput, IngressOutput, LoadOptions, Mirror,
     Plane, PortId, load,
 };
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Passes that one frame may cause.
@@ -34,6 +35,17 @@ pub struct Tally {
     pub parser_errors: u64,
     /// Claims of the program's own that did not hold.
     pub failed_claims: u64,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { frames, passes, sent, copies, parser_errors, failed_claims } = self;
+        write!(
+            f,
+            "{frames} frames in {passes} passes: {sent} packets out, {copies} copies, \
+             {parser_errors} parser errors, {failed_claims} failed claims"
+        )
+    }
 }
 
 enum Turn {

@@ -22,7 +22,7 @@ fn all_withstand(name: &str, frames: u64) {
     for program in programs {
         let tally = withstand(&program, frames, 7);
         assert!(tally.sent > frames / 100, "{}: {tally}", program.display());
-        assert!(tally.parser_errors > 0, "{}: {tally}", program.display());
+        assert!(tally.parser_errors + tally.failed_claims > 0, "{}: {tally}", program.display());
     }
 }
 

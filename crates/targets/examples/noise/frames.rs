@@ -2,7 +2,7 @@
 //!
 //! Stands on a generator of random numbers alone; must not know which program will see the frame.
 
-use sojourn_packet::{HeaderBytes, Packet};
+use sojourn_packet::Packet;
 use sojourn_targets::externs::random::SplitMix64;
 
 /// The longest frame: a jumbo frame.
@@ -23,7 +23,7 @@ pub fn frame(random: &mut SplitMix64) -> Packet {
         disturb(random, &mut bytes);
     }
     let zeros = if below(random, 2) == 0 { 0 } else { below(random, 1_500) as u32 };
-    Packet { bytes: HeaderBytes::from_vec(bytes), zeros, ..Packet::default() }
+    Packet { bytes, zeros, ..Packet::default() }
 }
 
 fn noise(random: &mut SplitMix64) -> Vec<u8> {

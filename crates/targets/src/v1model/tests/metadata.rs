@@ -3,6 +3,7 @@
 use super::{Parts, bytes, frame, note, packet};
 use crate::dataplane::{DataPlane, EgressInput, IngressInput, PortId};
 use crate::phv::Carried;
+use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_packet::Time;
 
 fn noting(ingress: &str, egress: &str) -> super::Pass {
@@ -111,6 +112,7 @@ fn the_newer_signatures_take_the_type_of_an_index() {
     let include = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/include");
     let options =
         crate::LoadOptions { include_paths: vec![include], ..crate::LoadOptions::default() };
-    let loaded = crate::load_with(&super::Overlay(text), "program.p4", &options);
+    let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
+    let loaded = crate::load_with(&loader, "program.p4", &options);
     assert!(matches!(loaded.unwrap().plane, crate::Plane::V1Model(_)));
 }

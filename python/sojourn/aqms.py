@@ -1,7 +1,9 @@
 """What can be run at the bottleneck: native disciplines and P4 programs, found by name or path.
 
 Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
-`.p4` file directly in an architecture's folder. Knows no option of a program.
+`.p4` file directly in an architecture's folder. One name can stand for several things: the plain
+name is the first one's, in the order native, tna, v1model; the others are called by their folder,
+as in `v1model/codel`. Knows no option of a program.
 """
 
 import re
@@ -37,28 +39,40 @@ class Aqm:
 
 def catalogue() -> list[Aqm]:
     """The native disciplines, then the shipped programs, each in order of name."""
-    native = [Aqm(d.name, d.summary, parameters=d.parameters) for d in disciplines()]
-    programs = [
-        Aqm(path.stem, _first_sentence(path), path, architecture)
-        for folder, architecture in _ARCHITECTURES.items()
-        for path in sorted((programs_folder() / folder).glob("*.p4"))
-    ]
-    return native + programs
+    found = [Aqm(d.name, d.summary, parameters=d.parameters) for d in disciplines()]
+    for folder, architecture in _ARCHITECTURES.items():
+        taken = {aqm.name for aqm in found}
+        for path in sorted((programs_folder() / folder).glob("*.p4")):
+            name = f"{folder}/{path.stem}" if path.stem in taken else path.stem
+            found.append(Aqm(name, _first_sentence(path), path, architecture))
+    return found
+
+
+def is_path(name: str) -> bool:
+    """True if `name` is a file's and not that of something known."""
+    return name.endswith(".p4") or ("/" in name and name not in _known())
 
 
 def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     """What `name` means: a known name, or a `.p4` file relative to the folder `beside`."""
-    if name.endswith(".p4") or "/" in name:
+    if is_path(name):
         return _program_at((beside or Path()) / Path(name).expanduser(), name)
-    known = {aqm.name: aqm for aqm in catalogue()}
+    known = _known()
     if name in known:
         return known[name]
     if name in KERNEL_ONLY:
         raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
         f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
-        f"Known: {', '.join(known)}; or give the path of a .p4 file."
+        f"Known: {', '.join(aqm.name for aqm in catalogue())}; or give the path of a .p4 file."
     )
+
+
+def _known() -> dict[str, Aqm]:
+    """Everything that is shipped, by every name that it has."""
+    aqms = catalogue()
+    full = {f"{a.program.parent.name}/{a.program.stem}": a for a in aqms if a.program is not None}
+    return full | {aqm.name: aqm for aqm in aqms}
 
 
 def _program_at(path: Path, written: str) -> Aqm:

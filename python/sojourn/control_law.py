@@ -33,15 +33,17 @@ def spacing(interval: int, count: int) -> int:
     return (isqrt(4 * interval * interval // count) + 1) // 2
 
 
-def by_leading_bits(interval: int, first: int, width: int) -> Iterator[Spacing]:
+def by_leading_bits(
+    interval: int, first: int, width: int, bits: int = LEADING_BITS
+) -> Iterator[Spacing]:
     """A value for each pattern of leading bits of a count of `width` bits, from `first` on.
 
     `first` is a power of two. The value of a group of counts is the one whose largest relative
-    error is least, the harmonic mean of the group's ends: at most 1 / 2^(LEADING_BITS + 1), and the
-    half nanosecond of rounding.
+    error is least, the harmonic mean of the group's ends: at most 1 / 2^(bits + 1), and the half
+    nanosecond of rounding.
     """
     for exponent in range(first.bit_length() - 1, width):
-        group = 1 << max(exponent - (LEADING_BITS - 1), 0)
+        group = 1 << max(exponent - (bits - 1), 0)
         mask = (1 << width) - group
         for low in range(1 << exponent, 2 << exponent, group):
             yield Spacing(low, mask, _between(interval, low, low + group - 1))

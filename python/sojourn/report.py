@@ -26,7 +26,7 @@ from sojourn.scenario.flows import (
     TransferFlows,
     UdpFlows,
 )
-from sojourn.scenario.network import Link, SwitchStep
+from sojourn.scenario.network import Link, Switch, SwitchStep
 from sojourn.statistics import Floats
 from sojourn.style import (
     DELAY_FLOOR,
@@ -366,12 +366,11 @@ def _between(result: Result) -> dict[str, str]:
         }
     effective = next(iter(result.aqms.values())).findings.counters
     rows = {
-        "bottleneck": f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}, "
-        f"queue of at most {SIZE.format(switch.queue_limit)}",
+        "bottleneck": f"{_limits(switch)}, queue of at most {SIZE.format(switch.queue_limit)}",
     }
     if switch.schedule:
         rows["then"] = _schedule_text(switch.schedule)
-    else:
+    elif effective["shaper_rate"]:
         rows["as the chip rounds it"] = (
             f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, burst {effective['shaper_burst']} B"
         )
@@ -381,12 +380,24 @@ def _between(result: Result) -> dict[str, str]:
     }
 
 
+def _limits(switch: Switch) -> str:
+    """What holds packets up at the bottleneck."""
+    limits = []
+    if switch.rate < switch.port_speed or switch.packets_per_second is None:
+        limits.append(f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}")
+    if switch.packets_per_second is not None:
+        limits.append(f"{switch.packets_per_second} packets/s")
+    return ", ".join(limits)
+
+
 def _link_text(link: Link) -> str:
     text = " - ".join(link.between)
     if link.rate is not None:
         text += f" {RATE.format(link.rate)}"
     if link.rate_back is not None:
         text += f" (back {RATE.format(link.rate_back)})"
+    if link.packets_per_second is not None:
+        text += f" {link.packets_per_second} packets/s"
     if link.delay:
         text += f" {TIME.format(link.delay)}"
     return text + (f", then {_schedule_text(link.schedule)}" if link.schedule else "")

@@ -92,6 +92,7 @@ def read_result(folder: RunFolder) -> Result:
                     target=scenario.target,
                     rate=bottleneck.mean_rate,
                     duration=scenario.duration,
+                    packet_rate=bottleneck.packet_rate,
                     rows=bottleneck.rows,
                 )
                 for bottleneck in scenario.bottlenecks

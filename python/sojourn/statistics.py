@@ -51,7 +51,8 @@ class Summary:
     goodput: float
     """Payload that receiving applications got."""
     utilisation: float
-    """Bytes sent, Ethernet frames without FCS, over the shaper's configured rate."""
+    """Bytes sent, Ethernet frames without FCS, over the shaper's configured rate; or packets sent
+    over the port's rate in packets, if that is what holds them up."""
     aqm_drops: int
     tail_drops: int
     marks: int
@@ -104,12 +105,13 @@ def read_findings(
     target: int,
     rate: int | Callable[[int], float],
     duration: int,
+    packet_rate: int | None = None,
     rows: str = PACKETS,
 ) -> Findings:
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
     `rate` is what the bottleneck can send, or a function that says what it could on average up to
-    an instant. `rows` is the file of one bottleneck of several.
+    an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck of several.
     """
     counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
     tally = _Tally(duration, target)
@@ -121,6 +123,10 @@ def read_findings(
     possible = rate(max(simulated, 1)) if callable(rate) else rate
     ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
     median, p95, p99 = _select(path, ranks, tally.max) if tally.queued else [None] * 3
+    utilisation = tally.sent_bytes * 8 / seconds / possible
+    if packet_rate is not None:
+        sent_packets = int(tally.verdicts[_SENT] + tally.verdicts[_MARK])
+        utilisation = max(utilisation, sent_packets / seconds / packet_rate)
     summary = Summary(
         simulated=simulated,
         packets=int(tally.verdicts.sum()),
@@ -131,7 +137,7 @@ def read_findings(
         max=tally.max if tally.queued else None,
         above_target=tally.above / tally.queued if tally.queued else None,
         goodput=sum(flow["delivered"] for flow in counters["flows"]) * 8 / seconds,
-        utilisation=tally.sent_bytes * 8 / seconds / possible,
+        utilisation=utilisation,
         aqm_drops=int(tally.verdicts[_AQM]),
         tail_drops=int(tally.verdicts[_TAIL]),
         marks=int(tally.verdicts[_MARK]),

@@ -24,7 +24,10 @@ pub(crate) fn configure(
     switch.multicast = control.multicast_groups.iter().map(group).collect();
     if architecture == Architecture::V1Model {
         unlimited(switch);
-        priority_queues(switch, control.priority_queues.unwrap_or(1));
+        match control.fair_queues {
+            Some(count) => queues(switch, count, |_| 0),
+            None => priority_queues(switch, control.priority_queues.unwrap_or(1)),
+        }
     }
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
@@ -73,9 +76,17 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
 
 /// Queues 0 to `count - 1` at each port, the highest first.
 pub(crate) fn priority_queues(switch: &mut SwitchConfig, count: u8) {
+    queues(switch, count, |queue| queue);
+}
+
+/// Queues 0 to `count - 1` at each port; the highest priority goes first, equal ones in turns.
+fn queues(switch: &mut SwitchConfig, count: u8, priority: impl Fn(u8) -> u8) {
     for port in &mut switch.ports {
         let model = port.queues.first().cloned().unwrap_or_default();
-        let queue = |priority| QueueConfig { priority, min_priority: priority, ..model.clone() };
+        let queue = |number| {
+            let priority = priority(number);
+            QueueConfig { priority, min_priority: priority, ..model.clone() }
+        };
         port.queues = (0..count.clamp(1, 8)).map(queue).collect();
     }
 }

@@ -75,6 +75,7 @@ impl SyntheticTrace {
         columns.set_item("sojourn", column(py, &rows.sojourn, u64::to_le_bytes)?)?;
         columns.set_item("backlog", column(py, &rows.backlog, u64::to_le_bytes)?)?;
         columns.set_item("cells", column(py, &rows.cells, u32::to_le_bytes)?)?;
+        columns.set_item("packets", column(py, &rows.packets, u32::to_le_bytes)?)?;
         columns.set_item("size", column(py, &rows.size, u32::to_le_bytes)?)?;
         Ok(columns)
     }
@@ -90,6 +91,7 @@ fn read_rows(columns: &BTreeMap<String, Vec<u8>>) -> PyResult<TraceRows> {
         sojourn: words(bytes("sojourn")?, u64::from_le_bytes),
         backlog: words(bytes("backlog")?, u64::from_le_bytes),
         cells: words(bytes("cells")?, u32::from_le_bytes),
+        packets: words(bytes("packets")?, u32::from_le_bytes),
         size: words(bytes("size")?, u32::from_le_bytes),
     })
 }

@@ -73,6 +73,8 @@ pub struct PortConfig {
     pub speed: Rate,
     /// Port shaper, off if absent.
     pub shaper: Option<ShaperConfig>,
+    /// Packets per second of all queues together, exactly spaced and without a burst, off if absent.
+    pub packet_pace: Option<u64>,
     /// Queues, number 0 first; at least one, at most 32.
     pub queues: Vec<QueueConfig>,
     /// For a recirculation port: from a packet's last bit out of egress to its arrival at ingress.
@@ -90,6 +92,7 @@ impl PortConfig {
             id,
             speed,
             shaper: None,
+            packet_pace: None,
             queues: vec![QueueConfig::default()],
             recirculation: None,
             observed: false,
@@ -280,7 +283,7 @@ pub enum ConfigError {
     #[error("port {} is configured twice", .0.0)]
     DuplicatePort(PortId),
     /// A speed of zero.
-    #[error("port {} has a speed of 0 bit/s", .0.0)]
+    #[error("port {} has a speed of 0", .0.0)]
     ZeroSpeed(PortId),
     /// Not 1 to 32 queues.
     #[error("port {} has {count} queues; a port has 1 to 32", .port.0)]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sojourn.cli.shared import Json, app, open_console
+from sojourn.cli.shared import Json, app, definitions, open_console
 from sojourn.errors import Interrupted, ScenarioError
 from sojourn.layout import shown
 from sojourn.replay import PROFILES, Parameters, Study, find_traces, subjects
@@ -62,6 +62,10 @@ def replay(
         Literal["vendor", "paper"] | None,
         typer.Option(help="Reading of the stateful ALU's math unit."),
     ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro, in all programs."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The replay's folder.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -83,7 +87,12 @@ def replay(
             packet_size=packet_size,
             parameters=parameters,
         ),
-        subjects(aqm or DEFAULT_AQMS, math_unit=math_unit, parameters=parameters),
+        subjects(
+            aqm or DEFAULT_AQMS,
+            math_unit=math_unit,
+            parameters=parameters,
+            macros=definitions(define),
+        ),
         sorted(
             {
                 _quantity("--recirculation-latency", text, TIME)

@@ -18,7 +18,7 @@ def _files(job: Job) -> dict[str, str]:
     name, package = job.name, job.description.package
     if package != "V1Switch":
         raise ControlError(f"{name}.p4: its main is a {package}; bmv2 runs programs for V1Switch")
-    queues = job.control.get("priority_queues")
+    queues = job.control.get("fair_queues") or job.control.get("priority_queues")
     options = f" -- --priority-queues {queues}" if queues else ""
     head = [
         f"# Control plane of {name}.p4 for bmv2. On the switch:",
@@ -196,6 +196,11 @@ def _per_microsecond(per_second: int) -> str:
 
 
 def _queues(control: Mapping[str, Any]) -> Iterator[str]:
+    if control.get("fair_queues"):
+        yield (
+            f"# bmv2 has no queues of equal weight: the {control['fair_queues']} of this program "
+            "go by priority there"
+        )
     for queue in control.get("queues", []):
         where = "".join(f" {queue[key]}" for key in ("port", "priority") if key in queue)
         if queue.get("packets_per_second") is not None:

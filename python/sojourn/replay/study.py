@@ -5,14 +5,15 @@ they share them changes no figure. Knows no files but those of the traces, and n
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
 from typing import Any
 
-from sojourn.aqms import find_aqm
+from sojourn.aqms import find_aqm, is_path
 from sojourn.errors import ScenarioError
 from sojourn.replay.ask import Decisions, ask
 from sojourn.replay.compare import Comparison, compare
@@ -157,14 +158,18 @@ def subjects(
     *,
     math_unit: str | None = None,
     parameters: Parameters = RFC_8289,
+    macros: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Subject]:
-    """The programs that `names` mean, told CoDel's parameters unless they are the RFC's own."""
-    defines: dict[str, str] = {}
+    """The programs that `names` mean, told CoDel's parameters unless they are the RFC's own.
+
+    `macros` are defined for all of them.
+    """
+    defines = dict(macros)
     if parameters != RFC_8289:
-        defines = {"TARGET": str(parameters.target), "INTERVAL": str(parameters.interval)}
+        defines |= {"TARGET": str(parameters.target), "INTERVAL": str(parameters.interval)}
     found: list[Subject] = []
     for name in dict.fromkeys(names):
-        typed = str(Path(name).absolute()) if name.endswith(".p4") or "/" in name else name
+        typed = str(Path(name).absolute()) if is_path(name) else name
         aqm = find_aqm(typed)
         if aqm.program is None:
             raise ScenarioError(

@@ -64,6 +64,8 @@ class Rows:
     """Bytes that stayed behind it."""
     cells: Longs
     """The same in the traffic manager's cells of 80 bytes, each packet with its FCS."""
+    packets: Longs
+    """The same in packets."""
     size: Longs
     """Its own bytes, FCS not counted."""
 
@@ -81,7 +83,9 @@ class Rows:
             }
 
 
-_WIDTHS = {"time": "<u8", "sojourn": "<u8", "backlog": "<u8", "cells": "<u4", "size": "<u4"}
+_WIDTHS = dict.fromkeys(("time", "sojourn", "backlog"), "<u8") | dict.fromkeys(
+    ("cells", "packets", "size"), "<u4"
+)
 
 
 class Trace(Protocol):
@@ -149,6 +153,8 @@ class RecordedTrace:
 
     path: Path
     """A `packets.parquet`."""
+    queue: int | None = None
+    """Only the packets of this queue of the port; of all of them if absent."""
 
     @property
     def name(self) -> str:
@@ -166,7 +172,7 @@ class RecordedTrace:
         What was in the queue is known from those who left it later, so the trace ends where the
         first packet came that was still waiting when the run ended.
         """
-        columns = ["enqueued", "dequeued", "size", "verdict"]
+        columns = ["enqueued", "dequeued", "size", "verdict", "queue"]
         try:
             table = pq.read_table(self.path, columns=columns)
         except (OSError, pa.ArrowInvalid, KeyError) as error:
@@ -175,6 +181,9 @@ class RecordedTrace:
         entered, time, size = (
             table[name].to_numpy()[left].astype(np.int64) for name in columns[:3]
         )
+        if self.queue is not None:
+            mine = table["queue"].to_numpy()[left] == self.queue
+            entered, time, size = entered[mine], time[mine], size[mine]
         if not len(time):
             raise ScenarioError(f"{shown(self.path)}: no packet left this run's queue")
         order = np.argsort(time, kind="stable")
@@ -182,7 +191,8 @@ class RecordedTrace:
         known = time <= entered.max()
         backlog = _left_behind(entered, time, size)[known]
         cells = _left_behind(entered, time, -(-(size + _FCS) // _CELL))[known]
-        return Rows(time[known], (time - entered)[known], backlog, cells, size[known])
+        packets = _left_behind(entered, time, np.ones_like(size))[known]
+        return Rows(time[known], (time - entered)[known], backlog, cells, packets, size[known])
 
 
 def _left_behind(entered: Longs, time: Longs, amount: Longs) -> Longs:

@@ -27,6 +27,8 @@ class Bottleneck:
     """When the rate changes, ns, and to what."""
     own_aqm: str | None = None
     """The AQM that its switch names, if it does not take that of the run."""
+    packet_rate: int | None = None
+    """packets/s, if that holds packets up."""
 
     @property
     def name(self) -> str:
@@ -48,7 +50,14 @@ class Bottleneck:
 def only_bottleneck(switch: Switch) -> Bottleneck:
     """That of a scenario with one switch."""
     steps = tuple((step.at, step.rate) for step in switch.schedule if step.rate is not None)
-    return Bottleneck("switch", "receivers", _FIRST_ROWS, switch.rate, steps)
+    return Bottleneck(
+        "switch",
+        "receivers",
+        _FIRST_ROWS,
+        switch.rate,
+        steps,
+        packet_rate=switch.packets_per_second,
+    )
 
 
 def network_bottlenecks(
@@ -56,18 +65,23 @@ def network_bottlenecks(
 ) -> tuple[Bottleneck, ...]:
     """Those of a network: every direction of a link with a rate that begins at a switch."""
     aqms = {node.name: node.aqm.use if node.aqm else None for node in switches}
+    speeds = {node.name: node.port_speed for node in switches}
     found: list[Bottleneck] = []
     for link in links:
-        if link.rate is None or not link.rows:
+        if not link.rows:
             continue
         for back in (False, True):
             near, far = reversed(link.between) if back else link.between
-            if near not in aqms:
+            rate = (link.rate_back if back else None) or link.rate
+            packet_rate = None if back else link.packets_per_second
+            if near not in aqms or (rate is None and packet_rate is None):
                 continue
             rows = f"packets-{near}-{far}.parquet" if found else _FIRST_ROWS
-            rate = (link.rate_back if back else None) or link.rate
             steps = _steps(link, back=back)
-            found.append(Bottleneck(near, far, rows, rate, steps, aqms[near]))
+            possible = speeds[near] if rate is None else rate
+            found.append(
+                Bottleneck(near, far, rows, possible, steps, aqms[near], packet_rate)
+            )
     return tuple(found)
 
 

@@ -7,11 +7,13 @@ say.
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sojourn.scenario.choice import Choice
 from sojourn.scenario.quantities import PositiveTime, Rate, Size, Strict, Time
+from sojourn.units import RATE
 
+PacketRate = Annotated[int, Field(ge=1, le=10**9)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 V4 = Annotated[
     IPv4Address,
@@ -45,8 +47,11 @@ class Switch(Strict):
     """The switch, with the bottleneck's shaper at its second port."""
 
     rate: Rate
-    """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what."""
+    """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what. The
+    port's own speed, and no shaper, if only `packets_per_second` is given."""
     burst: Size = 1600
+    packets_per_second: PacketRate | None = None
+    """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
     queue_limit: Size = 1_940_000
     """Tail-drop limit of the bottleneck's queue; counted in cells of 80 bytes."""
     port_speed: Rate = 10 * 10**9
@@ -58,6 +63,14 @@ class Switch(Strict):
     """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
     schedule: Annotated[list[SwitchStep], Field(default_factory=list)]
     """What changes while the run goes on, in the order of time."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unshaped(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "rate" not in given and given.get("packets_per_second"):
+            default = cls.model_fields["port_speed"].default
+            return given | {"rate": given.get("port_speed", RATE.format(default))}
+        return given
 
 
 class Host(Strict):
@@ -101,9 +114,13 @@ class Link(Strict):
     between: Annotated[list[str], Field(min_length=2, max_length=2)]
     """Its two ends: hosts or switches."""
     rate: Rate | None = None
-    """Absent: that of the ports, with nothing shaped or measured."""
+    """Absent: that of the ports, with nothing shaped, and measured only if `packets_per_second` is
+    given."""
     rate_back: Rate | None = None
     """From the second end to the first; absent: the same."""
+    packets_per_second: PacketRate | None = None
+    """From the first end to the second, exactly spaced and without a burst; the way back is not
+    held up by it. A bottleneck, too."""
     delay: Time = 0
     """One-way."""
     burst: Size = 1600

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sojourn.aqms import Aqm, find_aqm
+from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
@@ -104,7 +104,7 @@ def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
     for name in names:
         listed = [choice for choice in scenario.aqms if choice.use == name]
         # A path typed on the command line starts from where the user is, not from the scenario.
-        typed = str(Path(name).absolute()) if name.endswith(".p4") or "/" in name else name
+        typed = str(Path(name).absolute()) if is_path(name) else name
         chosen += listed or [choose(typed)]
     return chosen
 
@@ -138,7 +138,8 @@ def _labels(found: list[tuple[AqmChoice, Aqm]]) -> list[str]:
     labels = []
     for choice, aqm in found:
         unit = _math_unit(choice)
-        named = aqm.program is not None and (unit != "vendor" or varied[aqm.name] > 1)
+        has_unit = aqm.program is not None and aqm.architecture != "v1model"
+        named = has_unit and (unit != "vendor" or varied[aqm.name] > 1)
         labels.append(choice.label or (f"{aqm.name} ({unit})" if named else aqm.name))
     for label, times in Counter(labels).items():
         if times > 1:

@@ -70,6 +70,9 @@ impl RunConfig {
         within("switch.port_speed", switch.port_speed, 1_000..=FASTEST)?;
         within("switch.rate", switch.rate, 1_000..=switch.port_speed)?;
         within("switch.burst", switch.burst, 1..=1 << 32)?;
+        if let Some(rate) = switch.packets_per_second {
+            within("switch.packets_per_second", rate, 1..=1_000_000_000)?;
+        }
         within("switch.queue_limit", switch.queue_limit, 1_600..=1 << 40)?;
         within("switch.ingress_latency", switch.ingress_latency, 0..=1_000_000_000)?;
         within("switch.egress_latency", switch.egress_latency, 0..=1_000_000_000)?;

@@ -61,6 +61,9 @@ pub struct SwitchSection {
     pub rate: u64,
     /// Burst of that shaper in bytes, as asked for.
     pub burst: u64,
+    /// Packets a second that leave the bottleneck port at most, exactly spaced as bmv2 does it,
+    /// beside the shaper.
+    pub packets_per_second: Option<u64>,
     /// Tail-drop limit of each queue in bytes (counted in 80-byte cells).
     pub queue_limit: u64,
     /// One-way delay of the link behind the bottleneck, ns, which every packet has beside its
@@ -84,6 +87,7 @@ impl Default for SwitchSection {
             port_speed: default_port_speed(),
             rate: 100_000_000,
             burst: 1_600,
+            packets_per_second: None,
             queue_limit: 1_940_000,
             delay: 0,
             schedule: Vec::new(),

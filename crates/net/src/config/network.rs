@@ -66,6 +66,10 @@ pub struct LinkSection {
     /// Rate from the second end to the first; the same if absent.
     #[serde(default)]
     pub rate_back: Option<u64>,
+    /// Packets a second from the first end to the second, exactly spaced; the way back is not held
+    /// up. A bottleneck as one with a rate is.
+    #[serde(default)]
+    pub packets_per_second: Option<u64>,
     /// One-way delay in ns.
     #[serde(default)]
     pub delay: u64,

@@ -32,7 +32,8 @@ impl RunConfig {
         for (i, flow) in self.flows.iter().enumerate() {
             network.check_flow(&graph, i, flow)?;
         }
-        if network.links.iter().any(|link| link.rate.is_some() && link.rows) {
+        let held_up = |link: &LinkSection| link.rate.or(link.packets_per_second).is_some();
+        if network.links.iter().any(|link| held_up(link) && link.rows) {
             return Ok(());
         }
         let allowed = "at least one link with a rate, whose queues are measured";
@@ -133,6 +134,9 @@ impl NetworkSection {
             return Err(invalid(&key("rate_back"), "given", "only beside rate"));
         }
         let fastest = speeds.into_iter().min().unwrap_or(FASTEST);
+        if let Some(rate) = link.packets_per_second {
+            within(&key("packets_per_second"), rate, 1..=1_000_000_000)?;
+        }
         for rate in [link.rate, link.rate_back].into_iter().flatten() {
             within(&key("rate"), rate, 1_000..=fastest)?;
         }

@@ -84,6 +84,8 @@ impl Program {
             // What it found on arrival is not in the trace.
             enqueue_depth: row.cells,
             dequeue_depth: row.cells,
+            enqueue_packets: row.packets,
+            dequeue_packets: row.packets,
             ..self::input(port, admitted.admission.queue, row.time, &packet)
         };
         let out = self.plane.egress_carrying(&input, packet, admitted.carried);

@@ -132,6 +132,7 @@ fn the_law_drops_at_the_times_of_the_rfc() {
             sojourn: Time(20 * ms),
             backlog: Bytes(10_000),
             cells: 130,
+            packets: 7,
             size: 1514,
         };
         if replay.decide(&row).unwrap().dropped {

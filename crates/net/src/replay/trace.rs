@@ -15,6 +15,8 @@ pub struct Dequeue {
     pub backlog: Bytes,
     /// The same in the traffic manager's cells of 80 bytes, each packet with its FCS.
     pub cells: u32,
+    /// The same in packets.
+    pub packets: u32,
     /// Its own length: the frame without FCS.
     pub size: u32,
 }
@@ -30,6 +32,8 @@ pub struct TraceRows {
     pub backlog: Vec<u64>,
     /// See [`Dequeue::cells`].
     pub cells: Vec<u32>,
+    /// See [`Dequeue::packets`].
+    pub packets: Vec<u32>,
     /// See [`Dequeue::size`].
     pub size: Vec<u32>,
 }
@@ -41,15 +45,16 @@ impl TraceRows {
         self.sojourn.push(row.sojourn.0);
         self.backlog.push(row.backlog.0);
         self.cells.push(row.cells);
+        self.packets.push(row.packets);
         self.size.push(row.size);
     }
 
     /// How many rows there are: as many as the shortest column has.
     pub fn len(&self) -> usize {
-        [self.time.len(), self.sojourn.len(), self.backlog.len(), self.cells.len(), self.size.len()]
-            .into_iter()
-            .min()
-            .unwrap_or(0)
+        let TraceRows { time, sojourn, backlog, cells, packets, size } = self;
+        let long = [time.len(), sojourn.len(), backlog.len()];
+        let short = [cells.len(), packets.len(), size.len()];
+        long.into_iter().chain(short).min().unwrap_or(0)
     }
 
     /// True if there is none.
@@ -64,6 +69,7 @@ impl TraceRows {
             sojourn: Time(self.sojourn[i]),
             backlog: Bytes(self.backlog[i]),
             cells: self.cells[i],
+            packets: self.packets[i],
             size: self.size[i],
         })
     }

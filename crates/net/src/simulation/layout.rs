@@ -55,6 +55,8 @@ pub(super) struct PortLayout {
     pub(super) id: PortId,
     pub(super) speed: Rate,
     pub(super) shaper: Option<ShaperConfig>,
+    /// Packets a second.
+    pub(super) packet_pace: Option<u64>,
     pub(super) queue_limit: Bytes,
     /// The AQM manages its queue.
     pub(super) managed: bool,
@@ -117,6 +119,7 @@ fn single(config: &RunConfig) -> Layout<'_> {
         id,
         speed,
         shaper: None,
+        packet_pace: None,
         queue_limit: Bytes(section.queue_limit),
         managed: false,
         observed: false,
@@ -126,6 +129,7 @@ fn single(config: &RunConfig) -> Layout<'_> {
     };
     let bottleneck = PortLayout {
         shaper: shaper(section.rate),
+        packet_pace: section.packets_per_second,
         managed: true,
         observed: true,
         ..front(RECEIVERS, RECEIVING_SIDE, "receivers")
@@ -195,6 +199,10 @@ struct Direction<'a> {
 impl Direction<'_> {
     fn rate(&self) -> Option<u64> {
         if self.back { self.link.rate_back.or(self.link.rate) } else { self.link.rate }
+    }
+
+    fn packet_pace(&self) -> Option<u64> {
+        if self.back { None } else { self.link.packets_per_second }
     }
 
     fn rate_after(&self, step: &LinkStep) -> Option<u64> {
@@ -292,7 +300,7 @@ impl<'a> Builder<'a> {
             let delay = step.delay.map(|delay| (at, Change::Delay(switch, place, Time(delay))));
             self.layout.changes.extend(reshape.into_iter().chain(delay));
         }
-        let managed = direction.rate().is_some();
+        let managed = direction.rate().is_some() || direction.packet_pace().is_some();
         if managed && link.rows {
             self.layout.bottlenecks.push((switch, place));
         }
@@ -300,6 +308,7 @@ impl<'a> Builder<'a> {
             id,
             speed: Rate(node.port_speed),
             shaper: direction.rate().and_then(shaper),
+            packet_pace: direction.packet_pace(),
             queue_limit: Bytes(link.queue_limit),
             managed,
             observed: managed && link.rows,

@@ -107,6 +107,7 @@ fn front(port: &PortLayout, capture: bool) -> PortConfig {
     PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
         shaper: port.shaper,
+        packet_pace: port.packet_pace,
         observed: port.observed,
         capture,
         ..PortConfig::front(port.id, port.speed)

@@ -27,7 +27,7 @@ impl Switch {
             return;
         };
         self.ports[index].received.add(packet.len());
-        self.enter(port, packet, Carried::default());
+        self.enter(port, packet, Carried::default(), true);
     }
 
     /// A packet has come back through a recirculation port.
@@ -37,14 +37,14 @@ impl Switch {
         port.received.add(packet.len());
         self.recirculation.recirculated.add(packet.len());
         let id = port.id;
-        self.enter(id, packet, Carried::default());
+        self.enter(id, packet, Carried::default(), false);
     }
 
     /// A packet that egress has sent back past the ports.
     pub(super) fn again(&mut self) {
         let Some(Returned { packet, carried, port }) = self.returned.pop_front() else { return };
         self.recirculation.recirculated.add(packet.len());
-        self.enter(port, packet, carried);
+        self.enter(port, packet, carried, false);
     }
 
     /// A resubmitted packet has come round.
@@ -55,8 +55,9 @@ impl Switch {
         self.ingress_pass(entry, r.packet, r.tag);
     }
 
-    fn enter(&mut self, port: PortId, packet: Packet, carried: Carried) {
+    fn enter(&mut self, port: PortId, packet: Packet, carried: Carried, from_wire: bool) {
         let tag = Tag {
+            from_wire,
             id: packet.id,
             flow: packet.flow,
             arrived_length: packet.len().0 as u32,
@@ -105,7 +106,12 @@ impl Switch {
                 self.admitted.push_back(Admitted { packet, carried, admission, tag });
                 self.events.set(due, Event::Admit);
             }
-            _ => self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length))),
+            _ => {
+                self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length)));
+                if !out.parser_rejected {
+                    self.observe_ingress_drop(port, tag);
+                }
+            }
         }
     }
 

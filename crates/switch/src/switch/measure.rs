@@ -10,9 +10,10 @@ use crate::statistics::{
     BufferStatistics, Count, PortStatistics, QueueStatistics, RecirculationStatistics, Statistics,
 };
 use crate::tm::port::Port;
-use crate::tm::queued::Queued;
+use crate::tm::queued::{Queued, Tag};
 use crate::tm::shaper::TokenBucket;
 use sojourn_packet::{Bytes, Packet};
+use sojourn_targets::PortId;
 
 impl Switch {
     /// Everything counted so far.
@@ -122,6 +123,19 @@ impl Switch {
             verdict,
             mirrored: packet.tag.mirror_requested.is_some(),
         }));
+    }
+
+    /// Writes the row of a packet that the program has dropped in ingress, as queue managements do
+    /// that decide before the queue.
+    ///
+    /// Where it would have gone nobody knows any more. Observed ports are bottlenecks, so it is taken
+    /// for that one's, of several for the first one's, and never for the one's that it came in by.
+    pub(super) fn observe_ingress_drop(&mut self, came_by: PortId, tag: Tag) {
+        let bottleneck = |port: &Port| port.observed && port.id != came_by;
+        if let (Some(index), true) = (self.ports.iter().position(bottleneck), tag.from_wire) {
+            let packet = Queued { enqueued: self.now, tag, ..Queued::default() };
+            self.observe(index, 0, &packet, Verdict::Aqm);
+        }
     }
 
     /// Writes the row, and the frame, of a packet that leaves.

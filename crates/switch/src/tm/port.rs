@@ -6,6 +6,7 @@ use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
 use crate::tm::line::Line;
+use crate::tm::pace::Pace;
 use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
@@ -34,6 +35,7 @@ pub(crate) struct Port {
     backlog: QueueSet,
     scheduler: Scheduler,
     pub shaper: Option<TokenBucket>,
+    pace: Pace,
     pub line: Line,
     /// Bytes that shapers add to a packet's length.
     compensation: u32,
@@ -71,6 +73,7 @@ impl Port {
             backlog: 0,
             scheduler: Scheduler::new(&ranks),
             shaper: shaper.transpose().map_err(refused)?,
+            pace: Pace::new(config.packet_pace, None),
             line: Line::new(config.speed),
             compensation,
             recirculation: config.recirculation,
@@ -84,7 +87,7 @@ impl Port {
     }
 
     fn check(config: &PortConfig) -> Result<(), ConfigError> {
-        if config.speed.0 == 0 {
+        if config.speed.0 == 0 || config.packet_pace == Some(0) {
             return Err(ConfigError::ZeroSpeed(config.id));
         }
         let count = config.queues.len();
@@ -124,8 +127,8 @@ impl Port {
         if self.backlog == 0 {
             return Decision::Idle;
         }
-        let ready =
-            self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now)).max(self.line.ready());
+        let shaped = self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now));
+        let ready = shaped.max(self.pace.ready()).max(self.line.ready());
         if ready > now {
             return Decision::Wait(ready);
         }
@@ -163,6 +166,7 @@ impl Port {
             bucket.charge(now, shaped);
         }
         queue.pace.charge(now, shaped);
+        self.pace.charge(now, shaped);
         let empty = queue.is_empty();
         self.scheduler.served(turn, length, empty);
     }

@@ -11,6 +11,8 @@ pub struct Tag {
     pub(crate) flow: FlowId,
     /// Length as it arrived at the switch (or as the copy was made), without FCS.
     pub(crate) arrived_length: u32,
+    /// It came in by a wire, and is no copy and not on another round.
+    pub(crate) from_wire: bool,
     /// It arrived with Congestion Experienced set.
     pub(crate) arrived_marked: bool,
     /// The frame as it arrived, kept only if some port captures.

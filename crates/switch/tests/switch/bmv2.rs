@@ -183,3 +183,50 @@ fn a_clone_goes_to_its_sessions_group_and_port() {
         assert_eq!(seen, copies);
     }
 }
+
+#[test]
+fn a_port_paced_in_packets_shares_its_rate_among_queues_of_equal_weight() {
+    let mut config = with_queues(vec![QueueConfig::default(); 2]);
+    config.ports[1].packet_pace = Some(2_000);
+    let plane = Fake::new().ingress(|_, packet| {
+        let queue = (packet.id.0 % 2) as u8;
+        to(OUT, queue, packet)
+    });
+    let mut driver = Driver::p4(config, plane);
+    (0..8).for_each(|id| driver.receive(id, IN, packet(id, 1500)));
+    driver.finish();
+    let rows = driver.rows();
+    let gaps = rows.windows(2).map(|pair| pair[1].dequeued.0 - pair[0].dequeued.0);
+    assert!(gaps.into_iter().all(|gap| gap == 500_000));
+    let turns: Vec<u8> = rows.iter().map(|row| row.queue).collect();
+    assert_eq!(turns.iter().filter(|&&queue| queue == 0).count(), 4);
+    assert!(turns.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 3, "{turns:?}");
+}
+
+#[test]
+fn a_drop_in_ingress_is_a_row_of_the_bottleneck_unless_it_came_in_there() {
+    let plane = || Fake::new().ingress(|_, _| IngressOutput::default());
+    let mut driver = Driver::p4(with_queues(vec![QueueConfig::default()]), plane());
+    driver.receive(10, IN, packet(7, 1000));
+    driver.receive(20, OUT, packet(8, 1000));
+    driver.finish();
+    let rows: Vec<_> =
+        driver.rows().iter().map(|row| (row.packet.0, row.port, row.size.0, row.verdict)).collect();
+    assert_eq!(rows, [(7, OUT, 1000, Verdict::Aqm)]);
+    assert!(driver.rows().iter().all(|row| row.enqueued == row.dequeued));
+}
+
+#[test]
+fn a_packet_on_its_second_round_that_ingress_drops_is_nobodys_loss() {
+    let plane = Fake::new()
+        .ingress(|input, packet| match input.now {
+            Time::ZERO => to(IN, 0, packet),
+            _ => IngressOutput::default(),
+        })
+        .egress(|_, packet| EgressOutput { recirculate: true, ..pass(packet) });
+    let mut driver = Driver::p4(with_queues(vec![QueueConfig::default()]), plane);
+    driver.receive(0, IN, packet(1, 1000));
+    driver.finish();
+    assert_eq!(driver.rows(), []);
+    assert_eq!(driver.switch.statistics().ingress.dropped.packets, 1);
+}

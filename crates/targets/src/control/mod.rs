@@ -47,6 +47,10 @@ pub struct ControlPlane {
     /// packet is its `priority`, and a higher one goes first. 1 unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_queues: Option<u8>,
+    /// Queues of equal weight at each port (1 to 8) in their place, served in turns (deficit
+    /// weighted round robin); the queue of a packet is its `priority` here, too. bmv2 has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_queues: Option<u8>,
     /// Settings of queues, for the switch of a v1model program; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,

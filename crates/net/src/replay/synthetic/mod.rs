@@ -243,6 +243,7 @@ impl Iterator for Synthetic {
             sojourn: Time(time - arrived),
             backlog: Bytes(self.backlog),
             cells: self.cells,
+            packets: self.queue.len() as u32,
             size: packet.size,
         })
     }

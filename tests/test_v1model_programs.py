@@ -5,6 +5,7 @@ the same arrivals: constant-rate senders that react to nothing.
 """
 
 import json
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from sojourn.aqms import find_aqm
 from sojourn.checker import check
 from sojourn.control_law import spacing
 from sojourn.layout import programs_folder, scenarios_folder
+from sojourn.payload_delays import read_delays
 from sojourn.replay import RecordedTrace, SyntheticTrace
 from sojourn.replay.ask import ask
 from sojourn.replay.trace import Rows
@@ -317,7 +319,9 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> package.Result:
     text = (scenarios_folder() / "p4-codel-2018.toml").read_text()
     assert 'duration = "20 s"' in text
     (folder / "short.toml").write_text(text.replace('duration = "20 s"', 'duration = "6 s"'))
-    return package.run(folder / "short.toml", out=folder / "out")
+    routes = (scenarios_folder() / "p4-codel-2018.txt").read_text()
+    (folder / "p4-codel-2018.txt").write_text(routes)
+    return package.run(folder / "short.toml", out=folder / "out", pcap=True)
 
 
 def test_the_paper_of_2018_burst_saw_teeth_and_a_busy_link(paper: package.Result) -> None:
@@ -349,3 +353,117 @@ def test_codel_in_a_run_drops_what_rfc_8289_drops_of_the_same_packets(
     dropped = (verdict == "aqm")[verdict != "tail"][: len(rows)]
     assert dropped.sum() > 100
     assert np.array_equal(dropped, decided("codel", rows))
+
+
+def test_the_delay_in_the_payload_is_the_queues_and_the_receiver_does_not_mind(
+    paper: package.Result, sojourn: Sojourn, tmp_path: Path
+) -> None:
+    folder = paper.aqms["codel.p4"].folder
+    done = sojourn("delays", folder / "bottleneck.pcapng", "--csv", "delays.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["flows"]
+    rows = pq.read_table(folder / "packets.parquet")
+    verdict = np.array(rows["verdict"].cast("string").to_pylist())
+    # Data segments: all but the handshakes and the small UDP packets.
+    data = (verdict == "sent") & (rows["size"].to_numpy() == FULL)
+    delay = (rows["dequeued"].to_numpy() - rows["enqueued"].to_numpy())[data]
+    assert len(figures) == 5, "four flows, and all of them"
+    written = np.loadtxt(tmp_path / "delays.csv", delimiter=",", skiprows=1, usecols=2)
+    assert figures["all"]["packets"] == len(delay)
+    assert np.abs(written - delay).max() <= 1000, "the same to a microsecond, packet by packet"
+    assert figures["all"]["mean"] == pytest.approx(delay.mean(), abs=1000)
+    # A wrong checksum would have made these frames malformed.
+    counters = json.loads((folder / "counters.json").read_text())
+    assert (counters["malformed_frames"], counters["stray_frames"]) == (0, 0)
+
+
+def test_what_is_no_capture_of_tcp_is_refused(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "text.pcap").write_text("this is text")
+    (tmp_path / "empty.pcapng").write_bytes(b"")
+    for name, reason in [
+        ("missing.pcap", "no such capture"),
+        ("text.pcap", "neither a pcapng nor a pcap file"),
+        ("empty.pcapng", "neither a pcapng nor a pcap file"),
+    ]:
+        done = sojourn("delays", name)
+        assert done.returncode == 2
+        assert reason in done.stderr
+
+
+# ---- The router
+
+OWN, NEXT_HOP, STATION = "02ff00000002", "020000000002", "02ff00000001"
+
+
+def ipv4(
+    ttl: int, *, options: bytes = b"", protocol: int = 17, payload: bytes = bytes(8), error: int = 0
+) -> str:
+    """An IPv4 packet to 10.128.0.1 in hexadecimal; `error` is added to its header checksum."""
+    words = 5 + len(options) // 4
+    length = 4 * words + len(payload)
+    head = struct.pack("!BBHHHBBH", 0x40 | words, 0, length, 1, 0, ttl, protocol, 0)
+    head += bytes([10, 0, 0, 1, 10, 128, 0, 1]) + options
+    total = sum(struct.unpack(f"!{len(head) // 2}H", head))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    checksum = (~total + error) & 0xFFFF
+    return (head[:10] + struct.pack("!H", checksum) + head[12:] + payload).hex()
+
+
+def test_the_router_sends_to_the_next_hop_and_drops_what_is_wrong(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    arrived, leaving = f"{STATION}020000000001 0800", f"{NEXT_HOP}{OWN} 0800"
+    four = bytes([1, 1, 1, 0])
+    lines = [
+        f"add routes dst:0x0a800000/9 send(port:2, own:0x{OWN}, next_hop:0x{NEXT_HOP})",
+    ]
+    for options, protocol, payload in [
+        (b"", 17, bytes(8)),
+        (b"", 6, bytes(range(20))),
+        (four, 17, bytes(8)),
+        (10 * four, 6, bytes(range(20))),
+        (b"", 1, b"ping"),
+        (b"", 6, b"short"),
+    ]:
+        packet = {"options": options, "protocol": protocol, "payload": payload}
+        lines.append(f"packet 1 {arrived} {ipv4(64, **packet)}")  # type: ignore[arg-type]
+        if payload != b"short":
+            lines.append(f"expect 2 {leaving} {ipv4(63, **packet)} $")  # type: ignore[arg-type]
+        else:
+            lines.append("no_packet")
+    for wrong in [
+        f"{arrived} {ipv4(1)}",
+        f"{arrived} {ipv4(0)}",
+        f"{arrived} {ipv4(64, error=1)}",
+        f"{arrived} {ipv4(64).replace('45', '44', 1)}",
+        f"{arrived} {ipv4(64).replace('45', '65', 1)}",
+        f"{arrived} {ipv4(64)[:30]}",
+        f"{STATION}020000000001 86dd {ipv4(64)}",
+        f"{arrived} {ipv4(64).replace('0a800001', '0b000001')}",
+        "0102",
+    ]:
+        lines += [f"packet 1 {wrong}", "no_packet"]
+    text = "\n".join(lines).replace("dst:", "hdr.ipv4.destination:")
+    (tmp_path / "router.stf").write_text(text + "\n")
+    done = sojourn("test", programs_folder() / "v1model" / "router.p4", "router.stf")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_capture_by_tcpdump_is_read_too(tmp_path: Path) -> None:
+    tcp = struct.pack("!HHIIBBHHH", 5201, 40_000, 1, 1, 0x50, 0x10, 100, 0, 0)
+    measured = (
+        bytes(12)
+        + b"\x08\x00"
+        + bytes.fromhex(ipv4(64, protocol=6, payload=tcp + struct.pack("!I", 4321) + bytes(6)))
+    )
+    bare = bytes(12) + b"\x08\x00" + bytes.fromhex(ipv4(64, protocol=6, payload=tcp)) + bytes(6)
+    for order, magic, unit in ((">", 0xA1B2C3D4, 1000), ("<", 0xA1B23C4D, 1)):
+        data = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+        for frame in (measured, bare):
+            data += struct.pack(order + "IIII", 7, 500, len(frame), len(frame)) + frame
+        (tmp_path / "dump.pcap").write_bytes(data + b"cut")
+        [found] = read_delays(tmp_path / "dump.pcap")
+        assert found.delay == 4_321_000
+        assert found.time == 7 * 10**9 + 500 * unit
+        assert found.flow == "10.0.0.1:5201 > 10.128.0.1:40000"

@@ -111,7 +111,8 @@ def read_findings(
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
     `rate` is what the bottleneck can send, or a function that says what it could on average up to
-    an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck of several.
+    an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
+    of several.
     """
     counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
     tally = _Tally(duration, target)

@@ -14,7 +14,8 @@
 //  * The delay is that of the packet that is cloned, and the depth of the queue (a safeguard) is as
 //    old as the report: up to T_UPDATE.
 //  * While nothing is sent nothing is reported: drop_prob does not fall until packets come again.
-//  * Probabilities have 40 bits.
+//  * Probabilities have 40 bits. burst_allowance is kept as what of MAX_BURST is used up, because
+//    registers begin with 0.
 #ifndef AQM_PIE_P4
 #define AQM_PIE_P4
 

@@ -10,7 +10,7 @@ import sys
 from textwrap import TextWrapper
 
 # Importing a command's module registers the command.
-from sojourn.cli import agree, aqms, check, emit, linux, replay, report, run, test  # noqa: F401
+from sojourn.cli import agree, aqms, check, delays, emit, linux, replay, report, run, test  # noqa: F401
 from sojourn.cli.shared import WIDTH, app, open_console
 from sojourn.errors import (
     EXIT_FAULT,

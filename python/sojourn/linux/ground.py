@@ -209,6 +209,10 @@ def _check_network(run: PlannedRun) -> None:
         raise ScenarioError(
             "several switches: the Linux ground has one, with one bottleneck; --on sim runs them"
         )
+    if run.config["switch"]["packets_per_second"] is not None:
+        raise ScenarioError(
+            "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
+        )
     if run.config["switch"]["schedule"] or run.config["switch"]["delay"]:
         raise ScenarioError(
             "switch.schedule, switch.delay: the Linux ground has a link that stays as it is; "

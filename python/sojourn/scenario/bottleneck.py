@@ -79,9 +79,7 @@ def network_bottlenecks(
             rows = f"packets-{near}-{far}.parquet" if found else _FIRST_ROWS
             steps = _steps(link, back=back)
             possible = speeds[near] if rate is None else rate
-            found.append(
-                Bottleneck(near, far, rows, possible, steps, aqms[near], packet_rate)
-            )
+            found.append(Bottleneck(near, far, rows, possible, steps, aqms[near], packet_rate))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +11,15 @@ from sojourn.errors import ScenarioError
 from sojourn.linux import topology
 from sojourn.linux.disturbance import timing
 from sojourn.linux.frames import Frames, read_frames
+from sojourn.linux.ground import Linux
+from sojourn.linux.guest.senders import departure
+from sojourn.linux.job import make_job, shaper_of
 from sojourn.linux.matching import Rows, match
 from sojourn.linux.tc import Qdisc, full_frames, kernel_disciplines, qdisc
 from sojourn.linux.topology import Shaper
 from sojourn.parameters import disciplines
 from sojourn.record import VERDICTS
+from sojourn.runner import plan_scenario
 
 SENT, AQM, TAIL, MARK = range(len(VERDICTS))
 
@@ -232,3 +237,87 @@ def test_a_late_shaper_and_a_standstill_are_complained_of() -> None:
     assert "95.2 %" in slow.complaint
     stalled = timing(served([1_000_000] * 2000 + [25_000_000]), shaper, [])
     assert "nothing left for 24.0 ms" in stalled.complaint
+
+
+def test_a_shaper_that_changes_is_judged_by_the_rate_of_the_time() -> None:
+    shaper, slow = Shaper(10_000_000, 1536, 24), Shaper(1_000_000, 1536, 24)
+    leaving = served([1_000_000] * 1000 + [10_000_000] * 100)
+    assert timing(leaving, shaper, []).complaint
+    kept = timing(leaving, shaper, [], [(1_000_000_000, slow)])
+    assert kept.shaper_share == pytest.approx(1)
+    assert kept.complaint == ""
+
+
+def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
+    plan = plan_scenario(
+        {
+            "duration": "3 s",
+            "aqms": ["fifo"],
+            "switch": {"rate": "10 Mbit/s", "schedule": [{"at": "1 s", "rate": "1 Mbit/s"}]},
+            "flows": [{"rtt": "1 ms"}],
+        }
+    )
+    config = plan.runs[0].config
+    shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
+    job = make_job(config, shaper, aqm, virtual_time=True, traffic="sockets")
+    (change,) = job["changes"]
+    assert change["at"] == 1_000_000_000
+    # The silicon rounds rates up by less than 0.2 %; the link is still the same class.
+    words = change["tc"][0].split()
+    assert words[:3] == ["class", "change", "dev"]
+    rate = int(words[words.index("rate") + 1].removesuffix("bit"))
+    assert 1_000_000 <= rate <= 1_002_000
+
+
+def test_bursts_of_udp_are_those_of_the_simulator() -> None:
+    # 1000 bytes at 8 Mbit/s: one each millisecond, ten in a burst, four bursts a second.
+    flow = {"rate": 8_000_000, "packet_size": 1000, "on": 10_000_000, "off": 240_000_000}
+    left = [departure(flow, number) // 1_000_000 for number in (0, 9, 10, 19, 40)]
+    assert left == [0, 9, 250, 259, 1000]
+    assert departure(flow | {"on": None, "off": None}, 40) == 40_000_000
+
+
+class AnyKernel:
+    """Has everything; is never run."""
+
+    is_host = False
+    virtual_time = False
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"switch": {"rate": "1 Mbit/s", "delay": "5 ms"}}, "switch.delay, a delay on a schedule"),
+        ({"flows": [{"rtt": "1 ms", "reverse": True}]}, "flow 0: reverse: on the Linux ground"),
+        ({"flows": [{"kind": "voip", "rtt": "1 ms"}]}, "has no voip traffic; it has tcp and udp"),
+        (
+            {
+                "flows": [
+                    {"kind": "udp", "rtt": "1 ms", "rate": "1 Mbit/s", "on": "1 s", "off": "1 s"}
+                    | {"spans": "exponential"}
+                ]
+            },
+            "the Linux ground has fixed spans",
+        ),
+        (
+            {
+                "hosts": ["a", "b"],
+                "switches": [{"name": "s"}],
+                "links": [{"between": ["a", "s"]}, {"between": ["s", "b"], "rate": "1 Mbit/s"}],
+                "flows": [{"from": "a", "to": "b"}],
+            },
+            "several switches: the Linux ground has one",
+        ),
+    ],
+)
+def test_what_only_virtual_time_has_is_named(change: dict[str, Any], complaint: str) -> None:
+    document: dict[str, Any] = {
+        "duration": "1 s",
+        "aqms": ["fifo"],
+        "switch": {"rate": "1 Mbit/s"},
+        "flows": [{"rtt": "1 ms"}],
+    } | change
+    if "hosts" in change:
+        del document["switch"]
+    with pytest.raises(ScenarioError, match=complaint):
+        Linux(AnyKernel()).check(plan_scenario(document))  # type: ignore[arg-type]

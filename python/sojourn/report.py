@@ -418,7 +418,10 @@ def _schedule_text(schedule: Sequence[SwitchStep]) -> str:
 
 def _section(section: Section) -> str:
     """What single transfers or voices got."""
-    heads = "".join(f"<th>{escape(head).replace(chr(10), '<br>')}</th>" for head in section.heads)
+    names = "".join(f'<th class="name">{escape(head)}</th>' for head in section.heads[:2])
+    heads = names + "".join(
+        f"<th>{escape(head).replace(chr(10), '<br>')}</th>" for head in section.heads[2:]
+    )
     rows = "".join(
         f"<tr><th>{escape(what).replace('  ', '&emsp;')}</th><th>{escape(aqm)}</th>"
         + "".join(f"<td>{escape(cell)}</td>" for cell in cells)

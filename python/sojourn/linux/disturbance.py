@@ -6,6 +6,7 @@ discipline is. A pause that finds the queue empty shows in the guest's own proce
 fixed times. A run beyond the thresholds tells of the machine and not of the discipline.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ LONGEST_STALL = 20_000_000
 """ns beyond a packet's turn in which nothing left although packets waited."""
 LONGEST_SLEEP = 30_000_000
 """ns by which the guest's own process may be late once: its tick and a stall."""
+_UNJUDGED = 100_000_000
+"""ns around a change of the rate."""
 _DROPPED = (1, 2)
 
 
@@ -60,13 +63,23 @@ class Timing:
         return asdict(self)
 
 
-def timing(rows: Rows, shaper: Shaper, lateness: list[int]) -> Timing:
-    """The figures of one run."""
+def timing(
+    rows: Rows, shaper: Shaper, lateness: list[int], steps: Sequence[tuple[int, Shaper]] = ()
+) -> Timing:
+    """The figures of one run; `steps` are the shapers that took the place of the first one.
+
+    A change is made at the next sample, so what leaves around one is not judged.
+    """
     went = ~np.isin(rows.verdict, _DROPPED)
     enqueued, dequeued, size = rows.enqueued[went], rows.dequeued[went], rows.size[went]
     gap = np.diff(dequeued)
-    turn = (size[:-1] + shaper.overhead) * 8 * 10**9 // shaper.rate
+    changes = np.array([at for at, _ in steps], np.int64)
+    rates = np.array([shaper.rate, *(then.rate for _, then in steps)], np.int64)
+    rate = rates[np.searchsorted(changes, dequeued[1:], side="right")]
+    turn = (size[:-1] + shaper.overhead) * 8 * 10**9 // rate
     waited = enqueued[1:] <= dequeued[:-1]
+    for change in changes:
+        waited &= (dequeued[:-1] < change - _UNJUDGED) | (dequeued[:-1] > change + _UNJUDGED)
     taken, allowed = int(gap[waited].sum()), int(turn[waited].sum())
     stall = int((gap - turn)[waited].max()) if waited.any() else 0
     late = np.array(lateness or [0])

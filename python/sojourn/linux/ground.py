@@ -20,7 +20,13 @@ from sojourn.linux.build import virtual_kernel
 from sojourn.linux.disturbance import Timing, timing
 from sojourn.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.linux.host_kernel import require_host
-from sojourn.linux.job import CONGESTION_CONTROLS, make_job, qdisc_of, shaper_of
+from sojourn.linux.job import (
+    CONGESTION_CONTROLS,
+    make_job,
+    qdisc_of,
+    shaper_of,
+    shaper_steps,
+)
 from sojourn.linux.kernel import Kernel, KernelError, read_kernel
 from sojourn.linux.outputs import Measured, Raw, measure, write
 from sojourn.linux.tc import KERNEL_ONLY, Qdisc, kernel_disciplines
@@ -81,7 +87,7 @@ class Linux:
         for run in plan.runs:
             _check_network(run)
             _check_aqm(run)
-            _check_flows(run)
+            _check_flows(run, self.traffic)
             _check_config(plan, run)
         if self.kernel.is_host:
             aqms = [qdisc_of(run.config) for run in plan.runs]
@@ -159,7 +165,8 @@ class Linux:
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
         raw = Raw(place, _done(place, run.label))
         measured = measure(raw, run.config, aqm)
-        kept_time = timing(measured.rows, shaper, raw.done["late"])
+        steps = shaper_steps(run.config, virtual_time=self.kernel.virtual_time)
+        kept_time = timing(measured.rows, shaper, raw.done["late"], steps)
         return Attempt(raw, measured, kept_time, prioritised)
 
 
@@ -209,14 +216,15 @@ def _check_network(run: PlannedRun) -> None:
         raise ScenarioError(
             "several switches: the Linux ground has one, with one bottleneck; --on sim runs them"
         )
-    if run.config["switch"]["packets_per_second"] is not None:
+    switch = run.config["switch"]
+    if switch["packets_per_second"] is not None:
         raise ScenarioError(
             "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
         )
-    if run.config["switch"]["schedule"] or run.config["switch"]["delay"]:
+    if switch["delay"] or any(step["delay"] is not None for step in switch["schedule"]):
         raise ScenarioError(
-            "switch.schedule, switch.delay: the Linux ground has a link that stays as it is; "
-            "--on sim changes it"
+            "switch.delay, a delay on a schedule: the Linux ground has the flows' round-trip times "
+            "alone, which stay as they are, and rates on a schedule; --on sim has both"
         )
     for index, flow in enumerate(run.config["flows"]):
         if flow["reverse"]:
@@ -241,11 +249,20 @@ def _check_aqm(run: PlannedRun) -> None:
         )
 
 
-def _check_flows(run: PlannedRun) -> None:
+def _check_flows(run: PlannedRun, traffic: str) -> None:
     for index, flow in enumerate(run.config["flows"]):
         if flow["kind"] not in ("tcp", "udp"):
             raise ScenarioError(
                 f"flow {index}: the Linux ground has no {flow['kind']} traffic; it has tcp and udp"
+            )
+        if flow.get("exponential"):
+            raise ScenarioError(
+                f'flow {index}: spans = "exponential": the Linux ground has fixed spans; '
+                "--on sim draws them"
+            )
+        if flow.get("on") and traffic == "iperf3":
+            raise ScenarioError(
+                f"flow {index}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
             )
         control = flow.get("congestion_control", "cubic")
         if control not in CONGESTION_CONTROLS:

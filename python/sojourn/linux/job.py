@@ -54,6 +54,18 @@ def shaper_of(config: dict[str, Any], *, virtual_time: bool) -> Shaper:
     return Shaper(rate, burst, _WIRE)
 
 
+def shaper_steps(config: dict[str, Any], *, virtual_time: bool) -> list[tuple[int, Shaper]]:
+    """When the schedule changes the shaper, ns, and to what."""
+    return [
+        (step["at"], shaper_of(_with_rate(config, step["rate"]), virtual_time=virtual_time))
+        for step in config["switch"]["schedule"]
+    ]
+
+
+def _with_rate(config: dict[str, Any], rate: int) -> dict[str, Any]:
+    return config | {"switch": config["switch"] | {"rate": rate, "schedule": []}}
+
+
 def qdisc_of(config: dict[str, Any]) -> Qdisc:
     """The kernel's qdisc for the run's discipline."""
     return qdisc(config["aqm"], config["switch"]["queue_limit"])
@@ -66,6 +78,8 @@ def make_job(
     flows = config["flows"]
     generator = random.Random(config["seed"])
     versions = {flow["ip_version"] for flow in flows}
+    steps = shaper_steps(config, virtual_time=virtual_time)
+    slowest = min([shaper.rate, *(then.rate for _, then in steps)])
     return {
         "modules_folder": str(MODULES),
         "modules": [*_MODULES, *(["ipv6"] if 6 in versions else []), aqm.module],
@@ -88,9 +102,9 @@ def make_job(
         "families": sorted({int(_family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
-        "drain": 500_000_000 + config["switch"]["queue_limit"] * 8 * 10**9 // shaper.rate,
+        "drain": 500_000_000 + config["switch"]["queue_limit"] * 8 * 10**9 // slowest,
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
-        "changes": [],
+        "changes": [{"at": at, "tc": topology.reshape(then)} for at, then in steps],
         "flows": [_flow(i, flow, generator.randrange(_JITTER)) for i, flow in enumerate(flows)],
     }
 
@@ -115,6 +129,8 @@ def _flow(index: int, flow: dict[str, Any], jitter: int) -> dict[str, Any]:
             "rate": flow["rate"],
             "packet_size": flow["packet_size"],
             "payload": payload,
+            "on": flow.get("on"),
+            "off": flow.get("off"),
         }
     return told | {
         "congestion_control": CONGESTION_CONTROLS[flow["congestion_control"]],

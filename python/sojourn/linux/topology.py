@@ -108,6 +108,11 @@ def _past_the_shaper() -> list[str]:
     ]
 
 
+def reshape(shaper: Shaper) -> list[str]:
+    """Another shaper in place of the bottleneck's; what is queued stays."""
+    return [f"class change dev {EXIT} parent 1: classid 1:1 {_htb(shaper)}"]
+
+
 def _htb(shaper: Shaper) -> str:
     return (
         f"htb rate {shaper.rate}bit ceil {shaper.rate}bit burst {shaper.burst} "

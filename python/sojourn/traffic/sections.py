@@ -11,7 +11,7 @@ from sojourn.result import Result
 from sojourn.style import milliseconds
 from sojourn.traffic.transfers import Times
 from sojourn.traffic.voice import Voice
-from sojourn.units import RATE, TIME
+from sojourn.units import RATE
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ _VOICE_HEADS = (
 
 def _phase_cells(phase: Phase) -> tuple[str, ...]:
     return (
-        f"{TIME.format(phase.start)}: {RATE.format(phase.rate)}",
+        f"{phase.start / 1e9:g} s: {RATE.format(phase.rate)}",
         milliseconds(phase.mean),
         milliseconds(phase.max),
         "-" if phase.settled is None else f"{phase.settled / 1e9:.1f}",

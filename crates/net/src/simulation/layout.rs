@@ -235,10 +235,10 @@ impl<'a> Builder<'a> {
             match (a, b) {
                 (Some(Node::Switch(a)), Some(Node::Switch(b))) => self.between_switches(link, a, b),
                 (Some(Node::Switch(s)), Some(Node::Host(h))) => {
-                    sides[usize::from(h)] = Some(self.to_host(link, s, h, false));
+                    sides[usize::from(h)] = Some(self.switch_to_host(link, s, h, false));
                 }
                 (Some(Node::Host(h)), Some(Node::Switch(s))) => {
-                    sides[usize::from(h)] = Some(self.to_host(link, s, h, true));
+                    sides[usize::from(h)] = Some(self.switch_to_host(link, s, h, true));
                 }
                 // The configuration was checked.
                 _ => {}
@@ -268,7 +268,13 @@ impl<'a> Builder<'a> {
     }
 
     /// A link between a switch and a host; `back` if the switch is its second end.
-    fn to_host(&mut self, link: &'a LinkSection, switch: u16, host: u16, back: bool) -> SideLayout {
+    fn switch_to_host(
+        &mut self,
+        link: &'a LinkSection,
+        switch: u16,
+        host: u16,
+        back: bool,
+    ) -> SideLayout {
         let port = self.next_port(switch);
         self.add_port(&Direction { link, back }, switch, End::Side(host));
         let from_host = Direction { link, back: !back };

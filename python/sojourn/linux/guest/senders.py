@@ -130,6 +130,19 @@ class _TcpSender:
         self.socket.close()
 
 
+def departure(flow: Flow, number: int) -> int:
+    """When a UDP flow's packet leaves, in ns after its first one."""
+    bits: int = flow["packet_size"] * 8
+    rate: int = flow["rate"]
+    if flow["on"] is None:
+        return bits * number * 10**9 // rate
+    # A burst has the packets that begin while it is on.
+    on: int = flow["on"]
+    off: int = flow["off"]
+    burst, place = divmod(number, -(-on * rate // (bits * 10**9)))
+    return burst * (on + off) + bits * place * 10**9 // rate
+
+
 class _UdpSender:
     def __init__(self, all_of_them: Senders, flow: Flow) -> None:
         self._all, self._flow = all_of_them, flow
@@ -151,8 +164,7 @@ class _UdpSender:
         with contextlib.suppress(OSError):
             self._socket.send(number + _ZEROS[: self._flow["payload"] - len(number)])
         self._number += 1
-        bits = self._flow["packet_size"] * 8 * self._number
-        self._all.at(self._first + bits * 10**9 // self._flow["rate"], self._send)
+        self._all.at(self._first + departure(self._flow, self._number), self._send)
 
     def stop(self) -> None:
         """Sends nothing more."""

@@ -113,6 +113,7 @@ pub enum Scalar {
 
 impl Scalar {
     /// Width in bits.
+    #[inline]
     pub const fn width(self) -> u32 {
         match self {
             Scalar::Bool => 1,
@@ -121,11 +122,13 @@ impl Scalar {
     }
 
     /// True for `int<W>`.
+    #[inline]
     pub const fn is_signed(self) -> bool {
         matches!(self, Scalar::Int(_))
     }
 
     /// True if a value fits a narrow slot.
+    #[inline]
     pub const fn is_narrow(self) -> bool {
         self.width() <= 128
     }
@@ -488,8 +491,9 @@ pub enum StmtKind {
     Apply { table: TableId, hit: Option<Slot>, action: Option<Slot> },
     /// Calls something external.
     Call(ExternCall),
-    /// `pkt.extract(header)`; sets validity, errs with `PacketTooShort`.
-    Extract { header: Layout },
+    /// `pkt.extract(header)` of a header that takes so many bits; sets validity, errs with
+    /// `PacketTooShort`.
+    Extract { header: Layout, bits: u32 },
     /// `pkt.extract(header, bits)` with a variable-size field.
     ExtractVar { header: Layout, bits: Expr },
     /// `pkt.extract(stack.next)`; errs with `StackOutOfBounds`.

@@ -93,6 +93,7 @@ macro_rules! identifiers {
         pub struct $name(pub u32);
         impl $name {
             /// As an index into the table it belongs to.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

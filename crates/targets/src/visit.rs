@@ -163,7 +163,7 @@ pub fn written(stmt: &Stmt, see: &mut dyn FnMut(Slot)) {
         StmtKind::Apply { hit, action, .. } => {
             [hit, action].into_iter().flatten().for_each(|slot| range(*slot, 1));
         }
-        StmtKind::Extract { header: layout }
+        StmtKind::Extract { header: layout, .. }
         | StmtKind::ExtractVar { header: layout, .. }
         | StmtKind::ExtractNext { stack: layout }
         | StmtKind::PushFront { stack: layout, .. }

@@ -77,7 +77,10 @@ impl Elaborator<'_> {
         self.push(
             match bits {
                 Some(bits) => StmtKind::ExtractVar { header, bits },
-                None => StmtKind::Extract { header },
+                None => {
+                    let bits = u32::try_from(header.wire_bits(None)).unwrap_or(u32::MAX);
+                    StmtKind::Extract { header, bits }
+                }
             },
             span,
         );

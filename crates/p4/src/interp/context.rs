@@ -90,46 +90,55 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The program that runs.
+    #[inline]
     pub fn program(&self) -> &'a ir::Program {
         self.program
     }
 
     /// The error values that core.p4 declares.
+    #[inline]
     pub fn errors(&self) -> &CoreErrors {
         self.errors
     }
 
     /// The match tables and value sets.
+    #[inline]
     pub fn tables(&self) -> &'a Tables {
         self.tables
     }
 
     /// The slots of the unit that runs.
+    #[inline]
     pub fn frame(&self) -> &Frame {
         self.frame
     }
 
     /// The slots of the unit that runs, to be written.
+    #[inline]
     pub fn frame_mut(&mut self) -> &mut Frame {
         self.frame
     }
 
     /// The packet that a parser reads.
+    #[inline]
     pub fn packet_in(&mut self) -> Option<&mut PacketIn<'a>> {
         self.packet.as_mut()
     }
 
     /// The packet that a deparser writes.
+    #[inline]
     pub fn packet_out(&mut self) -> Option<&mut PacketOut> {
         self.out.as_deref_mut()
     }
 
     /// What the table that is being applied found, inside its actions.
+    #[inline]
     pub fn matched(&self) -> Option<Matched> {
         self.matched
     }
 
     /// An extern object.
+    #[inline]
     pub fn object(&self, id: ObjectId) -> &'a Object {
         &self.program.objects[id.index()]
     }

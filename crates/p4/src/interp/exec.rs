@@ -209,8 +209,8 @@ impl Context<'_> {
         };
         let mut keys = SmallVec::<[u128; 8]>::new();
         let mut selector = SmallVec::<[u128; 4]>::new();
-        for key in &table.keys {
-            if &*key.match_kind == "selector" {
+        for (key, selects) in table.keys.iter().zip(state.selectors()) {
+            if *selects {
                 selector.push(self.eval(&key.expr));
             } else if key.expr.scalar.is_narrow() {
                 keys.push(self.eval(&key.expr));

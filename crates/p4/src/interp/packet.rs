@@ -3,7 +3,7 @@
 //! A payload of zeros is counted, not stored, so a jumbo frame costs what its headers cost. Bits
 //! are numbered from the first one on the wire; fields are big-endian (specification 13.8).
 
-use super::arith::{mask, narrowed};
+use super::arith::narrowed;
 use num_bigint::BigUint;
 use num_traits::Zero;
 
@@ -22,11 +22,13 @@ impl<'p> PacketIn<'p> {
     }
 
     /// The real bytes at the front.
+    #[inline]
     pub fn bytes(&self) -> &'p [u8] {
         self.bytes
     }
 
     /// Its length in bytes, counted zeros included.
+    #[inline]
     pub fn len(&self) -> u64 {
         self.bytes.len() as u64 + u64::from(self.zeros)
     }
@@ -37,6 +39,7 @@ impl<'p> PacketIn<'p> {
     }
 
     /// The cursor, in bits from the front.
+    #[inline]
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -117,9 +120,15 @@ impl<'p> PacketIn<'p> {
 #[derive(Clone, Debug, Default)]
 pub struct PacketOut {
     bytes: Vec<u8>,
-    /// Bits that do not yet fill a byte, right-aligned.
-    partial: u8,
+    /// Bits behind them that do not yet fill a word, right-aligned.
+    partial: u64,
     partial_bits: u32,
+}
+
+/// The lowest `width` bits of a word.
+#[inline]
+const fn word_mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
 impl PacketOut {
@@ -129,6 +138,7 @@ impl PacketOut {
     }
 
     /// Forgets everything but the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.partial = 0;
@@ -136,13 +146,20 @@ impl PacketOut {
     }
 
     /// The whole bytes that were written.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn bytes(&mut self) -> &[u8] {
+        let rest = self.partial_bits % 8;
+        let whole = (self.partial_bits / 8) as usize;
+        let word = (self.partial >> rest).to_be_bytes();
+        self.bytes.extend_from_slice(&word[8 - whole..]);
+        self.partial &= word_mask(rest);
+        self.partial_bits = rest;
         &self.bytes
     }
 
     /// Everything that was written, a last incomplete byte filled with zeros, taken out.
     pub fn take(&mut self) -> Vec<u8> {
         self.align();
+        self.bytes();
         let bytes = std::mem::take(&mut self.bytes);
         self.clear();
         bytes
@@ -154,31 +171,34 @@ impl PacketOut {
     }
 
     /// Fills a last incomplete byte with zeros.
+    #[inline]
     pub fn align(&mut self) {
-        if self.partial_bits > 0 {
-            self.bytes.push(self.partial << (8 - self.partial_bits));
-            self.partial = 0;
-            self.partial_bits = 0;
-        }
+        self.append_word(0, self.partial_bits.next_multiple_of(8) - self.partial_bits);
     }
 
     /// Appends the lowest `width` (at most 128) bits of `value`.
     #[inline]
     pub fn append(&mut self, value: u128, width: u32) {
-        let value = value & mask(width);
-        let total = self.partial_bits + width;
-        if total > 128 {
-            let low = width - 64;
-            self.append(value >> low, 64);
-            self.append(value, low);
+        if width > 64 {
+            self.append_word((value >> 64) as u64, width - 64);
+        }
+        self.append_word(value as u64, width.min(64));
+    }
+
+    /// [`PacketOut::append`] of at most 64 bits.
+    #[inline]
+    fn append_word(&mut self, value: u64, width: u32) {
+        let value = value & word_mask(width);
+        let room = 64 - self.partial_bits;
+        if width < room {
+            self.partial = self.partial << width | value;
+            self.partial_bits += width;
             return;
         }
-        let joined = if width == 128 { value } else { u128::from(self.partial) << width | value };
-        let rest = total % 8;
-        let whole = (total / 8) as usize;
-        let bytes = (joined >> rest).to_be_bytes();
-        self.bytes.extend_from_slice(&bytes[16 - whole..]);
-        self.partial = (joined & mask(rest)) as u8;
+        let rest = width - room;
+        let word = self.partial.checked_shl(room).unwrap_or(0) | value >> rest;
+        self.bytes.extend_from_slice(&word.to_be_bytes());
+        self.partial = value & word_mask(rest);
         self.partial_bits = rest;
     }
 

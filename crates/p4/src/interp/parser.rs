@@ -91,7 +91,7 @@ impl Context<'_> {
     /// Statements that only parsers have.
     pub(super) fn parser_step(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
-            StmtKind::Extract { header } => self.extract(header),
+            StmtKind::Extract { header, bits } => self.extract(header, (*bits).into()),
             StmtKind::ExtractVar { header, bits } => self.extract_var(header, bits),
             StmtKind::ExtractNext { stack } => self.extract_next(stack),
             StmtKind::Skip { bits } => self.skip((*bits).into()),
@@ -127,9 +127,8 @@ impl Context<'_> {
         if exists { Flow::Next } else { Flow::Reject(self.errors.stack_out_of_bounds) }
     }
 
-    fn extract(&mut self, header: &Layout) -> Flow {
+    fn extract(&mut self, header: &Layout, bits: u64) -> Flow {
         let Layout::Header { valid, fields, .. } = header else { return Flow::Next };
-        let bits = header.wire_bits(None);
         let Some(packet) = &mut self.packet else { return Flow::Next };
         if packet.remaining() < bits {
             return Flow::Reject(self.errors.packet_too_short);
@@ -182,7 +181,7 @@ impl Context<'_> {
         else {
             return Flow::Reject(self.errors.stack_out_of_bounds);
         };
-        let flow = self.extract(element);
+        let flow = self.extract(element, element.wire_bits(None));
         if flow == Flow::Next {
             self.frame.set(*next, index + 1);
         }

@@ -17,16 +17,13 @@ impl OnesComplement {
 
     /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
-        for word in words(bytes) {
-            self.sum = fold(self.sum + u32::from(word));
-        }
+        self.sum = fold(words(bytes).map(u64::from).sum::<u64>() + u64::from(self.sum));
     }
 
     /// Subtracts bytes: adds the complement of each word.
     pub fn subtract(&mut self, bytes: &[u8]) {
-        for word in words(bytes) {
-            self.sum = fold(self.sum + u32::from(!word));
-        }
+        let words = words(bytes).map(|word| u64::from(!word));
+        self.sum = fold(words.sum::<u64>() + u64::from(self.sum));
     }
 
     /// The sum itself, what a parser hands on as a residual.
@@ -54,8 +51,12 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     bytes.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
 }
 
-fn fold(sum: u32) -> u32 {
-    (sum & 0xffff) + (sum >> 16)
+/// Adds the carries of a sum of words to its lowest word until there are none.
+fn fold(mut sum: u64) -> u32 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u32
 }
 
 #[cfg(test)]

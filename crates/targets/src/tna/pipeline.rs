@@ -301,7 +301,7 @@ impl Tofino {
         if fields.drop_ctl.or_zero(frame) & 1 == 0 {
             out.admission = admission(fields, frame);
             if out.admission.unicast.is_some() || out.admission.replication.is_some() {
-                out.packet = Some(rewritten(packet, &self.written, &self.front, parsed));
+                out.packet = Some(rewritten(packet, &mut self.written, &self.front, parsed));
             }
         }
         out
@@ -339,7 +339,7 @@ impl Tofino {
         if !sent && request.is_none() {
             return EgressOutput::default();
         }
-        let packet = rewritten(packet, &self.written, &self.front, parsed);
+        let packet = rewritten(packet, &mut self.written, &self.front, parsed);
         let mirror = request.map(|request| Mirror {
             session: request.session,
             direction: MirrorDirection::Egress,
@@ -429,7 +429,7 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
 }
 
 /// What the deparser wrote, with what the parser left of the packet behind it.
-fn rewritten(packet: &Packet, written: &PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
+fn rewritten(packet: &Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
     let consumed = parsed.consumed.div_ceil(8) as usize;
     let rest = front.get(consumed..).unwrap_or_default();
     let taken_zeros = consumed.saturating_sub(front.len()) as u32;

@@ -1,21 +1,30 @@
 //! The six blocks of a `V1Switch`: their frames, and what moves between them.
 //!
-//! bmv2 keeps one packet header vector; here each block has a frame of its own, and headers,
-//! metadata and standard metadata are copied from one to the next. It must not know what the
-//! metadata means.
+//! bmv2 keeps one packet header vector. Here a pass has one frame, which goes from block to block:
+//! headers, metadata and standard metadata lie at the same slots in all of them, and a block's own
+//! variables behind these. A block for which that is not so has a frame of its own, and what it
+//! shares is copied. It must not know what the metadata means.
 
 use super::standard::Standard;
 use crate::phv::Phv;
+use num_bigint::BigUint;
+use num_traits::Zero;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Body, Layout, Slot, UnitId};
+use std::ops::Range;
 
 /// A block.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The unit.
     pub unit: UnitId,
-    /// Its frame, used again for each packet.
+    /// The frame it runs on, once it has taken over from the block before.
     pub frame: Frame,
+    /// Its own variables: the slots behind its parameters.
+    own: Range<usize>,
+    own_wide: Range<usize>,
+    /// True if it runs on the frame that the blocks of a pass hand on.
+    joins: bool,
     /// Headers, metadata and standard metadata, as far as it has them.
     parts: [Option<SlotRange>; 3],
     /// Fields of the standard metadata.
@@ -46,21 +55,75 @@ impl Block {
         let params = declared.params.iter().map(|param| &param.layout);
         let mut params = params.filter(|layout| !matches!(layout, Layout::Object));
         let layouts = [params.next(), params.next(), params.next()];
+        let parts = layouts.map(|layout| layout.map(Layout::range));
         let mut headers = Vec::new();
         layouts[0].inspect(|layout| collect_headers(layout, &mut headers));
         Block {
             unit,
             frame: interpreter.frame(unit),
-            parts: layouts.map(|layout| layout.map(Layout::range)),
+            own: narrow_end(&parts)..declared.slots.len(),
+            own_wide: wide_end(&parts)..declared.wide_slots.len(),
+            joins: false,
+            parts,
             standard: layouts[STANDARD].map(Standard::new).unwrap_or_default(),
             headers,
             idle: matches!(&declared.body, Body::Control { stmts, .. } if stmts.is_empty()),
         }
     }
 
+    /// Lets the blocks of a program that can share one frame; `full` is one that has all parts.
+    pub fn join(blocks: &mut [Block], full: &Block) {
+        let (slots, wide_slots) = (narrow_end(&full.parts), wide_end(&full.parts));
+        for block in blocks.iter_mut() {
+            let behind = |own: &Range<usize>, end| own.is_empty() || own.start >= end;
+            let same = |(own, full): (&Option<SlotRange>, _)| own.is_none() || own == full;
+            block.joins = block.parts.iter().zip(&full.parts).all(same)
+                && behind(&block.own, slots)
+                && behind(&block.own_wide, wide_slots);
+        }
+        let joined = blocks.iter().filter(|block| block.joins);
+        let sizes = joined.map(|block| (block.own.end, block.own_wide.end));
+        let most = sizes.fold((slots, wide_slots), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        for block in blocks.iter_mut().filter(|block| block.joins) {
+            block.frame.narrow.resize(most.0, 0);
+            block.frame.wide.resize(most.1, BigUint::zero());
+        }
+    }
+
     /// Makes the frame ready for a packet.
     pub fn reset(&mut self) {
         self.frame.clear();
+    }
+
+    /// Makes the block's own variables zero.
+    fn clear_own(&mut self) {
+        if let Some(slots) = self.frame.narrow.get_mut(self.own.clone()) {
+            slots.fill(0);
+        }
+        if let Some(slots) = self.frame.wide.get_mut(self.own_wide.clone()) {
+            slots.iter_mut().for_each(Zero::set_zero);
+        }
+    }
+
+    /// Begins this block with what the one before it has left, whose frame is then of no use until
+    /// [`Block::give_back`].
+    pub fn take_over(&mut self, before: &mut Block) {
+        if self.joins && before.joins {
+            std::mem::swap(&mut self.frame, &mut before.frame);
+            self.clear_own();
+        } else {
+            self.reset();
+            copy_shared(before, self);
+        }
+    }
+
+    /// Ends this block: the one before it has its frame again, with what this one has changed.
+    pub fn give_back(&mut self, before: &mut Block) {
+        if self.joins && before.joins {
+            std::mem::swap(&mut self.frame, &mut before.frame);
+        } else {
+            copy_shared(self, before);
+        }
     }
 
     /// Bytes that the valid headers take.
@@ -73,19 +136,6 @@ impl Block {
         valid.map(bits).sum::<u32>() / 8
     }
 
-    /// Ranges of the parts that this block and another have.
-    fn shared(&self, to: &Block) -> impl Iterator<Item = (SlotRange, SlotRange)> + use<> {
-        let pairs = self.parts.into_iter().zip(to.parts);
-        pairs.filter_map(|(from, to)| Some((from?, to?)))
-    }
-
-    /// Copies what both have to another block's frame.
-    pub fn hand_on(&self, to: &mut Block) {
-        for (from, target) in self.shared(to) {
-            copy_range(&self.frame, from, &mut to.frame, target);
-        }
-    }
-
     /// Keeps headers, metadata and standard metadata in `phv`.
     pub fn save(&self, phv: &mut Phv) {
         phv.narrow.clear();
@@ -96,8 +146,9 @@ impl Block {
         }
     }
 
-    /// Puts back what [`Block::save`] has kept of a block with the same parts.
+    /// Begins with what [`Block::save`] has kept of a block with the same parts.
     pub fn restore(&mut self, phv: &Phv) {
+        self.clear_own();
         let (mut narrow, mut wide) = (0, 0);
         for part in self.parts.iter().flatten() {
             let (slots, wide_slots) = (part.narrow(), part.wide());
@@ -146,6 +197,31 @@ impl Block {
     pub fn header_slots(&self) -> (usize, usize) {
         self.parts[0].map_or((0, 0), |part| (part.narrow().len(), part.wide().len()))
     }
+}
+
+/// Copies the parts that two blocks have to the second one's frame.
+fn copy_shared(from: &Block, to: &mut Block) {
+    for (source, target) in from.parts.into_iter().zip(to.parts) {
+        if let (Some(source), Some(target)) = (source, target) {
+            copy_range(&from.frame, source, &mut to.frame, target);
+        }
+    }
+}
+
+/// The slot behind the last part; parameters come first in a frame, one behind the other.
+fn narrow_end(parts: &[Option<SlotRange>]) -> usize {
+    parts
+        .iter()
+        .flatten()
+        .filter(|part| part.narrow_len > 0)
+        .map(|p| p.narrow().end)
+        .max()
+        .unwrap_or(0)
+}
+
+/// The same for wide slots.
+fn wide_end(parts: &[Option<SlotRange>]) -> usize {
+    parts.iter().flatten().filter(|part| part.wide_len > 0).map(|p| p.wide().end).max().unwrap_or(0)
 }
 
 fn collect_headers(layout: &Layout, headers: &mut Vec<HeaderLength>) {

@@ -44,9 +44,14 @@ pub struct Blocks {
     pub deparser: Block,
 }
 
+/// The place of the ingress control among them.
+const INGRESS: usize = 2;
+
 impl Blocks {
     /// In the order of `V1Switch`'s parameters.
-    pub fn new(blocks: [Block; 6]) -> Blocks {
+    pub fn new(mut blocks: [Block; 6]) -> Blocks {
+        let full = blocks[INGRESS].clone();
+        Block::join(&mut blocks, &full);
         let [parser, verify, ingress, egress, compute, deparser] = blocks;
         Blocks { parser, verify, ingress, egress, compute, deparser }
     }
@@ -108,28 +113,26 @@ impl V1Model {
         &self.runtime.faults
     }
 
-    /// Runs parser and checksum verification and hands everything to the ingress control.
-    fn parse(&mut self, packet: &Packet) -> Result<Parsed, Halt> {
+    /// Runs parser and checksum verification and hands everything to the ingress control. Says what
+    /// was parsed, and the bytes of the headers that were found.
+    fn parse(&mut self, packet: &Packet) -> Result<(Parsed, u32), Halt> {
         let Blocks { parser, verify, ingress, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let parsed =
             self.interpreter.run_parser(parser.unit, &mut parser.frame, front, tables, runtime)?;
         parser.standard.parser_error.set(&mut parser.frame, parsed.error.into());
+        let headers = parser.header_bytes();
         if !verify.idle {
             runtime.keep_payload(packet, parsed.consumed);
-            verify.reset();
-            parser.hand_on(verify);
+            verify.take_over(parser);
             self.interpreter.run_control(verify.unit, &mut verify.frame, None, tables, runtime)?;
+            verify.give_back(parser);
             let failed = u128::from(runtime.pass.checksum_error);
             parser.standard.checksum_error.set(&mut parser.frame, failed);
         }
-        ingress.reset();
-        parser.hand_on(ingress);
-        if !verify.idle {
-            verify.hand_on(ingress);
-        }
-        Ok(parsed)
+        ingress.take_over(parser);
+        Ok((parsed, headers))
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
@@ -160,8 +163,7 @@ impl V1Model {
         carried: Carried,
     ) -> Result<IngressOutput, Halt> {
         self.begin_ingress(input, &packet, carried);
-        let Parsed { consumed, accepted, .. } = self.parse(&packet)?;
-        let before = self.blocks.parser.header_bytes();
+        let (Parsed { consumed, accepted, .. }, before) = self.parse(&packet)?;
         let ingress = &mut self.blocks.ingress;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         self.interpreter.run_control(ingress.unit, &mut ingress.frame, None, tables, runtime)?;
@@ -287,7 +289,6 @@ impl V1Model {
         self.runtime.pass.truncate = phv.truncated;
         self.runtime.pass.recirculate = phv.recirculate;
         let egress = &mut self.blocks.egress;
-        egress.reset();
         egress.restore(phv);
         let (standard, frame) = (egress.standard, &mut egress.frame);
         standard.egress_global_timestamp.set(frame, micros(input.now).into());
@@ -346,13 +347,15 @@ impl V1Model {
         phv: &mut Phv,
         out: &mut EgressOutput,
     ) -> Result<(), Halt> {
-        let sent = self.deparse(packet, phv.consumed)?;
-        if let Some(list) = self.runtime.pass.recirculate {
+        let recirculate = self.runtime.pass.recirculate;
+        if recirculate.is_some() {
             self.blocks.egress.save(phv);
+        }
+        out.packet = Some(self.deparse(packet, phv.consumed)?);
+        if let Some(list) = recirculate {
             out.recirculate = true;
             out.carried = Carried(Some(self.preserved(phv, list, InstanceType::Recirculated)));
         }
-        out.packet = Some(sent);
         Ok(())
     }
 
@@ -360,13 +363,9 @@ impl V1Model {
     fn deparse(&mut self, packet: Packet, consumed: u64) -> Result<Packet, Halt> {
         let Blocks { egress, compute, deparser, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
-        deparser.reset();
-        if compute.idle {
-            egress.hand_on(deparser);
-        } else {
+        if !compute.idle {
             runtime.keep_payload(&packet, consumed);
-            compute.reset();
-            egress.hand_on(compute);
+            compute.take_over(egress);
             self.interpreter.run_control(
                 compute.unit,
                 &mut compute.frame,
@@ -374,8 +373,9 @@ impl V1Model {
                 tables,
                 runtime,
             )?;
-            compute.hand_on(deparser);
+            compute.give_back(egress);
         }
+        deparser.take_over(egress);
         self.written.clear();
         let out = Some(&mut self.written);
         self.interpreter.run_control(deparser.unit, &mut deparser.frame, out, tables, runtime)?;

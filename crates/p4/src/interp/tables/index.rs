@@ -149,8 +149,8 @@ struct Group {
 impl Group {
     #[inline]
     fn lookup(&self, key: &[u128]) -> Option<&Candidate> {
-        let mut masked = SmallVec::<[u128; 8]>::new();
-        masked.extend(key.iter().zip(&self.masks).map(|(key, mask)| key & mask));
+        let mut masked = SmallVec::<[u128; 8]>::from_slice(key);
+        masked.iter_mut().zip(&self.masks).for_each(|(limb, mask)| *limb &= mask);
         let candidates = self.rows.get(&masked[..])?;
         candidates.iter().find(|c| c.ranges.iter().all(|range| range.holds(key)))
     }

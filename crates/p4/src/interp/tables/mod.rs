@@ -123,6 +123,8 @@ pub(super) fn push_limbs<A: Array<Item = u128>>(
 #[derive(Clone, Debug)]
 pub struct TableState {
     columns: Vec<Column>,
+    /// By key element: true for those of kind `selector`, which take no part in matching.
+    selectors: Box<[bool]>,
     /// True if priorities order the entries; else longer prefixes win.
     prioritised: bool,
     entries: Vec<Option<Entry>>,
@@ -147,8 +149,10 @@ impl TableState {
             table.keys.iter().any(|k| !matches!(&*k.match_kind, "exact" | "lpm" | "selector"));
         let default =
             table.default_action.as_ref().map(|(action, data)| ActionData::new(*action, data));
+        let selectors = table.keys.iter().map(|key| &*key.match_kind == "selector").collect();
         let mut state = TableState {
             columns,
+            selectors,
             prioritised,
             entries: Vec::new(),
             free: Vec::new(),
@@ -195,6 +199,12 @@ impl TableState {
         self.index.remove(handle.0, &entry.row);
         self.free.push(handle.0);
         Some(entry)
+    }
+
+    /// By key element: true for those that choose among a group's members.
+    #[inline]
+    pub(super) fn selectors(&self) -> &[bool] {
+        &self.selectors
     }
 
     /// The entry that matches a key: the limbs of all elements but those of kind `selector`.

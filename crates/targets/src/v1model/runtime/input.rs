@@ -9,39 +9,40 @@ use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
 /// A list of fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Input {
-    pieces: Vec<Piece>,
+    groups: Vec<Group>,
     /// Which algorithm, for hashes and checksums: index into the runtime's list.
     pub algorithm: u32,
 }
 
+/// Fields that come one behind the other and are left out together.
 #[derive(Clone, Debug)]
-struct Piece {
-    /// The validity of the header that it is a field of.
+struct Group {
+    /// The validity of the header that they are fields of.
     valid: Option<Slot>,
-    value: Value,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    /// A slot and its width: what nearly all are.
+    Slot(Slot, u32),
+    Value(Value),
 }
 
 impl Input {
     /// The fields of a value in a unit.
     pub fn new(value: &Value, unit: &Unit, algorithm: u32) -> Input {
-        let mut input = Input { pieces: Vec::new(), algorithm };
+        let mut input = Input { groups: Vec::new(), algorithm };
         input.add(value, unit);
         input
     }
 
     fn add(&mut self, value: &Value, unit: &Unit) {
         match value {
-            Value::Scalar(expr) => {
-                self.pieces.push(Piece { valid: header_of(expr, unit), value: value.clone() });
-            }
-            Value::VarBit(length, _) => {
-                self.pieces.push(Piece { valid: header_of(length, unit), value: value.clone() });
-            }
+            Value::Scalar(expr) => self.add_piece(header_of(expr, unit), value),
+            Value::VarBit(length, _) => self.add_piece(header_of(length, unit), value),
             Value::Header { valid, fields, .. } => {
-                let slot = slot(valid);
-                for field in fields {
-                    self.pieces.push(Piece { valid: slot, value: field.clone() });
-                }
+                fields.iter().for_each(|field| self.add_piece(slot(valid), field));
             }
             Value::Union { members: parts, .. }
             | Value::Struct { fields: parts, .. }
@@ -52,12 +53,28 @@ impl Input {
         }
     }
 
+    fn add_piece(&mut self, valid: Option<Slot>, value: &Value) {
+        let piece = match value {
+            Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. }) => {
+                Piece::Slot(*slot, scalar.width())
+            }
+            other => Piece::Value(other.clone()),
+        };
+        match self.groups.last_mut().filter(|group| group.valid == valid) {
+            Some(group) => group.pieces.push(piece),
+            None => self.groups.push(Group { valid, pieces: vec![piece] }),
+        }
+    }
+
     /// Writes the bytes.
     pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) {
         out.clear();
-        for piece in &self.pieces {
-            if piece.valid.is_none_or(|valid| ctx.frame().get(valid) != 0) {
-                ctx.append_value(&piece.value, out);
+        for group in &self.groups {
+            if group.valid.is_none_or(|valid| ctx.frame().get(valid) != 0) {
+                group.pieces.iter().for_each(|piece| match piece {
+                    Piece::Slot(slot, width) => out.append(ctx.frame().get(*slot), *width),
+                    Piece::Value(value) => ctx.append_value(value, out),
+                });
             }
         }
         out.align();

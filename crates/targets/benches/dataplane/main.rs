@@ -1,0 +1,141 @@
+//! Packets per second through each shipped program: one ingress and one egress pass a packet.
+//!
+//! Every program of `p4/tna` and `p4/v1model` is run with the control plane beside it. The delay of
+//! the packets swings around CoDel's TARGET, so that first violations, drops and ends of cycles all
+//! occur; mirrored copies go through egress once more and count as work of the packet that caused
+//! them. The time is the processor's, so that other work on the machine does not count.
+
+mod cpu_time;
+
+use cpu_time::CpuTime;
+use criterion::{Criterion, Throughput};
+use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_targets::{
+    ControlPlane, DataPlane, EgressInput, IngressInput, LoadOptions, Plane, PortId, load,
+};
+use std::path::{Path, PathBuf};
+
+/// Packets in one measured round.
+const PACKETS: u64 = 10_000;
+/// Between two packets of 1,514 bytes at 100 Mbit/s, in ns.
+const GAP: u64 = 121_120;
+
+fn p4_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4")
+}
+
+fn programs(architecture: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(p4_folder().join(architecture)).into_iter().flatten();
+    let mut programs: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "p4"))
+        .collect();
+    programs.sort();
+    programs
+}
+
+fn loaded(program: &Path) -> Option<Plane> {
+    let options =
+        LoadOptions { include_paths: vec![p4_folder().join("include")], ..LoadOptions::default() };
+    let mut plane = load(program, &options)
+        .map_err(|error| eprintln!("{}: {error}", program.display()))
+        .ok()?;
+    if let Ok(text) = std::fs::read_to_string(program.with_extension("toml")) {
+        let mut file: toml::Table = toml::from_str(&text).expect("a control plane file");
+        write_out_control_laws(&mut file);
+        let control: ControlPlane = file.try_into().expect("a control plane");
+        plane.configure(&control).expect("entries that fit the program");
+    }
+    Some(plane)
+}
+
+/// Entries that a file asks to be computed are the command line's to write out. Here are those that
+/// the measured packets look up: INTERVAL / sqrt(count) for the first thousand counts.
+fn write_out_control_laws(file: &mut toml::Table) {
+    let entry = |count: i64| {
+        let mut entry = toml::Table::new();
+        let spacing = (100_000_000.0 / (count as f64).sqrt()).round() as i64;
+        entry.insert(
+            "match".into(),
+            toml::Table::from_iter([("md.count".into(), count.into())]).into(),
+        );
+        entry.insert("action".into(), "set_spacing".into());
+        entry.insert("args".into(), toml::Table::from_iter([("ns".into(), spacing.into())]).into());
+        toml::Value::from(entry)
+    };
+    let tables = file.get_mut("tables").and_then(|tables| tables.as_array_mut());
+    for table in tables.into_iter().flatten().filter_map(|table| table.as_table_mut()) {
+        let is_law =
+            table.get("name").and_then(|name| name.as_str()) == Some("Egress.codel.control_law");
+        if table.remove("entries_from").is_some() && is_law {
+            table.insert("entries".into(), (1..=1_000).map(entry).collect::<Vec<_>>().into());
+        }
+    }
+}
+
+/// Ethernet, IPv4 and TCP headers of a frame of 1,514 bytes from a server (10.0.0.1) to a
+/// client (10.128.0.1).
+fn frame() -> [u8; 66] {
+    let mut bytes = [0u8; 66];
+    bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+    bytes[14..34].copy_from_slice(&[
+        0x45, 0, 0x05, 0xdc, 0, 0, 0x40, 0, 64, 6, 0x20, 0x9b, 10, 0, 0, 1, 10, 128, 0, 1,
+    ]);
+    bytes[46] = 0x80;
+    bytes
+}
+
+/// Sends one packet through both passes; its delay is 4 to 6 ms.
+fn pass(plane: &mut Plane, frame: Packet, number: u64) {
+    let arrived = Time(1_000_000_000 + number * GAP);
+    let input = IngressInput { port: PortId(1), arrived, now: arrived, resubmitted: false };
+    let admitted = plane.ingress(&input, frame);
+    let packet = admitted.packet.expect("a program that forwards what is measured");
+    let delay = 4_000_000 + number / 1_000 % 2 * 2_000_000;
+    let now = arrived + Time(delay);
+    let input = EgressInput {
+        port: PortId(2),
+        enqueued: arrived,
+        dequeued: now,
+        now,
+        enqueue_depth: 800,
+        dequeue_depth: 800,
+        enqueue_packets: 42,
+        dequeue_packets: 42,
+        length: 1_518,
+        ..EgressInput::default()
+    };
+    if let Some(copy) = plane.egress_carrying(&input, packet, admitted.carried).mirror {
+        let input =
+            EgressInput { port: PortId(68), now: now + Time(1_000), mirrored: true, ..input };
+        plane.egress_carrying(&input, copy.packet, copy.carried);
+    }
+}
+
+fn dataplane(criterion: &mut Criterion<CpuTime>, architecture: &str) {
+    let mut group = criterion.benchmark_group(architecture);
+    group.throughput(Throughput::Elements(PACKETS)).sample_size(10);
+    for program in programs(architecture) {
+        let Some(mut plane) = loaded(&program) else { continue };
+        let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (frame, mut number) = (frame(), 0);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                for _ in 0..PACKETS {
+                    let bytes = HeaderBytes::from_slice(&frame);
+                    let packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
+                    pass(&mut plane, packet, number);
+                    number += 1;
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = Criterion::default().with_measurement(CpuTime).configure_from_args();
+    dataplane(&mut criterion, "tna");
+    dataplane(&mut criterion, "v1model");
+    criterion.final_summary();
+}

@@ -7,8 +7,17 @@ use num_bigint::BigUint;
 
 impl Context<'_> {
     /// The value of an expression of at most 128 bits, as its pattern; of a wider one the low 128.
-    #[inline]
+    // Most operands are slots and constants: these are not worth a call.
+    #[inline(always)]
     pub fn eval(&self, expr: &Expr) -> u128 {
+        match &expr.kind {
+            ExprKind::Const(value) => *value,
+            ExprKind::Slot(slot) => self.frame.get(*slot),
+            _ => self.eval_operation(expr),
+        }
+    }
+
+    fn eval_operation(&self, expr: &Expr) -> u128 {
         match &expr.kind {
             ExprKind::Const(value) => *value,
             ExprKind::Slot(slot) => self.frame.get(*slot),

@@ -65,6 +65,8 @@ impl Context<'_> {
             }
             StmtKind::Loop { label, body } => return self.repeat(*label, body, externs),
             StmtKind::Copy { narrow, wide } => self.copy(*narrow, *wide),
+            StmtKind::Extract { header, bits } => return Ok(self.extract(header, (*bits).into())),
+            StmtKind::Emit(layout) => self.emit(layout),
             _ => return Ok(self.rare(stmt)),
         }
         Ok(Flow::Next)
@@ -104,10 +106,6 @@ impl Context<'_> {
                 if let Some(offset) = self.element(*stride, *count, index) {
                     self.frame.set_wide(WideSlot(base.0.saturating_add(offset)), value);
                 }
-                Flow::Next
-            }
-            StmtKind::Emit(layout) => {
-                self.emit(layout);
                 Flow::Next
             }
             StmtKind::PushFront { stack, count } => {

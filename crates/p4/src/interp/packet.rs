@@ -61,15 +61,25 @@ impl<'p> PacketIn<'p> {
     }
 
     /// `width` (at most 128) bits from `offset` bits behind the cursor; bits behind the end are 0.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self, offset: u64, width: u32) -> u128 {
+        let at = self.position.saturating_add(offset);
+        let (first, skew) = ((at / 8) as usize, (at % 8) as u32);
+        // Nearly all fields of real headers lie within eight bytes, with others behind them.
+        if width > 0
+            && skew + width <= 64
+            && let Some(word) = self.bytes.get(first..).and_then(|rest| rest.first_chunk())
+        {
+            return u128::from(u64::from_be_bytes(*word) << skew >> (64 - width));
+        }
+        self.peek_at(first, skew, width)
+    }
+
+    /// [`PacketIn::peek`] from `skew` bits behind byte `first`, wherever that is.
+    fn peek_at(&self, first: usize, skew: u32, width: u32) -> u128 {
         if width == 0 {
             return 0;
         }
-        let at = self.position.saturating_add(offset);
-        let first = (at / 8) as usize;
-        let skew = (at % 8) as u32;
-        // Nearly all fields of real headers lie within eight bytes.
         if skew + width <= 64 {
             return u128::from(self.word(first) << skew >> (64 - width));
         }
@@ -86,7 +96,6 @@ impl<'p> PacketIn<'p> {
     }
 
     /// The eight bytes from `first`; bytes behind the end are 0.
-    #[inline]
     fn word(&self, first: usize) -> u64 {
         if let Some(bytes) = self.bytes.get(first..).and_then(|rest| rest.first_chunk()) {
             return u64::from_be_bytes(*bytes);
@@ -186,7 +195,7 @@ impl PacketOut {
     }
 
     /// [`PacketOut::append`] of at most 64 bits.
-    #[inline]
+    #[inline(always)]
     fn append_word(&mut self, value: u64, width: u32) {
         let value = value & word_mask(width);
         let room = 64 - self.partial_bits;
@@ -195,6 +204,11 @@ impl PacketOut {
             self.partial_bits += width;
             return;
         }
+        self.append_full(value, width, room);
+    }
+
+    /// Appends what fills a word that has room for `room` bits.
+    fn append_full(&mut self, value: u64, width: u32, room: u32) {
         let rest = width - room;
         let word = self.partial.checked_shl(room).unwrap_or(0) | value >> rest;
         self.bytes.extend_from_slice(&word.to_be_bytes());

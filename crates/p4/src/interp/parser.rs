@@ -91,7 +91,6 @@ impl Context<'_> {
     /// Statements that only parsers have.
     pub(super) fn parser_step(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
-            StmtKind::Extract { header, bits } => self.extract(header, (*bits).into()),
             StmtKind::ExtractVar { header, bits } => self.extract_var(header, bits),
             StmtKind::ExtractNext { stack } => self.extract_next(stack),
             StmtKind::Skip { bits } => self.skip((*bits).into()),
@@ -127,7 +126,8 @@ impl Context<'_> {
         if exists { Flow::Next } else { Flow::Reject(self.errors.stack_out_of_bounds) }
     }
 
-    fn extract(&mut self, header: &Layout, bits: u64) -> Flow {
+    /// Extracts a header of so many bits.
+    pub(super) fn extract(&mut self, header: &Layout, bits: u64) -> Flow {
         let Layout::Header { valid, fields, .. } = header else { return Flow::Next };
         let Some(packet) = &mut self.packet else { return Flow::Next };
         if packet.remaining() < bits {

@@ -57,7 +57,8 @@ impl NarrowSelect {
     /// Where the first case goes that matches the values of the keys.
     #[inline]
     pub(super) fn choose(&self, keys: &[Expr], ctx: &Context<'_>) -> Option<Next> {
-        let values: SmallVec<[u128; 8]> = keys.iter().map(|key| ctx.eval(key)).collect();
+        let mut values = SmallVec::<[u128; 8]>::new();
+        keys.iter().for_each(|key| values.push(ctx.eval(key)));
         let matches = |case: &&Case| case.tests.iter().all(|test| test.holds(&values, ctx.tables));
         self.0.iter().find(matches).map(|case| case.next)
     }

@@ -1,14 +1,13 @@
-//! One of the two passes: parser, control and deparser with their frames, and what moves between
-//! them.
+//! One of the two passes: parser, control and deparser with their frames.
 //!
-//! The chip has one set of containers for a pass; here each block has a frame of its own, and the
-//! parameters that two blocks share are copied. It must not know what the metadata means.
+//! What moves between them is in `handover`. It must not know what the metadata means.
 
+use super::handover::Handover;
 use super::metadata::{Role, Told, fields_with_valid_bit};
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
 use crate::visit;
-use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
+use sojourn_p4::interp::{Frame, Interpreter};
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashSet};
@@ -18,7 +17,7 @@ use std::collections::{BTreeMap, HashSet};
 pub struct Block {
     /// The unit.
     pub unit: UnitId,
-    /// Its frame, used again for each packet.
+    /// The frame it runs on, once the block before it has handed on.
     pub frame: Frame,
     /// Where its parameters lie.
     pub params: BTreeMap<Role, Layout>,
@@ -57,16 +56,6 @@ impl Block {
     }
 }
 
-/// Ranges of slots to copy from one block's frame to another's.
-type Copies = Vec<(SlotRange, SlotRange)>;
-
-fn copies(from: &Block, to: &Block, roles: impl Fn(Role) -> bool) -> Copies {
-    let shared = from.params.iter().filter(|(role, _)| **role != Role::Packet && roles(**role));
-    shared
-        .filter_map(|(role, layout)| Some((layout.range(), to.params.get(role)?.range())))
-        .collect()
-}
-
 /// A pass.
 #[derive(Clone, Debug)]
 pub struct Gress {
@@ -76,9 +65,12 @@ pub struct Gress {
     pub control: Block,
     /// The deparser.
     pub deparser: Block,
-    parser_to_control: Copies,
-    parser_to_deparser: Copies,
-    control_to_deparser: Copies,
+    to_control: Handover,
+    to_deparser: Handover,
+    /// What goes from the parser to the deparser directly, as the control does not have it.
+    past_control: Option<Handover>,
+    /// Fields with a valid bit that start a block of their own, where the frame goes on.
+    invalid: [Vec<Slot>; 2],
     /// True if the program looks at `parser_err`.
     pub reads_parser_error: bool,
 }
@@ -93,14 +85,32 @@ impl Gress {
     ) -> Gress {
         let reads_parser_error = reads_parser_error(interpreter.program(), control)
             || reads_parser_error(interpreter.program(), deparser);
-        let [parser, control, deparser] =
+        let [mut parser, mut control, mut deparser] =
             [parser, control, deparser].map(|unit| Block::new(interpreter, unit));
-        // What the control does not have goes from the parser to the deparser directly.
-        let passed_by = |role| !control.params.contains_key(&role);
+        // What the control does not have, parser and pipeline put into the deparser's own frame.
+        let all_through = deparser
+            .params
+            .keys()
+            .all(|role| *role == Role::Packet || control.params.contains_key(role));
+        let (to_control, to_deparser, past_control) = if all_through {
+            let on = Handover::new(&control, &deparser);
+            (Handover::new(&parser, &control), on, None)
+        } else {
+            let copies = Handover::copies;
+            (
+                copies(&parser, &control),
+                copies(&control, &deparser),
+                Some(copies(&parser, &deparser)),
+            )
+        };
+        let invalid =
+            [to_control.unshared(&control.invalid), to_deparser.unshared(&deparser.invalid)];
+        same_size([&mut parser, &mut control, &mut deparser]);
         Gress {
-            parser_to_control: copies(&parser, &control, |_| true),
-            parser_to_deparser: copies(&parser, &deparser, passed_by),
-            control_to_deparser: copies(&control, &deparser, |_| true),
+            to_control,
+            to_deparser,
+            past_control,
+            invalid,
             parser,
             control,
             deparser,
@@ -108,28 +118,40 @@ impl Gress {
         }
     }
 
-    /// Makes all frames ready for a packet.
+    /// Makes the frames ready for a packet.
     pub fn reset(&mut self) {
         self.parser.reset();
-        self.control.reset();
-        self.deparser.reset();
+        if self.to_control.wants_reset() {
+            self.control.reset();
+        }
+        if self.to_deparser.wants_reset() {
+            self.deparser.reset();
+        }
     }
 
     /// Hands on what the parser made.
     pub fn parsed(&mut self) {
-        for (from, to) in &self.parser_to_control {
-            copy_range(&self.parser.frame, *from, &mut self.control.frame, *to);
+        if let Some(past) = &self.past_control {
+            past.run(&mut self.parser.frame, &mut self.deparser.frame);
         }
-        for (from, to) in &self.parser_to_deparser {
-            copy_range(&self.parser.frame, *from, &mut self.deparser.frame, *to);
-        }
+        self.to_control.run(&mut self.parser.frame, &mut self.control.frame);
+        self.invalid[0].iter().for_each(|slot| self.control.frame.set(*slot, INVALID));
     }
 
-    /// Hands on what the control made.
+    /// Hands on what the control made; its frame is of no use then.
     pub fn controlled(&mut self) {
-        for (from, to) in &self.control_to_deparser {
-            copy_range(&self.control.frame, *from, &mut self.deparser.frame, *to);
-        }
+        self.to_deparser.run(&mut self.control.frame, &mut self.deparser.frame);
+        self.invalid[1].iter().for_each(|slot| self.deparser.frame.set(*slot, INVALID));
+    }
+}
+
+/// Makes frames that are handed on large enough for each of the blocks.
+fn same_size(blocks: [&mut Block; 3]) {
+    let sizes = blocks.iter().map(|block| (block.frame.narrow.len(), block.frame.wide.len()));
+    let (narrow, wide) = sizes.fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    for block in blocks {
+        block.frame.narrow.resize(narrow, 0);
+        block.frame.wide.resize(wide, Default::default());
     }
 }
 

@@ -21,6 +21,7 @@ mod control;
 mod copies;
 pub mod fit;
 mod gress;
+mod handover;
 mod load;
 pub mod math_unit;
 mod metadata;

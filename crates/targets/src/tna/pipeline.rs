@@ -101,9 +101,42 @@ impl IngressFields {
             copies: CopyFields::new(gress),
         }
     }
+
+    fn asked(&self, frame: &Frame) -> IngressAsked {
+        IngressAsked {
+            drop_ctl: self.drop_ctl.or_zero(frame),
+            admission: self.admission(frame),
+        }
+    }
+
+    /// Where the traffic manager is told to send a packet.
+    fn admission(&self, frame: &Frame) -> Admission {
+        let word = |field: Told| field.or_zero(frame) as u16;
+        let groups = self.groups.map(|group| group.get(frame).map(|id| id as u16));
+        let replication = groups.iter().any(Option::is_some).then(|| Replication {
+            groups,
+            rid: word(self.rid),
+            l1_exclusion: word(self.l1_exclusion),
+            l2_exclusion: word(self.l2_exclusion),
+        });
+        Admission {
+            unicast: self.unicast.get(frame).map(|port| PortId(port as u16)),
+            queue: word(self.queue) as u8,
+            cos: word(self.cos) as u8,
+            color: word(self.color) as u8,
+            bypass_egress: self.bypass.or_zero(frame) != 0,
+            replication,
+        }
+    }
 }
 
-/// The same for egress.
+/// What the ingress control has asked the chip to do.
+struct IngressAsked {
+    drop_ctl: u128,
+    admission: Admission,
+}
+
+/// [`IngressFields`] for egress.
 #[derive(Clone, Debug)]
 struct EgressFields {
     tstamp: [Told; 2],
@@ -275,31 +308,35 @@ impl Tofino {
         let tstamp = self.clock.global(input.now).into();
         set_both(gress, fields.tstamp, tstamp);
         set_both(gress, fields.parser_err, error.into());
+        run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
+        let asked = fields.asked(&gress.control.frame);
         let (copies, written) = (fields.copies, &mut self.written);
-        run_rest(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
-        Ok(self.ingress_result(packet, &parsed))
+        run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
+        Ok(self.ingress_result(packet, &parsed, asked))
     }
 
     /// What the ingress deparser's decisions come to.
-    fn ingress_result(&mut self, packet: &Packet, parsed: &Parsed) -> IngressOutput {
-        let (frame, fields) = (&self.ingress.control.frame, &self.ingress_fields);
+    fn ingress_result(
+        &mut self,
+        packet: &Packet,
+        parsed: &Parsed,
+        asked: IngressAsked,
+    ) -> IngressOutput {
         if let Some(data) = self.runtime.pass.resubmit.take() {
             let resubmit = Some(with_front(&data, packet));
             return IngressOutput { resubmit, ..IngressOutput::default() };
         }
-        let mirror =
-            self.runtime.pass.mirror.take().filter(|request| request.session != 0).map(|request| {
-                Mirror {
-                    session: request.session,
-                    direction: MirrorDirection::Ingress,
-                    header_len: request.header.len() as u16,
-                    carried: Carried::default(),
-                    packet: with_front(&request.header, packet),
-                }
-            });
+        let request = self.runtime.pass.mirror.take();
+        let mirror = request.filter(|request| request.session != 0).map(|request| Mirror {
+            session: request.session,
+            direction: MirrorDirection::Ingress,
+            header_len: request.header.len() as u16,
+            carried: Carried::default(),
+            packet: with_front(&request.header, packet),
+        });
         let mut out = IngressOutput { mirror, ..IngressOutput::default() };
-        if fields.drop_ctl.or_zero(frame) & 1 == 0 {
-            out.admission = admission(fields, frame);
+        if asked.drop_ctl & 1 == 0 {
+            out.admission = asked.admission;
             if out.admission.unicast.is_some() || out.admission.replication.is_some() {
                 out.packet = Some(rewritten(packet, &mut self.written, &self.front, parsed));
             }
@@ -324,15 +361,15 @@ impl Tofino {
         let fields = &self.egress_fields;
         set_both(gress, fields.tstamp, self.clock.global(input.now).into());
         set_both(gress, fields.parser_err, error.into());
+        run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
+        let drop_ctl = fields.drop_ctl.or_zero(&gress.control.frame);
         let (copies, written) = (fields.copies, &mut self.written);
-        run_rest(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
-        Ok(self.egress_result(packet, &parsed))
+        run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
+        Ok(self.egress_result(packet, &parsed, drop_ctl))
     }
 
     /// What the egress deparser's decisions come to.
-    fn egress_result(&mut self, packet: &Packet, parsed: &Parsed) -> EgressOutput {
-        let (frame, fields) = (&self.egress.control.frame, &self.egress_fields);
-        let drop_ctl = fields.drop_ctl.or_zero(frame);
+    fn egress_result(&mut self, packet: &Packet, parsed: &Parsed, drop_ctl: u128) -> EgressOutput {
         let request = self.runtime.pass.mirror.take().filter(|_| drop_ctl & 4 == 0);
         let request = request.filter(|request| request.session != 0);
         let sent = drop_ctl & 1 == 0;
@@ -387,8 +424,19 @@ fn run_parser(
     Ok(parsed)
 }
 
-/// Runs control and deparser of a pass.
-fn run_rest(
+/// Runs the control of a pass.
+fn run_control(
+    interpreter: &Interpreter,
+    gress: &mut Gress,
+    tables: &Tables,
+    runtime: &mut Runtime,
+) -> Result<(), Halt> {
+    let control = &mut gress.control;
+    interpreter.run_control(control.unit, &mut control.frame, None, tables, runtime)
+}
+
+/// Runs the deparser behind it.
+fn run_deparser(
     interpreter: &Interpreter,
     gress: &mut Gress,
     copies: CopyFields,
@@ -396,10 +444,8 @@ fn run_rest(
     tables: &Tables,
     runtime: &mut Runtime,
 ) -> Result<(), Halt> {
-    let control = &mut gress.control;
-    interpreter.run_control(control.unit, &mut control.frame, None, tables, runtime)?;
-    gress.controlled();
     runtime.pass.copies = copies.read(&gress.control.frame);
+    gress.controlled();
     written.clear();
     let deparser = &mut gress.deparser;
     interpreter.run_control(deparser.unit, &mut deparser.frame, Some(written), tables, runtime)
@@ -438,24 +484,4 @@ fn rewritten(packet: &Packet, written: &mut PacketOut, front: &[u8], parsed: &Pa
     bytes.extend_from_slice(rest);
     let zeros = packet.zeros.saturating_sub(taken_zeros);
     Packet { id: packet.id, flow: packet.flow, bytes, zeros }
-}
-
-/// Where the traffic manager is told to send a packet.
-fn admission(fields: &IngressFields, frame: &sojourn_p4::interp::Frame) -> Admission {
-    let word = |field: Told| field.or_zero(frame) as u16;
-    let groups = fields.groups.map(|group| group.get(frame).map(|id| id as u16));
-    let replication = groups.iter().any(Option::is_some).then(|| Replication {
-        groups,
-        rid: word(fields.rid),
-        l1_exclusion: word(fields.l1_exclusion),
-        l2_exclusion: word(fields.l2_exclusion),
-    });
-    Admission {
-        unicast: fields.unicast.get(frame).map(|port| PortId(port as u16)),
-        queue: word(fields.queue) as u8,
-        cos: word(fields.cos) as u8,
-        color: word(fields.color) as u8,
-        bypass_egress: fields.bypass.or_zero(frame) != 0,
-        replication,
-    }
 }

@@ -7,6 +7,7 @@ use super::frame::Frame;
 use super::halt::Halt;
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
+use super::wire::UnitHeaders;
 use super::{CoreErrors, arith};
 use crate::ir::{self, ExternCall, Layout, Object, ObjectId, TableId, Value};
 use num_bigint::BigUint;
@@ -76,6 +77,8 @@ pub struct Matched {
 /// A run in progress.
 pub struct Context<'a> {
     pub(super) program: &'a ir::Program,
+    /// The prepared headers of the unit that runs.
+    pub(super) headers: &'a UnitHeaders,
     pub(super) errors: &'a CoreErrors,
     pub(super) tables: &'a Tables,
     pub(super) frame: &'a mut Frame,

@@ -291,6 +291,9 @@ impl Context<'_> {
     fn emit(&mut self, layout: &Layout) {
         match layout {
             Layout::Header { valid, fields, .. } if self.frame.get(*valid) != 0 => {
+                if let (Some(header), Some(out)) = (self.headers.get(*valid), &mut self.out) {
+                    return header.write(&self.frame.narrow, out);
+                }
                 fields.iter().for_each(|field| self.emit_field(field));
             }
             Layout::Union { members: parts, .. }

@@ -19,6 +19,7 @@ mod packet;
 mod parser;
 mod select;
 pub mod tables;
+mod wire;
 
 pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
@@ -78,6 +79,8 @@ pub struct Interpreter {
     program: Arc<Program>,
     /// By unit, beside the IR.
     selects: Arc<[select::UnitSelects]>,
+    /// By unit, too.
+    headers: Arc<[wire::UnitHeaders]>,
     errors: CoreErrors,
     step_limit: u64,
 }
@@ -90,7 +93,8 @@ impl Interpreter {
     pub fn new(program: Arc<Program>) -> Interpreter {
         let errors = CoreErrors::of(&program.errors);
         let selects = select::prepare(&program).into();
-        Interpreter { program, selects, errors, step_limit: Interpreter::STEP_LIMIT }
+        let headers = wire::prepare(&program).into();
+        Interpreter { program, selects, headers, errors, step_limit: Interpreter::STEP_LIMIT }
     }
 
     /// The same with another limit to loop rounds and parser states per run of a unit.
@@ -117,6 +121,7 @@ impl Interpreter {
 
     fn context<'a>(
         &'a self,
+        unit: UnitId,
         frame: &'a mut Frame,
         tables: &'a Tables,
         packet: Option<PacketIn<'a>>,
@@ -124,6 +129,7 @@ impl Interpreter {
     ) -> Context<'a> {
         Context {
             program: &self.program,
+            headers: &self.headers[unit.index()],
             errors: &self.errors,
             tables,
             frame,
@@ -148,12 +154,12 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<(), Halt> {
-        let unit = &self.program.units[unit.index()];
-        let Body::Control { stmts, .. } = &unit.body else {
-            return Err(Halt::WrongUnit { name: unit.name.clone(), expected: "control" });
+        let declared = &self.program.units[unit.index()];
+        let Body::Control { stmts, .. } = &declared.body else {
+            return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
         // A leave of the exit label, which encloses everything, ends up here.
-        self.context(frame, tables, None, out)
+        self.context(unit, frame, tables, None, out)
             .run(stmts, externs)
             .map(|_| ())
             .map_err(|halt| self.completed(halt))
@@ -172,11 +178,11 @@ impl Interpreter {
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         let selects = &self.selects[unit.index()];
-        let unit = &self.program.units[unit.index()];
-        let Body::Parser(body) = &unit.body else {
-            return Err(Halt::WrongUnit { name: unit.name.clone(), expected: "parser" });
+        let declared = &self.program.units[unit.index()];
+        let Body::Parser(body) = &declared.body else {
+            return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "parser" });
         };
-        self.context(frame, tables, Some(packet), None)
+        self.context(unit, frame, tables, Some(packet), None)
             .parse(body, selects, externs)
             .map_err(|halt| self.completed(halt))
     }

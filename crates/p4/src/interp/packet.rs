@@ -44,6 +44,13 @@ impl<'p> PacketIn<'p> {
         self.position
     }
 
+    /// The real bytes behind the cursor, if it is at the beginning of one.
+    #[inline]
+    pub(super) fn ahead(&self) -> Option<&'p [u8]> {
+        let aligned = self.position.is_multiple_of(8);
+        aligned.then(|| self.bytes.get((self.position / 8) as usize..)).flatten()
+    }
+
     /// Bits behind the cursor.
     #[inline]
     pub fn remaining(&self) -> u64 {
@@ -61,7 +68,7 @@ impl<'p> PacketIn<'p> {
     }
 
     /// `width` (at most 128) bits from `offset` bits behind the cursor; bits behind the end are 0.
-    #[inline(always)]
+    #[inline]
     pub fn peek(&self, offset: u64, width: u32) -> u128 {
         let at = self.position.saturating_add(offset);
         let (first, skew) = ((at / 8) as usize, (at % 8) as u32);
@@ -196,7 +203,7 @@ impl PacketOut {
 
     /// [`PacketOut::append`] of at most 64 bits.
     #[inline(always)]
-    fn append_word(&mut self, value: u64, width: u32) {
+    pub fn append_word(&mut self, value: u64, width: u32) {
         let value = value & word_mask(width);
         let room = 64 - self.partial_bits;
         if width < room {

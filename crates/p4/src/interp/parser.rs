@@ -133,9 +133,14 @@ impl Context<'_> {
         if packet.remaining() < bits {
             return Flow::Reject(self.errors.packet_too_short);
         }
-        let mut offset = 0;
-        for field in fields {
-            read_field(packet, self.frame, field, &mut offset, 0);
+        let prepared = self.headers.get(*valid).zip(packet.ahead());
+        let read =
+            prepared.is_some_and(|(header, ahead)| header.read(ahead, &mut self.frame.narrow));
+        if !read {
+            let mut offset = 0;
+            for field in fields {
+                read_field(packet, self.frame, field, &mut offset, 0);
+            }
         }
         packet.advance(bits);
         self.frame.set(*valid, 1);

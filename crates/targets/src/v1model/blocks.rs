@@ -128,12 +128,14 @@ impl Block {
 
     /// Bytes that the valid headers take.
     pub fn header_bytes(&self) -> u32 {
-        let valid = self.headers.iter().filter(|header| self.frame.get(header.valid) != 0);
-        let bits = |header: &HeaderLength| {
-            let variable = header.variable.iter().map(|slot| self.frame.get(*slot) as u32);
-            header.bits + variable.sum::<u32>()
-        };
-        valid.map(bits).sum::<u32>() / 8
+        let mut bits = 0;
+        for header in &self.headers {
+            if self.frame.get(header.valid) != 0 {
+                let variable = header.variable.iter().map(|slot| self.frame.get(*slot) as u32);
+                bits += header.bits + variable.sum::<u32>();
+            }
+        }
+        bits / 8
     }
 
     /// Keeps headers, metadata and standard metadata in `phv`.

@@ -24,7 +24,7 @@ struct Group {
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// A slot and its width: what nearly all are.
+    /// A slot and its width, at most 64: what nearly all are.
     Slot(Slot, u32),
     Value(Value),
 }
@@ -55,7 +55,9 @@ impl Input {
 
     fn add_piece(&mut self, valid: Option<Slot>, value: &Value) {
         let piece = match value {
-            Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. }) => {
+            Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. })
+                if scalar.width() <= 64 =>
+            {
                 Piece::Slot(*slot, scalar.width())
             }
             other => Piece::Value(other.clone()),
@@ -72,7 +74,9 @@ impl Input {
         for group in &self.groups {
             if group.valid.is_none_or(|valid| ctx.frame().get(valid) != 0) {
                 group.pieces.iter().for_each(|piece| match piece {
-                    Piece::Slot(slot, width) => out.append(ctx.frame().get(*slot), *width),
+                    Piece::Slot(slot, width) => {
+                        out.append_word(ctx.frame().get(*slot) as u64, *width);
+                    }
                     Piece::Value(value) => ctx.append_value(value, out),
                 });
             }

@@ -18,6 +18,8 @@ pub struct RegisterArray {
     /// The scalars of an element.
     scalars: Box<[Scalar]>,
     size: usize,
+    /// How many narrow and wide scalars an element has.
+    each: (usize, usize),
     /// Scalars of at most 128 bits, element by element.
     narrow: Vec<u128>,
     /// Wider ones.
@@ -38,6 +40,7 @@ impl RegisterArray {
             name,
             scalars: scalars.into(),
             size,
+            each: (narrow, wide),
             narrow: vec![0; size * narrow],
             wide: vec![BigUint::default(); size * wide],
         }
@@ -102,9 +105,7 @@ impl RegisterArray {
 
     /// Where an element's narrow and wide scalars start.
     fn start(&self, index: usize) -> (usize, usize) {
-        let narrow = self.narrow.len() / self.size.max(1);
-        let wide = self.wide.len() / self.size.max(1);
-        (index * narrow, index * wide)
+        (index * self.each.0, index * self.each.1)
     }
 
     fn load(&self, layout: &Layout, at: &mut (usize, usize), ctx: &mut Context<'_>) {

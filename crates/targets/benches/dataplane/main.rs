@@ -10,7 +10,7 @@ mod cpu_time;
 
 use cpu_time::CpuTime;
 use criterion::{Criterion, Throughput};
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{Packet, Time};
 use sojourn_targets::{
     ControlPlane, DataPlane, EgressInput, EgressOutput, IngressInput, LoadOptions, Plane, PortId,
     load,
@@ -89,7 +89,7 @@ fn frame() -> [u8; 66] {
 
 /// Sends one packet through both passes; its delay is 4 to 6 ms. False if ingress drops it.
 fn pass(plane: &mut Plane, number: u64, frame: &[u8]) -> bool {
-    let bytes = HeaderBytes::from_slice(frame);
+    let bytes = frame.to_vec();
     let packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
     let arrived = Time(1_000_000_000 + number * GAP);
     let input = IngressInput { port: PortId(1), arrived, now: arrived, resubmitted: false };

@@ -103,10 +103,7 @@ impl IngressFields {
     }
 
     fn asked(&self, frame: &Frame) -> IngressAsked {
-        IngressAsked {
-            drop_ctl: self.drop_ctl.or_zero(frame),
-            admission: self.admission(frame),
-        }
+        IngressAsked { drop_ctl: self.drop_ctl.or_zero(frame), admission: self.admission(frame) }
     }
 
     /// Where the traffic manager is told to send a packet.

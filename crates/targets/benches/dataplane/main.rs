@@ -109,8 +109,8 @@ fn pass(plane: &mut Plane, number: u64, frame: &[u8]) -> bool {
         length: 1_518,
         ..EgressInput::default()
     };
-    let sent = plane.egress_carrying(&out, packet, admitted.carried);
-    if let Some(copy) = sent.mirror {
+    let mut sent = plane.egress_carrying(&out, packet, admitted.carried);
+    if let Some(copy) = sent.mirror.take() {
         let again = EgressInput { port: PortId(68), now: now + Time(1_000), mirrored: true, ..out };
         let back = plane.egress_carrying(&again, copy.packet, copy.carried);
         recirculated(plane, now, back);

@@ -452,8 +452,8 @@ def _bottlenecks(result: Result) -> str:
         "<h2>Every bottleneck</h2><p>The figures above and the plots below are of "
         f"{escape(result.scenario.bottlenecks[0].name)}. A packet has the same number in the rows "
         "of each queue that it passes. A queue without a packet is left out.</p>"
-        '<div class="scroll"><table class=result><tr><th>queue</th><th>run</th>'
-        f"<th>AQM<br>there</th>{heads}</tr>{rows}</table></div>"
+        '<div class="scroll"><table class=result><tr><th>queue</th>'
+        f'<th class="name">run</th><th>AQM<br>there</th>{heads}</tr>{rows}</table></div>'
     )
 
 

@@ -110,7 +110,7 @@ impl Fire {
         let pause = self.below(longest);
         self.now += Time(pause);
         let packet = frame(&mut self.random);
-        let port = PortId(self.below(if number % 2 == 0 { 4 } else { 512 }) as u16);
+        let port = PortId(self.below(if number.is_multiple_of(2) { 4 } else { 512 }) as u16);
         let mut turns =
             vec![Turn::Ingress { packet, carried: Carried::default(), resubmitted: false }];
         for _ in 0..PASSES {

@@ -32,6 +32,11 @@ fn no_frame_stops_a_shipped_program_for_tofino() {
 }
 
 #[test]
+fn no_frame_stops_a_shipped_program_for_bmv2() {
+    all_withstand("p4/v1model", 10_000);
+}
+
+#[test]
 fn no_frame_stops_a_program_of_the_packet_tests() {
     all_withstand("tests/stf/tna", 5_000);
     all_withstand("tests/stf/v1model", 5_000);

@@ -58,14 +58,26 @@ fn ipv4(random: &mut SplitMix64, frame: &mut Vec<u8>) {
     let options = if below(random, 4) == 0 { below(random, 11) as usize } else { 0 };
     let (protocol, segment) = segment(random);
     let total = (20 + 4 * options + segment.len()) as u16;
-    frame.extend([0x08, 0x00, 0x45 + options as u8, random.next() as u8]);
+    frame.extend([0x08, 0x00]);
+    let begin = frame.len();
+    frame.extend([0x45 + options as u8, random.next() as u8]);
     frame.extend(total.to_be_bytes());
     frame.extend([0, 0, 0x40, 0, below(random, 4) as u8 * 21, protocol, 0, 0]);
     // 10/8, which the shipped programs route, half of the time.
     let network = if below(random, 2) == 0 { 10 } else { random.next() as u8 };
     frame.extend([10, 0, 0, 1, network, random.next() as u8, 0, 1]);
     frame.extend(bytes_of(random, 4 * options));
+    let sum = checksum(&frame[begin..]);
+    frame[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
     frame.extend(segment);
+}
+
+/// The Internet checksum (RFC 1071) of whole words.
+fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let sum: u32 = words.sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    !((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 fn ipv6(random: &mut SplitMix64, frame: &mut Vec<u8>) {

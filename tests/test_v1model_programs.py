@@ -22,6 +22,7 @@ from sojourn.checker import check
 from sojourn.control_law import spacing
 from sojourn.layout import programs_folder, scenarios_folder
 from sojourn.payload_delays import read_delays
+from sojourn.reading import remarks
 from sojourn.replay import RecordedTrace, SyntheticTrace
 from sojourn.replay.ask import ask
 from sojourn.replay.trace import Rows
@@ -342,6 +343,7 @@ def test_the_paper_of_2018_burst_saw_teeth_and_a_busy_link(paper: package.Result
     served = np.histogram(time, np.arange(1, 7) * 1000 * MS)[0]
     assert served == pytest.approx(2000, rel=0.01)
     assert paper.aqms["fifo (router.p4)"].summary.mean > 50 * MS
+    assert "math unit" not in "".join(remarks(paper)), "bmv2 has none"
 
 
 def test_codel_in_a_run_drops_what_rfc_8289_drops_of_the_same_packets(

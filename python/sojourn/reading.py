@@ -8,6 +8,9 @@ from sojourn.faults import faults
 from sojourn.result import AqmResult, Result
 from sojourn.style import milliseconds
 
+TOFINO = "tofino1"
+"""The architecture that has a math unit."""
+
 
 def remarks(result: Result) -> list[str]:
     """One sentence an AQM, what went wrong, then what the reader has to know to read them."""
@@ -15,8 +18,7 @@ def remarks(result: Result) -> list[str]:
     lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
-    units = {run.aqm["math_unit"] for run in result.folder.runs if run.aqm["kind"] == "p4"}
-    if units:
+    if any(run.aqm.get("architecture") == TOFINO for run in result.folder.runs):
         lines.append(
             "The math unit of Tofino's stateful ALU has two published readings: (vendor) is the "
             "vendor's reference model, (paper) the one that reproduces the CoDel-ACT paper's "

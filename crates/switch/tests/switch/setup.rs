@@ -20,7 +20,7 @@ fn refusal(change: impl FnOnce(&mut SwitchConfig)) -> String {
 fn a_refusal_names_the_port_and_the_value() {
     let said = [
         (refusal(|c| c.ports.push(PortConfig::front(IN, Rate(1)))), "port 1 is configured twice"),
-        (refusal(|c| c.ports[0].speed = Rate(0)), "port 1 has a speed of 0 bit/s"),
+        (refusal(|c| c.ports[0].speed = Rate(0)), "port 1 has a speed of 0"),
         (refusal(|c| c.ports[1].queues.clear()), "port 2 has 0 queues; a port has 1 to 32"),
         (
             refusal(|c| c.ports[1].queues[0].priority = 8),

@@ -5,7 +5,7 @@ Every number in it comes from the run's own rows.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -38,7 +38,7 @@ from sojourn.style import (
     looks,
     milliseconds,
 )
-from sojourn.table import BOTTLENECK_COLUMNS, COLUMNS, bottleneck_rows
+from sojourn.table import BOTTLENECK_COLUMNS, COLUMNS, Column, bottleneck_rows
 from sojourn.traffic.sections import Section, sections
 from sojourn.units import RATE, SIZE, TIME
 
@@ -96,17 +96,20 @@ def _embedded(figure: go.Figure, name: str, *, with_script: bool) -> str:
 
 def _table(result: Result) -> str:
     look = looks(result.folder.runs)
-    heads = "".join(
-        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
-        for column in COLUMNS
-    )
     rows = "".join(
         f'<tr><th style="color:{look[label].colour}">{escape(label)}</th>'
         + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in COLUMNS)
         + "</tr>"
         for label, aqm in result.aqms.items()
     )
-    return f"<table class=result><tr><th>AQM</th>{heads}</tr>{rows}</table>"
+    return f"<table class=result><tr><th>AQM</th>{_heads(COLUMNS)}</tr>{rows}</table>"
+
+
+def _heads(columns: Iterable[Column]) -> str:
+    return "".join(
+        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
+        for column in columns
+    )
 
 
 def _over_time(result: Result) -> go.Figure:
@@ -438,10 +441,6 @@ def _bottlenecks(result: Result) -> str:
     """Every measured queue, where there are several."""
     if len(result.scenario.bottlenecks) < 2:
         return ""
-    heads = "".join(
-        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
-        for column in BOTTLENECK_COLUMNS
-    )
     rows = "".join(
         f"<tr><th>{escape(name)}</th><th>{escape(label)}</th><td>{escape(own)}</td>"
         + "".join(f"<td>{escape(column.cell(summary))}</td>" for column in BOTTLENECK_COLUMNS)
@@ -453,7 +452,8 @@ def _bottlenecks(result: Result) -> str:
         f"{escape(result.scenario.bottlenecks[0].name)}. A packet has the same number in the rows "
         "of each queue that it passes. A queue without a packet is left out.</p>"
         '<div class="scroll"><table class=result><tr><th>queue</th>'
-        f'<th class="name">run</th><th>AQM<br>there</th>{heads}</tr>{rows}</table></div>'
+        f'<th class="name">run</th><th>AQM<br>there</th>{_heads(BOTTLENECK_COLUMNS)}</tr>'
+        f"{rows}</table></div>"
     )
 
 

@@ -104,7 +104,7 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
         # Round numbers of packets: 100 at 10 Mbit/s, 1000 at 100 Mbit/s.
         "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},
         "codel": {"use": "codel_linux", "limit": 1000},
-        "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False},
+        "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False, "linux": True},
         # The kernel's RED is not gentle, has weights that are powers of two, and below a shaper
         # does not see its queue idle: its average falls by a step an arrival. An `s` of 10 ms is
         # about that while senders time out. With the usual weight of 2^-9 it would take seconds.
@@ -118,6 +118,6 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
             "gentle": False,
             "limit_packets": 1000,
         },
-        # The kernel counts this time in ticks of 10 ms, and always keeps drops apart.
-        "pie": {"use": "pie", "t_update": "20 ms", "derandomize": True, "limit_packets": 1000},
+        # The kernel counts this time in ticks of 10 ms.
+        "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
     }[aqm]

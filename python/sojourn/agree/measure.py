@@ -24,6 +24,7 @@ from sojourn.agree.verdict import Figures, Side, Verdict, compare, side
 from sojourn.errors import SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
+from sojourn.linux.job import qdisc_of
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
 
@@ -113,11 +114,19 @@ class Bench:
         scenario: dict[str, Any] = json.loads(json.dumps(cell.scenario(self.duration, 0)))
         return scenario
 
+    def _job(self, cell: Cell) -> dict[str, Any]:
+        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place."""
+        plan = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel)
+        return self._scenario(cell) | {"aqms": [qdisc_of(plan.runs[0].config).text]}
+
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.name}.json"
 
     def read(self, cell: Cell) -> Measured:
-        """What earlier calls measured; figures of another scenario count as none."""
+        """What earlier calls measured; figures of another scenario count as none.
+
+        The kernel's are kept as long as it would be asked for the same, whatever the engine does.
+        """
         measured = Measured(cell)
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
@@ -125,9 +134,11 @@ class Bench:
             return measured
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
-        if kept.get("scenario") == self._scenario(cell):
-            runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
-            measured.runs = runs if kept.get("engine") == _engine() else runs | {"sim": []}
+        runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
+        if kept.get("scenario") == self._scenario(cell) and kept.get("engine") == _engine():
+            measured.runs["sim"] = runs["sim"]
+        if kept.get("job") == self._job(cell):
+            measured.runs["linux"] = runs["linux"]
             measured.ground = kept["ground"]
             measured.disturbed = kept.get("disturbed", [])
         return measured
@@ -141,6 +152,7 @@ class Bench:
             "cell": vars(measured.cell),
             "scenario": self._scenario(measured.cell),
             "engine": _engine(),
+            "job": self._job(measured.cell),
             "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
             "ground": measured.ground,
             "disturbed": measured.disturbed,

@@ -137,9 +137,9 @@ def _pie(values: Parameters, room: int) -> Qdisc:
             f"t_update is {update / 1e6:g} ms, not {values['t_update'] / 1e6:g} ms: the kernel "
             f"counts it in ticks of {_JIFFY / 1e6:g} ms, two at least"
         )
-    if not values["derandomize"]:
+    if not values.get("derandomize", True):
         differences.append("derandomize is on: the kernel always keeps drops apart")
-    if values["max_burst"] != 150_000_000:
+    if values.get("max_burst", 150_000_000) != 150_000_000:
         differences.append("max_burst is 150 ms: the kernel cannot be told another")
     arguments = (
         *("limit", f"{packets}"),
@@ -215,5 +215,6 @@ _MAKERS: dict[str, Callable[[Parameters, int], Qdisc]] = {
     "codel_linux": _codel,
     "fq_codel": _fq_codel,
     "pie": _pie,
+    "pie_linux": _pie,
     "cake": _cake,
 }

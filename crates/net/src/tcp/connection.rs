@@ -87,7 +87,7 @@ impl Connection {
             local: Numbering::new(config.initial_sequence),
             remote: Numbering::new(0),
             sender: Sender::new(&settings(&config, Time::ZERO)),
-            receiver: Receiver::new(config.receive_window),
+            receiver: Receiver::new(config.receive_window, u32::from(config.mss)),
             ts_recent: 0,
             last_ack_sent: 0,
             ack_first: false,
@@ -223,6 +223,7 @@ impl Connection {
                 marked: self.agreement.ecn && segment.ecn == Ecn::Ce,
                 capable: self.agreement.ecn && segment.ecn != Ecn::NotEct,
                 cwr: segment.flags.contains(TcpFlags::CWR),
+                echo: self.echoed(now, segment),
             };
             let path = self.path();
             self.receiver.on_data(now, &incoming, &path);
@@ -259,10 +260,7 @@ impl Connection {
                 Some((start, self.local.offset_of(*right, ack)?))
             })
             .collect();
-        let echo = segment.options.timestamps.filter(|_| self.agreement.timestamps).map(|t| {
-            let ago = self.config.timestamp(now).wrapping_sub(t.echo);
-            (now.0 / 1_000_000).saturating_sub(u64::from(ago))
-        });
+        let echo = self.echoed(now, segment);
         self.sender.on_ack(
             now,
             &Acknowledgement {
@@ -274,6 +272,13 @@ impl Connection {
                 ece: self.agreement.ecn && segment.flags.contains(TcpFlags::ECE),
             },
         );
+    }
+
+    /// The millisecond of ours that a segment echoes.
+    fn echoed(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
+        let timestamps = segment.options.timestamps.filter(|_| self.agreement.timestamps)?;
+        let ago = self.config.timestamp(now).wrapping_sub(timestamps.echo);
+        Some((now.0 / 1_000_000).saturating_sub(u64::from(ago)))
     }
 
     /// The next segment to be sent now, if any.

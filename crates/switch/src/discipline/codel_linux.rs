@@ -11,7 +11,7 @@
 //!
 //! It stands on enqueue times and the ECN field; it must not know the rate at which it drains.
 
-use super::codel::{INTERVAL_PARAMETER, TARGET_PARAMETER};
+use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER};
 use super::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Parameter,
     Queued, Registered, Settings,
@@ -53,12 +53,12 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
 }
 
 /// The kernel's clock for CoDel: 1024 ns a tick, 32 bits.
-fn ticks(time: Time) -> u32 {
+pub(super) fn ticks(time: Time) -> u32 {
     (time.0 >> 10) as u32
 }
 
 /// True if instant `a` is after `b`, on a clock that wraps.
-fn after(a: u32, b: u32) -> bool {
+pub(super) fn after(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
 
@@ -175,22 +175,66 @@ impl CodelLinux {
     pub fn new(params: Params) -> CodelLinux {
         CodelLinux { params, ..CodelLinux::default() }
     }
+}
+
+/// The kernel's `codel_dequeue` on any queue: the packet to send, drops on the way.
+pub fn dequeue<Q: CodelQueue>(
+    params: &Params,
+    state: &mut State,
+    stats: &mut Stats,
+    now: Time,
+    queue: &mut Q,
+) -> Option<Q::Packet> {
+    Routine { params, state, stats, now: ticks(now), queue }.dequeue()
+}
+
+/// One call of the dequeue routine.
+struct Routine<'a, Q: CodelQueue> {
+    params: &'a Params,
+    state: &'a mut State,
+    stats: &'a mut Stats,
+    now: u32,
+    queue: &'a mut Q,
+}
+
+impl<Q: CodelQueue> Routine<'_, Q> {
+    fn dequeue(&mut self) -> Option<Q::Packet> {
+        let (mut packet, above) = self.take();
+        if packet.is_none() {
+            self.state.dropping = false;
+            return None;
+        }
+        if self.state.dropping {
+            if above {
+                packet = self.drop_due(packet);
+            } else {
+                self.state.dropping = false;
+            }
+        } else if above {
+            if !self.marked(&mut packet) {
+                self.discard(packet);
+                packet = self.take().0;
+            }
+            self.state.enter(self.now, self.params.interval);
+        }
+        packet
+    }
 
     /// Takes a packet and tells whether it may be dropped.
-    fn take(&mut self, now: u32) -> (Option<Queued>, bool) {
-        let packet = self.backlog.pop();
-        let may_be_dropped = self.should_drop(now, packet.as_ref());
+    fn take(&mut self) -> (Option<Q::Packet>, bool) {
+        let packet = self.queue.pop();
+        let may_be_dropped = self.should_drop(packet.as_ref());
         (packet, may_be_dropped)
     }
 
-    fn should_drop(&mut self, now: u32, packet: Option<&Queued>) -> bool {
-        let (params, state) = (&self.params, &mut self.state);
+    fn should_drop(&mut self, packet: Option<&Q::Packet>) -> bool {
+        let (params, state, now) = (self.params, &mut *self.state, self.now);
         let Some(packet) = packet else {
             state.first_above_time = 0;
             return false;
         };
-        state.ldelay = now.wrapping_sub(ticks(packet.enqueued));
-        if after(params.target, state.ldelay) || self.backlog.bytes() <= params.mtu {
+        state.ldelay = now.wrapping_sub(ticks(Q::enqueued(packet)));
+        if after(params.target, state.ldelay) || self.queue.bytes() <= params.mtu {
             state.first_above_time = 0;
             return false;
         }
@@ -201,37 +245,32 @@ impl CodelLinux {
         after(now, state.first_above_time)
     }
 
-    fn marked(&mut self, packet: &mut Option<Queued>) -> bool {
-        let marked = self.params.ecn && packet.as_mut().is_some_and(|p| ecn::mark(&mut p.packet));
+    fn marked(&mut self, packet: &mut Option<Q::Packet>) -> bool {
+        let marked = packet.as_mut().is_some_and(|packet| self.queue.mark(packet));
         self.stats.ecn_mark += u64::from(marked);
         marked
     }
 
-    fn discard(&mut self, packet: Option<Queued>, drops: &mut Drops) {
+    fn discard(&mut self, packet: Option<Q::Packet>) {
         if let Some(packet) = packet {
             self.stats.drop_count += 1;
-            drops.push(packet, DropKind::Aqm);
+            self.queue.drop(packet);
         }
     }
 
     /// In the drop state: one drop for each `drop_next` that has passed, or one mark.
-    fn drop_due(
-        &mut self,
-        now: u32,
-        mut packet: Option<Queued>,
-        drops: &mut Drops,
-    ) -> Option<Queued> {
+    fn drop_due(&mut self, mut packet: Option<Q::Packet>) -> Option<Q::Packet> {
         let interval = self.params.interval;
-        while self.state.dropping && !after(self.state.drop_next, now) {
+        while self.state.dropping && !after(self.state.drop_next, self.now) {
             self.state.count = self.state.count.wrapping_add(1);
             self.state.newton_step();
             if self.marked(&mut packet) {
                 self.state.drop_next = self.state.control_law(self.state.drop_next, interval);
                 return packet;
             }
-            self.discard(packet, drops);
+            self.discard(packet);
             let above;
-            (packet, above) = self.take(now);
+            (packet, above) = self.take();
             if above {
                 self.state.drop_next = self.state.control_law(self.state.drop_next, interval);
             } else {
@@ -253,26 +292,9 @@ impl Discipline for CodelLinux {
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
-        let now = ticks(now);
-        let (mut packet, above) = self.take(now);
-        if packet.is_none() {
-            self.state.dropping = false;
-            return None;
-        }
-        if self.state.dropping {
-            if above {
-                packet = self.drop_due(now, packet, drops);
-            } else {
-                self.state.dropping = false;
-            }
-        } else if above {
-            if !self.marked(&mut packet) {
-                self.discard(packet, drops);
-                packet = self.take(now).0;
-            }
-            self.state.enter(now, self.params.interval);
-        }
-        let mut packet = packet?;
+        let mut queue = Managed { ecn: self.params.ecn, backlog: &mut self.backlog, drops };
+        let (params, state, stats) = (&self.params, &mut self.state, &mut self.stats);
+        let mut packet = dequeue(params, state, stats, now, &mut queue)?;
         let waited = self.params.ce_threshold.is_some_and(|most| after(self.state.ldelay, most));
         if waited && ecn::mark(&mut packet.packet) {
             self.stats.ce_mark += 1;

@@ -4,9 +4,11 @@
 //! before those that keep a backlog (sections 4.1.2 and 4.2); a full queue drops from the head of
 //! the flow with the most bytes (section 4.1.3). CoDel is that of [`codel`](super::codel), one state
 //! for each flow, with one difference that the kernel has too: "no drops at or below a full frame"
-//! looks at the bytes of all flows, because only an empty port makes the link idle.
+//! looks at the bytes of all flows, because only an empty port makes the link idle. With `linux`, each
+//! flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux).
 
 use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
+use super::codel_linux;
 use super::flow_hash::flow_hash;
 use super::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES,
@@ -34,6 +36,7 @@ pub const REGISTRATION: Registered = Registered {
         Parameter::new("drop_batch", "packets", DROP_BATCH, "most packets dropped at once if full"),
         Parameter::new("ecn", "0/1", 1, "mark packets of ECN-capable transports, do not drop them"),
         Parameter::off("ce_threshold", "ns", "mark all packets that waited longer than this"),
+        Parameter::new("linux", "0/1", 0, "each flow's CoDel is Linux's, as codel_linux"),
         SEED,
     ],
     build,
@@ -55,6 +58,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             drop_batch: count("drop_batch")? as usize,
             ecn: settings.switch("ecn")?,
             ce_threshold: settings.get("ce_threshold").map(Time),
+            linux: settings.switch("linux")?,
         },
         settings.get("seed").unwrap_or_default(),
     )))
@@ -79,6 +83,8 @@ pub struct Params {
     pub ecn: bool,
     /// Packets that waited longer are marked (5.2.7). Default: off.
     pub ce_threshold: Option<Time>,
+    /// Each flow's CoDel is the kernel's. Default: off, RFC 8289's.
+    pub linux: bool,
 }
 
 impl Default for Params {
@@ -92,15 +98,23 @@ impl Default for Params {
             drop_batch: DROP_BATCH as usize,
             ecn: true,
             ce_threshold: None,
+            linux: false,
         }
     }
+}
+
+/// State of one flow's CoDel; the kernel's is used with `linux`.
+#[derive(Debug, Default)]
+struct Law {
+    rfc8289: codel::State,
+    linux: codel_linux::State,
 }
 
 /// State of one flow's queue.
 #[derive(Debug, Default)]
 struct Flow {
     backlog: Backlog,
-    codel: codel::State,
+    codel: Law,
     /// Bytes that it may still send in this turn.
     credits: i64,
     /// It is in one of the two lists.
@@ -131,6 +145,8 @@ pub struct FqCodel {
     packets: usize,
     bytes: Bytes,
     stats: Stats,
+    /// What the kernel's CoDel is told, if it is used.
+    linux: Option<codel_linux::Params>,
 }
 
 /// One flow's queue in CoDel's hands.
@@ -182,6 +198,12 @@ impl FqCodel {
             packets: 0,
             bytes: Bytes(0),
             stats: Stats::default(),
+            linux: params.linux.then(|| codel_linux::Params {
+                target: codel_linux::ticks(params.codel.target),
+                interval: codel_linux::ticks(params.codel.interval),
+                mtu: params.codel.maxpacket,
+                ..codel_linux::Params::default()
+            }),
         }
     }
 
@@ -218,7 +240,17 @@ impl FqCodel {
             drops,
         };
         let (params, stats) = (&self.params.codel, &mut self.stats.codel);
-        let mut packet = codel::dequeue(params, &mut flow.codel, stats, now, &mut queue)?;
+        let mut packet = match &self.linux {
+            None => codel::dequeue(params, &mut flow.codel.rfc8289, stats, now, &mut queue)?,
+            Some(params) => {
+                let mut counted = codel_linux::Stats::default();
+                let state = &mut flow.codel.linux;
+                let packet = codel_linux::dequeue(params, state, &mut counted, now, &mut queue);
+                stats.drops += counted.drop_count;
+                stats.marks += counted.ecn_mark;
+                packet?
+            }
+        };
         flow.credits -= packet.size().0 as i64;
         let sojourn = now.saturating_sub(packet.enqueued);
         let waited = self.params.ce_threshold.is_some_and(|most| sojourn > most);

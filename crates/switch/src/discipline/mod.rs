@@ -17,6 +17,7 @@ mod flow_hash;
 pub mod fq_codel;
 pub mod pi2;
 pub mod pie;
+pub mod pie_linux;
 mod probability;
 pub mod red;
 #[cfg(test)]
@@ -172,6 +173,7 @@ pub const REGISTERED: &[Registered] = &[
     codel_linux::REGISTRATION,
     fq_codel::REGISTRATION,
     pie::REGISTRATION,
+    pie_linux::REGISTRATION,
     pi2::REGISTRATION,
     dualpi2::REGISTRATION,
 ];

@@ -3,7 +3,7 @@
 //! that follows the gaps between segments.
 //!
 //! Quick-ACK mode acknowledges every segment, for a slow start's sake: the first of a connection,
-//! after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
+//! while the receive window grows, after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
 //! mode, where acknowledgements ride on its data and quick-ACK does not count.
 
 use sojourn_packet::Time;
@@ -137,6 +137,11 @@ impl DelayedAck {
     /// A congestion mark arrived.
     pub(crate) fn on_mark(&mut self) {
         self.be_quick(MARK_QUICK);
+    }
+
+    /// The receive window has grown: the sender hears of it at once. Linux sets the lowest bit.
+    pub(crate) fn on_growth(&mut self) {
+        self.quick |= 1;
     }
 
     /// Data arrived out of order.

@@ -4,12 +4,14 @@
 //! must not know wire formats, nor the sending half.
 
 mod delayed_ack;
+mod window;
 
 use crate::tcp::ranges::RangeSet;
 use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
 use sojourn_packet::Time;
+use window::ReceiveWindow;
 
 /// A segment of data, in offsets.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct Incoming {
     pub(crate) capable: bool,
     /// The sender says that it has reduced its window.
     pub(crate) cwr: bool,
+    /// The millisecond of ours that the sender echoes, with timestamps.
+    pub(crate) echo: Option<u64>,
 }
 
 /// The receiving half.
@@ -38,6 +42,7 @@ pub struct Receiver {
     /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     acks: DelayedAck,
+    window: ReceiveWindow,
     /// A mark arrived and the sender has not yet answered it (RFC 3168 section 6.1.3).
     echo_mark: bool,
     /// A packet was capable of a mark.
@@ -46,14 +51,16 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects the first byte and announces `window` bytes.
-    pub(crate) fn new(window: u64) -> Receiver {
+    /// A receiver that expects the first byte and announces `window` bytes, and segments of `mss`
+    /// bytes, options included.
+    pub(crate) fn new(window: u64, mss: u32) -> Receiver {
         Receiver {
             next: super::sender::FIRST_BYTE,
             out_of_order: RangeSet::default(),
             recent: SmallVec::new(),
             duplicate: None,
             acks: DelayedAck::new(window),
+            window: ReceiveWindow::new(window, mss, super::sender::FIRST_BYTE),
             echo_mark: false,
             seen_capable: false,
             fin: None,
@@ -98,17 +105,21 @@ impl Receiver {
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
             self.see_mark(incoming);
+            self.grow(incoming);
             self.store(incoming.start, end);
         } else {
             if incoming.start < self.next {
                 self.duplicate = Some((incoming.start, self.next));
             }
+            self.window.on_echo(now, incoming.echo);
             self.acks.on_data(now, incoming.payload, path);
             self.see_mark(incoming);
+            self.grow(incoming);
             self.take(end, incoming);
         }
         let gap = (!self.out_of_order.is_empty()).then_some(self.next);
         self.acks.decide(now, path, gap);
+        self.window.on_read(now, self.next);
     }
 
     /// RFC 3168 section 6.1.3; the first mark, and a segment without ECN among others, which is
@@ -122,6 +133,13 @@ impl Receiver {
         }
         self.echo_mark |= incoming.marked;
         self.seen_capable |= incoming.capable;
+    }
+
+    /// While the window grows, every segment is acknowledged.
+    fn grow(&mut self, incoming: &Incoming) {
+        if self.window.on_segment(incoming.payload) {
+            self.acks.on_growth();
+        }
     }
 
     /// The segment `[start, end)` waits for what is missing before it.

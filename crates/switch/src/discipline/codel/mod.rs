@@ -147,10 +147,10 @@ impl Codel {
 }
 
 /// A backlog whose drops are counted elsewhere.
-struct Managed<'a> {
-    ecn: bool,
-    backlog: &'a mut Backlog,
-    drops: &'a mut Drops,
+pub(super) struct Managed<'a> {
+    pub(super) ecn: bool,
+    pub(super) backlog: &'a mut Backlog,
+    pub(super) drops: &'a mut Drops,
 }
 
 impl CodelQueue for Managed<'_> {

@@ -30,7 +30,7 @@ SCENARIO = {
             "max_th": 15,
             "max_p": 0.1,
             "w_q": 0.03125,
-            "s": "10 ms",
+            "idle": False,
             "gentle": False,
             "limit_packets": 1000,
         },

@@ -106,15 +106,15 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
         "codel": {"use": "codel_linux", "limit": 1000},
         "fq_codel": {"use": "fq_codel", "limit": 1000, "ecn": False, "linux": True},
         # The kernel's RED is not gentle, has weights that are powers of two, and below a shaper
-        # does not see its queue idle: its average falls by a step an arrival. An `s` of 10 ms is
-        # about that while senders time out. With the usual weight of 2^-9 it would take seconds.
+        # does not see its queue idle. With the usual weight of 2^-9 its average would take seconds
+        # to fall.
         "red": {
             "use": "red",
             "min_th": low,
             "max_th": 3 * low,
             "max_p": 0.1,
             "w_q": 0.03125,
-            "s": "10 ms",
+            "idle": False,
             "gentle": False,
             "limit_packets": 1000,
         },

@@ -32,7 +32,6 @@ _TOLERANCES = (
     f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
     f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."
 )
-_PIE_STEEP_MS = 250
 _STYLE = """
   .outside { color: #b3261e; font-weight: 600; }
   td small { color: #6b7280; font-weight: 400; }
@@ -162,17 +161,4 @@ def remark(m: Measured) -> str:
         return m.failed or "not measured"
     if not verdict.outside:
         return ""
-    return "; ".join((f"{', '.join(verdict.outside)}: {verdict.why}", *_known(m)))
-
-
-def _known(m: Measured) -> list[str]:
-    """Known differences between an engine's discipline and the kernel's that show in a cell."""
-    kernel = m.side("linux")
-    if m.cell.aqm == "pie" and kernel is not None and kernel.high.p95 > _PIE_STEEP_MS:
-        return [
-            f"above {_PIE_STEEP_MS} ms the kernel's PIE adds 2 % at each update, which RFC 8033 "
-            "does not"
-        ]
-    if m.cell.aqm == "red":
-        return ["below a shaper the kernel's RED does not see its queue idle"]
-    return []
+    return f"{', '.join(verdict.outside)}: {verdict.why}"

@@ -13,8 +13,6 @@ from sojourn.parameters import disciplines
 FULL_FRAME = 1514
 """Bytes of the largest frame, Ethernet header included, FCS not: what a qdisc counts."""
 _CELL = 80
-_NEVER_IDLE = 10**12
-"""ns; RED's time for a packet from which on an idle queue lets the average be."""
 _JIFFY = 10_000_000
 """ns; user-mode kernels of 6.1 count in hundredths of a second."""
 
@@ -158,10 +156,10 @@ def _red(values: Parameters, room: int) -> Qdisc:
     weight = _weight(values["w_q"])
     low, high = values["min_th"] * size, values["max_th"] * size
     differences = []
-    if values["s"] < _NEVER_IDLE:
+    if values["idle"]:
         differences.append(
-            "s has no effect: the shaper never asks an empty queue for a packet, so the kernel's "
-            "RED does not see it idle, and its average falls only as packets arrive"
+            "idle and s have no effect: the shaper never asks an empty queue for a packet, so the "
+            "kernel's RED does not see it idle, and its average falls only as packets arrive"
         )
     if values["gentle"]:
         differences.append("not gentle: the kernel drops everything above max_th")

@@ -14,8 +14,8 @@
 use super::pi2::Periodic;
 use super::probability::Dice;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, LIMIT_BYTES, LONGEST,
-    Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
+    LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -286,14 +286,13 @@ impl PieLinux {
 impl Discipline for PieLinux {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        let (packets, bytes) = (self.backlog.len(), self.backlog.bytes());
-        if !self.params.limits.have_room(packets, bytes, packet.size()) {
+        if !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.overlimit += 1;
             self.state.accu_prob = 0;
             return drops.push(packet, DropKind::Tail);
         }
         let thrown = self.dice.throw() >> 4;
-        if self.state.drop_early(&self.params, bytes, thrown) {
+        if self.state.drop_early(&self.params, self.backlog.bytes(), thrown) {
             if !self.marked(&mut packet) {
                 self.stats.drops += 1;
                 self.state.accu_prob = 0;
@@ -311,12 +310,8 @@ impl Discipline for PieLinux {
         Some(packet)
     }
 
-    fn packets(&self) -> usize {
-        self.backlog.len()
-    }
-
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
+    fn held(&self) -> Held {
+        self.backlog.held()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -32,6 +32,12 @@ pub const REGISTRATION: Registered = Registered {
         Parameter::new("max_p", "ppm", MAX_P, "drop probability at max_th"),
         Parameter::new("w_q", "ppm", W_Q, "weight of the queue size in its moving average"),
         Parameter::new("s", "ns", S.0, "transmission time of a typical packet, for idle times"),
+        Parameter::new(
+            "idle",
+            "0/1",
+            1,
+            "lower the average for idle times by s; without, each arrival counts an empty queue",
+        ),
         Parameter::new("gentle", "0/1", 1, "rise from max_p to 1 up to twice max_th"),
         Parameter::new(
             "bytes",
@@ -63,6 +69,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
                 "1 to 1000000 millionths",
             )?),
             s: Time(settings.within("s", 1..=LONGEST.0, "1 ns to 1 h (in ns)")?),
+            idle: settings.switch("idle")?,
             gentle: settings.switch("gentle")?,
             packet_size: settings.switch("bytes")?.then_some(Bytes(size)),
             ecn: settings.switch("ecn")?,
@@ -86,6 +93,10 @@ pub struct Params {
     /// Transmission time of a typical packet; an idle queue counts as if one such packet had found
     /// it empty each `s`. Default 100 us.
     pub s: Time,
+    /// An idle queue counts so. Otherwise an arrival that finds it empty counts as any other, which is
+    /// what Linux's RED does below a shaper: a class without packets is never asked for one. Default:
+    /// on.
+    pub idle: bool,
     /// Between `max_th` and its double the probability rises to one; otherwise everything is
     /// dropped there. Default: on.
     pub gentle: bool,
@@ -106,6 +117,7 @@ impl Default for Params {
             max_p: Probability::from_ppm(MAX_P),
             w_q: Probability::from_ppm(W_Q),
             s: S,
+            idle: true,
             gentle: true,
             packet_size: None,
             ecn: false,
@@ -160,7 +172,7 @@ pub struct Red {
 impl Red {
     /// An empty queue.
     pub fn new(params: Params, seed: u64) -> Red {
-        let state = State { q_time: Some(Time::ZERO), ..State::default() };
+        let state = State { q_time: params.idle.then_some(Time::ZERO), ..State::default() };
         let (stats, backlog) = (Stats::default(), Backlog::default());
         Red { params, state, stats, dice: Dice::new(seed), backlog }
     }
@@ -273,7 +285,7 @@ impl Discipline for Red {
 
     fn dequeue(&mut self, now: Time, _drops: &mut Drops) -> Option<Queued> {
         let packet = self.backlog.pop()?;
-        if self.backlog.is_empty() {
+        if self.params.idle && self.backlog.is_empty() {
             self.state.q_time = Some(now);
         }
         Some(packet)

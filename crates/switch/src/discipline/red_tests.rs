@@ -208,3 +208,18 @@ fn thresholds_must_ascend() {
     assert_eq!(error.to_string(), expected);
     assert!(super::super::build("red", &[("gentle", 2)]).is_err());
 }
+
+#[test]
+fn below_a_shaper_an_empty_queue_counts_once_an_arrival() {
+    // An average of 8 with a weight of a half: after a second without packets half of it is left,
+    // and again half for the next packet that finds the queue empty.
+    let params = Params { idle: false, w_q: Probability::from_ppm(500_000), ..Params::default() };
+    let (mut red, mut drops) = (Red::new(params, 1), Drops::default());
+    red.state.avg = 8 << 32;
+    for (second, avg) in [(1, 4 << 32), (2, 2 << 32)] {
+        let now = second * 1_000_000_000;
+        red.enqueue(Time(now), queued(frame(second, 1, NOT_ECT, 1514), now), &mut drops);
+        assert_eq!(red.state.avg, avg);
+        assert!(red.dequeue(Time(now), &mut drops).is_some());
+    }
+}

@@ -22,8 +22,9 @@ from .system import call, enter, enter_namespace, load_modules, mount, power_off
 from .watch import Watch
 
 _HOSTS = ("senders", "receivers")
-_LEAD = 300_000_000
-"""ns between the last preparation and the run's time zero."""
+_LEAD = 600_000_000
+"""ns between the last preparation and the run's time zero. A qdisc has a life before the traffic:
+PIE's first update comes half a second after it was made."""
 
 
 def main() -> None:

@@ -53,12 +53,15 @@ def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
     assert "tupdate 40000.000us" in native("pie", t_update=50_000_000).text
     assert any("15 ms" in difference for difference in pie.differences)
     assert not native("pie", t_update=20_000_000, derandomize=1).differences
+    as_linux = native("pie_linux", t_update=20_000_000)
+    assert as_linux.text == native("pie", t_update=20_000_000, limit_packets=1000).text
+    assert not as_linux.differences
 
 
 @pytest.mark.parametrize(("min_th", "weight"), [(5, 9), (41, 9), (5, 6), (41, 11)])
 def test_red_gets_the_burst_from_which_tc_derives_the_weight(min_th: int, weight: int) -> None:
     thresholds = {"min_th": min_th, "max_th": 3 * min_th}
-    red = native("red", **thresholds, w_q=round(1e6 / 2**weight), gentle=0, s=3600 * 10**9)
+    red = native("red", **thresholds, w_q=round(1e6 / 2**weight), gentle=0, idle=0)
     assert not red.differences
     words = red.arguments
     burst = int(words[words.index("burst") + 1])

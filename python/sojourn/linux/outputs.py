@@ -57,8 +57,6 @@ class Measured:
     """A run's rows, and how the two accounts of its drops compare."""
 
     rows: Rows
-    every: Rows
-    """Those of before time zero and after the end too, by the guest's clock."""
     entered: Frames
     left: Frames
     samples: Samples
@@ -84,7 +82,7 @@ def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc) -> Measured:
     samples = read_samples(raw.folder / "sockets.bin", ends, config["duration"])
     drops = int(np.isin(every.verdict, (1, 2)).sum())
     rows = every.within(begin, begin + config["duration"])
-    return Measured(rows, every, entered, left, samples, drops, int(statistics["drops"]))
+    return Measured(rows, entered, left, samples, drops, int(statistics["drops"]))
 
 
 def write(

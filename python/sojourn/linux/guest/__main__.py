@@ -91,7 +91,6 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     return watch.close() | {
         "kernel": os.uname().release,
         "origin": real,
-        "monotonic_origin": origin,
         "qdiscs": json.loads(shown),
         "reverse": json.loads(reverse),
     }

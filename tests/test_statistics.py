@@ -61,6 +61,17 @@ def test_tail_drops_have_no_queue_delay_and_aqm_drops_have(tmp_path: Path) -> No
     assert summary.above_target == pytest.approx(2 / 3)
 
 
+def test_what_an_aqm_drops_on_arrival_never_waited(tmp_path: Path) -> None:
+    findings = findings_of(
+        tmp_path, [8 * MS, 0, 6 * MS, 0, 0], ["sent", "aqm", "aqm", "sent", "tail"]
+    )
+    assert findings.summary.aqm_drops == 2
+    assert findings.summary.mean == pytest.approx(14 * MS / 3)
+    assert findings.summary.median == 6 * MS
+    # Nor does it end a cycle of packets above TARGET.
+    assert findings.cycles.count == 1
+
+
 def test_goodput_and_utilisation_are_over_simulated_time(tmp_path: Path) -> None:
     summary = findings_of(tmp_path, [0] * 500, ["sent"] * 400 + ["aqm"] * 100, size=1250).summary
     assert summary.goodput == pytest.approx(10_000_000)

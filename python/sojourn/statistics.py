@@ -4,7 +4,8 @@ Stands on the Parquet files alone, reads them in bounded pieces and needs the sa
 number of packets; the percentiles are exact all the same. Knows no engine and draws nothing.
 
 Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
-those that the AQM then dropped included: what the AQM itself measures. Tail drops never were in it.
+those that the AQM then dropped included: what the AQM itself measures. Packets that were dropped on
+arrival, by tail drop or by an AQM such as RED or PIE, never were in it.
 """
 
 import json
@@ -169,6 +170,11 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
     return np.take(places, indices)
 
 
+def _queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
+    """Which packets were in the queue: all but those dropped at the instant they came."""
+    return (verdict != _TAIL) & ((verdict != _AQM) | (delay > 0))
+
+
 class _Tally:
     """Running sums over rows."""
 
@@ -190,7 +196,7 @@ class _Tally:
         """Counts rows in."""
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
         self.sent_bytes += int(size[(verdict == _SENT) | (verdict == _MARK)].sum())
-        queued = verdict != _TAIL
+        queued = _queued(delay, verdict)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == _AQM)
         if not len(delay):
@@ -232,7 +238,7 @@ def _select(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
         bits = max(bits - _DIGIT, 0)
         counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
         for _, delay, _, verdict in read_rows(path):
-            queued = delay[verdict != _TAIL]
+            queued = delay[_queued(delay, verdict)]
             for start, count in zip(low, counts, strict=True):
                 digit = (queued - start) >> bits
                 digit = digit[(digit >= 0) & (digit < 1 << _DIGIT)]

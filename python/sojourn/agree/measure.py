@@ -2,7 +2,8 @@
 
 Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
 ground and what the ground was; the rows themselves are not kept. Figures of another engine than
-this one's are measured again.
+this one's are measured again. Delays are of packets that were sent: when the kernel dropped one is
+not to be seen from outside its qdisc, only inferred from what left next.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,6 +31,9 @@ from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
 
 GROUNDS = ("sim", "linux")
+
+_DELAYS = "of packets sent"
+"""What is kept as delays; files that say otherwise are of an earlier meaning."""
 
 
 @dataclass
@@ -90,17 +95,15 @@ class Bench:
         rows = self.folder / f"rows-{os.getpid()}"
         result = read_result(record(plan, rows, ground=ground))
         aqm = next(iter(result.aqms.values()))
-        summary = aqm.summary
-        lost = summary.aqm_drops + summary.tail_drops
-        settled_mean, settled_loss = _settled(aqm.packets, self.duration // 3)
+        whole, settled = _delays(aqm.packets, 0), _delays(aqm.packets, self.duration // 3)
         measured.runs[name].append(
             Figures(
-                mean=(summary.mean or 0) / 1e6,
-                p95=(summary.p95 or 0) / 1e6,
-                utilisation=100 * summary.utilisation,
-                loss=100 * lost / max(summary.packets, 1),
-                settled_mean=settled_mean,
-                settled_loss=settled_loss,
+                mean=whole.mean,
+                p95=whole.p95,
+                utilisation=100 * aqm.summary.utilisation,
+                loss=whole.loss,
+                settled_mean=settled.mean,
+                settled_loss=settled.loss,
             )
         )
         if name != "sim":
@@ -134,6 +137,8 @@ class Bench:
             return measured
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
+        if kept.get("delays") != _DELAYS:
+            return measured
         runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
         if kept.get("scenario") == self._scenario(cell) and kept.get("engine") == _engine():
             measured.runs["sim"] = runs["sim"]
@@ -152,6 +157,7 @@ class Bench:
             "cell": vars(measured.cell),
             "scenario": self._scenario(measured.cell),
             "engine": _engine(),
+            "delays": _DELAYS,
             "job": self._job(measured.cell),
             "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
             "ground": measured.ground,
@@ -167,14 +173,25 @@ class Bench:
             raise output_error(error, shown(path)) from error
 
 
-def _settled(packets: pa.Table, begin: int) -> tuple[float, float]:
-    """Mean delay in ms and loss in % of the packets from `begin` on."""
-    rows = packets.filter(pc.greater(packets["dequeued"], begin))
-    verdict = rows["verdict"].cast("string")
-    queued = rows.filter(pc.not_equal(verdict, "tail"))
-    mean = pc.mean(pc.subtract(queued["dequeued"], queued["enqueued"])).as_py() or 0.0
-    lost = pc.sum(pc.is_in(verdict, pa.array(["aqm", "tail"]))).as_py() or 0
-    return mean / 1e6, 100 * lost / max(rows.num_rows, 1)
+@dataclass(frozen=True)
+class _Delays:
+    """Queue delay in ms of the packets that were sent, and the share in % of those that were not."""
+
+    mean: float
+    p95: float
+    loss: float
+
+
+def _delays(packets: pa.Table, begin: int) -> _Delays:
+    """Of the rows from `begin` on, in ns."""
+    rows = packets.filter(pc.greater_equal(packets["dequeued"], begin))
+    lost = pc.is_in(rows["verdict"].cast("string"), pa.array(["aqm", "tail"]))
+    sent = rows.filter(pc.invert(lost))
+    if not sent.num_rows:
+        return _Delays(0.0, 0.0, 100.0 if rows.num_rows else 0.0)
+    delay = pc.subtract(sent["dequeued"], sent["enqueued"]).to_numpy()
+    mean, p95 = float(delay.mean()), float(np.percentile(delay, 95, method="inverted_cdf"))
+    return _Delays(mean / 1e6, p95 / 1e6, 100 * (1 - sent.num_rows / rows.num_rows))
 
 
 @cache

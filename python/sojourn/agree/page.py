@@ -28,6 +28,7 @@ FIGURES = {
 }
 """What is shown: head of the column and format."""
 _TOLERANCES = (
+    "Delays are of packets that were sent: when the kernel dropped one can only be inferred. "
     f"Tolerances: utilisation within {UTILISATION_POINTS:g} points, mean delay within "
     f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
     f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."

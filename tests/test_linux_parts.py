@@ -1,5 +1,6 @@
 """The Linux ground's parts without a guest: arguments of tc, topology, captures into rows."""
 
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.linux import topology
 from sojourn.linux.disturbance import timing
@@ -270,6 +272,31 @@ def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
     assert words[:3] == ["class", "change", "dev"]
     rate = int(words[words.index("rate") + 1].removesuffix("bit"))
     assert 1_000_000 <= rate <= 1_002_000
+
+
+def test_flows_start_on_the_kernel_when_they_do_in_the_simulator() -> None:
+    spans = []
+    for seed in (1, 2):
+        plan = plan_scenario(
+            {
+                "duration": "1 s",
+                "seed": seed,
+                "aqms": ["fifo"],
+                "switch": {"rate": "10 Mbit/s"},
+                "flows": [{"rtt": "1 ms", "count": 3, "start": "100 ms"}],
+            }
+        )
+        config = plan.runs[0].config
+        shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
+        job = make_job(config, shaper, aqm, virtual_time=True, traffic="sockets")
+        simulation = _core.Simulation(json.dumps(config))
+        simulation.advance(120_000_000, 1_000_000)
+        simulated = [flow["started"] for flow in json.loads(simulation.report())["flows"]]
+        assert [flow["start"] for flow in job["flows"]] == simulated
+        spans.append(max(simulated) - min(simulated))
+    # Not in step, and with another seed otherwise.
+    assert spans[0] != spans[1]
+    assert min(spans) > 0
 
 
 def test_bursts_of_udp_are_those_of_the_simulator() -> None:

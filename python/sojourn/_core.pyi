@@ -58,6 +58,9 @@ class SyntheticTrace:
 def check_config(config: str) -> None:
     """Checks a configuration, and that its program can be loaded."""
 
+def start_jitter(seed: int, flow: int) -> int:
+    """How much later than configured a flow starts under a seed, ns."""
+
 def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, int | None, str]]]]:
     """Name, one line and parameters of each; of a parameter: name, unit, default, one line."""
 

@@ -16,6 +16,12 @@ pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
     py.detach(|| program::planes(&config)).map(|_| ())
 }
 
+/// How much later than configured a flow starts under a seed, ns.
+#[pyfunction]
+pub fn start_jitter(seed: u64, flow: u32) -> u64 {
+    sojourn_net::start_jitter(seed, flow).as_nanos()
+}
+
 fn read_config(config: &str) -> PyResult<RunConfig> {
     RunConfig::from_json(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }

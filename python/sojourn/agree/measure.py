@@ -118,9 +118,15 @@ class Bench:
         return scenario
 
     def _job(self, cell: Cell) -> dict[str, Any]:
-        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place."""
+        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, and
+        when the flows start under the first seed.
+        """
         plan = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel)
-        return self._scenario(cell) | {"aqms": [qdisc_of(plan.runs[0].config).text]}
+        starts = [_core.start_jitter(1, flow) for flow in range(cell.flows)]
+        return self._scenario(cell) | {
+            "aqms": [qdisc_of(plan.runs[0].config).text],
+            "starts": starts,
+        }
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.name}.json"
@@ -175,7 +181,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class _Delays:
-    """Queue delay in ms of the packets that were sent, and the share in % of those that were not."""
+    """Queue delay in ms of the packets that were sent, and the share in % of the others."""
 
     mean: float
     p95: float

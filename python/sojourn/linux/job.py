@@ -1,11 +1,10 @@
 """What the guest is told: one run's network, hosts and times, as plain data.
 
-Stands on the engine's configuration of the run, on `topology` and on `tc`. Everything random is
-drawn here, from the run's seed. Runs nothing.
+Stands on the engine's configuration of the run, on `topology` and on `tc`. Flows start when they do
+in the simulator under the same seed. Runs nothing.
 """
 
 import json
-import random
 import socket
 from typing import Any
 
@@ -29,8 +28,6 @@ _MODULES = (
 )
 _SAMPLE = {"virtual": 10_000_000, "real": 20_000_000}
 """ns between two samples of the sockets; in real time each costs the guest a quarter of a ms."""
-_JITTER = 10_000_000
-"""Each flow starts up to this much later, as in the simulator: they do not march in step."""
 _WIRE = 24
 """FCS, preamble and inter-frame gap: what the switch's shaper counts beside the frame."""
 _LATENESS = 1_000_000
@@ -76,7 +73,6 @@ def make_job(
 ) -> dict[str, Any]:
     """The job of one run."""
     flows = config["flows"]
-    generator = random.Random(config["seed"])
     versions = {flow["ip_version"] for flow in flows}
     steps = shaper_steps(config, virtual_time=virtual_time)
     slowest = min([shaper.rate, *(then.rate for _, then in steps)])
@@ -105,7 +101,7 @@ def make_job(
         "drain": 500_000_000 + config["switch"]["queue_limit"] * 8 * 10**9 // slowest,
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
         "changes": [{"at": at, "tc": topology.reshape(then)} for at, then in steps],
-        "flows": [_flow(i, flow, generator.randrange(_JITTER)) for i, flow in enumerate(flows)],
+        "flows": [_flow(config["seed"], i, flow) for i, flow in enumerate(flows)],
     }
 
 
@@ -113,14 +109,14 @@ def _family(version: int) -> socket.AddressFamily:
     return socket.AF_INET6 if version == 6 else socket.AF_INET
 
 
-def _flow(index: int, flow: dict[str, Any], jitter: int) -> dict[str, Any]:
+def _flow(seed: int, index: int, flow: dict[str, Any]) -> dict[str, Any]:
     ends = hosts(index, flow["ip_version"])
     told = {
         "kind": flow["kind"],
         "family": int(_family(flow["ip_version"])),
         "client": [ends.client, ends.client_port],
         "server": [ends.server, SERVER_PORT],
-        "start": flow["start"] + jitter,
+        "start": flow["start"] + _core.start_jitter(seed, index),
         "stop": flow["stop"],
     }
     if flow["kind"] == "udp":

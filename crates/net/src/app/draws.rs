@@ -28,6 +28,11 @@ impl Draws {
         Draws(Rand64::new(u128::from(state) << 64 | u128::from(mix(state))))
     }
 
+    /// A time of at least zero and less than `end`, each as likely.
+    pub(crate) fn before(&mut self, end: Time) -> Time {
+        Time(self.0.rand_range(0..end.0))
+    }
+
     /// Any 32 bits.
     pub(crate) fn word(&mut self) -> u32 {
         (self.0.rand_u64() >> 32) as u32

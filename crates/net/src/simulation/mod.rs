@@ -25,6 +25,7 @@ use crate::report::RunReport;
 use crate::wire::read_frame;
 use changes::Change;
 use directory::Directory;
+pub use hosts::start_jitter;
 use layout::End;
 use slab::{PacketSlab, Slot};
 use sojourn_packet::{FlowId, Packet, PacketId, Time};

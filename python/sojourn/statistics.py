@@ -172,7 +172,8 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
 
 def _queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
     """Which packets were in the queue: all but those dropped at the instant they came."""
-    return (verdict != _TAIL) & ((verdict != _AQM) | (delay > 0))
+    waited: npt.NDArray[np.bool_] = (verdict != _TAIL) & ((verdict != _AQM) | (delay > 0))
+    return waited
 
 
 class _Tally:

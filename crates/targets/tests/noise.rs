@@ -10,9 +10,9 @@ mod frames;
 mod passes;
 
 use passes::{folder, programs, withstand};
+use sojourn_packet::SplitMix64;
 use sojourn_targets::control::{Number, TableEntries, TableEntry};
 use sojourn_targets::describe::describe;
-use sojourn_targets::externs::random::SplitMix64;
 use sojourn_targets::{ControlPlane, DataPlane, LoadOptions, Plane, load};
 
 /// All programs of a folder; each is reached beyond its parser, and beyond its drops.

@@ -5,7 +5,7 @@
 //! software, so that they are the same bits on every machine.
 
 use oorandom::Rand64;
-use sojourn_packet::Time;
+use sojourn_packet::{Time, mix};
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
@@ -82,15 +82,6 @@ impl Sizes {
         let tail = 1.0 - libm::pow(low / high, shape - 1.0);
         low * shape / (shape - 1.0) * tail / cut
     }
-}
-
-/// A bijection of 64-bit words in which each bit depends on all others: the finaliser of SplitMix64
-/// (Steele, Lea and Flood 2014).
-fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! one run do not in another. It is no defence against somebody who knows the seed.
 
 use crate::ecn::{self, IpHeader};
-use sojourn_packet::Packet;
+use sojourn_packet::{Packet, mix};
 
 /// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
@@ -41,15 +41,6 @@ pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
         add(bytes.get(at..at + 4));
     }
     hash
-}
-
-/// A bijection of 64-bit words in which each bit depends on all others: the finaliser of SplitMix64
-/// (Steele, Lea and Flood 2014).
-fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

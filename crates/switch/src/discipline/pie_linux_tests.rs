@@ -3,6 +3,7 @@
 
 use super::super::testing::{ECT0, NOT_ECT, frame, queued};
 use super::*;
+use sojourn_packet::SplitMix64;
 
 const MS: u64 = 1_000_000;
 
@@ -86,7 +87,8 @@ const ALL_DROPS: usize = 999;
 #[test]
 fn the_drops_are_the_kernels_packet_by_packet() {
     let (params, mut state) = (Params::default(), State::default());
-    let (mut queue, mut seed, mut dropped) = (std::collections::VecDeque::new(), 1, Vec::new());
+    let mut random = SplitMix64::new(1);
+    let (mut queue, mut dropped) = (std::collections::VecDeque::new(), Vec::new());
     let bytes = |queue: &std::collections::VecDeque<u64>| Bytes(queue.len() as u64 * 1514);
     for us in (0..4_000_000).step_by(100) {
         let now = ticks(Time::from_micros(us));
@@ -99,7 +101,7 @@ fn the_drops_are_the_kernels_packet_by_packet() {
             state.process_dequeue(now, enqueued, bytes(&queue));
         }
         if us % 800 == 0 {
-            if state.drop_early(&params, bytes(&queue), split_mix(&mut seed) >> 8) {
+            if state.drop_early(&params, bytes(&queue), random.next() >> 8) {
                 state.accu_prob = 0;
                 dropped.push(us / 100);
             } else {
@@ -109,14 +111,6 @@ fn the_drops_are_the_kernels_packet_by_packet() {
     }
     assert_eq!(dropped.len(), ALL_DROPS);
     assert_eq!(&dropped[..DROPS.len()], DROPS);
-}
-
-/// The generator of Steele, Lea and Flood 2014.
-fn split_mix(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[test]

@@ -5,9 +5,9 @@
 
 use crate::frames::below;
 use num_bigint::BigUint;
+use sojourn_packet::SplitMix64;
 use sojourn_targets::control::{MatchValue, Number, TableEntries, TableEntry};
 use sojourn_targets::describe::{ActionDescription, KeyDescription, TableDescription, describe};
-use sojourn_targets::externs::random::SplitMix64;
 use sojourn_targets::{ControlPlane, DataPlane, Plane};
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 //! Stands on a generator of random numbers alone; must not know which program will see the frame.
 
 use sojourn_packet::Packet;
-use sojourn_targets::externs::random::SplitMix64;
+use sojourn_packet::SplitMix64;
 
 /// The longest frame: a jumbo frame.
 const LONGEST: usize = 9_000;

@@ -6,8 +6,8 @@
 
 use crate::entries;
 use crate::frames::{below, frame};
+use sojourn_packet::SplitMix64;
 use sojourn_packet::{Packet, Time};
-use sojourn_targets::externs::random::SplitMix64;
 use sojourn_targets::{
     Carried, DataPlane, EgressInput, FaultKind, IngressInput, IngressOutput, LoadOptions, Mirror,
     Plane, PortId, load,

@@ -7,7 +7,7 @@
 //! reveng.sourceforge.net (check values in the tests).
 
 use super::checksum::OnesComplement;
-use super::random::SplitMix64;
+use sojourn_packet::SplitMix64;
 use thiserror::Error;
 
 /// A CRC: the parameters of TNA's `CRCPolynomial`.

@@ -3,6 +3,7 @@
 //! A member is an action with its data, kept by the caller and named by a number; a group is a
 //! list of members of which some may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
 
+use sojourn_packet::mix;
 use std::collections::BTreeMap;
 
 /// How the members of a group share the hash values (`SelectorMode_t`).
@@ -60,7 +61,7 @@ impl Selector {
             if is_up {
                 return Some(member);
             }
-            let again = super::random::SplitMix64::new(hash).next();
+            let again = mix(hash);
             return members.iter().filter(|(_, up)| *up).nth((again % up) as usize).map(|m| m.0);
         }
         members.iter().filter(|(_, up)| *up).nth((hash % up) as usize).map(|member| member.0)

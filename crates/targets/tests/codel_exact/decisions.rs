@@ -2,23 +2,15 @@
 
 use crate::rfc8289::{Codel, INTERVAL, TARGET};
 use crate::rig::{Departure, Rig, START, Verdict};
+use sojourn_packet::SplitMix64;
 
 const MIXED: &[u32] = &[40, 576, 1514, 1514];
 
-/// SplitMix64: numbers that are the same everywhere.
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
@@ -26,14 +18,14 @@ impl Random {
     }
 
     fn one_of<T: Copy>(&mut self, items: &[T]) -> T {
-        items[(self.next() % items.len() as u64) as usize]
+        items[(self.0.next() % items.len() as u64) as usize]
     }
 }
 
 /// Departures from a queue of `rate` bit/s whose load wanders around 1, so that its delay crosses
 /// TARGET in all ways. Open loop: what is dropped has had its turn on the wire.
 fn wandering(rate: f64, sizes: &[u32], packets: usize, seed: u64) -> Vec<Departure> {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::new(seed));
     let wire_time = |size: u32| f64::from(size) * 8e9 / rate;
     let mean = sizes.iter().map(|size| wire_time(*size)).sum::<f64>() / sizes.len() as f64;
     let (mut time, mut free, mut load, mut until) = (0.0_f64, 0.0_f64, 1.0, 0.0);

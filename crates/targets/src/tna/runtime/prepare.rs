@@ -10,7 +10,7 @@ use crate::externs::checksum::OnesComplement;
 use crate::externs::counter::{Counter, CounterKind};
 use crate::externs::hash::{Algorithm, Crc, Polynomial};
 use crate::externs::meter::{Meter, MeterKind};
-use crate::externs::random::{Random, SplitMix64};
+use crate::externs::random::Random;
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
@@ -22,6 +22,7 @@ use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
 use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId};
+use sojourn_packet::SplitMix64;
 use std::collections::BTreeMap;
 
 /// Bits that the mirror and the resubmit unit have for a header.

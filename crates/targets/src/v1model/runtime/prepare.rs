@@ -10,7 +10,6 @@ use crate::digest::Digests;
 use crate::externs::counter::{Counter, CounterKind};
 use crate::externs::hash::Algorithm;
 use crate::externs::meter::{Meter, MeterKind};
-use crate::externs::random::SplitMix64;
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::fields::field;
@@ -27,6 +26,7 @@ use sojourn_p4::ir::{
     Value,
 };
 use sojourn_p4::types::Type;
+use sojourn_packet::SplitMix64;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -103,7 +103,7 @@ fn a_frame_of_9000_bytes_passes_with_its_payload() {
 #[test]
 fn random_frames_pass_without_a_panic() {
     let mut pass = parts().load();
-    let mut random = crate::externs::random::SplitMix64::new(7);
+    let mut random = sojourn_packet::SplitMix64::new(7);
     let kinds = [0x8100u16, 0x1111, 0x2222, 0x3333, 0x800];
     for round in 0..100_000u32 {
         let length = random.up_to(64) as usize;

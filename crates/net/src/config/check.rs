@@ -1,5 +1,6 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
+use super::bounds::{FASTEST, LONGEST, invalid, within};
 use super::network_check::check_schedule;
 use super::{
     Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RequestsFlow, RunConfig, TcpFlow,
@@ -10,12 +11,7 @@ use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTERED};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
 
-/// The longest run and the longest round-trip time keep sums of instants far from 2^64 ns.
-pub(super) const LONGEST: u64 = 100_000_000_000_000;
-pub(super) const FASTEST: u64 = 100_000_000_000_000;
 /// Each transfer is a pair of hosts that stays.
 const MOST_TRANSFERS: u64 = 200_000;
 
@@ -215,19 +211,4 @@ fn check_requests(
         (None, Some(every)) => within(&key("every"), every, 1_000..=LONGEST),
         _ => Err(invalid(&key("think, every"), "both or neither", "exactly one of them")),
     }
-}
-
-pub(crate) fn within(
-    key: &str,
-    value: u64,
-    allowed: RangeInclusive<u64>,
-) -> Result<(), ConfigError> {
-    if allowed.contains(&value) {
-        return Ok(());
-    }
-    Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
-}
-
-pub(crate) fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
-    ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
 }

@@ -4,6 +4,7 @@
 //! must not know how any of it is simulated, nor TOML, units with suffixes or file names of
 //! scenarios, which are the business of the floor above.
 
+mod bounds;
 mod check;
 mod error;
 mod flows;
@@ -11,7 +12,8 @@ mod network;
 mod network_check;
 pub(crate) mod routes;
 
-pub(crate) use check::{invalid, sizes_of, within};
+pub(crate) use bounds::{invalid, within};
+pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub use flows::{
     CongestionControlName, FlowConfig, IpVersion, RequestsFlow, SegmentationOffload, TcpFlow,

@@ -2,7 +2,7 @@
 //!
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
-use super::check::{FASTEST, LONGEST, invalid, within};
+use super::bounds::{FASTEST, LONGEST, invalid, within};
 use super::network::{LinkSection, LinkStep, NetworkSection};
 use super::routes::Graph;
 use super::{ConfigError, FlowConfig, RunConfig};

@@ -2,59 +2,16 @@
 //!
 //! What moves between them is in `handover`. It must not know what the metadata means.
 
+use super::framed::Block;
 use super::handover::Handover;
-use super::metadata::{Role, Told, fields_with_valid_bit};
+use super::metadata::Role;
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
 use crate::visit;
-use sojourn_p4::interp::{Frame, Interpreter};
-use sojourn_p4::ir::{Expr, ExprKind, Layout, Program, Slot, StmtKind, UnitId};
+use sojourn_p4::interp::Interpreter;
+use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
-use std::collections::{BTreeMap, HashSet};
-
-/// A block of a pass.
-#[derive(Clone, Debug)]
-pub struct Block {
-    /// The unit.
-    pub unit: UnitId,
-    /// The frame it runs on, once the block before it has handed on.
-    pub frame: Frame,
-    /// Where its parameters lie.
-    pub params: BTreeMap<Role, Layout>,
-    /// Slots that start without a value of their own.
-    invalid: Vec<Slot>,
-}
-
-impl Block {
-    fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
-        let program = interpreter.program();
-        let mut params = BTreeMap::new();
-        let mut own = [Role::Headers, Role::Metadata].into_iter();
-        for param in &program.units[unit.index()].params {
-            let role = match (&param.layout, Role::of_type(&param.ty)) {
-                (Layout::Object, _) => Some(Role::Packet),
-                (_, Some(role)) => Some(role),
-                (_, None) => own.next(),
-            };
-            params.extend(role.map(|role| (role, param.layout.clone())));
-        }
-        let invalid = params.values().flat_map(fields_with_valid_bit).collect();
-        Block { unit, frame: interpreter.frame(unit), params, invalid }
-    }
-
-    /// Makes the frame ready for a packet.
-    pub fn reset(&mut self) {
-        self.frame.clear();
-        for slot in &self.invalid {
-            self.frame.set(*slot, INVALID);
-        }
-    }
-
-    /// A field of a parameter.
-    pub fn field(&self, role: Role, name: &str) -> Told {
-        Told::new(self.params.get(&role), name)
-    }
-}
+use std::collections::HashSet;
 
 /// A pass.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 //! that cannot be, each block keeps its frame, and what they share is copied. It must not know what
 //! the parameters mean.
 
-use super::gress::Block;
+use super::framed::Block;
 use super::metadata::Role;
 use sojourn_p4::interp::{Frame, SlotRange, copy_range};
 use sojourn_p4::ir::Slot;

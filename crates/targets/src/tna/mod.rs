@@ -20,6 +20,7 @@ mod blocks;
 mod control;
 mod copies;
 pub mod fit;
+mod framed;
 mod gress;
 mod handover;
 mod load;

@@ -16,7 +16,7 @@ const MIN_RISE: Time = Time::from_millis(4);
 const MAX_RISE: Time = Time::from_millis(16);
 /// What offload may add to a train: the time of four of the largest bursts at the pacing rate,
 /// in bytes, and at most this long.
-const OFFLOAD_BYTES: u64 = 4 * crate::tcp::sender::MAX_BURST_BYTES;
+const OFFLOAD_BYTES: u64 = 4 * crate::tcp::burst::MAX_BURST_BYTES;
 const MAX_OFFLOAD_DELAY: Time = Time::from_millis(1);
 
 /// What one slow start has seen.

@@ -22,7 +22,6 @@ mod transmit;
 mod undo;
 mod usage;
 
-pub(crate) use offload::{MAX_BURST_BYTES, burst_bytes};
 pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 

@@ -3,24 +3,16 @@
 //! by the pacing rate and the least round-trip time.
 
 use crate::config::SegmentationOffload;
+use crate::tcp::burst::{MAX_BURST_BYTES, burst_bytes};
 use crate::tcp::congestion::State;
 use sojourn_packet::Time;
 
-/// The most bytes that one burst carries: 64 KiB less the room for headers.
-pub(crate) const MAX_BURST_BYTES: u64 = 65_536 - 321;
-/// A burst lasts about so long at the pacing rate: 2^-10 s.
-const PACING_SHIFT: u32 = 10;
 /// On short paths bursts are longer: the allowance halves for each 2^9 us of the round trip.
 const RTT_SHIFT: u32 = 9;
 /// A sender waits for more room rather than send a part of a burst, unless it has a third of its
 /// window, or nothing was sent for so long, or no acknowledgement is due so soon.
 const WINDOW_DIVISOR: u32 = 3;
 const PATIENCE: Time = Time::from_millis(1);
-
-/// What a burst may carry by the pacing rate alone.
-pub(crate) fn burst_bytes(pacing_rate: u64) -> u64 {
-    pacing_rate >> PACING_SHIFT
-}
 
 /// What decides whether a part of a burst waits.
 #[derive(Clone, Copy, Debug)]

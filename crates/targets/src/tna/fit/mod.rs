@@ -27,6 +27,7 @@ mod extract;
 mod flow;
 mod live;
 mod merge;
+mod naming;
 mod node;
 mod report;
 mod resources;
@@ -38,7 +39,8 @@ mod text;
 
 pub(super) use self::bits::is_plain;
 pub use self::depend::Dependency;
-pub use self::report::{At, Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
+pub use self::naming::At;
+pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;
 pub use self::state::{Input, Output, StateAccess, StatePath};
 

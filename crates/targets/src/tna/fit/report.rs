@@ -2,13 +2,14 @@
 
 use super::bits::Bits;
 use super::depend::{Dependency, Edge, Graph};
+use super::naming::{At, PASSES, at, id};
 use super::node::{Kind, Node, Reader};
 use super::resources::{Amounts, Resource, containers};
 use super::schedule::{Placement, STAGES};
 use super::state::{self, PassView, StatePath};
 use serde::Serialize;
 use sojourn_p4::ir::{Program, Unit};
-use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::source::SourceMap;
 use std::collections::BTreeMap;
 
 /// Whether and how a program fits the stages of the chip.
@@ -49,17 +50,6 @@ pub struct Pass {
     pub critical_stages: u32,
     /// The longest chain of steps that need each other.
     pub critical_path: Vec<Step>,
-}
-
-/// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct At {
-    /// The file.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
 }
 
 /// A step of the critical path.
@@ -165,19 +155,6 @@ pub struct Containers {
     pub used: u32,
     /// Of so many, not counting those that only pass from parser to deparser.
     pub limit: u32,
-}
-
-pub(super) const PASSES: [&str; 2] = ["ingress", "egress"];
-
-/// What names a node in the report.
-pub(super) fn id(pass: usize, node: usize) -> String {
-    format!("{}.{node}", PASSES[pass])
-}
-
-/// The place of a span.
-pub(super) fn at(sources: &SourceMap, span: Span) -> Option<At> {
-    let location = sources.location(span)?;
-    Some(At { file: location.path.to_string(), line: location.line, column: location.column })
 }
 
 /// Makes the data.

@@ -6,8 +6,8 @@
 use super::bits::Place;
 use super::depend::Graph;
 use super::flow::{Flow, flows};
+use super::naming::{At, PASSES, at, id};
 use super::node::{Node, Reader};
-use super::report::{At, PASSES, at, id};
 use crate::tna::arguments;
 use crate::visit;
 use serde::Serialize;

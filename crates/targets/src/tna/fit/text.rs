@@ -1,6 +1,7 @@
 //! The estimate as text that fits 100 columns.
 
-use super::report::{At, Fit, Pass, Placed, Stage};
+use super::naming::{At, PASSES};
+use super::report::{Fit, Pass, Placed, Stage};
 use super::resources::Resource;
 use crate::text::wrap;
 use std::fmt::Write;
@@ -99,7 +100,7 @@ impl Fit {
 /// The contents of a stage: first ingress, then egress. Accesses to one register are shown once.
 fn placed(stage: &Stage) -> String {
     let mut parts = Vec::new();
-    for pass in super::report::PASSES {
+    for pass in PASSES {
         let mut names: Vec<String> = Vec::new();
         for name in stage.placed.iter().filter(|placed| placed.pass == pass).map(short) {
             if !names.contains(&name) {

@@ -2,8 +2,8 @@
 //! recovery leaves of it.
 
 use super::{Bbr, CYCLE, Gain, Mode, UNIT, bandwidth::Bandwidth};
+use crate::tcp::burst::{MAX_BURST_BYTES, burst_bytes};
 use crate::tcp::congestion::{Flow, RateSample, State, Window};
-use crate::tcp::sender::{MAX_BURST_BYTES, burst_bytes};
 use sojourn_packet::Time;
 
 /// The least window in segments: two exchanges of two segments keep delayed acknowledgements going.

@@ -1,0 +1,24 @@
+//! What every check of the configuration says alike: a value, its key, what may stand there.
+
+use super::ConfigError;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// The longest run and the longest round-trip time keep sums of instants far from 2^64 ns.
+pub(super) const LONGEST: u64 = 100_000_000_000_000;
+pub(super) const FASTEST: u64 = 100_000_000_000_000;
+
+pub(crate) fn within(
+    key: &str,
+    value: u64,
+    allowed: RangeInclusive<u64>,
+) -> Result<(), ConfigError> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
+}
+
+pub(crate) fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
+    ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
+}

@@ -1,0 +1,12 @@
+//! How much Linux hands to the interface as one, which leaves back to back. What the sender makes of
+//! it is in its offload; BBR and HyStart count with it.
+
+/// The most bytes that one burst carries: 64 KiB less the room for headers.
+pub(crate) const MAX_BURST_BYTES: u64 = 65_536 - 321;
+/// A burst lasts about so long at the pacing rate: 2^-10 s.
+const PACING_SHIFT: u32 = 10;
+
+/// What a burst may carry by the pacing rate alone.
+pub(crate) fn burst_bytes(pacing_rate: u64) -> u64 {
+    pacing_rate >> PACING_SHIFT
+}

@@ -2,6 +2,8 @@
 
 import json
 import struct
+from ipaddress import ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,19 @@ import pytest
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.linux import topology
+from sojourn.linux.addresses import base, hosts, prefixes
+from sojourn.linux.delays import delays
 from sojourn.linux.disturbance import timing
+from sojourn.linux.exchanges import read_datagrams, read_exchanges
 from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.ground import Linux
-from sojourn.linux.guest.senders import departure
+from sojourn.linux.guest.datagrams import departure, departures
 from sojourn.linux.job import make_job, shaper_of
 from sojourn.linux.matching import Rows, match
+from sojourn.linux.path import Path as Path_
 from sojourn.linux.tc import Qdisc, full_frames, kernel_disciplines, qdisc
 from sojourn.linux.topology import Shaper
+from sojourn.linux.traffic import draw
 from sojourn.parameters import disciplines
 from sojourn.record import VERDICTS
 from sojourn.runner import plan_scenario
@@ -84,7 +91,7 @@ def flows(*rtts: int) -> list[dict[str, int]]:
 
 
 def test_each_round_trip_time_has_a_netem_of_its_own() -> None:
-    lines = topology.delays(flows(*(range(1_000_000, 41_000_000, 1_000_000))))
+    lines = delays(flows(*(range(1_000_000, 41_000_000, 1_000_000))))
     netems = [line for line in lines if "netem" in line]
     assert len(netems) == 40
     assert len({line.split()[5] for line in netems}) == 40
@@ -92,15 +99,15 @@ def test_each_round_trip_time_has_a_netem_of_its_own() -> None:
 
 
 def test_one_round_trip_time_needs_no_classes_and_none_no_netem() -> None:
-    assert topology.delays(flows(10_000_000, 10_000_000)) == [
+    assert delays(flows(10_000_000, 10_000_000)) == [
         "qdisc add dev r0 root netem delay 10000.000us limit 1000000"
     ]
-    assert topology.delays(flows(0)) == []
+    assert delays(flows(0)) == []
 
 
 def test_too_many_round_trip_times_are_refused() -> None:
     with pytest.raises(ScenarioError, match="257 different round-trip times"):
-        topology.delays(flows(*range(1, 258)))
+        delays(flows(*range(1, 258)))
 
 
 def test_segmentation_offload_is_the_senders_interface() -> None:
@@ -109,7 +116,7 @@ def test_segmentation_offload_is_the_senders_interface() -> None:
             flow | {"kind": "tcp", "segmentation_offload": value}
             for flow, value in zip(flows(*(1,) * len(values)), values, strict=True)
         ]
-        link = next(line for line in topology.router_links(listed) if "netns senders" in line)
+        link = next(line for line in topology.router_links(listed, {}) if "netns senders" in line)
         return link.split()[link.split().index("gso_max_segs") + 1]
 
     assert (segments(False), segments(True), segments(16)) == ("1", "65535", "16")
@@ -264,7 +271,7 @@ def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
     )
     config = plan.runs[0].config
     shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
-    job = make_job(config, shaper, aqm, virtual_time=True, traffic="sockets")
+    job = make_job(config, shaper, aqm, draw(config), virtual_time=True, traffic="sockets")
     (change,) = job["changes"]
     assert change["at"] == 1_000_000_000
     # The silicon rounds rates up by less than 0.2 %; the link is still the same class.
@@ -288,7 +295,7 @@ def test_flows_start_on_the_kernel_when_they_do_in_the_simulator() -> None:
         )
         config = plan.runs[0].config
         shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
-        job = make_job(config, shaper, aqm, virtual_time=True, traffic="sockets")
+        job = make_job(config, shaper, aqm, draw(config), virtual_time=True, traffic="sockets")
         simulation = _core.Simulation(json.dumps(config))
         simulation.advance(120_000_000, 1_000_000)
         simulated = [flow["started"] for flow in json.loads(simulation.report())["flows"]]
@@ -317,23 +324,23 @@ class AnyKernel:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"switch": {"rate": "1 Mbit/s", "delay": "5 ms"}}, "switch.delay, a delay on a schedule"),
-        ({"flows": [{"rtt": "1 ms", "reverse": True}]}, "flow 0: reverse: on the Linux ground"),
-        ({"flows": [{"kind": "voip", "rtt": "1 ms"}]}, "has no voip traffic; it has tcp and udp"),
+        ({"switch": {"packets_per_second": 1000}}, "packets_per_second: the Linux ground shapes"),
         (
-            {
-                "flows": [
-                    {"kind": "udp", "rtt": "1 ms", "rate": "1 Mbit/s", "on": "1 s", "off": "1 s"}
-                    | {"spans": "exponential"}
-                ]
-            },
-            "the Linux ground has fixed spans",
+            {"flows": [{"kind": "requests", "rtt": "1 ms", "think": "1 us"}]},
+            "flow 0: think: more than 200000 of them .* at least 5 us is allowed",
+        ),
+        (
+            {"flows": [{"kind": "incast", "rtt": "1 ms", "every": "1 us"}]},
+            "flow 0: every: more than 200000 of them",
         ),
         (
             {
                 "hosts": ["a", "b"],
                 "switches": [{"name": "s"}],
-                "links": [{"between": ["a", "s"]}, {"between": ["s", "b"], "rate": "1 Mbit/s"}],
+                "links": [
+                    {"between": ["a", "s"]},
+                    {"between": ["s", "b"], "rate": "1 Mbit/s"},
+                ],
                 "flows": [{"from": "a", "to": "b"}],
             },
             "several switches: the Linux ground has one",
@@ -351,3 +358,214 @@ def test_what_only_virtual_time_has_is_named(change: dict[str, Any], complaint: 
         del document["switch"]
     with pytest.raises(ScenarioError, match=complaint):
         Linux(AnyKernel()).check(plan_scenario(document))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("flow", "complaint"),
+    [
+        ({"kind": "voip"}, "iperf3 has no voip traffic; it has tcp and udp"),
+        ({"reverse": True}, "--traffic sockets turns flows round"),
+        ({"kind": "udp", "rate": "1 Mbit/s", "on": "1 s", "off": "1 s"}, "without a pause"),
+    ],
+)
+def test_what_iperf3_does_not_send_is_named(flow: dict[str, Any], complaint: str) -> None:
+    ground = Linux(AnyKernel(), traffic="iperf3")  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match=complaint):
+        ground.check(plan_scenario(scenario({"rtt": "1 ms"} | flow)))
+
+
+def scenario(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
+    """Two seconds at 10 Mbit/s."""
+    return {
+        "duration": "2 s",
+        "aqms": ["fifo"],
+        "switch": {"rate": "10 Mbit/s"} | switch,
+        "flows": list(flows),
+    }
+
+
+def config_of(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
+    return plan_scenario(scenario(*flows, **switch)).runs[0].config
+
+
+def job_of(config: dict[str, Any]) -> dict[str, Any]:
+    shaper = shaper_of(config, virtual_time=True)
+    return make_job(
+        config, shaper, native("fifo"), draw(config), virtual_time=True, traffic="sockets"
+    )
+
+
+MS = 1_000_000
+
+
+def test_a_host_behind_the_bottleneck_is_early_by_half_a_round_trip() -> None:
+    path = Path_(40 * MS)
+    assert path.delays() == [(0, 40 * MS)]
+    assert path.in_guest(100 * MS, behind=True) == 80 * MS
+    assert path.in_guest(100 * MS, behind=False) == 100 * MS
+    assert path.true(np.array([80 * MS]), behind=True).tolist() == [100 * MS]
+
+
+def test_a_delay_that_changes_is_met_there_first_and_on_the_way_back_later() -> None:
+    path = Path_(20 * MS, ((0, 5 * MS), (1000 * MS, 30 * MS)))
+    # What left the queue 15 ms before the change is on the link's way back when it comes.
+    assert path.delays() == [(0, 30 * MS), (985 * MS, 55 * MS), (1000 * MS, 80 * MS)]
+    for instant in (100 * MS, 1014 * MS, 1041 * MS, 2000 * MS):
+        guest = np.array([path.in_guest(instant, behind=True)])
+        assert path.true(guest, behind=True).tolist() == [instant]
+    # In the jump of the host's clock, from 1015 to 1040 ms, is nothing.
+    assert path.in_guest(1020 * MS, behind=True) == 1000 * MS
+
+
+def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() -> None:
+    schedule = [{"at": "1 s", "rate": "1 Mbit/s"}, {"at": "1500 ms", "delay": "10 ms"}]
+    two = config_of({"rtt": "20 ms"}, {"rtt": "40 ms"}, schedule=schedule)
+    job = job_of(two)
+    told = [(change["at"] // MS, change["where"]) for change in job["changes"]]
+    assert told == [
+        (1000, "router"), (1480, "receivers"), (1490, "receivers"), (1500, "receivers"),
+    ]  # fmt: skip
+    assert "netem delay 20000.000us limit 1000000 rate" in job["tc"]["receivers"][2]
+    assert job["changes"][1]["tc"] == [
+        "qdisc change dev r0 parent 2:2 netem delay 50000.000us limit 1000000 rate 100gbit"
+    ]
+    assert len(job["changes"][3]["tc"]) == 2
+
+
+def test_prefixes_hold_a_block_of_flows_and_nobody_else() -> None:
+    for version in (4, 6):
+        for first, count in ((0, 1), (3, 100), (7, 8), (500, 8400)):
+            held = [
+                int(address)
+                for prefix in prefixes(first, count, version, behind=True)
+                for address in ip_network(prefix)
+            ]
+            start = base(version, behind=True) + first
+            assert held == list(range(start, start + count))
+    assert len(list(prefixes(3, 100_000, 4, behind=False))) < 34
+
+
+def test_who_opens_a_connection_and_with_which_ports_is_the_simulators() -> None:
+    flow = {"kind": "tcp", "ip_version": 4, "reverse": False}
+    download = hosts(4, flow)
+    assert download.client == ("10.0.0.5", 32_772)
+    assert download.server == ("10.128.0.5", 5201)
+    upload = hosts(4, flow | {"reverse": True})
+    assert upload.client == ("10.128.0.5", 32_772)
+    assert upload.front_end == upload.server == ("10.0.0.5", 5201)
+    # Who asks is behind the bottleneck, so that the answers pass it.
+    assert hosts(4, flow | {"kind": "requests"}).client == ("10.128.0.5", 32_772)
+    assert hosts(4, flow | {"kind": "requests", "reverse": True}).client == ("10.0.0.5", 32_772)
+
+
+def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
+    tcp = {"rtt": "20 ms", "count": 2, "start": "300 ms"}
+    transfers = {"kind": "transfers", "rtt": "20 ms", "load": "2 Mbit/s"}
+    bursts = {"kind": "udp", "rate": "1 Mbit/s", "rtt": "0 ms", "on": "20 ms", "off": "50 ms"}
+    config = config_of(
+        tcp, transfers, transfers | {"reverse": True}, bursts | {"spans": "exponential"}
+    )
+    simulation = _core.Simulation(json.dumps(config))
+    simulation.advance(config["duration"], 1 << 30)
+    exchanges = simulation.take_exchanges()
+    rows = {
+        name: np.frombuffer(exchanges[name], kind)
+        for name, kind in (("flow", "<u4"), ("source", "<u4"), ("size", "<u8"), ("started", "<i8"))
+    }
+    drawn = draw(config)
+    for source in (2, 3):
+        first, count = drawn.crowds[source]
+        mine = rows["source"] == source
+        order = np.argsort(rows["started"][mine], kind="stable")
+        assert rows["flow"][mine][order].tolist() == drawn.numbers[first : first + count].tolist()
+        told = list(zip(rows["started"][mine][order], rows["size"][mine][order], strict=True))
+        assert told == [tuple(pair) for pair in drawn.drawn[source]["transfers"]]
+        # One is behind the bottleneck, and early.
+        early = 10 * MS if source == 3 else 0
+        guest = job_of(config)["flows"][source]["transfers"]
+        assert [at for at, _ in guest] == [int(at) - early for at, _ in told]
+    reports = json.loads(simulation.report())["flows"]
+    assert [report["started"] for report in reports[:2]] == [
+        flow["start"] for flow in job_of(config)["flows"][:2]
+    ]
+    sent = [at for at in departures(job_of(config)["flows"][4]) if at < config["duration"]]
+    assert len(sent) == reports[4]["segments"]
+
+
+def test_a_voice_leaves_at_its_interval_until_it_stops() -> None:
+    (flow,) = job_of(config_of({"kind": "voip", "rtt": "1 ms", "stop": "100 ms"}))["flows"]
+    sent = list(departures(flow))
+    assert {later - sooner for sooner, later in pairwise(sent)} == {20 * MS}
+    assert 100 * MS - 20 * MS <= sent[-1] < 100 * MS
+    assert (flow["payload"], flow["samples"]) == (172, 160)
+
+
+def notes(*rows: tuple[int, int, int, int]) -> bytes:
+    """What the guest's hosts leave: flow, number, whether done, when."""
+    return b"".join(struct.pack("<IIBq", *row) for row in rows)
+
+
+def test_exchanges_are_joined_from_both_sides_by_the_true_clock(tmp_path: Path) -> None:
+    asks = {"kind": "requests", "rtt": "20 ms", "response": "30 kB"}
+    transfers = {"kind": "transfers", "rtt": "40 ms", "load": "1 Mbit/s"}
+    config = config_of(asks, transfers)
+    drawn = draw(config)
+    (tmp_path / "exchanges-senders.bin").write_bytes(
+        notes((2, 0, 0, 500 * MS), (3, 0, 0, 600 * MS), (4, 0, 0, 1900 * MS))
+    )
+    (tmp_path / "exchanges-receivers.bin").write_bytes(
+        # The request is seen by one host alone; the last transfer is done after the run.
+        notes((0, 0, 0, 90 * MS), (0, 0, 1, 140 * MS), (0, 1, 0, 1500 * MS))
+        + notes((3, 0, 1, 650 * MS), (4, 0, 1, 1990 * MS))
+    )
+    columns = read_exchanges(tmp_path, config, drawn)
+    rows = list(zip(*columns.values(), strict=True))
+    sizes = [size for _, size in drawn.drawn[1]["transfers"]]
+    assert rows == [
+        (0, 0, 0, 30_000, 100 * MS, 150 * MS),
+        (3, 1, 0, sizes[1], 600 * MS, 670 * MS),
+        (0, 0, 1, 30_000, 1510 * MS, 0),
+        (2, 1, 0, sizes[0], 500 * MS, 0),
+        (4, 1, 0, sizes[2], 1900 * MS, 0),
+    ]
+
+
+def voice(number: int, *, back: bool = False) -> bytes:
+    """The first bytes of a datagram of flow 0."""
+    ends = (10 << 24 | 1, 10 << 24 | 1 << 23 | 1)
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 200, 0, 0x4000, 63, 17, 0)
+    ip += struct.pack(">II", *(reversed(ends) if back else ends))
+    rtp = struct.pack(">BBHII", 128, 0, number & 0xFFFF, number * 160 & 0xFFFFFFFF, 0)
+    frame = bytes(12) + b"\x08\x00" + ip + struct.pack(">HHHH", 32_768, 5201, 180, 0) + rtp
+    return frame.ljust(96, b"\0")
+
+
+def test_a_voices_datagrams_are_told_by_their_numbers_beyond_sixteen_bits(tmp_path: Path) -> None:
+    config = config_of({"kind": "voip", "rtt": "30 ms", "interval": "1 ms"})
+    drawn = draw(config)
+    numbers = [0, 1, 2, 65_535, 65_536, 65_540]
+    came = frames_of(tmp_path / "in", [(1000 + n, voice(n)) for n in numbers])
+    went = frames_of(tmp_path / "out", [(2000 + n, voice(n)) for n in numbers if n != 1])
+    columns = read_datagrams(config, drawn, (came, went, None), 1000)
+    assert columns["number"] == [0, 2, 65_535, 65_536, 65_540]
+    assert columns["sent"] == columns["number"]
+    assert columns["received"] == [1000 + n + 15 * MS for n in columns["number"]]
+
+
+def test_a_voice_from_behind_arrives_at_the_front(tmp_path: Path) -> None:
+    config = config_of({"kind": "voip", "rtt": "30 ms", "reverse": True})
+    drawn = draw(config)
+    start = drawn.drawn[0]["start"]
+    # Sent early by half a round trip, it arrives a whole one later.
+    at = [start + n * 20 * MS + 15 * MS for n in range(3)]
+    path = tmp_path / "back"
+    path.write_bytes(ring([(at[n], voice(n, back=True)) for n in range(3)]))
+    back = read_frames(path, back=True).numbered(drawn.numbers).of_flows()
+    nobody = frames_of(tmp_path / "in", [])
+    columns = read_datagrams(config, drawn, (nobody, nobody, back), 0)
+    assert columns["received"] == at
+    assert [r - s for r, s in zip(columns["received"], columns["sent"], strict=True)] == [
+        15 * MS
+    ] * 3
+    assert job_of(config)["datagrams_back"]
+    assert job_of(config)["flows"][0]["start"] == start - 15 * MS

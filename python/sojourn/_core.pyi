@@ -61,6 +61,10 @@ def check_config(config: str) -> None:
 def start_jitter(seed: int, flow: int) -> int:
     """How much later than configured a flow starts under a seed, ns."""
 
+def drawn_traffic(config: str) -> str:
+    """What is random about the flows of a configuration, as JSON: for each its start, and the
+    bursts, pauses or transfers that the simulator would draw."""
+
 def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, int | None, str]]]]:
     """Name, one line and parameters of each; of a parameter: name, unit, default, one line."""
 

@@ -25,4 +25,4 @@ pub use records::{
     CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
 };
 pub use report::RunReport;
-pub use simulation::{Simulation, start_jitter};
+pub use simulation::{DrawnFlow, Simulation, drawn_traffic, start_jitter};

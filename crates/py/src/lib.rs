@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::replay::{Replay, SyntheticTrace};
     #[pymodule_export]
-    use super::simulation::{Simulation, check_config, start_jitter};
+    use super::simulation::{Simulation, check_config, drawn_traffic, start_jitter};
     #[pymodule_export]
     use super::stages::{dependencies, explain, rule_list, stages};
     #[pymodule_export]

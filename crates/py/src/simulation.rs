@@ -22,6 +22,15 @@ pub fn start_jitter(seed: u64, flow: u32) -> u64 {
     sojourn_net::start_jitter(seed, flow).as_nanos()
 }
 
+/// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.
+#[pyfunction]
+pub fn drawn_traffic(py: Python<'_>, config: &str) -> PyResult<String> {
+    let config = read_config(config)?;
+    let drawn = py.detach(|| sojourn_net::drawn_traffic(&config));
+    serde_json::to_string(&drawn)
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+}
+
 fn read_config(config: &str) -> PyResult<RunConfig> {
     RunConfig::from_json(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }

@@ -21,8 +21,8 @@ LONGEST_STALL = 20_000_000
 """ns beyond a packet's turn in which nothing left although packets waited."""
 LONGEST_SLEEP = 30_000_000
 """ns by which the guest's own process may be late once: its tick and a stall."""
-_UNJUDGED = 100_000_000
-"""ns around a change of the rate."""
+_UNJUDGED = 30_000_000
+"""ns around a change of the rate: a packet that is being sent is not called back."""
 _DROPPED = (1, 2)
 
 
@@ -68,7 +68,7 @@ def timing(
 ) -> Timing:
     """The figures of one run; `steps` are the shapers that took the place of the first one.
 
-    A change is made at the next sample, so what leaves around one is not judged.
+    What leaves around a change is not judged: it was asked for at one rate and leaves at another.
     """
     went = ~np.isin(rows.verdict, _DROPPED)
     enqueued, dequeued, size = rows.enqueued[went], rows.dequeued[went], rows.size[went]

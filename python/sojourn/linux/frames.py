@@ -5,7 +5,7 @@ the router does not change: IP identification, and the transport header up to it
 """
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,8 @@ class Frames:
     kept: Longs
     """How many of those are the frame's."""
     flow: Longs
-    """The flow towards whose server it goes; `NOBODY` for all else."""
+    """Number of the flow whose host behind the bottleneck it is for, or for frames on the way back
+    from; `NOBODY` for all else."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -45,6 +46,22 @@ class Frames:
         """Those that belong to a flow."""
         mine = self.flow != NOBODY
         return Frames(*(getattr(self, name)[mine] for name in self.__dataclass_fields__))
+
+    def until(self, end: int) -> "Frames":
+        """Those up to then."""
+        kept = self.time <= end
+        return Frames(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+    def numbered(self, numbers: Longs) -> "Frames":
+        """The same with the flows' numbers in place of those by which hosts are addressed."""
+        known = (self.flow >= 0) & (self.flow < len(numbers))
+        numbered = numbers[np.where(known, self.flow, 0)]
+        return replace(self, flow=np.where(known, numbered, NOBODY))
+
+    def payload(self, offset: int, count: int) -> Longs:
+        """A big-endian number of `count` bytes at `offset` of each datagram's payload."""
+        v4, v6 = (_number(self.bytes[:, at + offset : at + offset + count]) for at in (42, 62))
+        return np.where(_is_v6(self.bytes), v6, v4)
 
     @property
     def ecn(self) -> Longs:
@@ -66,8 +83,8 @@ class Frames:
         return key.view(np.dtype((np.void, key.shape[1]))).ravel()
 
 
-def read_frames(path: Path) -> Frames:
-    """The frames in the file of a ring."""
+def read_frames(path: Path, *, back: bool = False) -> Frames:
+    """The frames in the file of a ring; `back` if it has those on their way to the front."""
     data = path.read_bytes()
     heads = _heads(data)
     columns = np.array(heads, np.int64).reshape(-1, 4)
@@ -76,7 +93,7 @@ def read_frames(path: Path) -> Frames:
     offsets = np.arange(_KEPT)
     first = everything[place[:, None] + offsets] if len(place) else np.zeros((0, _KEPT), np.uint8)
     first = np.where(offsets < kept[:, None], first, 0).astype(np.uint8)
-    return Frames(time, size, first, kept, _flows(first))
+    return Frames(time, size, first, kept, _flows(first, back=back))
 
 
 def _heads(data: bytes) -> list[tuple[int, int, int, int]]:
@@ -107,12 +124,17 @@ def _number(first: Bytes) -> Longs:
     return value
 
 
-def _flows(first: Bytes) -> Longs:
+def _flows(first: Bytes, *, back: bool) -> Longs:
+    """By the address of the host behind the bottleneck: where a frame goes, or whence it comes."""
     v6 = _is_v6(first)
     v4 = (first[:, 12] == 8) & (first[:, 13] == 0)
-    address = _number(first[:, 30:34])
-    to_server = address >> 23 == 10 << 1 | 1
-    flow = np.where(v4 & to_server, (address & _HOST_BITS) - 1, NOBODY)
-    low, subnet = _number(first[:, 50:54]), _number(first[:, 44:46])
-    head = _number(first[:, 38:40])
+    at, at_v6 = (26, 22) if back else (30, 38)
+    address = _number(first[:, at : at + 4])
+    is_behind = address >> 23 == 10 << 1 | 1
+    flow = np.where(v4 & is_behind, (address & _HOST_BITS) - 1, NOBODY)
+    low, subnet = (
+        _number(first[:, at_v6 + 12 : at_v6 + 16]),
+        _number(first[:, at_v6 + 6 : at_v6 + 8]),
+    )
+    head = _number(first[:, at_v6 : at_v6 + 2])
     return np.where(v6 & (head == 0xFD00) & (subnet == 1), low - 1, flow)

@@ -17,11 +17,11 @@ from sojourn.errors import ConfigError, Interrupted, ScenarioError, SojournError
 from sojourn.layout import shown
 from sojourn.linux import needs
 from sojourn.linux.build import virtual_kernel
+from sojourn.linux.delays import delays
 from sojourn.linux.disturbance import Timing, timing
 from sojourn.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.linux.host_kernel import require_host
 from sojourn.linux.job import (
-    CONGESTION_CONTROLS,
     make_job,
     qdisc_of,
     shaper_of,
@@ -31,10 +31,14 @@ from sojourn.linux.kernel import Kernel, KernelError, read_kernel
 from sojourn.linux.outputs import Measured, Raw, measure, write
 from sojourn.linux.tc import KERNEL_ONLY, Qdisc, kernel_disciplines
 from sojourn.linux.topology import Shaper
+from sojourn.linux.traffic import CONGESTION_CONTROLS, Traffic, draw
 from sojourn.scenario import Plan, PlannedRun
+from sojourn.units import TIME
 
 ATTEMPTS = 3
 """How often a run is made before it is given up as disturbed."""
+MOST_DRAWN = 200_000
+"""Requests or bursts of one flow, as the engine allows transfers."""
 _PATIENCE = 100
 """Wall-clock time that a run may take, as a multiple of its duration, beside a minute or two."""
 
@@ -91,8 +95,8 @@ class Linux:
             _check_config(plan, run)
         if self.kernel.is_host:
             aqms = [qdisc_of(run.config) for run in plan.runs]
-            delays = any(flow["rtt"] for run in plan.runs for flow in run.config["flows"])
-            require_host(((aqm.kind, aqm.module) for aqm in aqms), delays=delays)
+            late = any(delays(run.config["flows"], {}, run.config["switch"]) for run in plan.runs)
+            require_host(((aqm.kind, aqm.module) for aqm in aqms), delays=late)
 
     def run(
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
@@ -119,7 +123,7 @@ class Linux:
         self, run: PlannedRun, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         shaper = shaper_of(run.config, virtual_time=self.kernel.virtual_time)
-        aqm = qdisc_of(run.config)
+        aqm, traffic = qdisc_of(run.config), draw(run.config)
 
         def on_progress(now: int) -> None:
             progress.now[run.label] = now
@@ -127,7 +131,7 @@ class Linux:
 
         complaints: list[str] = []
         while True:
-            attempt = self._attempt(run, shaper, aqm, folder, on_progress)
+            attempt = self._attempt(run, shaper, aqm, traffic, folder, on_progress)
             if not attempt.complaint:
                 break
             complaints.append(attempt.complaint)
@@ -147,6 +151,7 @@ class Linux:
         run: PlannedRun,
         shaper: Shaper,
         aqm: Qdisc,
+        traffic: Traffic,
         folder: Path,
         on_progress: Callable[[int], None],
     ) -> Attempt:
@@ -157,6 +162,7 @@ class Linux:
             run.config,
             shaper,
             aqm,
+            traffic,
             virtual_time=self.kernel.virtual_time,
             traffic=self.traffic,
         )
@@ -164,7 +170,7 @@ class Linux:
         limit = 120 + _PATIENCE * run.config["duration"] / 1e9
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
         raw = Raw(place, _done(place, run.label))
-        measured = measure(raw, run.config, aqm)
+        measured = measure(raw, run.config, aqm, traffic)
         steps = shaper_steps(run.config, virtual_time=self.kernel.virtual_time)
         kept_time = timing(measured.rows, shaper, raw.done["late"], steps)
         return Attempt(raw, measured, kept_time, prioritised)
@@ -221,17 +227,6 @@ def _check_network(run: PlannedRun) -> None:
         raise ScenarioError(
             "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
         )
-    if switch["delay"] or any(step["delay"] is not None for step in switch["schedule"]):
-        raise ScenarioError(
-            "switch.delay, a delay on a schedule: the Linux ground has the flows' round-trip times "
-            "alone, which stay as they are, and rates on a schedule; --on sim has both"
-        )
-    for index, flow in enumerate(run.config["flows"]):
-        if flow["reverse"]:
-            raise ScenarioError(
-                f"flow {index}: reverse: on the Linux ground all senders are in front of the "
-                "bottleneck; --on sim turns flows round"
-            )
 
 
 def _check_aqm(run: PlannedRun) -> None:
@@ -251,24 +246,45 @@ def _check_aqm(run: PlannedRun) -> None:
 
 def _check_flows(run: PlannedRun, traffic: str) -> None:
     for index, flow in enumerate(run.config["flows"]):
-        if flow["kind"] not in ("tcp", "udp"):
-            raise ScenarioError(
-                f"flow {index}: the Linux ground has no {flow['kind']} traffic; it has tcp and udp"
-            )
-        if flow.get("exponential"):
-            raise ScenarioError(
-                f'flow {index}: spans = "exponential": the Linux ground has fixed spans; '
-                "--on sim draws them"
-            )
-        if flow.get("on") and traffic == "iperf3":
-            raise ScenarioError(
-                f"flow {index}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
-            )
+        if traffic == "iperf3":
+            _check_for_iperf(index, flow)
+        _check_drawn(index, flow, run.config["duration"])
         control = flow.get("congestion_control", "cubic")
         if control not in CONGESTION_CONTROLS:
             raise ScenarioError(
                 f"flow {index}: congestion control {control} is not one that the kernel has; "
                 f"it has {', '.join(CONGESTION_CONTROLS)}"
+            )
+
+
+def _check_for_iperf(index: int, flow: dict[str, Any]) -> None:
+    if flow["kind"] not in ("tcp", "udp"):
+        raise ScenarioError(
+            f"flow {index}: iperf3 has no {flow['kind']} traffic; it has tcp and udp, "
+            "--traffic sockets has all"
+        )
+    if flow.get("on"):
+        raise ScenarioError(
+            f"flow {index}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
+        )
+    if flow["reverse"]:
+        raise ScenarioError(
+            f"flow {index}: reverse: iperf3 is started in front of the bottleneck; "
+            "--traffic sockets turns flows round"
+        )
+
+
+def _check_drawn(index: int, flow: dict[str, Any], duration: int) -> None:
+    """What is told to the guest before the run has to fit a list."""
+    spans = {"think": flow.get("think"), "every": flow.get("every")}
+    if flow.get("exponential"):
+        spans |= {"on + off": flow["on"] + flow["off"]}
+    for name, span in spans.items():
+        if span is not None and duration > span * MOST_DRAWN:
+            raise ScenarioError(
+                f"flow {index}: {name}: more than {MOST_DRAWN} of them in the run, which the Linux "
+                f"ground has to tell the guest beforehand; at least "
+                f"{TIME.format(-(-duration // MOST_DRAWN))} is allowed"
             )
 
 

@@ -1,22 +1,21 @@
 """What the guest is told: one run's network, hosts and times, as plain data.
 
-Stands on the engine's configuration of the run, on `topology` and on `tc`. Flows start when they do
-in the simulator under the same seed. Runs nothing.
+Stands on the engine's configuration of the run, on `topology`, `traffic` and `tc`. Runs nothing.
 """
 
 import json
-import socket
+from itertools import groupby
 from typing import Any
 
 from sojourn import _core
 from sojourn.linux import topology
-from sojourn.linux.addresses import SERVER_PORT, hosts
+from sojourn.linux.addresses import BEHIND, SERVER_PORT, sends_from_behind
+from sojourn.linux.delays import FAR, delay_changes, delays
 from sojourn.linux.needs import MODULES
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
 from sojourn.linux.topology import Shaper
+from sojourn.linux.traffic import Traffic, family, guest_flows, lead
 
-CONGESTION_CONTROLS = {"cubic": "cubic", "newreno": "reno", "bbr": "bbr"}
-"""The scenario's name -> the kernel's."""
 _MODULES = (
     "veth",
     "sch_htb",
@@ -32,8 +31,6 @@ _WIRE = 24
 """FCS, preamble and inter-frame gap: what the switch's shaper counts beside the frame."""
 _LATENESS = 1_000_000
 """ns; how late a shaper's timer may be in real time without losing bandwidth."""
-_HEADERS = {4: 42, 6: 62}
-"""Ethernet, IP and UDP, in bytes."""
 
 
 def shaper_of(config: dict[str, Any], *, virtual_time: bool) -> Shaper:
@@ -56,6 +53,7 @@ def shaper_steps(config: dict[str, Any], *, virtual_time: bool) -> list[tuple[in
     return [
         (step["at"], shaper_of(_with_rate(config, step["rate"]), virtual_time=virtual_time))
         for step in config["switch"]["schedule"]
+        if step["rate"] is not None
     ]
 
 
@@ -69,10 +67,16 @@ def qdisc_of(config: dict[str, Any]) -> Qdisc:
 
 
 def make_job(
-    config: dict[str, Any], shaper: Shaper, aqm: Qdisc, *, virtual_time: bool, traffic: str
+    config: dict[str, Any],
+    shaper: Shaper,
+    aqm: Qdisc,
+    drawn: Traffic,
+    *,
+    virtual_time: bool,
+    traffic: str,
 ) -> dict[str, Any]:
-    """The job of one run."""
-    flows = config["flows"]
+    """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
+    flows, switch, crowds = config["flows"], config["switch"], drawn.crowds
     versions = {flow["ip_version"] for flow in flows}
     steps = shaper_steps(config, virtual_time=virtual_time)
     slowest = min([shaper.rate, *(then.rate for _, then in steps)])
@@ -80,55 +84,52 @@ def make_job(
         "modules_folder": str(MODULES),
         "modules": [*_MODULES, *(["ipv6"] if 6 in versions else []), aqm.module],
         "ip": {
-            "router": topology.router_links(flows),
-            "senders": topology.host_links(flows, servers=False),
-            "receivers": topology.host_links(flows, servers=True),
+            "router": topology.router_links(flows, crowds),
+            "senders": topology.host_links(flows, crowds, behind=False),
+            "receivers": topology.host_links(flows, crowds, behind=True),
         },
         "tc": {
             "router": topology.bottleneck(shaper, aqm, flows),
-            "receivers": topology.delays(flows),
+            "receivers": delays(flows, crowds, switch),
         },
         "sysctl": topology.parameters(flows),
         "interfaces": topology.interfaces(),
         "entrance": topology.ENTRANCE,
         "exit": topology.EXIT,
         "near": topology.NEAR,
-        "far": topology.FAR,
+        "far": FAR,
         "traffic": traffic,
-        "families": sorted({int(_family(version)) for version in versions}),
+        "families": sorted({int(family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
-        "drain": 500_000_000 + config["switch"]["queue_limit"] * 8 * 10**9 // slowest,
+        "lead": lead(drawn, config),
+        "drain": 500_000_000 + switch["queue_limit"] * 8 * 10**9 // slowest,
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
-        "changes": [{"at": at, "tc": topology.reshape(then)} for at, then in steps],
-        "flows": [_flow(config["seed"], i, flow) for i, flow in enumerate(flows)],
+        "datagrams_back": datagrams_back(config),
+        "changes": _changes(config, drawn, steps),
+        "flows": guest_flows(drawn, config),
     }
 
 
-def _family(version: int) -> socket.AddressFamily:
-    return socket.AF_INET6 if version == 6 else socket.AF_INET
+def datagrams_back(config: dict[str, Any]) -> bool:
+    """Whether there are datagrams from behind the bottleneck, which do not pass its queue."""
+    return any(
+        flow["kind"] in ("udp", "voip") and sends_from_behind(flow) for flow in config["flows"]
+    )
 
 
-def _flow(seed: int, index: int, flow: dict[str, Any]) -> dict[str, Any]:
-    ends = hosts(index, flow["ip_version"])
-    told = {
-        "kind": flow["kind"],
-        "family": int(_family(flow["ip_version"])),
-        "client": [ends.client, ends.client_port],
-        "server": [ends.server, SERVER_PORT],
-        "start": flow["start"] + _core.start_jitter(seed, index),
-        "stop": flow["stop"],
-    }
-    if flow["kind"] == "udp":
-        payload = flow["packet_size"] - _HEADERS[flow["ip_version"]]
-        return told | {
-            "rate": flow["rate"],
-            "packet_size": flow["packet_size"],
-            "payload": payload,
-            "on": flow.get("on"),
-            "off": flow.get("off"),
-        }
-    return told | {
-        "congestion_control": CONGESTION_CONTROLS[flow["congestion_control"]],
-        "rate_cap": flow["rate_cap"],
-    }
+def _changes(
+    config: dict[str, Any], drawn: Traffic, steps: list[tuple[int, Shaper]]
+) -> list[dict[str, Any]]:
+    """What changes while the run goes on, in the order of time: when, in which namespace, how."""
+    single = [(at, "router", line) for at, then in steps for line in topology.reshape(then)]
+    single += [
+        (at, BEHIND, line)
+        for at, line in delay_changes(config["flows"], drawn.crowds, config["switch"])
+    ]
+    single = [change for change in single if change[0] < config["duration"]]
+    single.sort(key=lambda change: change[:2])
+    return [
+        {"at": at, "where": where, "tc": [line for _, _, line in lines]}
+        for (at, where), lines in groupby(single, key=lambda change: change[:2])
+    ]

@@ -17,6 +17,8 @@ from sojourn.record import VERDICTS
 _SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _MARKED = 3
 _NEVER = -1
+_BEYOND = 1 << 44
+"""ns; more than any run takes, five hours."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,17 @@ def _next_departure(entered: Frames, left: Frames, departure: Longs, aqm: Qdisc)
     Behind it is any packet in a single queue, the flow's own where flows have queues of their own.
     """
     when = np.where(departure != _NEVER, left.time[departure], np.iinfo(np.int64).max)
-    single = aqm.kind == "codel"
+    # Flow after flow, each from its end: the running minimum is the least departure time among all
+    # that came later. What was before another flow's is raised beyond all of this one's.
+    whose = np.zeros(len(entered), np.int64) if aqm.kind == "codel" else entered.flow
+    order = np.lexsort((np.arange(len(entered)), whose))[::-1]
+    _, place = np.unique(whose, return_inverse=True)
+    origin = entered.time[0] if len(entered) else 0
+    relative = np.where(when == np.iinfo(np.int64).max, _BEYOND, when - origin)
+    least = np.minimum.accumulate((relative + place * (2 * _BEYOND))[order])
     result = np.empty(len(entered), np.int64)
-    for flow in [None] if single else np.unique(entered.flow):
-        mine = np.arange(len(entered)) if flow is None else np.flatnonzero(entered.flow == flow)
-        # The least departure time among all that came later: a running minimum from the end.
-        result[mine] = np.minimum.accumulate(when[mine][::-1])[::-1]
+    result[order] = least - (place * (2 * _BEYOND))[order]
+    result = np.where(result >= _BEYOND, np.iinfo(np.int64).max, result + origin)
     last = left.time[-1] if len(left) else 0
     return np.where(result == np.iinfo(np.int64).max, np.maximum(last, entered.time), result)
 

@@ -10,17 +10,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from sojourn.engine import CAPTURE, COUNTERS, FLOWS, PACKETS
-from sojourn.linux.addresses import hosts
+from sojourn.engine import CAPTURE, COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, PACKETS
+from sojourn.linux.addresses import FRONT, hosts, opener, sends_from_behind
+from sojourn.linux.exchanges import (
+    Columns,
+    datagrams_back,
+    read_datagrams,
+    read_exchanges,
+    read_totals,
+)
 from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.matching import Rows, match
 from sojourn.linux.samples import FlowTotals, Samples, read_samples, totals_of
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import Shaper
+from sojourn.linux.traffic import HEADERS, Traffic, first_of
 from sojourn.pcapng import CaptureWriter
-from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA, VERDICTS, Ballast, RowWriter
+from sojourn.record import (
+    DATAGRAM_SCHEMA,
+    EXCHANGE_SCHEMA,
+    FLOW_SCHEMA,
+    PACKET_SCHEMA,
+    VERDICTS,
+    Ballast,
+    RowWriter,
+)
 
 _OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
 """What qdiscs call the packets that they had no room for."""
@@ -46,10 +63,19 @@ class Raw:
         found: dict[str, Any] = next(q for q in self.done["qdiscs"] if q.get("handle") == "10:")
         return found
 
-    def frames(self) -> tuple[Frames, Frames]:
-        """What entered and what left."""
-        names = ("entered.ring", "left.ring")
-        return tuple(read_frames(self.folder / name).of_flows() for name in names)  # type: ignore[return-value]
+    def frames(self, traffic: Traffic) -> tuple[Frames, Frames, Frames | None]:
+        """What entered, what left, and the datagrams on their way back, if there are such flows."""
+
+        def read(name: str, *, back: bool = False) -> Frames:
+            frames = read_frames(self.folder / name, back=back)
+            return frames.numbered(traffic.numbers).of_flows()
+
+        back = (self.folder / "back.ring").is_file()
+        return (
+            read("entered.ring"),
+            read("left.ring"),
+            read("back.ring", back=True) if back else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -60,29 +86,54 @@ class Measured:
     entered: Frames
     left: Frames
     samples: Samples
+    back: Frames | None
+    """Datagrams from behind the bottleneck, up to the end of the run."""
+    exchanges: Columns
+    datagrams: Columns
+    starts: list[int]
+    """When each flow begins."""
+    totals: dict[int, dict[str, int]]
+    """What the hosts counted, of each source of transfers."""
     unmatched: int
     """Packets that entered and never left."""
     dropped: int
     """What the kernel counts."""
 
 
-def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc) -> Measured:
+def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc, traffic: Traffic) -> Measured:
     """The rows of the run whose guest left `raw`."""
-    entered, left = raw.frames()
+    captured = raw.frames(traffic)
+    entered, left, back = captured
     statistics = raw.qdisc
     overflow = sum(int(statistics.get(name, 0)) for name in _OVERFLOW)
     every = match(entered, left, aqm, full=overflow > 0)
     begin = raw.done["origin"]
-    clients = [hosts(i, flow["ip_version"]) for i, flow in enumerate(config["flows"])]
-    ends = {
-        (client.client, client.client_port): i
-        for i, (client, flow) in enumerate(zip(clients, config["flows"], strict=True))
-        if flow["kind"] == "tcp"
-    }
-    samples = read_samples(raw.folder / "sockets.bin", ends, config["duration"])
     drops = int(np.isin(every.verdict, (1, 2)).sum())
-    rows = every.within(begin, begin + config["duration"])
-    return Measured(rows, entered, left, samples, drops, int(statistics["drops"]))
+    return Measured(
+        rows=every.within(begin, begin + config["duration"]),
+        entered=entered,
+        left=left,
+        samples=_samples(raw.folder, config),
+        back=back.until(begin + config["duration"]) if back is not None else None,
+        exchanges=read_exchanges(raw.folder, config, traffic),
+        datagrams=read_datagrams(config, traffic, captured, begin),
+        starts=[first_of(drawn) for drawn in traffic.drawn],
+        totals=read_totals(raw.folder),
+        unmatched=drops,
+        dropped=int(statistics["drops"]),
+    )
+
+
+def _samples(folder: Path, config: dict[str, Any]) -> Samples:
+    """Those of the sockets that live as long as their flow."""
+    followed = {
+        number: flow
+        for number, flow in enumerate(config["flows"])
+        if flow["kind"] in ("tcp", "requests")
+    }
+    ends = {hosts(number, flow).front_end: number for number, flow in followed.items()}
+    backward = {number for number, flow in followed.items() if sends_from_behind(flow)}
+    return read_samples(folder / "sockets.bin", ends, backward, config["duration"])
 
 
 def write(
@@ -100,6 +151,7 @@ def write(
             packets.write(_packet_table(measured.rows))
         with RowWriter(folder / FLOWS, FLOW_SCHEMA, ballast) as flows:
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
+        _write_traffic(folder, measured, config, ballast)
         if config["capture"]:
             _write_capture(folder / CAPTURE, measured, raw.done["origin"], config["duration"])
         counters = _counters(measured, raw, config, shaper) | {"ground": ground}
@@ -107,6 +159,20 @@ def write(
         (folder / COUNTERS).write_text(text, encoding="utf-8")
     finally:
         ballast.release()
+
+
+def _write_traffic(
+    folder: Path, measured: Measured, config: dict[str, Any], ballast: Ballast
+) -> None:
+    """What only some kinds of traffic have."""
+    kinds = {flow["kind"] for flow in config["flows"]}
+    for name, wanted, schema, columns in (
+        (EXCHANGES, {"transfers", "requests"}, EXCHANGE_SCHEMA, measured.exchanges),
+        (DATAGRAMS, {"voip"}, DATAGRAM_SCHEMA, measured.datagrams),
+    ):
+        if kinds & wanted:
+            with RowWriter(folder / name, schema, ballast) as rows:
+                rows.write(pa.table(columns, schema=schema))
 
 
 def _packet_table(rows: Rows) -> pa.Table:
@@ -142,38 +208,49 @@ def _counters(
         "reverse_bytes": reverse["bytes"],
         "reverse_packets": reverse["packets"],
         "reverse_drops": reverse["drops"],
-        "flows": [_flow(i, f, totals[i], rows) for i, f in enumerate(config["flows"])],
+        "flows": [_flow(i, f, totals[i], measured) for i, f in enumerate(config["flows"])],
         "qdisc": raw.qdisc,
         # The queue is emptied after the end; what is dropped then is in no row.
         "drops_after_the_end": measured.unmatched - int((~sent).sum()),
     }
 
 
-def _flow(index: int, flow: dict[str, Any], totals: FlowTotals, rows: Rows) -> dict[str, int]:
+def _flow(
+    index: int, flow: dict[str, Any], totals: FlowTotals, measured: Measured
+) -> dict[str, int]:
+    rows = measured.rows
     mine = rows.flow == index
-    started = int(rows.enqueued[mine].min()) if mine.any() else config_start(flow)
-    if flow["kind"] == "tcp":
-        return {
-            "started": started,
-            "delivered": totals.delivered,
-            "segments": totals.segments,
-            "retransmits": totals.retransmits,
-        }
+    seen = mine.any() and opener(flow) == FRONT
+    started = int(rows.enqueued[mine].min()) if seen else measured.starts[index]
+    match flow["kind"]:
+        case "tcp" | "requests":
+            counted = {
+                "delivered": totals.delivered,
+                "segments": totals.segments,
+                "retransmits": totals.retransmits,
+            }
+        case "transfers":
+            counted = {"delivered": 0, "segments": 0, "retransmits": 0}
+            counted |= measured.totals.get(index, {})
+        case _:
+            counted = _datagrams(index, flow, measured, mine)
+    return {"started": started} | counted
+
+
+def _datagrams(
+    index: int, flow: dict[str, Any], measured: Measured, mine: npt.NDArray[np.bool_]
+) -> dict[str, int]:
+    rows, headers = measured.rows, HEADERS[flow["ip_version"]]
+    if sends_from_behind(flow):
+        back = measured.back
+        voice = flow["kind"] == "voip"
+        sent, size = datagrams_back(back, index, voice=voice) if back is not None else (0, 0)
+        came = int((back.flow == index).sum()) if back is not None else 0
+        return {"delivered": size - came * headers, "segments": sent, "retransmits": 0}
     # Behind the bottleneck nothing is lost: what left it was delivered.
-    headers = 62 if flow["ip_version"] == 6 else 42
-    sent = mine & np.isin(rows.verdict, (0, 3))
-    delivered = int((rows.size[sent] - headers).sum())
-    return {
-        "started": started,
-        "delivered": delivered,
-        "segments": int(mine.sum()),
-        "retransmits": 0,
-    }
-
-
-def config_start(flow: dict[str, Any]) -> int:
-    """When a flow that sent nothing was to start."""
-    return int(flow["start"])
+    left = mine & np.isin(rows.verdict, (0, 3))
+    delivered = int((rows.size[left] - headers).sum())
+    return {"delivered": delivered, "segments": int(mine.sum()), "retransmits": 0}
 
 
 def _write_capture(path: Path, measured: Measured, begin: int, duration: int) -> None:

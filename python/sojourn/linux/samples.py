@@ -7,7 +7,7 @@ from its receiver's.
 
 import ipaddress
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ _SOCKET_BYTES = 72
 _FAMILY_V6 = 10
 _INFO = 2
 _INFINITE = 0x7FFFFFFF
-_SENDERS = 0
+_FRONT = 0
+"""The side that is sampled first."""
 _UNSET = 2**64 - 1
 _WORDS = {
     "mss": 16, "unacked": 24, "sacked": 28, "lost": 32, "retrans": 36, "rtt": 68,
@@ -45,25 +46,34 @@ class Samples:
     totals: dict[int, FlowTotals] = field(default_factory=dict)
 
 
-def read_samples(path: Path, ends: Mapping[tuple[str, int], int], duration: int) -> Samples:
-    """The samples in the file at `path`; `ends` has the flow of each client (address and port)."""
+def read_samples(
+    path: Path, ends: Mapping[tuple[str, int], int], backward: Set[int], duration: int
+) -> Samples:
+    """The samples in the file at `path`.
+
+    `ends` has the flow of each end in front of the bottleneck (address and port), `backward` those
+    flows whose data comes from behind it.
+    """
     names = ("time", "flow", "cwnd", "ssthresh", "srtt", "delivered", "retransmits", "in_flight")
     samples = Samples({name: [] for name in names})
-    waiting: dict[int, dict[str, int]] = {}
+    senders: dict[int, dict[str, int]] = {}
     for time, side, messages in _records(path.read_bytes()):
         if time > duration + 5_000_000:
             continue
-        for client, info in _sockets(messages, senders=side == _SENDERS):
-            flow = ends.get(client)
+        if side == _FRONT:
+            senders.clear()
+        for end, info in _sockets(messages, front=side == _FRONT):
+            flow = ends.get(end)
             if flow is None:
                 continue
-            if side == _SENDERS:
-                waiting[flow] = {"time": min(time, duration)} | _sender(info)
-                continue
-            (delivered,) = struct.unpack_from("Q", info, _BYTES_RECEIVED)
-            samples.totals.setdefault(flow, FlowTotals()).delivered = delivered
-            if flow in waiting:
-                _append(samples, flow, waiting.pop(flow))
+            if (side == _FRONT) != (flow in backward):
+                senders[flow] = {"time": min(time, duration)} | _sender(info)
+            else:
+                (delivered,) = struct.unpack_from("Q", info, _BYTES_RECEIVED)
+                samples.totals.setdefault(flow, FlowTotals()).delivered = delivered
+        if side != _FRONT:
+            for flow in sorted(senders.keys() & samples.totals.keys()):
+                _append(samples, flow, senders[flow])
     return samples
 
 
@@ -100,8 +110,9 @@ def _records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         place += length
 
 
-def _sockets(messages: bytes, *, senders: bool) -> Iterator[tuple[tuple[str, int], bytes]]:
-    """The client's address and port, and `struct tcp_info`, of each socket in a sample."""
+def _sockets(messages: bytes, *, front: bool) -> Iterator[tuple[tuple[str, int], bytes]]:
+    """Address and port of the end in front of the bottleneck, and `struct tcp_info`, of each socket
+    in a sample of the `front` or of those behind."""
     place = 0
     while place + _MESSAGE.size <= len(messages):
         length, *_ = _MESSAGE.unpack_from(messages, place)
@@ -111,7 +122,7 @@ def _sockets(messages: bytes, *, senders: bool) -> Iterator[tuple[tuple[str, int
             continue
         info = _attribute(body[_SOCKET_BYTES:], _INFO)
         if info is not None:
-            at, port_at = (8, 4) if senders else (24, 6)
+            at, port_at = (8, 4) if front else (24, 6)
             (port,) = struct.unpack_from(">H", body, port_at)
             width = 16 if body[0] == _FAMILY_V6 else 4
             yield (str(ipaddress.ip_address(body[at : at + width])), port), info

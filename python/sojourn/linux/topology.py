@@ -4,27 +4,32 @@
                             │ shaper (HTB), below it the AQM      receivers' own way out: netem
     one address a flow      one address a flow
 
-Senders, router and receivers are network namespaces. The whole round-trip time lies on the way of
-the acknowledgements, so that nothing but the bottleneck stands between a sender's packet and its
-receiver. Neighbours are permanent: no address resolution passes the bottleneck. Knows no scenario,
-only the engine's configuration of a run; runs nothing.
+Senders, router and receivers are network namespaces; a flow that runs backwards sends from among
+the receivers. The whole round-trip time lies on the way to the senders (`delays`), so that nothing
+but the bottleneck stands between a packet and the host behind it. Neighbours are permanent: no
+address resolution passes the bottleneck. Short transfers have addresses by the block, with one
+neighbour for all. Knows no scenario, only the engine's configuration of a run; runs nothing.
 """
 
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import ScenarioError
-from sojourn.linux.addresses import Hosts, gateway, hosts
+from sojourn.linux.addresses import (
+    Hosts,
+    crowd,
+    gateway,
+    hosts,
+    prefixes,
+    sends_from_behind,
+)
+from sojourn.linux.delays import FAR, Block
 from sojourn.linux.tc import Qdisc
 
-ENTRANCE, EXIT, NEAR, FAR = "in0", "out0", "s0", "r0"
+ENTRANCE, EXIT, NEAR = "in0", "out0", "s0"
 _MAC = {name: f"02:00:00:00:00:{i:02x}" for i, name in enumerate((ENTRANCE, EXIT, NEAR, FAR), 1)}
 _PREFIX = {4: 9, 6: 64}
-_BANDS = 16
-_NETEM_LIMIT = 1_000_000
-"""Packets; acknowledgements in flight are never dropped for want of room."""
-
 _LONGEST_BURST = 65_535
 """Segments; the kernel's own default, below which it sizes bursts by the flow's rate."""
 
@@ -44,45 +49,71 @@ class Shaper:
     """Bytes that each packet counts more than its frame has: FCS, preamble and gap."""
 
 
-def router_links(flows: list[dict[str, Any]]) -> list[str]:
+def router_links(flows: list[dict[str, Any]], crowds: dict[int, Block]) -> list[str]:
     """Namespaces, links and neighbours, from the router's side."""
     lines = [
         "netns add senders",
         "netns add receivers",
         "netns attach router {pid}",
-        _pair(ENTRANCE, NEAR, "senders", _burst(flows)),
-        _pair(EXIT, FAR, "receivers", 1),
+        _pair(ENTRANCE, NEAR, "senders", _burst(flows, behind=False)),
+        _pair(EXIT, FAR, "receivers", _burst(flows, behind=True)),
     ]
+    sides = ((ENTRANCE, NEAR, False), (EXIT, FAR, True))
     for version in _versions(flows):
-        for name, servers in ((ENTRANCE, False), (EXIT, True)):
-            address = gateway(version, servers=servers)
+        for name, _, behind in sides:
+            address = gateway(version, behind=behind)
             lines.append(f"addr add {address}/{_PREFIX[version]} dev {name}{_nodad(version)}")
     lines += [f"link set {ENTRANCE} up", f"link set {EXIT} up", "link set lo up"]
-    for ends, _ in _ends(flows):
-        lines.append(f"neigh replace {ends.client} lladdr {_MAC[NEAR]} dev {ENTRANCE}")
-        lines.append(f"neigh replace {ends.server} lladdr {_MAC[FAR]} dev {EXIT}")
+    for _, ends in _ends(flows, crowds):
+        lines.append(f"neigh replace {ends.front} lladdr {_MAC[NEAR]} dev {ENTRANCE}")
+        lines.append(f"neigh replace {ends.behind} lladdr {_MAC[FAR]} dev {EXIT}")
+    for version, block in _blocks(flows, crowds):
+        for name, peer, behind in sides:
+            one = crowd(version, behind=behind)
+            lines.append(f"neigh replace {one} lladdr {_MAC[peer]} dev {name}")
+            lines += [
+                f"route add {prefix} via {one} dev {name} onlink"
+                for prefix in prefixes(*block, version, behind=behind)
+            ]
     return lines
 
 
-def host_links(flows: list[dict[str, Any]], *, servers: bool) -> list[str]:
-    """Addresses and routes of all senders, or of all receivers."""
-    name, peer = (FAR, EXIT) if servers else (NEAR, ENTRANCE)
+def host_links(flows: list[dict[str, Any]], crowds: dict[int, Block], *, behind: bool) -> list[str]:
+    """Addresses and routes of all hosts of one side."""
+    name, peer = (FAR, EXIT) if behind else (NEAR, ENTRANCE)
     lines = ["link set lo up"]
-    for ends, version in _ends(flows):
-        own = ends.server if servers else ends.client
-        length = 32 if version == 4 else 128
+    for number, ends in _ends(flows, crowds):
+        version = flows[number]["ip_version"]
+        own, length = (ends.behind if behind else ends.front), 32 if version == 4 else 128
         lines.append(f"addr add {own}/{length} dev {name}{_nodad(version)}")
+    for version, block in _blocks(flows, crowds):
+        lines += [
+            f"route add local {prefix} dev lo"
+            for prefix in prefixes(*block, version, behind=behind)
+        ]
     lines.append(f"link set {name} up")
     for version in _versions(flows):
-        router = gateway(version, servers=servers)
+        router = gateway(version, behind=behind)
         lines.append(f"neigh replace {router} lladdr {_MAC[peer]} dev {name}")
         everywhere = "0.0.0.0/0" if version == 4 else "::/0"
         lines.append(f"route add {everywhere} via {router} dev {name} onlink")
-    for flow, (ends, version) in zip(flows, _ends(flows), strict=True):
+    return lines + _routes_with_ecn(flows, crowds, name, behind=behind)
+
+
+def _routes_with_ecn(
+    flows: list[dict[str, Any]], crowds: dict[int, Block], name: str, *, behind: bool
+) -> list[str]:
+    """ECN is asked for, and granted, by the route to the other end."""
+    lines = []
+    for number, flow in enumerate(flows):
         if flow.get("ecn"):
-            far = ends.client if servers else ends.server
-            router = gateway(version, servers=servers)
-            lines.append(f"route add {far} via {router} dev {name} onlink features ecn")
+            version = flow["ip_version"]
+            block = crowds.get(number, (number, 1))
+            router = gateway(version, behind=behind)
+            lines += [
+                f"route add {prefix} via {router} dev {name} onlink features ecn"
+                for prefix in prefixes(*block, version, behind=not behind)
+            ]
     return lines
 
 
@@ -120,55 +151,16 @@ def _htb(shaper: Shaper) -> str:
     )
 
 
-def delays(flows: list[dict[str, Any]]) -> list[str]:
-    """The round-trip times, on the way that acknowledgements take; per flow by their receiver."""
-    by_delay: dict[int, list[tuple[Hosts, int]]] = defaultdict(list)
-    for flow, ends in zip(flows, _ends(flows), strict=True):
-        by_delay[flow["rtt"]].append(ends)
-    if len(by_delay) > _BANDS**2:
-        raise ScenarioError(
-            f"{len(by_delay)} different round-trip times: this ground has at most {_BANDS**2}"
-        )
-    if not any(by_delay):
-        return []
-    if len(by_delay) == 1:
-        return [f"qdisc add dev {FAR} root {_netem(next(iter(by_delay)))}"]
-    lines = [f"qdisc add dev {FAR} root handle 1: {_prio()}"]
-    for place, (delay, behind) in enumerate(sorted(by_delay.items())):
-        group, band = divmod(place, _BANDS)
-        below = f"{group + 2:x}:"
-        if band == 0:
-            lines.append(f"qdisc add dev {FAR} parent 1:{group + 1:x} handle {below} {_prio()}")
-        lines.append(f"qdisc add dev {FAR} parent {below}{band + 1:x} {_netem(delay)}")
-        for host, version in behind:
-            lines.append(_filter("1:", host, version, f"1:{group + 1:x}"))
-            lines.append(_filter(below, host, version, f"{below}{band + 1:x}"))
-    return lines
-
-
-def _prio() -> str:
-    return f"prio bands {_BANDS} priomap {' '.join('0' * 16)}"
-
-
-def _netem(delay: int) -> str:
-    return f"netem delay {delay / 1000:.3f}us limit {_NETEM_LIMIT}"
-
-
-def _filter(parent: str, host: Hosts, version: int, target: str) -> str:
-    protocol, match = ("ip", "ip dst") if version == 4 else ("ipv6", "ip6 dst")
-    length = 32 if version == 4 else 128
-    return (
-        f"filter add dev {FAR} parent {parent} protocol {protocol} prio {version} "
-        f"u32 match {match} {host.client}/{length} flowid {target}"
-    )
-
-
 def parameters(flows: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
     """Kernel parameters by namespace."""
     ends = {
         "net/ipv4/tcp_rmem": _MEMORY,
         "net/ipv4/tcp_wmem": _MEMORY,
         "net/ipv4/tcp_no_metrics_save": "1",
+        # Transfers do not come again from the same port: nobody waits for their last segments.
+        "net/ipv4/tcp_max_tw_buckets": "64",
+        # Addresses by the block are nobody's in particular.
+        "net/ipv6/ip_nonlocal_bind": "1",
     }
     forwarding = {4: "net/ipv4/ip_forward", 6: "net/ipv6/conf/all/forwarding"}
     router = {forwarding[version]: "1" for version in _versions(flows)}
@@ -192,9 +184,13 @@ def _pair(here: str, there: str, namespace: str, segments: int) -> str:
     )
 
 
-def _burst(flows: list[dict[str, Any]]) -> int:
-    """Segments that leave a sender back to back: a property of the one interface they share."""
-    wanted = {flow.get("segmentation_offload", False) for flow in flows if flow["kind"] == "tcp"}
+def _burst(flows: list[dict[str, Any]], *, behind: bool) -> int:
+    """Segments that leave a sender back to back: a property of the one interface a side shares."""
+    wanted = {
+        flow["segmentation_offload"]
+        for flow in flows
+        if "segmentation_offload" in flow and sends_from_behind(flow) == behind
+    }
     if len(wanted) > 1:
         raise ScenarioError(
             "segmentation_offload: on this ground all flows share one interface and have the same"
@@ -205,8 +201,16 @@ def _burst(flows: list[dict[str, Any]]) -> int:
     return _LONGEST_BURST if offload is True else int(offload)
 
 
-def _ends(flows: list[dict[str, Any]]) -> list[tuple[Hosts, int]]:
-    return [(hosts(i, flow["ip_version"]), flow["ip_version"]) for i, flow in enumerate(flows)]
+def _ends(flows: list[dict[str, Any]], crowds: dict[int, Block]) -> Iterator[tuple[int, Hosts]]:
+    """The hosts of the flows that have addresses of their own."""
+    for number, flow in enumerate(flows):
+        if number not in crowds:
+            yield number, hosts(number, flow)
+
+
+def _blocks(flows: list[dict[str, Any]], crowds: dict[int, Block]) -> list[tuple[int, Block]]:
+    """Version and numbers of the short transfers of each source."""
+    return [(flows[number]["ip_version"], block) for number, block in crowds.items()]
 
 
 def _versions(flows: list[dict[str, Any]]) -> list[int]:

@@ -83,6 +83,19 @@ impl OnOff {
         self.burst.poll(now)
     }
 
+    /// All bursts that begin before `until`: from when until before when each sends.
+    pub(crate) fn bursts(mut self, until: Time) -> Vec<(Time, Time)> {
+        let end = self.stop.map_or(until, |stop| stop.min(until));
+        let mut found = Vec::new();
+        let mut start = self.burst.departure(0);
+        while start < end {
+            found.push((start, self.stop.map_or(self.end, |stop| stop.min(self.end))));
+            start = self.end + self.span(self.spans.off);
+            self.begin(start);
+        }
+        found
+    }
+
     /// Frames sent.
     pub(crate) fn sent(&self) -> u64 {
         self.sent + self.burst.sent()
@@ -128,6 +141,22 @@ mod tests {
         // A quarter of the time on. A burst's first frame leaves at once, so a burst of a drawn
         // length sends half a frame more than its length says, 1 in 20 here.
         assert!((98_000..=112_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn bursts_told_beforehand_are_those_in_which_frames_leave() {
+        let until = Time::from_secs(3);
+        for stop in [None, Some(Time::from_millis(1234))] {
+            let told = source(true, stop).bursts(until);
+            // A frame each millisecond from the beginning of a burst until before its end.
+            let expected: Vec<u64> = told
+                .iter()
+                .flat_map(|(from, to)| (from.0..to.0).step_by(1_000_000))
+                .filter(|at| *at < until.0)
+                .collect();
+            assert!(told.len() > 20, "{}", told.len());
+            assert_eq!(departures(&mut source(true, stop), until), expected);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod changes;
 mod directory;
+mod drawn;
 mod hosts;
 mod layout;
 mod records;
@@ -32,6 +33,8 @@ use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
 use sojourn_targets::{DataPlane, ProgramLog};
 use transfers::Transfers;
+
+pub use drawn::{DrawnFlow, drawn_traffic};
 
 /// The port of the senders.
 pub(crate) const SENDERS: PortId = PortId(1);

@@ -123,6 +123,37 @@ fn a_source_that_is_on_a_quarter_of_the_time_sends_a_quarter() {
 }
 
 #[test]
+fn traffic_that_is_drawn_for_others_is_what_the_simulator_sends() {
+    let thinks = json!({"kind": "requests", "request": 200, "response": 1_000, "think": 100 * MS,
+                        "rtt": 20 * MS, "start": 7 * MS});
+    let flows = [transfers(1_000_000, 14_480), thinks];
+    let config = json!({
+        "duration": 5_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
+        "switch": {"rate": 1_000_000_000}, "flows": flows,
+    });
+    let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
+    let drawn = drawn_traffic(&config);
+    let mut run = Simulation::new(config, None).expect("a valid configuration");
+    run.advance(Time::MAX, usize::MAX);
+    let rows = run.take_exchanges();
+    let of = |source: u32| -> Vec<usize> {
+        (0..rows.flow.len()).filter(|row| rows.source[*row] == source).collect()
+    };
+    let mut started: Vec<u64> = of(0).into_iter().map(|row| rows.started[row]).collect();
+    started.sort_unstable();
+    assert!(started.len() > 20);
+    assert_eq!(started, drawn[0].transfers.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+    let asked = of(1);
+    // The first one waits for the handshake, each other one for the answer before it.
+    assert!((drawn[1].start + 20 * MS..drawn[1].start + 21 * MS).contains(&rows.started[asked[0]]));
+    for pair in asked.windows(2) {
+        let think = rows.started[pair[1]] - rows.finished[pair[0]];
+        assert_eq!(think, drawn[1].thinks[rows.number[pair[0]] as usize]);
+    }
+    assert!(asked.len() > 10 && drawn[1].thinks.iter().sum::<u64>() >= 4_900 * MS);
+}
+
+#[test]
 fn traffic_that_makes_no_sense_is_refused_with_what_may_stand_there() {
     let cases = [
         (json!({"kind": "udp", "rate": 8_000_000, "rtt": 0, "on": 5_000}), "both or neither"),

@@ -10,21 +10,22 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .hosts import Hosts
 from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
-from .receivers import Receivers
-from .senders import Senders
 from .sockets import SocketDump
-from .system import call, enter, enter_namespace, load_modules, mount, power_off
+from .system import call, enter, enter_namespace, exact_timers, load_modules, mount, power_off
 from .watch import Watch
 
 _HOSTS = ("senders", "receivers")
+_FAILED = "the process of the {} failed; the guest's console.log says why"
 _LEAD = 600_000_000
-"""ns between the last preparation and the run's time zero. A qdisc has a life before the traffic:
-PIE's first update comes half a second after it was made."""
+"""ns between the last preparation and time zero, beside what the job asks for. A qdisc has
+a life before the traffic: PIE's first update comes half a second after it was made."""
 
 
 def main() -> None:
@@ -76,18 +77,17 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         enter_namespace(name)
         dumps[name] = SocketDump(job["families"])
     enter(Path("/run/netns/router"))
-    begin, children = _start_hosts(job, folder)
+    hosts = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
-    origin = time.monotonic_ns() + _LEAD
+    origin = time.monotonic_ns() + _LEAD + job["lead"]
     real = origin + time.time_ns() - time.monotonic_ns()
-    for pipe in begin:
-        os.write(pipe, origin.to_bytes(8, "little"))
+    for host in hosts:
+        os.write(host.begin, origin.to_bytes(8, "little"))
     watch.run(origin)
     shown = call(("tc", "-s", "-j", "qdisc", "show", "dev", job["exit"]))
     reverse = call(("tc", "-n", "receivers", "-s", "-j", "qdisc", "show", "dev", job["far"]))
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    for host in hosts:
+        host.end(waits=job["traffic"] != "iperf3")
     return watch.close() | {
         "kernel": os.uname().release,
         "origin": real,
@@ -120,42 +120,61 @@ def _set_parameters(job: dict[str, Any], name: str) -> None:
             path.write_text(value)
 
 
-def _start_hosts(job: dict[str, Any], folder: Path) -> tuple[list[int], list[int]]:
-    """Senders and receivers as processes that wait for time zero; pipes that tell it, and ids."""
-    port = job["port"]
-    end = job["duration"]
-    by_iperf = job["traffic"] == "iperf3"
+@dataclass(frozen=True)
+class _Child:
+    """The process of a namespace's hosts."""
+
+    name: str
+    process: int
+    begin: int
+    """Where it is told time zero."""
+    over: int
+    """Where it says that its notes are written."""
+
+    def end(self, *, waits: bool) -> None:
+        """Ends it, once it is done; `RuntimeError` if it failed before."""
+        if waits and not os.read(self.over, 1):
+            raise RuntimeError(_FAILED.format(self.name))
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+
+
+Act = Callable[[int, Callable[[], object]], None]
+"""What a host does from time zero on, and whom it tells when it is over."""
+
+
+def _start_hosts(job: dict[str, Any], folder: Path) -> list[_Child]:
+    """Receivers and senders as processes that wait for time zero."""
+    return [_start_host(job, name, folder) for name in reversed(_HOSTS)]
+
+
+def _start_host(job: dict[str, Any], name: str, folder: Path) -> _Child:
+    (read, write), (ready, is_ready), (over, is_over) = os.pipe(), os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        _be_host(job, name, folder, read, is_ready, is_over)
+    for theirs in (read, is_ready, is_over):
+        os.close(theirs)
+    if not os.read(ready, 1):
+        raise RuntimeError(_FAILED.format(name))
+    os.close(ready)
+    return _Child(name, child, write, over)
+
+
+def _act(job: dict[str, Any], name: str, folder: Path) -> Act:
+    """What the hosts of that namespace will do; what has to be there before is made."""
+    if job["traffic"] != "iperf3":
+        return Hosts(job, name, folder).run
     log = folder / "iperf3.log"
-
-    def send(origin: int) -> Callable[[], None]:
-        if by_iperf:
-            return IperfClients(job["flows"], origin, origin + end, log, job["near"]).run
-        return Senders(job["flows"], origin, origin + end).run
-
-    def receive(_: int) -> Callable[[], None]:
-        if by_iperf:
-            return IperfServers(job["flows"], log).run
-        return Receivers(port, job["families"]).run
-
-    begin, children = [], []
-    for name, act in (("receivers", receive), ("senders", send)):
-        read, write = os.pipe()
-        ready, is_ready = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _be_host(job, name, read, is_ready, act)
-        os.read(ready, 1)
-        begin.append(write)
-        children.append(child)
-    return begin, children
+    if name == "receivers":
+        servers = IperfServers(job["flows"], log)
+        return lambda _origin, _over: servers.run()
+    clients = IperfClients(job["flows"], job["duration"], log, job["near"])
+    return lambda origin, _over: clients.run(origin)
 
 
 def _be_host(
-    job: dict[str, Any],
-    name: str,
-    begin: int,
-    is_ready: int,
-    act: Callable[[int], Callable[[], None]],
+    job: dict[str, Any], name: str, folder: Path, begin: int, is_ready: int, is_over: int
 ) -> None:
     """A forked process: into its namespace, then what it is there for. Does not return."""
     try:
@@ -163,10 +182,11 @@ def _be_host(
         _set_parameters(job, name)
         for interface in job["interfaces"][name]:
             offloads_off(interface)
-        waiting = act(0) if name == "receivers" else None
+        exact_timers()
+        act = _act(job, name, folder)
         os.write(is_ready, b"!")
         origin = int.from_bytes(os.read(begin, 8), "little")
-        (waiting or act(origin))()
+        act(origin, lambda: os.write(is_over, b"!"))
         signal.pause()
     except BaseException:
         traceback.print_exc()

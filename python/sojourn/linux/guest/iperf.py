@@ -34,28 +34,28 @@ class IperfServers:
 class IperfClients:
     """The sending side. At the end their interface goes down, so that nothing follows."""
 
-    def __init__(self, flows: list[Flow], origin: int, end: int, log: Path, interface: str) -> None:
-        self._flows, self._origin, self._end = flows, origin, end
+    def __init__(self, flows: list[Flow], duration: int, log: Path, interface: str) -> None:
+        self._flows, self._duration = flows, duration
         self._log, self._interface = log, interface
 
-    def run(self) -> None:
+    def run(self, origin: int) -> None:
         """Starts and stops each client in its time."""
         clients: dict[int, subprocess.Popen[bytes]] = {}
-        due = [(self._origin + flow["start"], i, True) for i, flow in enumerate(self._flows)]
+        due = [(origin + flow["start"], i, True) for i, flow in enumerate(self._flows)]
         due += [
-            (self._origin + flow["stop"], i, False)
+            (origin + flow["stop"], i, False)
             for i, flow in enumerate(self._flows)
             if flow["stop"] is not None
         ]
         for instant, number, begins in sorted(due):
-            if instant >= self._end:
+            if instant >= origin + self._duration:
                 break
             sleep_until(instant)
             if begins:
                 clients[number] = _start(client_arguments(self._flows[number]), self._log)
             else:
                 clients[number].terminate()
-        sleep_until(self._end)
+        sleep_until(origin + self._duration)
         subprocess.run(["ip", "link", "set", self._interface, "down"], check=True)
         for client in clients.values():
             client.kill()

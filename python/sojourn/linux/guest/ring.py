@@ -20,41 +20,52 @@ _RETIRE_MS = 60
 _SNAP = 96
 """Bytes of each frame that are kept: Ethernet, IP, TCP with the timestamp option."""
 
-_LOAD_PACKET_TYPE = (0x28, 0xFFFFF000 + 4)
+_LOAD_WORD, _LOAD_HALF, _LOAD_BYTE = 0x20, 0x28, 0x30
 _JUMP_IF_EQUAL, _RETURN = 0x15, 0x06
-_OUTGOING = 4
+_PACKET_TYPE = 0xFFFFF000 + 4
+_OUTGOING, _IPV4, _IPV6, _UDP = 4, 0x0800, 0x86DD, 17
 _STATUS_OF_USER = 1
 
 
 class Ring:
     """What passes one interface in one direction, written to a file."""
 
-    def __init__(self, interface: str, path: Path, *, outgoing: bool) -> None:
+    def __init__(
+        self, interface: str, path: Path, *, outgoing: bool, only_udp: bool = False
+    ) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self._socket.setsockopt(_SOL_PACKET, _VERSION, _V3)
         request = (_BLOCK, _BLOCKS, _FRAME, _BLOCK * _BLOCKS // _FRAME, _RETIRE_MS, 0, 0)
         self._socket.setsockopt(_SOL_PACKET, _RX_RING, struct.pack("7I", *request))
         self._ring = mmap.mmap(self._socket.fileno(), _BLOCK * _BLOCKS)
-        self._filter(outgoing)
+        self._filter(outgoing, only_udp)
         self._socket.bind((interface, _ALL_PROTOCOLS))
         self._file = path.open("wb", buffering=0)
         self._next = 0
         self.lost = 0
 
-    def _filter(self, outgoing: bool) -> None:
+    def _filter(self, outgoing: bool, only_udp: bool) -> None:
         """A classic BPF program: packets of that direction, cut to what is kept."""
-        keep, pass_over = (0, 1) if outgoing else (1, 0)
-        program = b"".join(
-            struct.pack("HBBI", *instruction)
-            for instruction in (
-                (_LOAD_PACKET_TYPE[0], 0, 0, _LOAD_PACKET_TYPE[1]),
-                (_JUMP_IF_EQUAL, keep, pass_over, _OUTGOING),
-                (_RETURN, 0, 0, _SNAP),
-                (_RETURN, 0, 0, 0),
-            )
-        )
-        text = ctypes.create_string_buffer(program)
-        head = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(text))
+        length = 9 if only_udp else 2
+        # Each instruction: code, where to go on if true and if false, and a number.
+        keep, drop = length, length + 1
+        program = [(_LOAD_WORD, 0, 0, _PACKET_TYPE)]
+        wanted = (0, drop - 2) if outgoing else (drop - 2, 0)
+        program.append((_JUMP_IF_EQUAL, *wanted, _OUTGOING))
+        if only_udp:
+            program += [
+                (_LOAD_HALF, 0, 0, 12),
+                (_JUMP_IF_EQUAL, 0, 2, _IPV4),
+                (_LOAD_BYTE, 0, 0, 23),
+                (_JUMP_IF_EQUAL, keep - 6, drop - 6, _UDP),
+                (_JUMP_IF_EQUAL, 0, drop - 7, _IPV6),
+                (_LOAD_BYTE, 0, 0, 20),
+                (_JUMP_IF_EQUAL, keep - 9, drop - 9, _UDP),
+            ]
+        program += [(_RETURN, 0, 0, _SNAP), (_RETURN, 0, 0, 0)]
+        code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+        text = ctypes.create_string_buffer(code)
+        head = struct.pack("HxxxxxxP", len(program), ctypes.addressof(text))
         self._socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, head)
 
     def drain(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .ring import Ring
 from .sockets import SocketDump
-from .system import call, sleep_until
+from .system import Batch, sleep_until
 
 _PROGRESS = 200_000_000
 _QUIET = 150_000_000
@@ -22,30 +22,51 @@ class Watch:
 
     def __init__(self, job: dict[str, Any], folder: Path, dumps: dict[str, SocketDump]) -> None:
         self._job = job
-        self._entered = Ring(job["entrance"], folder / "entered.ring", outgoing=False)
-        self._left = Ring(job["exit"], folder / "left.ring", outgoing=True)
+        near, far = job["entrance"], job["exit"]
+        self._rings = [
+            Ring(near, folder / "entered.ring", outgoing=False),
+            Ring(far, folder / "left.ring", outgoing=True),
+        ]
+        if job["datagrams_back"]:
+            back = Ring(near, folder / "back.ring", outgoing=True, only_udp=True)
+            self._rings.append(back)
         self._samples = (folder / "sockets.bin").open("wb", buffering=1 << 20)
         self._dumps = dumps
         self._late: list[int] = []
+        self._changes = list(job["changes"])
+        self._changed_late: list[int] = []
+        self._tc = {
+            name: Batch(["tc", *(["-n", name] if name != "router" else []), "-batch", "-"])
+            for name in {change["where"] for change in self._changes}
+        }
 
     def run(self, origin: int) -> None:
         """Measures from `origin` (monotonic ns) until the bottleneck's queue is empty."""
         duration, step = self._job["duration"], self._job["sample"]
-        changes = list(self._job["changes"])
         shown = 0
         for time_in_run in range(step, duration + 1, step):
+            self._change_until(time_in_run, origin)
             sleep_until(origin + time_in_run)
             now = time.monotonic_ns() - origin
             self._late.append(now - time_in_run)
-            while changes and changes[0]["at"] <= now:
-                call(("tc", "-batch", "-"), "\n".join(changes.pop(0)["tc"]) + "\n")
             self._sample(now)
-            self._entered.drain()
-            self._left.drain()
+            self._take()
             if now >= shown:
                 print(f"@{now}", flush=True)
                 shown = now + _PROGRESS
         self._drain(origin + duration)
+
+    def _change_until(self, time_in_run: int, origin: int) -> None:
+        """Makes the changes that are due before then, each at its time."""
+        while self._changes and self._changes[0]["at"] < time_in_run:
+            change = self._changes.pop(0)
+            sleep_until(origin + change["at"])
+            self._tc[change["where"]].do(change["tc"])
+            self._changed_late.append(time.monotonic_ns() - origin - change["at"])
+
+    def _take(self) -> int:
+        """Takes in what was captured; how many blocks that was."""
+        return sum([ring.drain() for ring in self._rings])
 
     def _sample(self, now: int) -> None:
         for side, dump in enumerate(self._dumps.values()):
@@ -57,12 +78,18 @@ class Watch:
         last = time.monotonic_ns()
         while (now := time.monotonic_ns()) < end + self._job["drain"] and now < last + _QUIET:
             sleep_until(now + 20_000_000)
-            if self._entered.drain() + self._left.drain():
+            if self._take():
                 last = time.monotonic_ns()
 
     def close(self) -> dict[str, Any]:
         """Ends the captures; what they lost and how late each sample was, in ns."""
-        self._entered.close()
-        self._left.close()
+        for batch in self._tc.values():
+            batch.close()
+        for ring in self._rings:
+            ring.close()
         self._samples.close()
-        return {"lost": self._entered.lost + self._left.lost, "late": self._late}
+        return {
+            "lost": sum(ring.lost for ring in self._rings),
+            "late": self._late,
+            "changed_late": self._changed_late,
+        }

@@ -1,0 +1,72 @@
+//! What is random about a run's traffic, for whoever sends it in the simulator's place.
+//!
+//! Stands on the applications and on the same streams of random numbers as the simulated hosts, so
+//! that a scenario and a seed mean the same traffic wherever it runs. Must not know who that is.
+
+use super::hosts;
+use crate::app::{Draws, OnOff, Purpose, Spans, arrivals};
+use crate::config::{FlowConfig, RequestsFlow, RunConfig, TransfersFlow, UdpFlow, sizes_of};
+use serde::Serialize;
+use sojourn_packet::{Bytes, Time};
+
+/// What is drawn for one configured flow. Times in ns from the run's beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DrawnFlow {
+    /// When it starts: as configured, and up to 10 ms later.
+    pub start: u64,
+    /// UDP with exponential spans: from when until before when each burst sends.
+    pub bursts: Vec<(u64, u64)>,
+    /// Requests: how long the client waits after each of its answers.
+    pub thinks: Vec<u64>,
+    /// Transfers: when each connects, and how many bytes it has.
+    pub transfers: Vec<(u64, u64)>,
+}
+
+/// What the simulator draws for the flows of a run, in their order.
+pub fn drawn_traffic(config: &RunConfig) -> Vec<DrawnFlow> {
+    (0..).zip(&config.flows).map(|(flow, settings)| drawn(config, flow, settings)).collect()
+}
+
+fn drawn(config: &RunConfig, flow: u32, settings: &FlowConfig) -> DrawnFlow {
+    let common = settings.common();
+    let start = Time(common.start) + hosts::start_jitter(config.seed, flow);
+    let draws = Draws::new(config.seed, flow, Purpose::Traffic);
+    let mut found = DrawnFlow { start: start.0, ..DrawnFlow::default() };
+    match settings {
+        FlowConfig::Udp(udp) if udp.exponential => {
+            found.bursts = bursts(udp, start, config.duration, draws);
+        }
+        FlowConfig::Requests(requests) => found.thinks = thinks(requests, config.duration, draws),
+        FlowConfig::Transfers(transfers) => found.transfers = sizes(transfers, config, draws),
+        _ => {}
+    }
+    found
+}
+
+fn bursts(udp: &UdpFlow, start: Time, duration: u64, draws: Draws) -> Vec<(u64, u64)> {
+    let (Some(on), Some(off)) = (udp.on, udp.off) else { return Vec::new() };
+    let spans = Spans { on: Time(on), off: Time(off), exponential: true };
+    let frame = Bytes(u64::from(udp.packet_size));
+    let source = OnOff::new((start, udp.stop.map(Time)), udp.rate, frame, spans, draws);
+    source.bursts(Time(duration)).into_iter().map(|(from, to)| (from.0, to.0)).collect()
+}
+
+/// As many as fill the run even if each answer is there at once.
+fn thinks(requests: &RequestsFlow, duration: u64, mut draws: Draws) -> Vec<u64> {
+    let Some(mean) = requests.think else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut passed = requests.start;
+    while passed < duration {
+        let span = draws.exponential(Time(mean)).0;
+        found.push(span);
+        passed = passed.saturating_add(span.max(1));
+    }
+    found
+}
+
+fn sizes(transfers: &TransfersFlow, config: &RunConfig, draws: Draws) -> Vec<(u64, u64)> {
+    let end = transfers.stop.unwrap_or(config.duration).min(config.duration);
+    let span = (Time(transfers.start), Time(end));
+    let found = arrivals(draws, &sizes_of(transfers), transfers.load, span);
+    found.into_iter().map(|arrival| (arrival.at.0, arrival.size)).collect()
+}

@@ -1,0 +1,109 @@
+"""The round-trip times inside the guest: netem on the way from behind the bottleneck to the front.
+
+One netem for each different round-trip time, found by the address of the host in front. Stands on
+the address scheme and on the paths; runs nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from sojourn.errors import ScenarioError
+from sojourn.linux.addresses import prefixes
+from sojourn.linux.path import Path, path_of
+
+FAR = "r0"
+"""The interface of the hosts behind the bottleneck."""
+MOST_DELAYS = 256
+_BANDS = 16
+_LIMIT = 1_000_000
+"""Packets; what is in flight is never dropped for want of room."""
+_FIXED: dict[str, Any] = {"delay": 0, "schedule": []}
+"""A link without a delay of its own."""
+
+Block = tuple[int, int]
+"""Number of the first flow, and how many follow each other."""
+
+
+def delays(
+    flows: list[dict[str, Any]],
+    crowds: dict[int, Block] | None = None,
+    switch: dict[str, Any] = _FIXED,
+) -> list[str]:
+    """The netems at the run's beginning; `crowds` has those flows' transfers that have some."""
+    by_path = _by_path(flows, crowds or {}, switch)
+    if not any(delay for path in by_path for _, delay in path.delays()):
+        return []
+    if len(by_path) == 1:
+        return [f"qdisc add dev {FAR} root {_netem(next(iter(by_path)))}"]
+    lines = [f"qdisc add dev {FAR} root handle 1: {_prio()}"]
+    for (parent, path), blocks in zip(_places(by_path), by_path.values(), strict=True):
+        group, _, band = parent.partition(":")
+        above = f"1:{int(group, 16) - 1:x}"
+        if band == "1":
+            lines.append(f"qdisc add dev {FAR} parent {above} handle {group}: {_prio()}")
+        lines.append(f"qdisc add dev {FAR} parent {parent} {_netem(path)}")
+        for version, (first, count) in blocks:
+            for prefix in prefixes(first, count, version, behind=False):
+                lines.append(_filter("1:", prefix, version, above))
+                lines.append(_filter(f"{group}:", prefix, version, parent))
+    return lines
+
+
+def delay_changes(
+    flows: list[dict[str, Any]], crowds: dict[int, Block], switch: dict[str, Any]
+) -> list[tuple[int, str]]:
+    """When a netem has another delay, and how `tc` is told."""
+    by_path = _by_path(flows, crowds, switch)
+    places = _places(by_path) if len(by_path) > 1 else [("", path) for path in by_path]
+    return [
+        (
+            at,
+            f"qdisc change dev {FAR} {f'parent {parent}' if parent else 'root'} {_at(path, delay)}",
+        )
+        for parent, path in places
+        for at, delay in path.delays()[1:]
+    ]
+
+
+def _by_path(
+    flows: list[dict[str, Any]], crowds: dict[int, Block], switch: dict[str, Any]
+) -> dict[Path, list[tuple[int, Block]]]:
+    """Version and numbers of the flows that share a path, in the order of the round-trip times."""
+    found: dict[Path, list[tuple[int, Block]]] = defaultdict(list)
+    for number, flow in enumerate(flows):
+        found[path_of(flow, switch)].append((flow["ip_version"], crowds.get(number, (number, 1))))
+    if len(found) > MOST_DELAYS:
+        raise ScenarioError(
+            f"{len(found)} different round-trip times: this ground has at most {MOST_DELAYS}"
+        )
+    return {path: found[path] for path in sorted(found, key=lambda path: path.rtt)}
+
+
+def _places(by_path: dict[Path, list[tuple[int, Block]]]) -> Iterator[tuple[str, Path]]:
+    """The class that each path's netem is under."""
+    for place, path in enumerate(by_path):
+        group, band = divmod(place, _BANDS)
+        yield f"{group + 2:x}:{band + 1:x}", path
+
+
+def _prio() -> str:
+    return f"prio bands {_BANDS} priomap {' '.join('0' * 16)}"
+
+
+def _netem(path: Path) -> str:
+    return _at(path, path.delays()[0][1])
+
+
+def _at(path: Path, delay: int) -> str:
+    """With a rate, netem lets nobody overtake when the delay becomes shorter; without, it does."""
+    keeps_order = " rate 100gbit" if len(path.steps) > 1 else ""
+    return f"netem delay {delay / 1000:.3f}us limit {_LIMIT}{keeps_order}"
+
+
+def _filter(parent: str, prefix: str, version: int, target: str) -> str:
+    protocol, match = ("ip", "ip dst") if version == 4 else ("ipv6", "ip6 dst")
+    return (
+        f"filter add dev {FAR} parent {parent} protocol {protocol} prio {version} "
+        f"u32 match {match} {prefix} flowid {target}"
+    )

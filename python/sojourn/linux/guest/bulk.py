@@ -1,0 +1,92 @@
+"""Long TCP flows: as fast as it goes, or capped as by `iperf3 -b`.
+
+Stands on the loop and on TCP sockets. Knows neither addresses' meaning nor the bottleneck.
+"""
+
+import select
+import socket
+from typing import Any
+
+from . import tcp
+from .loop import Loop
+
+_BLOCK = len(tcp.ZEROS)
+_TICK = 1_000_000
+"""ns; iperf3 looks at its average rate this often."""
+
+
+class BulkSender:
+    """The end that sends."""
+
+    def __init__(self, loop: Loop, flow: dict[str, Any]) -> None:
+        self._loop, self._flow = loop, flow
+        self._socket = tcp.opening(flow, tuple(flow["client"]))
+        self._opened: int | None = None
+        self._allowed = self._written = 0
+        self._stopped = False
+        self._cap: int | None = flow["rate_cap"]
+        loop.at(flow["start"], self._start)
+        if flow["stop"] is not None:
+            loop.at(flow["stop"], self._stop)
+        loop.at_end(self._end)
+
+    def _start(self) -> None:
+        """Connects; the rest follows when the socket can be written to."""
+        self._socket.connect_ex(tuple(self._flow["server"]))
+        self._loop.watch(self._socket, select.EPOLLOUT | select.EPOLLET, self._write)
+
+    def _write(self, _: int = 0) -> None:
+        """Writes what the socket takes, and no more than the cap allows."""
+        if self._stopped:
+            return
+        if self._opened is None:
+            self._opened = self._loop.now
+            self._allow()
+        room = _BLOCK
+        while True:
+            if self._cap is not None:
+                room = min(self._allowed - self._written, _BLOCK)
+            if room <= 0:
+                return
+            try:
+                self._written += self._socket.send(tcp.ZEROS[:room])
+            except OSError:
+                return
+
+    def _allow(self) -> None:
+        """Allows another block at the first tick at which the average rate is below the cap."""
+        if self._cap is None or self._opened is None or self._stopped:
+            return
+        self._allowed += _BLOCK
+        ticks = self._allowed * 8 * 10**9 // (self._cap * _TICK) + 1
+        self._loop.at(self._opened + ticks * _TICK, self._allow_and_write)
+
+    def _allow_and_write(self) -> None:
+        self._allow()
+        self._write()
+
+    def _stop(self) -> None:
+        """Has nothing more to send; what is in the socket still goes."""
+        self._stopped = True
+        try:
+            self._socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+
+    def _end(self) -> None:
+        self._loop.forget(self._socket)
+        tcp.abort(self._socket)
+
+
+class BulkReceiver:
+    """The end that accepted a connection and discards what comes."""
+
+    def __init__(self, loop: Loop, one: socket.socket) -> None:
+        self._loop, self._socket = loop, one
+        tcp.wake_at(one, tcp.AT_ONCE)
+        loop.watch(one, select.EPOLLIN, self._read)
+
+    def _read(self, _: int) -> None:
+        if tcp.read(self._socket) is None:
+            self._loop.forget(self._socket)
+            self._socket.close()

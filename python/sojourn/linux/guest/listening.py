@@ -1,0 +1,90 @@
+"""What listens in a namespace: connections are accepted and given to the end that they are for.
+
+Stands on the kernel's sockets. Who opens a connection says by its address what it is.
+"""
+
+import contextlib
+import resource
+import select
+import socket
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .bulk import BulkReceiver
+from .exchanges import Answerer
+from .log import Log
+from .loop import Loop
+from .transfers import TransferReceiver
+
+_PORT_ANY = {int(socket.AF_INET): "0.0.0.0", int(socket.AF_INET6): "::"}
+_QUEUE = 4096
+_FILES = 1 << 18
+
+Flow = dict[str, Any]
+Accept = Callable[[socket.socket], object]
+
+
+class Listening:
+    """Listens on a port for TCP and takes in UDP, by the versions of IP that are used."""
+
+    def __init__(self, loop: Loop, job: dict[str, Any], flows: list[Flow], log: Log) -> None:
+        _allow_files()
+        self._loop, self._log = loop, log
+        self._flows = {flow["client"][0]: flow for flow in flows if "client" in flow}
+        self._sources = [flow for flow in flows if flow["kind"] == "transfers"]
+        self._udp = []
+        for family in job["families"]:
+            address = _PORT_ANY[family]
+            listening = _bound(family, socket.SOCK_STREAM, (address, job["port"]))
+            listening.listen(_QUEUE)
+            listening.setblocking(False)
+            loop.watch(listening, select.EPOLLIN, partial(self._accept, listening))
+            # Never read: the capture counts datagrams, and a full buffer drops them quietly.
+            self._udp.append(_bound(family, socket.SOCK_DGRAM, (address, job["port"])))
+
+    def _accept(self, listening: socket.socket, _: int) -> None:
+        while True:
+            try:
+                one, (peer, *_rest) = listening.accept()
+            except OSError:
+                return
+            one.setblocking(False)
+            self._begin(one, peer)
+
+    def _begin(self, one: socket.socket, peer: str) -> None:
+        flow = self._flows.get(peer)
+        if flow is None:
+            source, place = self._transfer(peer)
+            TransferReceiver(self._loop, one, self._log, source, place)
+        elif flow["kind"] == "requests":
+            Answerer(self._loop, one, flow)
+        else:
+            BulkReceiver(self._loop, one)
+
+    def _transfer(self, peer: str) -> tuple[Flow, int]:
+        """The source of the transfer that this address opens, and its place there."""
+        family = socket.AF_INET6 if ":" in peer else socket.AF_INET
+        address = int.from_bytes(socket.inet_pton(family, peer), "big")
+        for flow in self._sources:
+            place = address - flow["client_base"] - flow["number"]
+            if flow["family"] == family and 0 <= place < len(flow["transfers"]):
+                return flow, place
+        raise RuntimeError(f"a connection from {peer}, which no flow has")
+
+
+def _allow_files() -> None:
+    """As many sockets at once as can be had: the kernel's default is a thousand."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES, max(_FILES, most)))
+        return
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _bound(family: int, kind: int, end: tuple[str, int]) -> socket.socket:
+    one = socket.socket(family, kind)
+    if family == socket.AF_INET6:
+        one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    one.bind(end)
+    return one

@@ -1,0 +1,66 @@
+"""TCP sockets as the hosts use them: opened at an end, read without a copy, aborted.
+
+Stands on the kernel's sockets. Knows no application.
+"""
+
+import socket
+import struct
+from typing import Any
+
+_CONGESTION = 13
+_ABORT = struct.pack("ii", 1, 0)
+_ROOM = bytearray(1 << 20)
+ZEROS = memoryview(bytes(128 * 1024))
+"""What all data is; as much as iperf3 writes at once."""
+AT_ONCE = 16 * 1024
+"""Bytes that wait before a receiver is woken: a system call in the guest costs what several packets
+do. Acknowledgements do not wait for it (tcp_input.c, `__tcp_ack_snd_check`)."""
+
+End = tuple[str, int]
+
+
+def opening(flow: dict[str, Any], local: End) -> socket.socket:
+    """A socket that is bound and may connect."""
+    one = socket.socket(flow["family"], socket.SOCK_STREAM)
+    one.setblocking(False)
+    one.setsockopt(socket.IPPROTO_TCP, _CONGESTION, flow["congestion_control"].encode())
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.bind(local)
+    return one
+
+
+def accepted(flow: dict[str, Any], one: socket.socket) -> None:
+    """What the end that accepted has to be told: it may be the one that sends."""
+    one.setsockopt(socket.IPPROTO_TCP, _CONGESTION, flow["congestion_control"].encode())
+
+
+def write(one: socket.socket, size: int) -> int:
+    """Writes up to `size` bytes; how many the socket took."""
+    written = 0
+    while written < size:
+        try:
+            written += one.send(ZEROS[: size - written])
+        except OSError:
+            break
+    return written
+
+
+def read(one: socket.socket) -> int | None:
+    """Discards what has come, in the kernel; how much it was, or `None` at the end."""
+    try:
+        return one.recv_into(_ROOM, len(_ROOM), socket.MSG_TRUNC) or None
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return None
+
+
+def wake_at(one: socket.socket, missing: int) -> None:
+    """Has the socket's owner woken when so many bytes are there, or enough to be worth it."""
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, max(min(missing, AT_ONCE), 1))
+
+
+def abort(one: socket.socket) -> None:
+    """Sends nothing more, not even what is in the socket."""
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+    one.close()

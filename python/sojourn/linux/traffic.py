@@ -1,0 +1,172 @@
+"""What the hosts of a run send and when, as the guest is told it.
+
+Stands on what the engine draws for the run, so that a scenario and a seed mean the same traffic as
+in the simulator, on the address scheme and on the paths. Runs nothing.
+"""
+
+import json
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn import _core
+from sojourn.linux.addresses import BEHIND, FIRST_PORT, PORTS, SERVER_PORT, base, hosts, opener
+from sojourn.linux.path import Longs, Path, path_of
+
+CONGESTION_CONTROLS = {"cubic": "cubic", "newreno": "reno", "bbr": "bbr"}
+"""The scenario's name -> the kernel's."""
+HEADERS = {4: 42, 6: 62}
+"""Ethernet, IP and UDP, in bytes."""
+_RTP = 12
+_SAMPLES = 8_000
+"""Of G.711 in a second; each is a byte."""
+
+Flow = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What is drawn for a run."""
+
+    drawn: list[dict[str, Any]]
+    """A flow each: its start, and bursts, thinks or transfers."""
+    crowds: dict[int, tuple[int, int]]
+    """For each source of transfers the number by which its first one is addressed, and how many."""
+    numbers: Longs
+    """The flow's number in rows for each number by which hosts are addressed: transfers are
+    addressed source by source and numbered in the order of their beginning."""
+    sources: Longs
+    """The configured flow that each belongs to, by the same number."""
+
+
+def draw(config: dict[str, Any]) -> Traffic:
+    """What the engine would draw for that configuration."""
+    # Which AQM it is has no part in it, and the engine need not have it.
+    plain = config | {"aqm": {"kind": "native", "name": "fifo"}}
+    drawn = json.loads(_core.drawn_traffic(json.dumps(plain)))
+    first = len(drawn)
+    crowds: dict[int, tuple[int, int]] = {}
+    begins: list[int] = []
+    sources = list(range(first))
+    for flow, told in enumerate(drawn):
+        if config["flows"][flow]["kind"] == "transfers":
+            crowds[flow] = (first + len(begins), len(told["transfers"]))
+            begins += [at for at, _ in told["transfers"]]
+            sources += [flow] * len(told["transfers"])
+    numbers = np.arange(first + len(begins), dtype=np.int64)
+    order = np.argsort(np.array(begins, np.int64), kind="stable")
+    numbers[first + order] = first + np.arange(len(begins))
+    return Traffic(drawn, crowds, numbers, np.array(sources, np.int64))
+
+
+def first_of(drawn: dict[str, Any]) -> int:
+    """When a flow begins: a source of transfers with its first one."""
+    return int(drawn["transfers"][0][0] if drawn["transfers"] else drawn["start"])
+
+
+def lead(traffic: Traffic, config: dict[str, Any]) -> int:
+    """How long before the run's time zero the first host behind the bottleneck has something to do,
+    by its early clock; ns."""
+    early = [
+        -path_of(flow, config["switch"]).in_guest(drawn["start"], behind=True)
+        for flow, drawn in zip(config["flows"], traffic.drawn, strict=True)
+        if opener(flow) == BEHIND
+    ]
+    return max([0, *early])
+
+
+def guest_flows(traffic: Traffic, config: dict[str, Any]) -> list[Flow]:
+    """The flows as the guest takes them, all times by the clocks of who acts."""
+    return [
+        _guest_flow(number, flow, traffic, config) for number, flow in enumerate(config["flows"])
+    ]
+
+
+def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any]) -> Flow:
+    side = opener(flow)
+    path, behind = path_of(flow, config["switch"]), side == BEHIND
+    drawn = traffic.drawn[number]
+    stop = flow["stop"]
+    told = {
+        "kind": flow["kind"],
+        "number": number,
+        "family": int(family(flow["ip_version"])),
+        "opener": side,
+        "start": path.in_guest(drawn["start"], behind=behind),
+        "stop": None if stop is None else path.in_guest(stop, behind=behind),
+    }
+    if flow["kind"] != "transfers":
+        ends = hosts(number, flow)
+        told |= {"client": list(ends.client), "server": list(ends.server)}
+    match flow["kind"]:
+        case "udp":
+            return told | _datagrams(flow, drawn, path, behind=behind)
+        case "voip":
+            return told | _voice(number, flow)
+    told["congestion_control"] = CONGESTION_CONTROLS[flow["congestion_control"]]
+    match flow["kind"]:
+        case "requests":
+            return told | _questions(flow, drawn, path, config["duration"], behind=behind)
+        case "transfers":
+            return told | _transfers(number, flow, traffic, path)
+    return told | {"rate_cap": flow["rate_cap"]}
+
+
+def _datagrams(flow: Flow, drawn: dict[str, Any], path: Path, *, behind: bool) -> Flow:
+    return {
+        "rate": flow["rate"],
+        "packet_size": flow["packet_size"],
+        "payload": flow["packet_size"] - HEADERS[flow["ip_version"]],
+        "on": flow.get("on"),
+        "off": flow.get("off"),
+        "bursts": [[path.in_guest(at, behind=behind) for at in burst] for burst in drawn["bursts"]],
+    }
+
+
+def _voice(number: int, flow: Flow) -> Flow:
+    return {
+        "payload": flow["payload"] + _RTP,
+        "interval": flow["interval"],
+        "samples": flow["interval"] * _SAMPLES // 10**9,
+        "source": number,
+    }
+
+
+def _questions(
+    flow: Flow, drawn: dict[str, Any], path: Path, duration: int, *, behind: bool
+) -> Flow:
+    every = flow.get("every")
+    instants = None
+    if every is not None:
+        # At the same instants for all that start together, and after the handshake.
+        rounds = range(flow["start"] + every, duration, every)
+        instants = [path.in_guest(at, behind=behind) for at in rounds]
+    return {
+        "request": flow["request"],
+        "response": flow["response"],
+        "thinks": drawn["thinks"],
+        "instants": instants,
+    }
+
+
+def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path) -> Flow:
+    behind, version = opener(flow) == BEHIND, flow["ip_version"]
+    return {
+        "flow": number,
+        "number": traffic.crowds[number][0],
+        "client_base": base(version, behind=behind),
+        "server_base": base(version, behind=not behind),
+        "ports": [FIRST_PORT, PORTS],
+        "port": SERVER_PORT,
+        "transfers": [
+            [path.in_guest(at, behind=behind), size]
+            for at, size in traffic.drawn[number]["transfers"]
+        ],
+    }
+
+
+def family(version: int) -> socket.AddressFamily:
+    """Of that version of IP."""
+    return socket.AF_INET6 if version == 6 else socket.AF_INET

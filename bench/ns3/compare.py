@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,16 +124,18 @@ def install() -> Path:
     return Path(run([str(python), "-c", find]).strip())
 
 
-def build(ns3: Path) -> Path:
-    """Compiles the scenario unless it is there and newer than its source."""
-    source, program = HERE / "dumbbell.cc", WORK / "dumbbell"
+def build(
+    ns3: Path, source: Path = HERE / "dumbbell.cc", libraries: Sequence[str] = LIBRARIES
+) -> Path:
+    """Compiles a program against ns-3 unless it is there and newer than its source."""
+    program = WORK / source.stem
     if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
         return program
     print(f"compiling {source.name}", file=sys.stderr)
-    libraries = ns3 / "lib64"
-    links = [f"-lns3.44-{name}" for name in LIBRARIES]
+    folder = ns3 / "lib64"
+    links = [f"-lns3.44-{name}" for name in libraries]
     flags = ["-std=c++20", "-O3", f"-I{ns3 / 'include'}"]
-    search = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    search = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
     try:
         run(["g++", *flags, str(source), "-o", str(program), *search, *links])
     except FileNotFoundError:

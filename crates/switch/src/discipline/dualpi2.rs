@@ -5,7 +5,7 @@
 //! Classic queue, whose base probability also marks in the L4S queue, times `k`; there also a ramp
 //! on the queue's own delay, or a step if `range` is 0 (appendices A.1 and A.2, with the handling of
 //! overload: once the coupled probability saturates, L4S packets are dropped as Classic ones are and
-//! ECN is ignored). The scheduler is the time-shifted FIFO of section 4.1.1: the L4S queue's head is
+//! ECN is ignored). The scheduler is the time-shifted FIFO of section 4.2.2: the L4S queue's head is
 //! served as if it had come `tshift` earlier. Signals are spread by counting up (`recur`), not
 //! thrown, so nothing here is random. It must not know the rate at which it drains.
 

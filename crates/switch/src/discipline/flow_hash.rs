@@ -1,4 +1,4 @@
-//! Which flow a frame belongs to, as a hash (RFC 8290 section 4.1.1).
+//! Which flow a frame belongs to, as a hash (RFC 8290 section 4.1).
 //!
 //! The key is protocol, addresses and ports, mixed with a seed so that flows that fall together in
 //! one run do not in another. It is no defence against somebody who knows the seed.

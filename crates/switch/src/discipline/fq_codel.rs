@@ -1,11 +1,14 @@
 //! FQ-CoDel, RFC 8290: a queue for each flow, served in turns by DRR++, each managed by CoDel.
 //!
-//! Flows are told apart by a hash (section 4.1.1); a flow that has just begun to send is served
-//! before those that keep a backlog (sections 4.1.2 and 4.2); a full queue drops from the head of
-//! the flow with the most bytes (section 4.1.3). CoDel is that of [`codel`](super::codel), one state
-//! for each flow, with one difference that the kernel has too: "no drops at or below a full frame"
-//! looks at the bytes of all flows, because only an empty port makes the link idle. With `linux`, each
-//! flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux).
+//! Flows are told apart by a hash (section 4.1); a flow that has just begun to send is served before
+//! those that keep a backlog (section 4.2); a full queue drops from the head of the flow with the most
+//! bytes (section 4.1). CoDel is that of [`codel`](super::codel), one queue and one state for each flow.
+//!
+//! With `linux` it does as Linux 6.1 (`net/sched/sch_fq_codel.c`):
+//! - each flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux);
+//! - "no drops at or below a full frame" looks at the bytes of all flows;
+//! - a full queue drops half of the fattest flow's bytes, not of its packets, and tells its CoDel, whose
+//!   `count` grows by as many.
 
 use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::codel_linux;
@@ -36,7 +39,12 @@ pub const REGISTRATION: Registered = Registered {
         Parameter::new("drop_batch", "packets", DROP_BATCH, "most packets dropped at once if full"),
         Parameter::new("ecn", "0/1", 1, "mark packets of ECN-capable transports, do not drop them"),
         Parameter::off("ce_threshold", "ns", "mark all packets that waited longer than this"),
-        Parameter::new("linux", "0/1", 0, "each flow's CoDel is Linux's, as codel_linux"),
+        Parameter::new(
+            "linux",
+            "0/1",
+            0,
+            "as Linux has it: codel_linux for each flow, half the bytes dropped if full",
+        ),
         SEED,
     ],
     build,
@@ -77,13 +85,13 @@ pub struct Params {
     pub quantum: i64,
     /// Queues that flows are hashed into (5.2.5). Default 1024.
     pub flows: usize,
-    /// Most packets dropped at once from the fattest flow (4.1.3). Default 64.
+    /// Most packets dropped at once from the fattest flow (4.1). Default 64.
     pub drop_batch: usize,
     /// Mark instead of dropping (5.2.6). Default: on.
     pub ecn: bool,
     /// Packets that waited longer are marked (5.2.7). Default: off.
     pub ce_threshold: Option<Time>,
-    /// Each flow's CoDel is the kernel's. Default: off, RFC 8289's.
+    /// As Linux has it. Default: off, as RFC 8290 has it, with RFC 8289's CoDel.
     pub linux: bool,
 }
 
@@ -154,6 +162,7 @@ struct Managed<'a> {
     backlog: &'a mut Backlog,
     packets: &'a mut usize,
     bytes: &'a mut Bytes,
+    linux: bool,
     ecn: bool,
     drops: &'a mut Drops,
 }
@@ -168,9 +177,9 @@ impl CodelQueue for Managed<'_> {
         Some(packet)
     }
 
-    /// The bytes of all flows, as said at the top of the file.
+    /// The flow's own, in the kernel those of all flows.
     fn bytes(&self) -> Bytes {
-        *self.bytes
+        if self.linux { *self.bytes } else { self.backlog.bytes() }
     }
 
     fn enqueued(packet: &Queued) -> Time {
@@ -207,21 +216,32 @@ impl FqCodel {
         }
     }
 
-    /// Section 4.1.3: half the packets of the flow with the most bytes, at most a batch, from the
-    /// head. They were queued, so they count as dropped by the discipline, not at the tail.
+    /// Section 4.1: half the packets of the flow with the most bytes, at most a batch, from the head;
+    /// in the kernel half the bytes. They were queued, so they count as dropped by the discipline, not at
+    /// the tail.
     fn drop_from_fattest(&mut self, drops: &mut Drops) {
         let Some(fattest) = self.flows.iter_mut().rev().max_by_key(|flow| flow.backlog.bytes())
         else {
             return;
         };
-        let half = fattest.backlog.len().div_ceil(2);
-        for _ in 0..half.min(self.params.drop_batch) {
-            let Some(packet) = fattest.backlog.pop() else { return };
-            self.packets -= 1;
-            self.bytes -= packet.size();
-            self.stats.drop_overlimit += 1;
+        let half_of_packets = fattest.backlog.len().div_ceil(2);
+        let half_of_bytes = Bytes(fattest.backlog.bytes().0 / 2);
+        let (mut packets, mut bytes) = (0, Bytes(0));
+        let is_half = |packets: usize, bytes: Bytes| match self.params.linux {
+            true => packets > 0 && bytes >= half_of_bytes,
+            false => packets >= half_of_packets,
+        };
+        while packets < self.params.drop_batch && !is_half(packets, bytes) {
+            let Some(packet) = fattest.backlog.pop() else { break };
+            packets += 1;
+            bytes += packet.size();
             drops.push(packet, DropKind::Aqm);
         }
+        let count = &mut fattest.codel.linux.count;
+        *count = count.wrapping_add(packets as u32);
+        self.packets -= packets;
+        self.bytes -= bytes;
+        self.stats.drop_overlimit += packets as u64;
     }
 
     fn is_over_limit(&self) -> bool {
@@ -236,6 +256,7 @@ impl FqCodel {
             backlog: &mut flow.backlog,
             packets: &mut self.packets,
             bytes: &mut self.bytes,
+            linux: self.params.linux,
             ecn: self.params.ecn,
             drops,
         };
@@ -252,9 +273,11 @@ impl FqCodel {
             }
         };
         flow.credits -= packet.size().0 as i64;
-        let sojourn = now.saturating_sub(packet.enqueued);
-        let waited = self.params.ce_threshold.is_some_and(|most| sojourn > most);
-        if waited && ecn::mark(&mut packet.packet) {
+        let waited = |most: Time| match self.params.linux {
+            true => codel_linux::after(flow.codel.linux.ldelay, codel_linux::ticks(most)),
+            false => now.saturating_sub(packet.enqueued) > most,
+        };
+        if self.params.ce_threshold.is_some_and(waited) && ecn::mark(&mut packet.packet) {
             self.stats.ce_mark += 1;
         }
         Some(packet)

@@ -108,6 +108,37 @@ fn a_full_queue_drops_half_the_fattest_flow_from_its_head() {
 }
 
 #[test]
+fn linux_drops_half_the_fattest_flows_bytes_and_tells_its_codel() {
+    // 9000 bytes, six packets, the large ones in front: half of them are gone after two, in the RFC three.
+    for (linux, dropped) in [(true, vec![0, 1]), (false, vec![0, 1, 2])] {
+        let mut queue = FqCodel::new(Params { limit: 6, linux, ..Params::default() }, 1);
+        for id in 0..6 {
+            enqueue(&mut queue, 0, id, A, if id < 2 { 2500 } else { 1000 });
+        }
+        assert_eq!(enqueue(&mut queue, 0, 6, B, 100), dropped);
+        let fattest = queue.flows.iter().max_by_key(|flow| flow.backlog.len()).unwrap();
+        assert!(!linux || fattest.codel.linux.count == 2);
+    }
+}
+
+#[test]
+fn a_flows_last_full_packet_is_spared_unless_linux_sees_others() {
+    // Two flows, each of whose packets waits for 50 ms while one more of it is queued.
+    for (linux, spared) in [(false, true), (true, false)] {
+        let mut queue = FqCodel::new(Params { ecn: false, linux, ..Params::default() }, 1);
+        let mut dropped = 0;
+        for id in 0..40 {
+            let at = 25_000_000 * id;
+            enqueue(&mut queue, at, id, if id % 2 == 0 { A } else { B }, 1514);
+            if id >= 2 {
+                dropped += dequeue(&mut queue, at).1.len();
+            }
+        }
+        assert_eq!(dropped == 0, spared, "{dropped}");
+    }
+}
+
+#[test]
 fn a_limit_in_bytes_counts_all_flows() {
     let params = Params { limit_bytes: Some(Bytes(3000)), ..Params::default() };
     let mut queue = FqCodel::new(params, 1);

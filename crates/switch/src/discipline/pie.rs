@@ -183,13 +183,12 @@ impl Pie {
     /// Further updates of an empty queue would change nothing.
     fn is_at_rest(&self) -> bool {
         let State { drop_prob, burst_allowance, qdelay_old, .. } = self.state;
-        (drop_prob, burst_allowance, qdelay_old)
-            == (Probability::ZERO, self.params.max_burst, Time::ZERO)
+        (drop_prob, burst_allowance, qdelay_old) == (Probability::ZERO, Time::ZERO, Time::ZERO)
     }
 
-    /// Section 4.2, each T_UPDATE; the burst allowance after it is section 4.4's.
+    /// Section 4.2, each T_UPDATE; the burst allowance is section 4.4's.
     fn calculate_drop_prob(&mut self) {
-        let Params { qdelay_ref, gains, t_update, max_burst, .. } = self.params;
+        let Params { qdelay_ref, gains, t_update, .. } = self.params;
         let state = &mut self.state;
         let (current, old) = (state.current_qdelay, state.qdelay_old);
         let mut p = proportional_integral(gains, qdelay_ref.0, old.0, current.0);
@@ -204,10 +203,15 @@ impl Pie {
         }
         state.qdelay_old = current;
         state.burst_allowance = state.burst_allowance.saturating_sub(t_update);
-        // Both samples are below half of QDELAY_REF and nothing is dropped: congestion is over.
-        let low = |delay: Time| 2 * delay.0 < qdelay_ref.0;
-        if state.drop_prob == Probability::ZERO && low(current) && low(old) {
-            state.burst_allowance = max_burst;
+    }
+
+    /// Section 4.4, for each packet that arrives: nothing is dropped and both samples are below half of
+    /// QDELAY_REF, so congestion is over and the next burst is let through.
+    fn renew_burst_allowance(&mut self) {
+        let State { drop_prob, current_qdelay, qdelay_old, .. } = self.state;
+        let low = |delay: Time| 2 * delay.0 < self.params.qdelay_ref.0;
+        if drop_prob == Probability::ZERO && low(current_qdelay) && low(qdelay_old) {
+            self.state.burst_allowance = self.params.max_burst;
         }
     }
 
@@ -257,8 +261,10 @@ fn auto_tuning(drop_prob: Probability) -> u64 {
 impl Discipline for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
+        self.renew_burst_allowance();
         if !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
+            self.state.accu_prob = 0;
             return drops.push(packet, DropKind::Tail);
         }
         if self.drop_early() {

@@ -19,6 +19,7 @@ struct Model {
     p: f64,
     old: f64,
     burst: f64,
+    max_burst: f64,
 }
 
 impl Model {
@@ -42,10 +43,19 @@ impl Model {
         }
         self.p = self.p.clamp(0.0, 1.0);
         self.burst = (self.burst - 0.015).max(0.0);
-        if self.p == 0.0 && delay < 0.0075 && self.old < 0.0075 {
-            self.burst = 0.150;
-        }
         self.old = delay;
+    }
+
+    /// What appendix A does with a packet that arrives, `delay` being that of the packet that left last.
+    fn drops(&mut self, delay: f64, backlog: u64, dice: &mut Dice) -> bool {
+        if self.p == 0.0 && delay < 0.0075 && self.old < 0.0075 {
+            self.burst = self.max_burst;
+        }
+        let calm = self.old < 0.0075 && self.p < 0.2;
+        if self.burst > 1e-9 || calm || backlog <= 2 * 1514 {
+            return false;
+        }
+        (dice.throw() as f64) < self.p * (1u64 << 60) as f64
     }
 }
 
@@ -56,7 +66,7 @@ proptest! {
         stretches in prop::collection::vec((1..60usize, 0..60_000u64), 1..12),
     ) {
         let mut pie = Pie::new(Params::default(), 1);
-        let mut model = Model { p: 0.0, old: 0.0, burst: 0.150 };
+        let mut model = Model { p: 0.0, old: 0.0, burst: 0.150, max_burst: 0.150 };
         for (updates, us) in stretches {
             for _ in 0..updates {
                 // Each update starts from the fixed-point value, so errors do not add up; a value on a
@@ -73,6 +83,57 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn packet_by_packet_it_decides_as_appendix_a_does(
+        // Stretches: packets that come, us from one to the next, packets that leave before each.
+        stretches in prop::collection::vec((1..200usize, 1..3_000u64, 0..4usize), 1..12),
+        max_burst in prop_oneof![Just(150), Just(0)],
+    ) {
+        let max_burst = Time::from_millis(max_burst);
+        let mut pie = Pie::new(Params { max_burst, ..Params::default() }, 5);
+        let burst = max_burst.0 as f64 / 1e9;
+        let mut model = Model { p: 0.0, old: 0.0, burst, max_burst: burst };
+        let (mut dice, mut drops, mut delay) = (Dice::new(5), Drops::default(), 0.0);
+        let (mut us, mut updates) = (0, 0);
+        for (arrivals, gap, departures) in stretches {
+            for id in 0..arrivals as u64 {
+                us += gap;
+                let now = Time::from_micros(us);
+                while updates < us / 15_000 {
+                    updates += 1;
+                    delay = if pie.packets() == 0 { 0.0 } else { delay };
+                    model.update(delay);
+                }
+                for _ in 0..departures {
+                    let sent = pie.dequeue(now, &mut drops);
+                    delay = sent.map_or(delay, |sent| (now - sent.enqueued).0 as f64 / 1e9);
+                }
+                pie.update_until(now);
+                // The probability itself is followed by the test above.
+                model.p = float(pie.state.drop_prob);
+                let backlog = pie.bytes().0;
+                pie.enqueue(now, queued(frame(id, 1, NOT_ECT, 1514), now.0), &mut drops);
+                let dropped = drops.drain().count() == 1;
+                let expected = model.drops(delay, backlog, &mut dice);
+                prop_assert_eq!(dropped, expected, "{:?} at {} us, {:?}", model, us, pie.state);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_packet_ends_what_derandomisation_has_counted_up() {
+    let limits = Limits { packets: Some(3), ..Limits::default() };
+    let mut pie = Pie::new(Params { derandomize: true, limits, ..Params::default() }, 1);
+    pie.state.accu_prob = 7;
+    let mut drops = Drops::default();
+    for id in 0..4 {
+        pie.enqueue(Time::ZERO, queued(frame(id, 1, NOT_ECT, 1514), 0), &mut drops);
+    }
+    assert_eq!((pie.stats.over_limit, pie.state.accu_prob), (1, 0));
 }
 
 #[test]

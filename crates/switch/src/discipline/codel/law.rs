@@ -10,7 +10,7 @@ use sojourn_packet::{Bytes, Time};
 pub(super) const TARGET: Time = Time::from_millis(5);
 pub(super) const INTERVAL: Time = Time::from_millis(100);
 
-/// Parameters (RFC 8289 section 5.2).
+/// Parameters (RFC 8289 section 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// TARGET: sojourn time that a standing queue may have. Default 5 ms.
@@ -29,7 +29,7 @@ impl Default for Params {
     }
 }
 
-/// State of one queue (RFC 8289 section 5.1), names as there.
+/// State of one queue (RFC 8289 section 5.2), names as there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// When the sojourn time will have been above TARGET for INTERVAL; absent while it is below

@@ -1,0 +1,98 @@
+//! What the second sources signalled, read from files, and how ours compares with it.
+//!
+//! The files are in `drops/`; `bench/second_sources/make.py` writes them.
+
+use crate::cases::{Case, SEED};
+use crate::link::{Kind, Signal, signals};
+use crate::trace::{Arrival, Trace};
+use sojourn_switch::discipline;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Where the files are.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/second_sources/drops")
+}
+
+/// A trace as the programs of the second sources read it.
+pub fn as_text(arrivals: &[Arrival]) -> String {
+    let line = |a: &Arrival| format!("{} {} {} {}\n", a.time, a.size, a.flow, a.codepoint);
+    arrivals.iter().map(line).collect()
+}
+
+/// What tells two traces apart: FNV-1a of the text.
+pub fn fingerprint(arrivals: &[Arrival]) -> String {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = as_text(arrivals).bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    format!("{hash:016x}")
+}
+
+/// The two lists of signals of a case and trace.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Packets of the trace.
+    pub packets: usize,
+    /// What our discipline did, in the order of times.
+    pub ours: Vec<Signal>,
+    /// What the second source did.
+    pub theirs: Vec<Signal>,
+}
+
+impl Comparison {
+    /// Runs our discipline and reads what the other did.
+    ///
+    /// # Panics
+    /// If the file is missing, was made for another trace or job, or cannot be read.
+    pub fn of(case: &Case, trace: Trace) -> Comparison {
+        let arrivals = trace.arrivals(case.capable);
+        let path = folder().join(case.file(trace));
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stale = "was made for something else: run bench/second_sources/make.py";
+        for expected in [fingerprint(&arrivals), case.job()] {
+            let told = text.lines().take_while(|line| line.starts_with('#'));
+            assert!(
+                told.into_iter().any(|line| line.ends_with(&expected)),
+                "{} {stale}",
+                path.display()
+            );
+        }
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let mut theirs: Vec<_> = lines
+            .map(|line| signal(line).unwrap_or_else(|| panic!("{}: {line}", path.display())))
+            .collect();
+        theirs.sort_unstable();
+        Comparison { packets: arrivals.len(), ours: ours(case, &arrivals), theirs }
+    }
+
+    /// Signals that both have: same packet, same time, same kind.
+    pub fn equal(&self) -> usize {
+        let ours: BTreeSet<_> = self.ours.iter().collect();
+        self.theirs.iter().filter(|signal| ours.contains(signal)).count()
+    }
+}
+
+fn ours(case: &Case, arrivals: &[Arrival]) -> Vec<Signal> {
+    let registered = discipline::REGISTERED.iter().find(|d| d.name == case.discipline);
+    let registered = registered.expect("a discipline of ours");
+    let mut parameters = case.parameters.to_vec();
+    if registered.parameters.iter().any(|p| p.name == "seed") {
+        parameters.push(("seed", SEED));
+    }
+    let built = discipline::build(case.discipline, &parameters);
+    let mut found = signals(&mut *built.expect("allowed parameters"), arrivals);
+    found.sort_unstable();
+    found
+}
+
+fn signal(line: &str) -> Option<Signal> {
+    let mut words = line.split(' ');
+    let packet = words.next()?.parse().ok()?;
+    let time = words.next()?.parse().ok()?;
+    let kind = match words.next() {
+        None => Kind::Drop,
+        Some("mark") => Kind::Mark,
+        Some(_) => return None,
+    };
+    Some(Signal { time, packet, kind })
+}

@@ -1,0 +1,121 @@
+//! Fixed arrival traces: which packet comes when, made from integers alone.
+//!
+//! The same arrivals are given to our disciplines and, as text, to those of the second sources, so
+//! nothing here may depend on a discipline. Jitter of some microseconds keeps arrivals apart from the
+//! instants at which a link or a timer does something.
+
+/// A packet that comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// ns.
+    pub time: u64,
+    /// Bytes, Ethernet header included, FCS not.
+    pub size: u32,
+    /// Its flow; 0 is not used.
+    pub flow: u16,
+    /// ECN field.
+    pub codepoint: u8,
+}
+
+/// The traces. All are for a link of 10 Mbit/s, on which a full packet takes 1.2112 ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// 121 % of the link's rate for 3 s, 75 % for 1.5 s, 121 % for 1.5 s.
+    Overload,
+    /// 180 ms at twice the link's rate, 320 ms of silence, for 6 s; packets of three sizes.
+    Bursts,
+    /// From half of the link's rate to one and a half times and back, within 8 s.
+    Ramp,
+    /// Five flows of different rates and sizes, 130 % in all, for 4 s: two steady, one in bursts, one
+    /// that comes late, one that sends a small packet now and then.
+    Flows,
+}
+
+const FULL: u32 = 1514;
+const MS: u64 = 1_000_000;
+
+impl Trace {
+    /// As in the names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trace::Overload => "overload",
+            Trace::Bursts => "bursts",
+            Trace::Ramp => "ramp",
+            Trace::Flows => "flows",
+        }
+    }
+
+    /// Its packets in the order of their times. With `capable`, flows have different ECN fields: Not-ECT,
+    /// ECT(1), ECT(0) by the flow's number modulo 3; otherwise all are Not-ECT.
+    pub fn arrivals(self, capable: bool) -> Vec<Arrival> {
+        let mut arrivals = match self {
+            Trace::Overload => overload(),
+            Trace::Bursts => bursts(),
+            Trace::Ramp => ramp(),
+            Trace::Flows => flows(),
+        };
+        arrivals.sort_by_key(|arrival| arrival.time);
+        if capable {
+            arrivals.iter_mut().for_each(|a| a.codepoint = (a.flow % 3) as u8);
+        }
+        arrivals
+    }
+}
+
+/// The generator of Steele, Lea and Flood 2014: a number below `most`.
+struct Jitter(u64);
+
+impl Jitter {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) % most
+    }
+}
+
+/// A flow that sends a packet each `gap(time)` ns within a span, each a little late.
+fn steady(flow: u16, size: u32, (from, to): (u64, u64), gap: impl Fn(u64) -> u64) -> Vec<Arrival> {
+    let (mut time, mut jitter, mut arrivals) = (from, Jitter(flow.into()), Vec::new());
+    while time < to {
+        arrivals.push(Arrival { time: time + jitter.below(20_000), size, flow, codepoint: 0 });
+        time += gap(time);
+    }
+    arrivals
+}
+
+fn overload() -> Vec<Arrival> {
+    steady(1, FULL, (0, 6_000 * MS), |time| match time / MS {
+        3_000..4_500 => 1_615_000,
+        _ => MS,
+    })
+}
+
+fn bursts() -> Vec<Arrival> {
+    let starts = (0..12).map(|burst| 500 * MS * burst);
+    let burst = |start| {
+        let gap = |size: u32| u64::from(size) * 800 * 3 / 2;
+        let span = (start, start + 180 * MS);
+        [(1, FULL), (2, 1_002), (3, 590)]
+            .map(|(flow, size)| steady(flow, size, span, |_| gap(size)))
+    };
+    starts.flat_map(burst).flatten().collect()
+}
+
+fn ramp() -> Vec<Arrival> {
+    // The rate in thousandths of the link's, from 500 to 1500 and back.
+    let permille = |time: u64| 1_500 - (4_000 * MS).abs_diff(time) / (4 * MS);
+    steady(1, FULL, (0, 8_000 * MS), |time| 1_211_200 * 1_000 / permille(time))
+}
+
+fn flows() -> Vec<Arrival> {
+    let end = 4_000 * MS;
+    let mut arrivals = steady(1, FULL, (0, end), |_| 4_000_000);
+    arrivals.extend(steady(2, 1_203, (0, end), |_| 2_100_000));
+    for start in [300, 1_100, 1_900, 2_700] {
+        arrivals.extend(steady(3, 607, (start * MS, (start + 400) * MS), |_| 900_000));
+    }
+    arrivals.extend(steady(4, 101, (7 * MS, end), |_| 23 * MS));
+    arrivals.extend(steady(5, 1_009, (1_500 * MS, end), |_| 3_300_000));
+    arrivals
+}

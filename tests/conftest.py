@@ -1,6 +1,7 @@
 """What the tests share: the command line as a user calls it, and a scenario that is soon run."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.folder import RunFolder
+from sojourn.linux import needs
 from sojourn.result import Result, read_result
 
 SMALL = """
@@ -54,6 +56,19 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+@pytest.fixture(scope="session")
+def uml() -> None:
+    """Debian's kernel, installed if that can be done."""
+    missing = needs.missing_packages()
+    if not missing:
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
+            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
+    if missing := needs.missing_packages():
+        pytest.skip(f"not installed: {needs.install_line(missing)}")
 
 
 @dataclass(frozen=True)

@@ -56,19 +56,6 @@ rtt = "5 ms"
 
 
 @pytest.fixture(scope="session")
-def uml() -> None:
-    """Debian's kernel, installed if that can be done."""
-    missing = needs.missing_packages()
-    if not missing:
-        return
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
-            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
-    if missing := needs.missing_packages():
-        pytest.skip(f"not installed: {needs.install_line(missing)}")
-
-
-@pytest.fixture(scope="session")
 def on_linux(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
     """One run on the kernel for all tests that only look."""
     from conftest import call_sojourn

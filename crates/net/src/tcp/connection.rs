@@ -186,6 +186,7 @@ impl Connection {
 
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
+        self.receiver.open(now);
         let mut settings = settings(&self.config, now);
         settings.mss = self.agreement.mss;
         settings.sack = self.agreement.sack;
@@ -364,14 +365,13 @@ impl Connection {
             flags = flags | TcpFlags::ECE;
         }
         let path = self.path();
-        self.receiver.acknowledged(now, &path);
+        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
         self.last_ack_sent = self.receiver.next();
-        let window = self.config.receive_window >> self.agreement.own_shift;
         TcpSegment {
             seq: self.local.number_of(self.sender.next()),
             ack: self.remote.number_of(self.receiver.next()),
             flags,
-            window: window.min(0xffff) as u16,
+            window,
             options: TcpOptions { timestamps, sack, ..TcpOptions::default() },
             payload: 0,
             ecn: Ecn::NotEct,

@@ -14,6 +14,11 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
+    /// How many ranges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Ascending.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
@@ -78,17 +83,20 @@ impl RangeSet {
         }
     }
 
-    /// Forgets everything below `offset`.
-    pub(crate) fn remove_below(&mut self, offset: u64) {
+    /// Forgets everything below `offset`; how many bytes that were.
+    pub(crate) fn remove_below(&mut self, offset: u64) -> u64 {
+        let mut removed = 0;
         while let Some(front) = self.ranges.front_mut()
             && front.0 < offset
         {
+            removed += front.1.min(offset) - front.0;
             if front.1 > offset {
                 front.0 = offset;
                 break;
             }
             self.ranges.pop_front();
         }
+        removed
     }
 }
 
@@ -121,7 +129,8 @@ mod tests {
                 prop_assert!(merged.0 <= start && end <= merged.1);
                 prop_assert!(set.iter().any(|range| range == merged));
                 if floor < 20 {
-                    set.remove_below(floor);
+                    let below = model.iter().filter(|b| **b < floor).count() as u64;
+                    prop_assert_eq!(set.remove_below(floor), below);
                     model.retain(|b| *b >= floor);
                 }
                 prop_assert_eq!(bytes(&set), model.clone());

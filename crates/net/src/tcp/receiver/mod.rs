@@ -1,7 +1,7 @@
 //! The receiving half of a connection: what has arrived, what is missing, what to tell the sender.
 //!
-//! The application takes data as it arrives, so the window never closes. Works in 64-bit offsets;
-//! must not know wire formats, nor the sending half.
+//! The application takes data as soon as they are in order; what is not takes room in the buffer.
+//! Works in 64-bit offsets; must not know wire formats, nor the sending half.
 
 mod delayed_ack;
 mod window;
@@ -11,7 +11,7 @@ use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
 use sojourn_packet::Time;
-use window::ReceiveWindow;
+use window::{Held, ReceiveWindow};
 
 /// A segment of data, in offsets.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,8 @@ pub struct Receiver {
     /// Next offset expected (RCV.NXT).
     next: u64,
     out_of_order: RangeSet,
+    /// Bytes in it.
+    waiting: u64,
     /// Ranges to report, the one that changed last first (RFC 2018 section 4).
     recent: SmallVec<[(u64, u64); 4]>,
     /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
@@ -57,6 +59,7 @@ impl Receiver {
         Receiver {
             next: super::sender::FIRST_BYTE,
             out_of_order: RangeSet::default(),
+            waiting: 0,
             recent: SmallVec::new(),
             duplicate: None,
             acks: DelayedAck::new(window),
@@ -65,6 +68,11 @@ impl Receiver {
             seen_capable: false,
             fin: None,
         }
+    }
+
+    /// The connection is open.
+    pub(crate) fn open(&mut self, now: Time) {
+        self.window.open(now);
     }
 
     /// Next offset expected.
@@ -95,6 +103,7 @@ impl Receiver {
             self.fin = Some(data_end);
         }
         let end = data_end + u64::from(incoming.fin);
+        self.window.on_echo(now, incoming.echo);
         if incoming.cwr {
             self.echo_mark = false;
             // The sender's window may be a single segment.
@@ -105,21 +114,20 @@ impl Receiver {
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
             self.see_mark(incoming);
-            self.grow(incoming);
             self.store(incoming.start, end);
+            self.grow(incoming, false);
         } else {
             if incoming.start < self.next {
                 self.duplicate = Some((incoming.start, self.next));
             }
-            self.window.on_echo(now, incoming.echo);
             self.acks.on_data(now, incoming.payload, path);
             self.see_mark(incoming);
-            self.grow(incoming);
+            self.grow(incoming, true);
             self.take(end, incoming);
+            self.window.on_read(now, end);
         }
         let gap = (!self.out_of_order.is_empty()).then_some(self.next);
         self.acks.decide(now, path, gap);
-        self.window.on_read(now, self.next);
     }
 
     /// RFC 3168 section 6.1.3; the first mark, and a segment without ECN among others, which is
@@ -136,16 +144,23 @@ impl Receiver {
     }
 
     /// While the window grows, every segment is acknowledged.
-    fn grow(&mut self, incoming: &Incoming) {
-        if self.window.on_segment(incoming.payload) {
+    fn grow(&mut self, incoming: &Incoming, in_order: bool) {
+        if self.window.on_segment(incoming.payload, self.held(), in_order) {
             self.acks.on_growth();
         }
+    }
+
+    /// What waits for missing data.
+    fn held(&self) -> Held {
+        Held { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
     }
 
     /// The segment `[start, end)` waits for what is missing before it.
     fn store(&mut self, start: u64, end: u64) {
         if self.out_of_order.covers(start, end) {
             self.duplicate = Some((start, end));
+        } else {
+            self.out_of_order.for_each_gap(start, end, |from, to| self.waiting += to - from);
         }
         let merged = self.out_of_order.insert(start, end);
         self.report(merged);
@@ -180,7 +195,7 @@ impl Receiver {
             self.next = range_end.max(end);
         }
         let next = self.next;
-        self.out_of_order.remove_below(next);
+        self.waiting -= self.out_of_order.remove_below(next);
         self.recent.retain(|(_, end)| *end > next);
     }
 
@@ -200,10 +215,12 @@ impl Receiver {
         self.acks.at_once();
     }
 
-    /// An acknowledgement goes out.
-    pub(crate) fn acknowledged(&mut self, now: Time, path: &Path) {
+    /// An acknowledgement goes out; the window that it announces, in units of `2^shift` bytes.
+    pub(crate) fn acknowledged(&mut self, now: Time, path: &Path, shift: u8) -> u16 {
         self.duplicate = None;
         self.acks.sent(now, path);
+        let (unit, most) = (1 << shift, u64::from(u16::MAX) << shift);
+        (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16
     }
 
     /// Data go out.

@@ -1,14 +1,31 @@
-//! How the receive window grows, as Linux grows it (`tcp_grow_window`, `tcp_rcv_space_adjust`).
+//! The receive window as Linux chooses it (`tcp_grow_window`, `tcp_rcv_space_adjust`,
+//! `__tcp_select_window`): half of the buffer that no data occupy, and the buffer grows with what the
+//! application reads in a round trip.
 //!
-//! What is announced here never limits the sender, but while the window that Linux would announce
-//! grows, Linux acknowledges every segment: a slow start over a long path is acknowledged segment by
-//! segment for most of its rounds, and CUBIC's HyStart sees those trains. Stands on what arrived and
-//! when; sends nothing. Sizes are in bytes of payload, of which the kernel reserves twice as many.
+//! It matters in two ways. While it grows, Linux acknowledges every segment: a slow start over a long
+//! path is acknowledged segment by segment for most of its rounds, and CUBIC's HyStart sees those
+//! trains. And in a long recovery data wait for what is missing, nothing is read, the window stays
+//! where it was, and the sender stops although its congestion window would let it go on. Stands on
+//! what arrived and when; sends nothing. Memory is counted as the kernel counts it, bookkeeping
+//! included.
 
 use sojourn_packet::Time;
 
-/// The buffer that a socket begins with (the second number of `tcp_rmem`), in payload.
-const FIRST_SPACE: u64 = 65_536;
+/// The buffer that a socket begins with: the second number of `tcp_rmem`.
+const FIRST_BUFFER: u64 = 131_072;
+/// Bytes of memory for a byte of window (`tcp_adv_win_scale` 1).
+const SHARE: u64 = 2;
+/// The window of a SYN has 16 bits and no scale.
+const FIRST_WINDOW: u64 = 0xffff;
+/// A buffer's bookkeeping: `struct sk_buff` of 256 bytes, and headers with `struct skb_shared_info`
+/// in an allocation of 1 KiB.
+const BOOKKEEPING: u64 = 256 + 1024;
+/// Segments that one buffer takes in when they follow each other (`MAX_SKB_FRAGS`).
+const FRAGMENTS: u64 = 17;
+/// What `tcp_rcv_space_adjust` reckons for a segment beside its payload: room for headers, and the
+/// structures; and the steps in which it raises that until half of it holds the payload.
+const ALLOWANCE: u64 = 320 + 256 + 320;
+const ALLOWANCE_STEP: u64 = 128;
 /// Segments that an application is expected to have read after the first round trip.
 const INITIAL_SEGMENTS: u64 = 10;
 /// What a round trip may bring beyond what the last one did, in segments.
@@ -19,12 +36,14 @@ const CUSHION: u64 = 16;
 pub(super) struct ReceiveWindow {
     /// The full segment that this end announced, options included.
     segment: u64,
-    /// The buffer's size, and what it may become.
-    space: u64,
+    /// The buffer's size in memory (`sk_rcvbuf`), and what it may become.
+    buffer: u64,
     most: u64,
-    /// The window's bound (`window_clamp`) and where it has grown to (`rcv_ssthresh`).
+    /// The window's bound (`window_clamp`) and where it has grown to (`rcv_ssthresh`), in payload.
     clamp: u64,
     grown: u64,
+    /// The window's right edge as announced last: it never moves back.
+    edge: u64,
     /// What the application read in the last round trip, and where and when this one began.
     read: u64,
     begin: (u64, Time),
@@ -33,23 +52,70 @@ pub(super) struct ReceiveWindow {
     last_echo: Option<u64>,
 }
 
+/// Data that wait for what is missing before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) bytes: u64,
+    /// Runs without a gap.
+    pub(super) ranges: u64,
+}
+
 impl ReceiveWindow {
     /// The window of a connection that opens; at most `window` bytes will be announced.
     pub(super) fn new(window: u64, segment: u32, next: u64) -> ReceiveWindow {
         let segment = u64::from(segment);
-        let space = FIRST_SPACE.min(window);
+        let most = SHARE * window;
+        let buffer = FIRST_BUFFER.min(most);
+        let space = buffer / SHARE;
         let clamp = space.saturating_sub(segment).max(2 * segment);
         ReceiveWindow {
             segment,
-            space,
-            most: window,
+            buffer,
+            most,
             clamp,
             grown: clamp,
+            edge: next + window.min(FIRST_WINDOW),
             read: clamp.min(INITIAL_SEGMENTS * segment),
             begin: (next, Time::ZERO),
             rtt: 0,
             last_echo: None,
         }
+    }
+
+    /// The memory that data take which wait.
+    fn memory(&self, held: Held) -> u64 {
+        let buffers = held.ranges + held.bytes / (FRAGMENTS * self.segment);
+        held.bytes + buffers * BOOKKEEPING
+    }
+
+    /// The window that the free memory is worth.
+    fn free(&self, memory: u64) -> u64 {
+        self.buffer.saturating_sub(memory) / SHARE
+    }
+
+    /// The window to announce when everything before `next` was read and `held` waits, in bytes: a
+    /// multiple of `unit`, which the window scale gives, and at most `limit`.
+    pub(super) fn announce(&mut self, next: u64, held: Held, unit: u64, limit: u64) -> u64 {
+        let full = (self.buffer / SHARE).min(self.clamp);
+        let mut free = self.free(self.memory(held));
+        if free < full / 2 {
+            free = free / unit * unit;
+            if free < self.buffer / SHARE / 16 || free < self.segment {
+                free = 0;
+            }
+        }
+        let mut window = free.min(self.grown).next_multiple_of(unit);
+        let standing = self.edge.saturating_sub(next);
+        if window < standing {
+            window = standing.next_multiple_of(unit);
+        }
+        self.edge = next + window;
+        window.min(limit)
+    }
+
+    /// The connection is open: the first round trip begins.
+    pub(super) fn open(&mut self, now: Time) {
+        self.begin.1 = now;
     }
 
     /// A full segment echoes the millisecond `echo`. Each echo counts once.
@@ -64,20 +130,24 @@ impl ReceiveWindow {
         };
     }
 
-    /// A segment of `payload` bytes is queued; true if the window grows with it.
-    pub(super) fn on_segment(&mut self, payload: u32) -> bool {
+    /// A segment of `payload` bytes is queued to be read while `held` waits, or is part of what
+    /// waits; true if the window grows with it.
+    pub(super) fn on_segment(&mut self, payload: u32, held: Held, in_order: bool) -> bool {
         const SMALL: u32 = 128;
-        let held = u64::from(payload);
-        let most = self.clamp.min(self.space.saturating_sub(held));
+        let size = u64::from(payload);
+        let queued = if in_order { size + BOOKKEEPING } else { 0 };
+        let most = self.clamp.min(self.free(self.memory(held) + queued));
         if payload < SMALL || self.grown >= most {
             return false;
         }
-        self.grown = most.min(self.grown + 2 * self.segment.max(held));
+        self.grown = most.min(self.grown + 2 * self.segment.max(size));
         true
     }
 
-    /// The application has read everything before `next`. Once in a round trip the buffer becomes
-    /// large enough for twice what that brought, and for twice again what was more than before.
+    /// The application reads, at first what is before `next`. Once in a round trip the buffer becomes
+    /// large enough for twice what that brought, and for twice again what was more than before. The
+    /// kernel looks after each piece that is read: where a gap closes, the segment that closes it is
+    /// the first piece, and all that waited behind it belongs to the next round.
     pub(super) fn on_read(&mut self, now: Time, next: u64) {
         let (first, since) = self.begin;
         let elapsed = now.saturating_sub(since).0 / 1000;
@@ -88,14 +158,23 @@ impl ReceiveWindow {
         if read > self.read {
             let steady = 2 * read + CUSHION * self.segment;
             let rise = u128::from(steady) * u128::from(read - self.read) / u128::from(self.read);
-            let wanted = u128::from(steady) + 2 * rise;
-            let wanted = wanted.min(u128::from(self.most)) as u64 / self.segment * self.segment;
-            if wanted > self.space {
-                (self.space, self.clamp) = (wanted, wanted);
+            let segments = (u128::from(steady) + 2 * rise) / u128::from(self.segment);
+            let wanted = segments * u128::from(self.reckoned());
+            let wanted = wanted.min(u128::from(self.most)) as u64;
+            if wanted > self.buffer {
+                self.buffer = wanted;
+                self.clamp = wanted / SHARE;
             }
             self.read = read;
         }
         self.begin = (next, now);
+    }
+
+    /// The memory that a full segment is reckoned at.
+    fn reckoned(&self) -> u64 {
+        let least = self.segment + ALLOWANCE;
+        let lacking = (SHARE * self.segment).saturating_sub(least);
+        least + lacking.next_multiple_of(ALLOWANCE_STEP)
     }
 }
 
@@ -113,7 +192,7 @@ mod tests {
     /// Segments that arrive at `now`, all of them read; how many made the window grow.
     fn round(window: &mut ReceiveWindow, now: Time, next: &mut u64, segments: u64) -> usize {
         let grew = (0..segments).filter(|_| {
-            let grows = window.on_segment(PAYLOAD);
+            let grows = window.on_segment(PAYLOAD, Held::default(), true);
             *next += u64::from(PAYLOAD);
             window.on_read(now, *next);
             grows
@@ -131,10 +210,48 @@ mod tests {
         assert_eq!(round(&mut window, MS(200), &mut next, 20), 0);
         window.on_echo(MS(300), Some(200));
         // 20 segments are 28,960 bytes: 2 * 28,960 + 16 * 1460 = 81,280 would be steady, and twice
-        // the rise of 81,280 * 14,360 / 14,600 = 79,943 is added: 241,166, in whole segments 240,900.
+        // the rise of 81,280 * 14,360 / 14,600 = 79,943 is added: 241,166 or 165 segments, of which
+        // each is reckoned at 1460 + 896 and 5 * 128 more, for half of it must hold 1460: 2996.
         let grew = round(&mut window, MS(300), &mut next, 40);
-        assert_eq!(window.clamp, 240_900);
+        assert_eq!((window.buffer, window.clamp), (165 * 2996, 165 * 1498));
         assert_eq!(grew, 39, "all that follow the read");
+    }
+
+    #[test]
+    fn data_that_wait_take_room_and_the_edge_never_moves_back() {
+        let mut window = ReceiveWindow::new(64 << 20, 1460, 1);
+        (window.buffer, window.clamp, window.grown) = (400_000, 200_000, 200_000);
+        assert_eq!(window.announce(1, Held::default(), 2048, u64::MAX), 200_704, "98 units");
+        // 100 segments in two runs: 144,800 bytes in 2 + 5 buffers of 17 and their bookkeeping take
+        // 153,760; half of what is left is 123,120. The edge, 200,704 from the start, stands.
+        let held = Held { bytes: 100 * 1448, ranges: 2 };
+        assert_eq!(window.announce(1, held, 2048, u64::MAX), 200_704);
+        // 60,000 later it stands, too, but for rounding: 140,704 are 69 units. 100,000 later the
+        // memory decides.
+        assert_eq!(window.announce(60_001, held, 2048, u64::MAX), 69 * 2048);
+        assert_eq!(window.announce(100_001, held, 2048, u64::MAX), 61 * 2048);
+        // A field of 16 bits holds no more.
+        assert_eq!(window.announce(100_001, Held::default(), 1, 0xffff), 0xffff);
+    }
+
+    #[test]
+    fn it_closes_when_nearly_all_memory_is_taken() {
+        let mut window = ReceiveWindow::new(64 << 20, 1460, 1);
+        let held = Held { bytes: 120_000, ranges: 1 };
+        assert_eq!(window.announce(65_536, held, 1, u64::MAX), 0, "less than a sixteenth is free");
+    }
+
+    #[test]
+    fn what_waited_behind_a_gap_counts_for_the_next_round_trip() {
+        let mut window = window();
+        window.on_echo(MS(100), Some(0));
+        window.on_read(MS(100), 1);
+        // The gap closes after two round trips with one segment; 100 segments behind it are read in
+        // the same instant, but the round trip has ended before them.
+        window.on_read(MS(300), 1 + 1448);
+        assert_eq!(window.buffer, FIRST_BUFFER);
+        window.on_read(MS(400), 1 + 102 * 1448);
+        assert_eq!(window.read, 101 * 1448);
     }
 
     #[test]

@@ -55,8 +55,7 @@ impl Sender {
             return;
         }
         let old = info.ack < self.scoreboard.una();
-        let window_moved = info.window != std::mem::replace(&mut self.peer_window, info.window);
-        self.window_edge = self.window_edge.max(info.ack + info.window);
+        let window_moved = self.read_window(info);
         self.retransmit = Retransmit::Nothing;
         let was_idle = self.scoreboard.outstanding() == 0;
         let in_flight = self.scoreboard.in_flight();
@@ -90,6 +89,17 @@ impl Sender {
         };
         let sample = self.rate.sample(now, &reading.gathered, self.rtt.min(), sample);
         self.control_window(now, &reading, &sample);
+    }
+
+    /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
+    /// counts. A smaller one beside what was acknowledged before is only old.
+    fn read_window(&mut self, info: &Acknowledgement) -> bool {
+        let moved = info.ack > self.scoreboard.una() || info.window > self.peer_window;
+        if moved {
+            self.peer_window = info.window;
+            self.window_edge = self.window_edge.max(info.ack + info.window);
+        }
+        moved
     }
 
     fn read(&mut self, now: Time, info: &Acknowledgement) -> Reading {

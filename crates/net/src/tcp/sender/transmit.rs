@@ -39,7 +39,7 @@ impl Sender {
     /// New data if the peer's window lets them, whatever the congestion window; else the last
     /// segment once more (RFC 8985 section 7.3).
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
-        let probe = if self.has_new_data() {
+        let probe = if self.has_new_data() && self.next_new(false).is_some() {
             let paced = self.pacing.may_send(now);
             let (payload, fin) = self.next_new(false).filter(|_| paced)?;
             self.pacing.sent(now, u64::from(payload), self.transmissions());
@@ -112,13 +112,20 @@ impl Sender {
         Outgoing { start, payload, fin, push, retransmission: true, cwr: false }
     }
 
+    /// True if there are data, or a FIN, that were never sent.
+    fn has_unsent(&self) -> bool {
+        let next = self.scoreboard.next();
+        next < self.written || (self.closing && next == self.written)
+    }
+
     /// True if there are new data, or a FIN, that the peer's window lets go.
     pub(super) fn has_new_data(&self) -> bool {
         let next = self.scoreboard.next();
         next < self.written.min(self.window_edge) || (self.closing && next == self.written)
     }
 
-    /// Payload and FIN of the next new segment. With `nagle`, a segment that is not full waits while
+    /// Payload and FIN of the next new segment. A segment that does not fit the peer's window waits
+    /// for it to open (RFC 9293 section 3.8.6.2.1), as long as something is outstanding. With `nagle`, a segment that is not full waits while
     /// another one that was not is outstanding (RFC 9293 section 3.7.4, with Minshall's
     /// modification), unless it is the last.
     fn next_new(&self, nagle: bool) -> Option<(u32, bool)> {
@@ -128,6 +135,10 @@ impl Sender {
         }
         let available = self.written.min(self.window_edge).saturating_sub(start);
         let payload = available.min(u64::from(self.mss)) as u32;
+        let cut = u64::from(payload) < (self.written - start).min(u64::from(self.mss));
+        if cut && self.scoreboard.outstanding() > 0 {
+            return None;
+        }
         let fin = self.closing && start + u64::from(payload) == self.written;
         let small_out = self.last_small > self.scoreboard.una();
         let waits = nagle && payload < self.mss && small_out && !fin;
@@ -239,7 +250,7 @@ impl Sender {
         self.burst_left = 0;
         let sent = std::mem::take(&mut self.sent_since_poll);
         let limited = !self.has_room() || std::mem::take(&mut self.deferred);
-        let more = self.has_new_data();
+        let more = self.has_unsent();
         if sent || (limited && more) {
             let burst = Burst {
                 now,

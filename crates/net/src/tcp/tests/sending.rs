@@ -136,3 +136,22 @@ fn an_acknowledgement_of_data_never_sent_is_ignored() {
     drill.nothing();
     assert_eq!(drill.end.sender().in_flight(), 10 * u64::from(MSS));
 }
+
+#[test]
+fn a_segment_that_does_not_fit_the_peers_window_whole_waits_for_it() {
+    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    drill.all();
+    let mut acknowledge = |at: u64, n: u32, window: u16| {
+        drill.at(ms(at));
+        let options = peer_options(drill.now);
+        drill.inject(TcpSegment { ack: seq(n), window, options, ..peer(1) });
+        drill.sent()
+    };
+    assert_eq!(acknowledge(20, 10, 0).len(), 20);
+    // The congestion window has 40, but the handshake has opened 65,535 bytes: 45 and 375 bytes.
+    assert_eq!(acknowledge(30, 30, 0).last(), Some(&seq(44)));
+    assert_eq!(acknowledge(40, 44, 0).len(), 0);
+    // 10 << 7 = 1280 bytes beyond the 44th are less than what was open; 30 << 7 hold two and more.
+    assert_eq!(acknowledge(41, 44, 10).len(), 0);
+    assert_eq!(acknowledge(42, 44, 30), [seq(45)]);
+}

@@ -91,19 +91,29 @@ impl<E> EventQueue<E> {
     /// Takes the earliest event.
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
         if self.due.is_empty() && self.levels != 0 {
-            self.open_slot();
+            let index = self.empty_slot();
+            // An event that is alone in its slot need not become due first.
+            if let [_] = self.slots[index].events[..] {
+                return self.slots[index].events.pop();
+            }
+            self.open_slot(index);
         }
         self.due.pop_front().map(|event| (self.taken, event))
     }
 
-    /// The earliest events become due; those behind them in their slot move to lower levels.
-    fn open_slot(&mut self) {
+    /// The slot that has the earliest events is to be emptied: its place.
+    fn empty_slot(&mut self) -> usize {
         let (level, digit) = self.first();
         self.occupied[level] &= !(1 << digit);
         self.levels &= !(u32::from(self.occupied[level] == 0) << level);
-        let index = level * SLOTS + digit;
-        let slot = &mut self.slots[index];
+        let slot = &mut self.slots[level * SLOTS + digit];
         self.taken = std::mem::replace(&mut slot.earliest, Time::MAX);
+        level * SLOTS + digit
+    }
+
+    /// The earliest events become due; those behind them in their slot move to lower levels.
+    fn open_slot(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
         let mut events = std::mem::take(&mut slot.events);
         for (at, event) in events.drain(..) {
             self.push(at, event);

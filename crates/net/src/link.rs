@@ -2,7 +2,7 @@
 //! hold back their own packets instead of dropping them.
 
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_switch::tm::line::{INTER_FRAME_GAP, Line, wire_bytes};
+use sojourn_switch::tm::line::Line;
 
 /// A link in one direction.
 #[derive(Clone, Debug)]
@@ -22,8 +22,7 @@ impl Link {
     /// Takes a frame at `now`, behind those it has taken before, and says when its last bit
     /// arrives at the other end.
     pub(crate) fn send(&mut self, now: Time, frame: Bytes) -> Time {
-        let through = self.line.hold(now, wire_bytes(frame));
-        self.line.hold(through, Bytes(INTER_FRAME_GAP));
+        let through = self.line.hold_frame(now, frame);
         self.last = self.last.max(through + self.delay);
         self.last
     }

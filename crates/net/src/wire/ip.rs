@@ -59,6 +59,8 @@ pub struct FrameTemplate {
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
     pseudo: Sum,
+    /// Sum of what does not change of an IPv4 header.
+    fixed: Sum,
     identification: u16,
 }
 
@@ -94,7 +96,8 @@ impl FrameTemplate {
         };
         let pseudo = Sum::default().bytes(&ip[addresses]).word(protocol as u16);
         bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
-        FrameTemplate { bytes, len: ETHERNET_HEADER_LEN + ip_len, pseudo, identification: 0 }
+        let fixed = Sum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
+        FrameTemplate { bytes, len: ETHERNET_HEADER_LEN + ip_len, pseudo, fixed, identification: 0 }
     }
 
     /// Bytes of Ethernet and IP headers.
@@ -112,9 +115,9 @@ impl FrameTemplate {
             let total = IPV4_HEADER_LEN as u16 + transport_len;
             ip[2..4].copy_from_slice(&total.to_be_bytes());
             ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
+            let header = self.fixed.word(ecn as u16).word(total).word(self.identification);
+            ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
             self.identification = self.identification.wrapping_add(1);
-            let checksum = Sum::default().bytes(ip).checksum();
-            ip[10..12].copy_from_slice(&checksum.to_be_bytes());
         } else {
             ip[1] = (ecn as u8) << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());

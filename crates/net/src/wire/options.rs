@@ -4,7 +4,6 @@
 //! RFC 2018, RFC 7323). Unknown options are stepped over; a broken list is refused.
 
 use super::error::WireError;
-use sojourn_packet::HeaderBytes;
 
 const END: u8 = 0;
 const NOP: u8 = 1;
@@ -85,30 +84,36 @@ impl TcpOptions {
         self.len() == 0
     }
 
-    pub(super) fn write(&self, out: &mut HeaderBytes) {
+    /// Writes the options to the front of `out`, which must have room for [`TcpOptions::len`] bytes.
+    pub(super) fn write(&self, out: &mut [u8]) {
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
         if let Some(mss) = self.mss {
             let [a, b] = mss.to_be_bytes();
-            out.extend_from_slice(&[MSS, 4, a, b]);
+            put(&[MSS, 4, a, b]);
         }
         if self.sack_permitted {
-            out.extend_from_slice(&[SACK_PERMITTED, 2]);
+            put(&[SACK_PERMITTED, 2]);
         }
         if self.sack_permitted != self.timestamps.is_some() {
-            out.extend_from_slice(&[NOP, NOP]);
+            put(&[NOP, NOP]);
         }
         if let Some(timestamps) = self.timestamps {
-            out.extend_from_slice(&[TIMESTAMPS, 10]);
-            out.extend_from_slice(&timestamps.value.to_be_bytes());
-            out.extend_from_slice(&timestamps.echo.to_be_bytes());
+            put(&[TIMESTAMPS, 10]);
+            put(&timestamps.value.to_be_bytes());
+            put(&timestamps.echo.to_be_bytes());
         }
         if let Some(shift) = self.window_scale {
-            out.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
+            put(&[NOP, WINDOW_SCALE, 3, shift]);
         }
         if self.sack.len > 0 {
-            out.extend_from_slice(&[NOP, NOP, SACK, 2 + 8 * self.sack.len]);
+            put(&[NOP, NOP, SACK, 2 + 8 * self.sack.len]);
             for (left, right) in self.sack.as_slice() {
-                out.extend_from_slice(&left.to_be_bytes());
-                out.extend_from_slice(&right.to_be_bytes());
+                put(&left.to_be_bytes());
+                put(&right.to_be_bytes());
             }
         }
     }
@@ -118,6 +123,12 @@ impl TcpOptions {
         loop {
             match bytes {
                 [] | [END, ..] => return Ok(options),
+                // As almost every segment has them (RFC 7323 appendix A).
+                [NOP, NOP, TIMESTAMPS, 10, rest @ ..] if rest.len() >= 8 => {
+                    let (value, echo) = (word(rest, 0), word(rest, 4));
+                    options.timestamps = Some(Timestamps { value, echo });
+                    bytes = &rest[8..];
+                }
                 [NOP, rest @ ..] => bytes = rest,
                 [kind, len, ..] => {
                     let body = bytes.get(2..usize::from(*len)).ok_or(WireError::Options)?;

@@ -8,6 +8,8 @@ use sojourn_packet::HeaderBytes;
 use std::ops::BitOr;
 
 pub(super) const TCP_HEADER_LEN: usize = 20;
+/// With all the options that its length field can count.
+const LONGEST_TCP_HEADER: usize = 60;
 
 /// The control bits of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,8 +74,7 @@ pub fn write_tcp(
 ) {
     let header_len = TCP_HEADER_LEN + segment.options.len();
     let pseudo = template.write(out, segment.ecn, header_len as u16 + segment.payload as u16);
-    let start = out.len();
-    let mut header = [0; TCP_HEADER_LEN];
+    let mut header = [0; LONGEST_TCP_HEADER];
     header[0..2].copy_from_slice(&ports.0.to_be_bytes());
     header[2..4].copy_from_slice(&ports.1.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
@@ -81,10 +82,10 @@ pub fn write_tcp(
     header[12] = (header_len as u8 / 4) << 4;
     header[13] = segment.flags.0;
     header[14..16].copy_from_slice(&segment.window.to_be_bytes());
-    out.extend_from_slice(&header);
-    segment.options.write(out);
-    let checksum = pseudo.bytes(&out[start..]).checksum();
-    out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
+    segment.options.write(&mut header[TCP_HEADER_LEN..]);
+    let checksum = pseudo.bytes(&header[..header_len]).checksum();
+    header[16..18].copy_from_slice(&checksum.to_be_bytes());
+    out.extend_from_slice(&header[..header_len]);
 }
 
 /// Reads a segment from `bytes`, the stored part of a transport packet of `len` bytes.

@@ -55,11 +55,14 @@ impl Switch {
         if port.recirculation.is_some() {
             self.recirculation.dequeued.add(packet.size());
         }
-        let slot = packet.size();
-        let out = self.egress_pass(index, turn.queue, &mut packet);
         if packet.tag.mirror_requested.is_some() {
             self.note_synchronised(&packet);
         }
+        let slot = packet.size();
+        let Some(out) = self.egress_pass(index, turn.queue, &mut packet) else {
+            let sent = std::mem::take(&mut packet.packet);
+            return self.depart(index, turn.queue, &packet, sent);
+        };
         if let Some(mirror) = out.mirror {
             self.request_mirror(mirror, now + self.egress_latency);
         }
@@ -76,16 +79,21 @@ impl Switch {
         }
     }
 
-    /// Runs the program's egress pass; without one the packet passes unchanged. The packet's bytes
-    /// are taken out of `queued`.
-    fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressOutput {
+    /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`; nothing
+    /// if no program looks at the packet.
+    fn egress_pass(
+        &mut self,
+        index: usize,
+        number: usize,
+        queued: &mut Queued,
+    ) -> Option<EgressOutput> {
+        let plane = match &mut self.forwarding {
+            Forwarding::P4(plane) if !queued.noted.bypass_egress => plane,
+            _ => return None,
+        };
         let length = queued.length();
         let packet = std::mem::take(&mut queued.packet);
         let carried = std::mem::take(&mut queued.carried);
-        let plane = match &mut self.forwarding {
-            Forwarding::P4(plane) if !queued.noted.bypass_egress => plane,
-            _ => return EgressOutput { packet: Some(packet), ..EgressOutput::default() },
-        };
         let port = &self.ports[index];
         let queue = &port.queues[number];
         let noted = &queued.noted;
@@ -109,7 +117,7 @@ impl Switch {
             length,
             mirrored: queued.tag.mirror_requested.is_some(),
         };
-        plane.egress_carrying(&input, packet, carried)
+        Some(plane.egress_carrying(&input, packet, carried))
     }
 
     /// A packet leaves egress: onto the wire, or back to ingress.
@@ -145,13 +153,10 @@ impl Switch {
     /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
     fn hold_wire(&mut self, index: usize, frame: Bytes) -> Time {
         let port = &mut self.ports[index];
-        let bytes = wire_bytes(frame);
-        let end = port.line.hold(self.now, bytes);
-        port.line.hold(end, Bytes(INTER_FRAME_GAP));
         if port.recirculation.is_some() {
-            self.recirculation.wire_bits += (bytes.0 + INTER_FRAME_GAP) * 8;
+            self.recirculation.wire_bits += (wire_bytes(frame).0 + INTER_FRAME_GAP) * 8;
         }
-        end
+        port.line.hold_frame(self.now, frame)
     }
 
     /// A pass of this instant asks for a copy, which its deparser has written at `written`.

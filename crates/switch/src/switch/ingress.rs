@@ -70,17 +70,33 @@ impl Switch {
     }
 
     fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
-        let Entry { port, arrived, resubmitted: times, carried } = entry;
         self.ingress_statistics.passes += 1;
-        let out = match &mut self.forwarding {
+        // A switch without a program decides the port, and nothing else.
+        let unicast = match &mut self.forwarding {
             Forwarding::P4(plane) => {
-                let resubmitted = times > 0;
-                let input = IngressInput { port, arrived, now: self.now, resubmitted };
-                plane.ingress_carrying(&input, packet, carried)
+                let input = IngressInput {
+                    port: entry.port,
+                    arrived: entry.arrived,
+                    now: self.now,
+                    resubmitted: entry.resubmitted > 0,
+                };
+                let out = plane.ingress_carrying(&input, packet, entry.carried);
+                return self.carry_out(&input, entry.resubmitted, out, tag);
             }
-            Forwarding::Native(map) => forward(map.get(&port).copied(), packet),
-            Forwarding::Routed(routes) => forward(routes.port(&packet), packet),
+            Forwarding::Native(map) => map.get(&entry.port).copied(),
+            Forwarding::Routed(routes) => routes.port(&packet),
         };
+        if unicast.is_some() {
+            let admission = Admission { unicast, ..Admission::default() };
+            self.send_on(Admitted { packet, carried: Carried::default(), admission, tag });
+        } else {
+            self.drop_at_ingress(entry.port, tag, false);
+        }
+    }
+
+    /// Does what a program has decided for a packet that had been resubmitted `times` times.
+    fn carry_out(&mut self, input: &IngressInput, times: u32, out: IngressOutput, tag: Tag) {
+        let IngressInput { port, arrived, .. } = *input;
         self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
         let due = self.now + self.ingress_latency;
         if let Some(mirror) = out.mirror {
@@ -103,15 +119,23 @@ impl Switch {
         match out.packet {
             Some(packet) if wanted => {
                 let (admission, carried) = (out.admission, out.carried);
-                self.admitted.push_back(Admitted { packet, carried, admission, tag });
-                self.events.set(due, Event::Admit);
+                self.send_on(Admitted { packet, carried, admission, tag });
             }
-            _ => {
-                self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length)));
-                if !out.parser_rejected {
-                    self.observe_ingress_drop(port, tag);
-                }
-            }
+            _ => self.drop_at_ingress(port, tag, out.parser_rejected),
+        }
+    }
+
+    /// Sends a packet from ingress to the traffic manager.
+    fn send_on(&mut self, admitted: Admitted) {
+        self.admitted.push_back(admitted);
+        self.events.set(self.now + self.ingress_latency, Event::Admit);
+    }
+
+    /// Counts a packet that does not leave ingress.
+    fn drop_at_ingress(&mut self, port: PortId, tag: Tag, parser_rejected: bool) {
+        self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length)));
+        if !parser_rejected {
+            self.observe_ingress_drop(port, tag);
         }
     }
 
@@ -185,10 +209,4 @@ impl Switch {
         self.ports[index].note_backlog(number);
         self.serve(index);
     }
-}
-
-/// What a switch without a program decides: the port, and nothing else.
-fn forward(unicast: Option<PortId>, packet: Packet) -> IngressOutput {
-    let admission = Admission { unicast, ..Admission::default() };
-    IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
 }

@@ -60,9 +60,12 @@ impl Switch {
 
     /// Counts what a queue operation dropped and gives its room back.
     pub(super) fn settle_drops(&mut self, index: usize, number: usize) {
-        if self.drops.is_empty() {
-            return;
+        if !self.drops.is_empty() {
+            self.settle_each(index, number);
         }
+    }
+
+    fn settle_each(&mut self, index: usize, number: usize) {
         let mut drops = std::mem::take(&mut self.drops);
         for (mut packet, kind) in drops.drain() {
             let queue = &mut self.ports[index].queues[number];

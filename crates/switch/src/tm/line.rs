@@ -28,21 +28,40 @@ pub struct Line {
     /// Free from `free` + `fraction`/`rate` nanoseconds on.
     free: u64,
     fraction: u64,
+    /// What was held last, since sizes repeat and a division is slow; and the gap between frames.
+    last: Span,
+    gap: Span,
+}
+
+/// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    size: Bytes,
+    whole: u64,
+    parts: u64,
+}
+
+impl Span {
+    fn new(size: Bytes, rate: u64) -> Span {
+        // In u128 because a line may be fast, a packet long, and neither is bounded here.
+        let total = u128::from(size.0) * 8_000_000_000;
+        let (whole, parts) = (total / u128::from(rate), total % u128::from(rate));
+        Span { size, whole: whole as u64, parts: parts as u64 }
+    }
 }
 
 impl Line {
     /// An idle line; `rate` must not be zero.
     pub fn new(rate: Rate) -> Line {
         assert!(rate.0 > 0, "a line without a rate");
-        Line { rate: rate.0, free: 0, fraction: 0 }
+        let gap = Span::new(Bytes(INTER_FRAME_GAP), rate.0);
+        Line { rate: rate.0, free: 0, fraction: 0, last: gap, gap }
     }
 
     /// Another rate for what is held from here on; it must not be zero.
     pub fn set_rate(&mut self, rate: Rate) {
-        assert!(rate.0 > 0, "a line without a rate");
         // The fraction is counted in the old rate's parts of a nanosecond.
-        (self.free, self.fraction) = (self.ready().0, 0);
-        self.rate = rate.0;
+        *self = Line { free: self.ready().0, ..Line::new(rate) };
     }
 
     /// The first whole nanosecond at which the line is free.
@@ -56,17 +75,30 @@ impl Line {
         if now > self.ready() {
             (self.free, self.fraction) = (now.0, 0);
         }
-        // In u128 because a line may be fast, a packet long, and neither is bounded here.
-        let numerator = u128::from(size.0) * 8_000_000_000 + u128::from(self.fraction);
-        let rate = u128::from(self.rate);
-        if let Ok(small) = u64::try_from(numerator) {
-            self.free += small / self.rate;
-            self.fraction = small % self.rate;
-        } else {
-            self.free += (numerator / rate) as u64;
-            self.fraction = (numerator % rate) as u64;
+        if self.last.size != size {
+            self.last = Span::new(size, self.rate);
         }
+        self.lengthen(self.last);
         self.ready()
+    }
+
+    /// Holds the line as [`Line::hold`] does for a frame of `frame` bytes (FCS not counted) and the
+    /// gap behind it; returns when the frame is through.
+    pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
+        let through = self.hold(now, wire_bytes(frame));
+        self.lengthen(self.gap);
+        through
+    }
+
+    fn lengthen(&mut self, span: Span) {
+        self.free += span.whole;
+        let missing = self.rate - self.fraction;
+        if span.parts < missing {
+            self.fraction += span.parts;
+        } else {
+            self.free += 1;
+            self.fraction = span.parts - missing;
+        }
     }
 }
 
@@ -83,6 +115,27 @@ mod tests {
             now = line.hold(now, Bytes(1538));
         }
         assert_eq!(now, Time(12_304_000));
+    }
+
+    #[test]
+    fn frames_of_changing_sizes_keep_the_rate_too() {
+        // 1537 + 73 bytes at 3 Gbit/s are 4293 1/3 ns.
+        let mut line = Line::new(Rate(3_000_000_000));
+        let mut now = Time::ZERO;
+        for _ in 0..3_000 {
+            now = line.hold(now, Bytes(1537));
+            now = line.hold(now, Bytes(73));
+        }
+        assert_eq!(now, Time(3_000 * 4_293 + 1_000));
+    }
+
+    #[test]
+    fn the_gap_holds_the_line_and_not_the_frame() {
+        // 8 + 1000 + 4 bytes, then 12 of gap, at 8 Gbit/s.
+        let mut line = Line::new(Rate(8_000_000_000));
+        assert_eq!(line.hold_frame(Time(0), Bytes(1000)), Time(1_012));
+        assert_eq!(line.ready(), Time(1_024));
+        assert_eq!(line.hold_frame(Time(0), Bytes(1000)), Time(2_036));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(crate) struct Port {
     pub queues: Vec<Queue>,
     /// Queues with packets.
     backlog: QueueSet,
+    /// Shaper, pace and wire let nothing go before that instant, whatever comes to the queues.
+    held_until: Time,
     scheduler: Scheduler,
     pub shaper: Option<TokenBucket>,
     pace: Pace,
@@ -71,6 +73,7 @@ impl Port {
             id: config.id,
             queues,
             backlog: 0,
+            held_until: Time::ZERO,
             scheduler: Scheduler::new(&ranks),
             shaper: shaper.transpose().map_err(refused)?,
             pace: Pace::new(config.packet_pace, None),
@@ -110,6 +113,7 @@ impl Port {
             fresh.take_over(now, old);
         }
         self.shaper = fresh;
+        self.held_until = Time::ZERO;
         Ok(())
     }
 
@@ -127,10 +131,12 @@ impl Port {
         if self.backlog == 0 {
             return Decision::Idle;
         }
-        let shaped = self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now));
-        let ready = shaped.max(self.pace.ready()).max(self.line.ready());
-        if ready > now {
-            return Decision::Wait(ready);
+        if self.held_until <= now {
+            let shaped = self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now));
+            self.held_until = shaped.max(self.pace.ready()).max(self.line.ready());
+        }
+        if self.held_until > now {
+            return Decision::Wait(self.held_until);
         }
         let (mut guaranteed, mut remaining, mut soonest) = (0, 0, Time::MAX);
         let mut left = self.backlog;

@@ -177,8 +177,13 @@ impl RefillClock {
 
     /// The first nanosecond with that many refills.
     fn time_of(&self, count: u64) -> Time {
-        let product = u128::from(count) * u128::from(self.denominator);
-        Time(product.div_ceil(u128::from(self.numerator)) as u64)
+        Time(match count.checked_mul(self.denominator) {
+            Some(product) => product.div_ceil(self.numerator),
+            None => {
+                let product = u128::from(count) * u128::from(self.denominator);
+                product.div_ceil(u128::from(self.numerator)) as u64
+            }
+        })
     }
 }
 
@@ -201,6 +206,8 @@ pub struct TokenBucket {
     level: i64,
     full: i64,
     refills: u64,
+    /// The instant up to which those were counted.
+    counted: Time,
 }
 
 impl TokenBucket {
@@ -213,7 +220,16 @@ impl TokenBucket {
         let full = (encoded.burst << encoded.fraction) as i64;
         let in_packets = matches!(config.rate, ShapedRate::Packets(_));
         let clock = RefillClock::new(core_clock);
-        Ok(TokenBucket { encoded, in_packets, core_clock, clock, level: full, full, refills: 0 })
+        Ok(TokenBucket {
+            encoded,
+            in_packets,
+            core_clock,
+            clock,
+            level: full,
+            full,
+            refills: 0,
+            counted: Time::ZERO,
+        })
     }
 
     /// What the hardware makes of the settings.
@@ -260,6 +276,10 @@ impl TokenBucket {
     }
 
     fn refill(&mut self, now: Time) {
+        if now == self.counted {
+            return;
+        }
+        self.counted = now;
         let refills = self.clock.count(now);
         let added = (refills - self.refills).saturating_mul(self.encoded.mantissa);
         let added = i64::try_from(added).unwrap_or(i64::MAX);

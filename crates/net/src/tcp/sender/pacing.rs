@@ -59,8 +59,11 @@ impl Pacing {
         let percent =
             if window.cwnd < window.ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
         let bytes = u128::from(window.cwnd.max(outstanding)) * u128::from(mss);
-        let per_second = bytes * 1_000_000_000 * percent / 100 / u128::from(srtt.0.max(1));
-        self.rate = u64::try_from(per_second).unwrap_or(u64::MAX);
+        let (bytes, srtt) = (bytes * 1_000_000_000 * percent / 100, srtt.0.max(1));
+        self.rate = match u64::try_from(bytes) {
+            Ok(bytes) => bytes / srtt,
+            Err(_) => u64::try_from(bytes / u128::from(srtt)).unwrap_or(u64::MAX),
+        };
     }
 
     /// A burst of `bytes` goes; `sent` segments have gone before it.

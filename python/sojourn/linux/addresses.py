@@ -49,6 +49,13 @@ class Hosts:
         return self.client if self.opener == FRONT else self.server
 
 
+def host_names(config: dict[str, Any]) -> list[str]:
+    """The namespaces in which a run has hosts, in the order in which they are sampled."""
+    if "network" in config:
+        return [host["name"] for host in config["network"]["hosts"]]
+    return [FRONT, BEHIND]
+
+
 def sends_from_behind(flow: dict[str, Any]) -> bool:
     """Whether the bulk of a flow's data comes from behind the bottleneck."""
     return bool(flow.get("reverse", False))

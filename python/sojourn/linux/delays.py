@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import prefixes
-from sojourn.linux.path import Path, path_of
+from sojourn.linux.path import Path, path_behind
 
 FAR = "r0"
 """The interface of the hosts behind the bottleneck."""
@@ -55,11 +55,13 @@ def delay_changes(
 ) -> list[tuple[int, str]]:
     """When a netem has another delay, and how `tc` is told."""
     by_path = _by_path(flows, crowds, switch)
-    places = _places(by_path) if len(by_path) > 1 else [("", path) for path in by_path]
+    places = [("root", path) for path in by_path]
+    if len(by_path) > 1:
+        places = [(f"parent {parent}", path) for parent, path in _places(by_path)]
     return [
         (
             at,
-            f"qdisc change dev {FAR} {f'parent {parent}' if parent else 'root'} {_at(path, delay)}",
+            f"qdisc change dev {FAR} {parent} {_at(path, delay)}",
         )
         for parent, path in places
         for at, delay in path.delays()[1:]
@@ -72,7 +74,9 @@ def _by_path(
     """Version and numbers of the flows that share a path, in the order of the round-trip times."""
     found: dict[Path, list[tuple[int, Block]]] = defaultdict(list)
     for number, flow in enumerate(flows):
-        found[path_of(flow, switch)].append((flow["ip_version"], crowds.get(number, (number, 1))))
+        found[path_behind(flow, switch)].append(
+            (flow["ip_version"], crowds.get(number, (number, 1)))
+        )
     if len(found) > MOST_DELAYS:
         raise ScenarioError(
             f"{len(found)} different round-trip times: this ground has at most {MOST_DELAYS}"

@@ -7,7 +7,7 @@ fixed times. A run beyond the thresholds tells of the machine and not of the dis
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,4 +89,13 @@ def timing(
         int(np.median(late)),
         int(np.percentile(late, 99)),
         int(late.max()),
+    )
+
+
+def worst(timings: Sequence[Timing]) -> Timing:
+    """The timing of a run with several queues: each figure is the worst of theirs."""
+    return replace(
+        timings[0],
+        shaper_share=min(one.shaper_share for one in timings),
+        longest_stall=max(one.longest_stall for one in timings),
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.linux.addresses import BEHIND, FRONT, sends_from_behind
+from sojourn.linux.addresses import BEHIND, host_names, sends_from_behind
 from sojourn.linux.frames import Frames
 from sojourn.linux.path import Longs, path_of
 from sojourn.linux.traffic import Traffic
@@ -23,10 +23,10 @@ _NUMBER, _RTP_SEQUENCE = (0, 8), (2, 2)
 Columns = dict[str, list[int]]
 
 
-def read_totals(folder: Path) -> dict[int, dict[str, int]]:
+def read_totals(folder: Path, config: dict[str, Any]) -> dict[int, dict[str, int]]:
     """What the hosts of both sides counted for each source of transfers."""
     found: dict[int, dict[str, int]] = {}
-    for side in (FRONT, BEHIND):
+    for side in host_names(config):
         path = folder / f"totals-{side}.json"
         if path.is_file():
             for flow, counts in json.loads(path.read_text()).items():
@@ -36,7 +36,7 @@ def read_totals(folder: Path) -> dict[int, dict[str, int]]:
 
 def read_exchanges(folder: Path, config: dict[str, Any], traffic: Traffic) -> Columns:
     """Columns of `exchanges.parquet`: those that were complete first, in the order of time."""
-    notes = {side: _notes(folder / f"exchanges-{side}.bin") for side in (FRONT, BEHIND)}
+    notes = {side: _notes(folder / f"exchanges-{side}.bin") for side in host_names(config)}
     rows = [
         row
         for source, flow in enumerate(config["flows"])
@@ -60,10 +60,11 @@ def _of_source(
     traffic: Traffic,
 ) -> Iterator[tuple[int, ...]]:
     """Flow, source, number, size, beginning and end of each exchange of a configured flow."""
-    path, duration = path_of(flow, config["switch"]), config["duration"]
+    path, duration = path_of(flow, config), config["duration"]
     times: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = ({}, {})
     for side, everybodys in notes.items():
         mine = everybodys[traffic.sources[everybodys["flow"]] == source]
+        # In a network, where nobody's clock is early, that has no effect.
         at = path.true(mine["at"].astype(np.int64), behind=side == BEHIND)
         for who, number, done, instant in zip(
             mine["flow"].tolist(), mine["number"].tolist(), mine["done"], at.tolist(), strict=True
@@ -103,10 +104,11 @@ def read_datagrams(
     for number, flow in enumerate(config["flows"]):
         if flow["kind"] != "voip":
             continue
-        behind = sends_from_behind(flow)
+        # In a network a datagram is looked for at the host that it is for.
+        behind = sends_from_behind(flow) or "network" in config
         arrived = back if behind and back is not None else left
         numbers, when = _voice(arrived, number, origin)
-        path = path_of(flow, config["switch"])
+        path = path_of(flow, config)
         received = np.maximum.accumulate(path.true(when, behind=not behind))
         start = traffic.drawn[number]["start"]
         sent = start + numbers * flow["interval"]

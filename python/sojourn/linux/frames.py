@@ -6,10 +6,13 @@ the router does not change: IP identification, and the transport header up to it
 
 import struct
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from sojourn.linux.addresses import FIRST_PORT
 
 Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -20,6 +23,7 @@ _FRAME_HEAD = struct.Struct("6IHH")
 _TRANSPORT = 32
 """Bytes of TCP with its timestamp option, or of UDP and the number in its payload."""
 _HOST_BITS = (1 << 23) - 1
+_TCP, _UDP = 6, 17
 NOBODY = -1
 
 
@@ -44,13 +48,22 @@ class Frames:
 
     def of_flows(self) -> "Frames":
         """Those that belong to a flow."""
-        mine = self.flow != NOBODY
-        return Frames(*(getattr(self, name)[mine] for name in self.__dataclass_fields__))
+        return self.selected(self.flow != NOBODY)
+
+    def selected(self, kept: npt.NDArray[np.bool_]) -> "Frames":
+        """Some of them."""
+        return Frames(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+    def is_for(self, ipv4: str, ipv6: str) -> npt.NDArray[np.bool_]:
+        """Which of them go to a host with these addresses."""
+        v4, v6 = (np.frombuffer(ip_address(one).packed, np.uint8) for one in (ipv4, ipv6))
+        is_v6 = _is_v6(self.bytes)
+        to_v4 = (self.bytes[:, 30:34] == v4).all(axis=1) & ~is_v6
+        return np.asarray(to_v4 | (is_v6 & (self.bytes[:, 38:54] == v6).all(axis=1)))
 
     def until(self, end: int) -> "Frames":
         """Those up to then."""
-        kept = self.time <= end
-        return Frames(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+        return self.selected(self.time <= end)
 
     def numbered(self, numbers: Longs) -> "Frames":
         """The same with the flows' numbers in place of those by which hosts are addressed."""
@@ -83,8 +96,9 @@ class Frames:
         return key.view(np.dtype((np.void, key.shape[1]))).ravel()
 
 
-def read_frames(path: Path, *, back: bool = False) -> Frames:
-    """The frames in the file of a ring; `back` if it has those on their way to the front."""
+def read_frames(path: Path, *, back: bool = False, by_ports: bool = False) -> Frames:
+    """The frames in the file of a ring; `back` if it has those on their way to the front,
+    `by_ports` if flows are told apart by them, as in a network."""
     data = path.read_bytes()
     heads = _heads(data)
     columns = np.array(heads, np.int64).reshape(-1, 4)
@@ -93,7 +107,8 @@ def read_frames(path: Path, *, back: bool = False) -> Frames:
     offsets = np.arange(_KEPT)
     first = everything[place[:, None] + offsets] if len(place) else np.zeros((0, _KEPT), np.uint8)
     first = np.where(offsets < kept[:, None], first, 0).astype(np.uint8)
-    return Frames(time, size, first, kept, _flows(first, back=back))
+    flows = _flows_by_ports(first) if by_ports else _flows(first, back=back)
+    return Frames(time, size, first, kept, flows)
 
 
 def _heads(data: bytes) -> list[tuple[int, int, int, int]]:
@@ -138,3 +153,25 @@ def _flows(first: Bytes, *, back: bool) -> Longs:
     )
     head = _number(first[:, at_v6 : at_v6 + 2])
     return np.where(v6 & (head == 0xFD00) & (subnet == 1), low - 1, flow)
+
+
+def _flows_by_ports(first: Bytes) -> Longs:
+    """By the port of who opened the connection, which is the higher one."""
+    flow = np.full(len(first), NOBODY, np.int64)
+    v6 = _is_v6(first)
+    v4 = (first[:, 12] == 8) & (first[:, 13] == 0)
+    for is_version, protocol, at in ((v4, 23, 34), (v6, 20, 54)):
+        known = is_version & np.isin(first[:, protocol], (_TCP, _UDP))
+        ports = np.maximum(_number(first[:, at : at + 2]), _number(first[:, at + 2 : at + 4]))
+        flow = np.where(known & (ports >= FIRST_PORT), ports - FIRST_PORT, flow)
+    return flow
+
+
+def together(all_of_them: list[Frames]) -> Frames:
+    """The frames of several taps in the order of time."""
+    fields = Frames.__dataclass_fields__
+    joined = Frames(
+        *(np.concatenate([getattr(one, name) for one in all_of_them]) for name in fields)
+    )
+    order = np.argsort(joined.time, kind="stable")
+    return Frames(*(getattr(joined, name)[order] for name in fields))

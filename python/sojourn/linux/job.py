@@ -4,12 +4,13 @@ Stands on the engine's configuration of the run, on `topology`, `traffic` and `t
 """
 
 import json
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 from sojourn import _core
 from sojourn.linux import topology
-from sojourn.linux.addresses import BEHIND, SERVER_PORT, sends_from_behind
+from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, sends_from_behind
 from sojourn.linux.delays import FAR, delay_changes, delays
 from sojourn.linux.needs import MODULES
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
@@ -34,18 +35,32 @@ _LATENESS = 1_000_000
 
 
 def shaper_of(config: dict[str, Any], *, virtual_time: bool) -> Shaper:
-    """The switch's shaper as its hardware rounds it, which the engine knows.
+    """The switch's shaper."""
+    switch = config["switch"]
+    return shaper_for(
+        switch["rate"], switch["burst"], switch["port_speed"], virtual_time=virtual_time
+    )
+
+
+@cache
+def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) -> Shaper:
+    """A shaper as the switch's hardware rounds it, which the engine knows.
 
     In real time the burst is enlarged: a timer that comes late must not cost bandwidth.
     """
-    plain = config | {"aqm": {"kind": "native", "name": "fifo"}}
+    plain = {
+        "duration": 1,
+        "aqm": {"kind": "native", "name": "fifo"},
+        "switch": {"rate": rate, "burst": burst, "port_speed": port_speed},
+        "flows": [{"kind": "tcp", "rtt": 0}],
+    }
     report = json.loads(_core.Simulation(json.dumps(plain)).report())
-    rate, burst = report["shaper_rate"], report["shaper_burst"]
-    if not rate:
-        rate, burst = config["switch"]["port_speed"], 2 * FULL_FRAME
+    rounded_rate, rounded_burst = report["shaper_rate"], report["shaper_burst"]
+    if not rounded_rate:
+        rounded_rate, rounded_burst = port_speed, 2 * FULL_FRAME
     if not virtual_time:
-        burst = max(burst, rate * _LATENESS // (8 * 10**9))
-    return Shaper(rate, burst, _WIRE)
+        rounded_burst = max(rounded_burst, rounded_rate * _LATENESS // (8 * 10**9))
+    return Shaper(rounded_rate, rounded_burst, _WIRE)
 
 
 def shaper_steps(config: dict[str, Any], *, virtual_time: bool) -> list[tuple[int, Shaper]]:
@@ -80,42 +95,71 @@ def make_job(
     versions = {flow["ip_version"] for flow in flows}
     steps = shaper_steps(config, virtual_time=virtual_time)
     slowest = min([shaper.rate, *(then.rate for _, then in steps)])
-    return {
-        "modules_folder": str(MODULES),
-        "modules": [*_MODULES, *(["ipv6"] if 6 in versions else []), aqm.module],
+    return common_job(config, drawn, [aqm], virtual_time=virtual_time) | {
         "ip": {
             "router": topology.router_links(flows, crowds),
             "senders": topology.host_links(flows, crowds, behind=False),
             "receivers": topology.host_links(flows, crowds, behind=True),
         },
         "tc": {
-            "router": topology.bottleneck(shaper, aqm, flows),
+            "router": topology.bottleneck(shaper, aqm, versions),
             "receivers": delays(flows, crowds, switch),
         },
         "sysctl": topology.parameters(flows),
         "interfaces": topology.interfaces(),
-        "entrance": topology.ENTRANCE,
-        "exit": topology.EXIT,
+        "hosts": [FRONT, BEHIND],
+        "taps": _taps(config),
+        "shown": [["router", topology.EXIT], [BEHIND, FAR]],
         "near": topology.NEAR,
-        "far": FAR,
         "traffic": traffic,
+        "drain": 500_000_000 + switch["queue_limit"] * 8 * 10**9 // slowest,
+        "changes": _changes(config, drawn, steps),
+    }
+
+
+def common_job(
+    config: dict[str, Any], drawn: Traffic, aqms: list[Qdisc], *, virtual_time: bool
+) -> dict[str, Any]:
+    """What jobs say of whatever lies between the hosts."""
+    versions = {flow["ip_version"] for flow in config["flows"]}
+    modules = [*_MODULES, *(["ipv6"] if 6 in versions or "network" in config else [])]
+    return {
+        "modules_folder": str(MODULES),
+        "modules": [*modules, *dict.fromkeys(aqm.module for aqm in aqms)],
         "families": sorted({int(family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
         "lead": lead(drawn, config),
-        "drain": 500_000_000 + switch["queue_limit"] * 8 * 10**9 // slowest,
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
-        "datagrams_back": datagrams_back(config),
-        "changes": _changes(config, drawn, steps),
         "flows": guest_flows(drawn, config),
     }
 
 
-def datagrams_back(config: dict[str, Any]) -> bool:
-    """Whether there are datagrams from behind the bottleneck, which do not pass its queue."""
-    return any(
+def tap(
+    namespace: str, interface: str, file: str, *, outgoing: bool, only_udp: bool = False
+) -> dict[str, Any]:
+    """Where frames are captured, and into which file."""
+    return {
+        "namespace": namespace,
+        "interface": interface,
+        "file": file,
+        "outgoing": outgoing,
+        "only_udp": only_udp,
+    }
+
+
+def _taps(config: dict[str, Any]) -> list[dict[str, Any]]:
+    """On both sides of the queue, and where datagrams from behind it arrive, if there are any."""
+    taps = [
+        tap("router", topology.ENTRANCE, "entered.ring", outgoing=False),
+        tap("router", topology.EXIT, "left.ring", outgoing=True),
+    ]
+    back = any(
         flow["kind"] in ("udp", "voip") and sends_from_behind(flow) for flow in config["flows"]
     )
+    if back:
+        taps.append(tap("router", topology.ENTRANCE, "back.ring", outgoing=True, only_udp=True))
+    return taps
 
 
 def _changes(
@@ -127,9 +171,15 @@ def _changes(
         (at, BEHIND, line)
         for at, line in delay_changes(config["flows"], drawn.crowds, config["switch"])
     ]
-    single = [change for change in single if change[0] < config["duration"]]
-    single.sort(key=lambda change: change[:2])
+    return grouped(single, config["duration"])
+
+
+def grouped(changes: list[tuple[int, str, str]], duration: int) -> list[dict[str, Any]]:
+    """Changes within the run, in the order of time; those of a moment and a place together."""
+    within = sorted(
+        (change for change in changes if change[0] < duration), key=lambda change: change[:2]
+    )
     return [
         {"at": at, "where": where, "tc": [line for _, _, line in lines]}
-        for (at, where), lines in groupby(single, key=lambda change: change[:2])
+        for (at, where), lines in groupby(within, key=lambda change: change[:2])
     ]

@@ -5,7 +5,6 @@ Stands on frames, matching and samples. Knows neither how a guest is started nor
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sojourn.engine import CAPTURE, COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, PACKETS
-from sojourn.linux.addresses import FRONT, hosts, opener, sends_from_behind
-from sojourn.linux.exchanges import (
-    Columns,
-    datagrams_back,
-    read_datagrams,
-    read_exchanges,
-    read_totals,
-)
-from sojourn.linux.frames import Frames, read_frames
-from sojourn.linux.matching import Rows, match
-from sojourn.linux.samples import FlowTotals, Samples, read_samples, totals_of
-from sojourn.linux.tc import Qdisc
-from sojourn.linux.topology import Shaper
-from sojourn.linux.traffic import HEADERS, Traffic, first_of
+from sojourn.engine import CAPTURE, COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
+from sojourn.linux.addresses import FRONT, opener, sends_from_behind
+from sojourn.linux.exchanges import datagrams_back
+from sojourn.linux.matching import Rows
+from sojourn.linux.measured import Measured, Raw
+from sojourn.linux.samples import FlowTotals, totals_of
+from sojourn.linux.topology import Managed, Shaper
+from sojourn.linux.traffic import HEADERS
 from sojourn.pcapng import CaptureWriter
 from sojourn.record import (
     DATAGRAM_SCHEMA,
@@ -38,9 +30,8 @@ from sojourn.record import (
     Ballast,
     RowWriter,
 )
+from sojourn.scenario import PlannedRun
 
-_OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
-"""What qdiscs call the packets that they had no room for."""
 _ABSENT = {
     "mirrored_packets": 0, "mirrored_bytes": 0, "mirror_drops": 0, "recirculated_packets": 0,
     "recirculated_bytes": 0, "recirculated_share": 0.0, "recirculation_utilisation": 0.0,
@@ -50,111 +41,26 @@ _ABSENT = {
 """Counters of a P4 switch: what there is none of in a kernel."""
 
 
-@dataclass(frozen=True)
-class Raw:
-    """What a guest left in its folder."""
-
-    folder: Path
-    done: dict[str, Any]
-
-    @property
-    def qdisc(self) -> dict[str, Any]:
-        """The AQM's own statistics."""
-        found: dict[str, Any] = next(q for q in self.done["qdiscs"] if q.get("handle") == "10:")
-        return found
-
-    def frames(self, traffic: Traffic) -> tuple[Frames, Frames, Frames | None]:
-        """What entered, what left, and the datagrams on their way back, if there are such flows."""
-
-        def read(name: str, *, back: bool = False) -> Frames:
-            frames = read_frames(self.folder / name, back=back)
-            return frames.numbered(traffic.numbers).of_flows()
-
-        back = (self.folder / "back.ring").is_file()
-        return (
-            read("entered.ring"),
-            read("left.ring"),
-            read("back.ring", back=True) if back else None,
-        )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A run's rows, and how the two accounts of its drops compare."""
-
-    rows: Rows
-    entered: Frames
-    left: Frames
-    samples: Samples
-    back: Frames | None
-    """Datagrams from behind the bottleneck, up to the end of the run."""
-    exchanges: Columns
-    datagrams: Columns
-    starts: list[int]
-    """When each flow begins."""
-    totals: dict[int, dict[str, int]]
-    """What the hosts counted, of each source of transfers."""
-    unmatched: int
-    """Packets that entered and never left."""
-    dropped: int
-    """What the kernel counts."""
-
-
-def measure(raw: Raw, config: dict[str, Any], aqm: Qdisc, traffic: Traffic) -> Measured:
-    """The rows of the run whose guest left `raw`."""
-    captured = raw.frames(traffic)
-    entered, left, back = captured
-    statistics = raw.qdisc
-    overflow = sum(int(statistics.get(name, 0)) for name in _OVERFLOW)
-    every = match(entered, left, aqm, full=overflow > 0)
-    begin = raw.done["origin"]
-    drops = int(np.isin(every.verdict, (1, 2)).sum())
-    return Measured(
-        rows=every.within(begin, begin + config["duration"]),
-        entered=entered,
-        left=left,
-        samples=_samples(raw.folder, config),
-        back=back.until(begin + config["duration"]) if back is not None else None,
-        exchanges=read_exchanges(raw.folder, config, traffic),
-        datagrams=read_datagrams(config, traffic, captured, begin),
-        starts=[first_of(drawn) for drawn in traffic.drawn],
-        totals=read_totals(raw.folder),
-        unmatched=drops,
-        dropped=int(statistics["drops"]),
-    )
-
-
-def _samples(folder: Path, config: dict[str, Any]) -> Samples:
-    """Those of the sockets that live as long as their flow."""
-    followed = {
-        number: flow
-        for number, flow in enumerate(config["flows"])
-        if flow["kind"] in ("tcp", "requests")
-    }
-    ends = {hosts(number, flow).front_end: number for number, flow in followed.items()}
-    backward = {number for number, flow in followed.items() if sends_from_behind(flow)}
-    return read_samples(folder / "sockets.bin", ends, backward, config["duration"])
-
-
 def write(
     folder: Path,
     measured: Measured,
     raw: Raw,
-    config: dict[str, Any],
-    shaper: Shaper,
+    run: PlannedRun,
+    managed: Sequence[Managed],
     ground: dict[str, Any],
 ) -> None:
     """Writes rows, samples, counters and, if asked for, the capture."""
-    ballast = Ballast(folder)
+    ballast, config = Ballast(folder), run.config
     try:
-        with RowWriter(folder / PACKETS, PACKET_SCHEMA, ballast) as packets:
-            packets.write(_packet_table(measured.rows))
+        for name, queue in zip(run.rows, measured.queues, strict=True):
+            with RowWriter(folder / name, PACKET_SCHEMA, ballast) as packets:
+                packets.write(_packet_table(queue.rows))
         with RowWriter(folder / FLOWS, FLOW_SCHEMA, ballast) as flows:
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
         _write_traffic(folder, measured, config, ballast)
         if config["capture"]:
             _write_capture(folder / CAPTURE, measured, raw.done["origin"], config["duration"])
-        counters = _counters(measured, raw, config, shaper) | {"ground": ground}
+        counters = _counters(measured, raw, config, managed[0].shaper) | {"ground": ground}
         text = json.dumps(counters, indent=2) + "\n"
         (folder / COUNTERS).write_text(text, encoding="utf-8")
     finally:
@@ -197,7 +103,8 @@ def _counters(
     rows = measured.rows
     sent = np.isin(rows.verdict, (0, 3))
     totals = totals_of(measured.samples, config["flows"])
-    reverse = raw.done["reverse"][0]
+    one_switch = "network" not in config
+    reverse = raw.done["qdiscs"][1][0] if one_switch else {"bytes": 0, "packets": 0, "drops": 0}
     return _ABSENT | {
         "simulated": config["duration"],
         "shaper_rate": shaper.rate,
@@ -208,19 +115,19 @@ def _counters(
         "reverse_bytes": reverse["bytes"],
         "reverse_packets": reverse["packets"],
         "reverse_drops": reverse["drops"],
-        "flows": [_flow(i, f, totals[i], measured) for i, f in enumerate(config["flows"])],
-        "qdisc": raw.qdisc,
+        "flows": [_flow(i, totals[i], measured, config) for i in range(len(config["flows"]))],
+        "qdisc": raw.qdisc(),
         # The queue is emptied after the end; what is dropped then is in no row.
-        "drops_after_the_end": measured.unmatched - int((~sent).sum()),
+        "drops_after_the_end": measured.queues[0].unmatched - int((~sent).sum()),
     }
 
 
 def _flow(
-    index: int, flow: dict[str, Any], totals: FlowTotals, measured: Measured
+    index: int, totals: FlowTotals, measured: Measured, config: dict[str, Any]
 ) -> dict[str, int]:
-    rows = measured.rows
+    flow, rows = config["flows"][index], measured.rows
     mine = rows.flow == index
-    seen = mine.any() and opener(flow) == FRONT
+    seen = mine.any() and "network" not in config and opener(flow) == FRONT
     started = int(rows.enqueued[mine].min()) if seen else measured.starts[index]
     match flow["kind"]:
         case "tcp" | "requests":
@@ -233,19 +140,19 @@ def _flow(
             counted = {"delivered": 0, "segments": 0, "retransmits": 0}
             counted |= measured.totals.get(index, {})
         case _:
-            counted = _datagrams(index, flow, measured, mine)
+            counted = _datagrams(index, measured, mine, config)
     return {"started": started} | counted
 
 
 def _datagrams(
-    index: int, flow: dict[str, Any], measured: Measured, mine: npt.NDArray[np.bool_]
+    index: int, measured: Measured, mine: npt.NDArray[np.bool_], config: dict[str, Any]
 ) -> dict[str, int]:
-    rows, headers = measured.rows, HEADERS[flow["ip_version"]]
-    if sends_from_behind(flow):
-        back = measured.back
+    flow, rows, arrived = config["flows"][index], measured.rows, measured.arrived
+    headers = HEADERS[flow["ip_version"]]
+    if "network" in config or sends_from_behind(flow):
         voice = flow["kind"] == "voip"
-        sent, size = datagrams_back(back, index, voice=voice) if back is not None else (0, 0)
-        came = int((back.flow == index).sum()) if back is not None else 0
+        sent, size = datagrams_back(arrived, index, voice=voice) if arrived else (0, 0)
+        came = int((arrived.flow == index).sum()) if arrived else 0
         return {"delivered": size - came * headers, "segments": sent, "retransmits": 0}
     # Behind the bottleneck nothing is lost: what left it was delivered.
     left = mine & np.isin(rows.verdict, (0, 3))

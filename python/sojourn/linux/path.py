@@ -61,8 +61,13 @@ class Path:
         return found
 
 
-def path_of(flow: dict[str, Any], switch: dict[str, Any]) -> Path:
-    """The way of a flow of a run with that switch."""
+def path_of(flow: dict[str, Any], config: dict[str, Any]) -> Path:
+    """The way of a flow of a run. In a network all delays are where they belong."""
+    return Path(0) if "network" in config else path_behind(flow, config["switch"])
+
+
+def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:
+    """The way of a flow of a run with that one switch."""
     changes = [(step["at"], step["delay"]) for step in switch["schedule"]]
     steps = [(0, switch["delay"]), *(change for change in changes if change[1] is not None)]
     return Path(flow["rtt"], tuple(steps))

@@ -7,7 +7,7 @@ from its receiver's.
 
 import ipaddress
 import struct
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ _SOCKET_BYTES = 72
 _FAMILY_V6 = 10
 _INFO = 2
 _INFINITE = 0x7FFFFFFF
-_FRONT = 0
-"""The side that is sampled first."""
 _UNSET = 2**64 - 1
 _WORDS = {
     "mss": 16, "unacked": 24, "sacked": 28, "lost": 32, "retrans": 36, "rtt": 68,
@@ -27,6 +25,10 @@ _WORDS = {
 }  # fmt: skip
 """Offset of each 32-bit field of `struct tcp_info` that is used."""
 _BYTES_RECEIVED = 128
+
+
+End = tuple[str, int]
+"""Address and port."""
 
 
 @dataclass
@@ -46,35 +48,41 @@ class Samples:
     totals: dict[int, FlowTotals] = field(default_factory=dict)
 
 
-def read_samples(
-    path: Path, ends: Mapping[tuple[str, int], int], backward: Set[int], duration: int
-) -> Samples:
-    """The samples in the file at `path`.
+Who = Callable[[int, End, End], tuple[int, bool] | None]
+"""Of a socket the flow and whether its data comes from it, by its side, its end and its peer's."""
 
-    `ends` has the flow of each end in front of the bottleneck (address and port), `backward` those
-    flows whose data comes from behind it.
-    """
+
+def read_samples(path: Path, who: Who, duration: int) -> Samples:
+    """The samples in the file at `path`."""
     names = ("time", "flow", "cwnd", "ssthresh", "srtt", "delivered", "retransmits", "in_flight")
     samples = Samples({name: [] for name in names})
     senders: dict[int, dict[str, int]] = {}
+    last = 0
     for time, side, messages in _records(path.read_bytes()):
         if time > duration + 5_000_000:
-            continue
-        if side == _FRONT:
-            senders.clear()
-        for end, info in _sockets(messages, front=side == _FRONT):
-            flow = ends.get(end)
-            if flow is None:
+            break
+        if time != last:
+            _append_all(samples, senders)
+            last = time
+        for local, peer, info in _sockets(messages):
+            found = who(side, local, peer)
+            if found is None:
                 continue
-            if (side == _FRONT) != (flow in backward):
+            flow, sends = found
+            if sends:
                 senders[flow] = {"time": min(time, duration)} | _sender(info)
             else:
                 (delivered,) = struct.unpack_from("Q", info, _BYTES_RECEIVED)
                 samples.totals.setdefault(flow, FlowTotals()).delivered = delivered
-        if side != _FRONT:
-            for flow in sorted(senders.keys() & samples.totals.keys()):
-                _append(samples, flow, senders[flow])
+    _append_all(samples, senders)
     return samples
+
+
+def _append_all(samples: Samples, senders: dict[int, dict[str, int]]) -> None:
+    """A row for each flow of which both ends have been seen; no sender is left."""
+    for flow in sorted(senders.keys() & samples.totals.keys()):
+        _append(samples, flow, senders[flow])
+    senders.clear()
 
 
 def _append(samples: Samples, flow: int, row: dict[str, int]) -> None:
@@ -110,9 +118,8 @@ def _records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         place += length
 
 
-def _sockets(messages: bytes, *, front: bool) -> Iterator[tuple[tuple[str, int], bytes]]:
-    """Address and port of the end in front of the bottleneck, and `struct tcp_info`, of each socket
-    in a sample of the `front` or of those behind."""
+def _sockets(messages: bytes) -> Iterator[tuple[End, End, bytes]]:
+    """Its own end and its peer's, and `struct tcp_info`, of each socket in a sample."""
     place = 0
     while place + _MESSAGE.size <= len(messages):
         length, *_ = _MESSAGE.unpack_from(messages, place)
@@ -122,10 +129,13 @@ def _sockets(messages: bytes, *, front: bool) -> Iterator[tuple[tuple[str, int],
             continue
         info = _attribute(body[_SOCKET_BYTES:], _INFO)
         if info is not None:
-            at, port_at = (8, 4) if front else (24, 6)
-            (port,) = struct.unpack_from(">H", body, port_at)
-            width = 16 if body[0] == _FAMILY_V6 else 4
-            yield (str(ipaddress.ip_address(body[at : at + width])), port), info
+            yield _end(body, 8, 4), _end(body, 24, 6), info
+
+
+def _end(body: bytes, at: int, port_at: int) -> End:
+    (port,) = struct.unpack_from(">H", body, port_at)
+    width = 16 if body[0] == _FAMILY_V6 else 4
+    return str(ipaddress.ip_address(body[at : at + width])), port
 
 
 def _attribute(attributes: bytes, wanted: int) -> bytes | None:

@@ -11,7 +11,7 @@ address resolution passes the bottleneck. Short transfers have addresses by the 
 neighbour for all. Knows no scenario, only the engine's configuration of a run; runs nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,15 @@ class Shaper:
     """bytes"""
     overhead: int
     """Bytes that each packet counts more than its frame has: FCS, preamble and gap."""
+
+
+@dataclass(frozen=True)
+class Managed:
+    """A measured queue: its shaper, what the schedule makes of that and when, ns, and its AQM."""
+
+    shaper: Shaper
+    steps: list[tuple[int, Shaper]]
+    aqm: Qdisc
 
 
 def router_links(flows: list[dict[str, Any]], crowds: dict[int, Block]) -> list[str]:
@@ -117,31 +126,31 @@ def _routes_with_ecn(
     return lines
 
 
-def bottleneck(shaper: Shaper, aqm: Qdisc, flows: list[dict[str, Any]]) -> list[str]:
-    """Shaper and AQM at the router's way out. What the router itself says does not pass them."""
+def bottleneck(shaper: Shaper, aqm: Qdisc, versions: Set[int], device: str = EXIT) -> list[str]:
+    """Shaper and AQM at a router's way out. What the router itself says does not pass them."""
     lines = [
-        f"qdisc add dev {EXIT} root handle 1: htb default 1",
-        f"class add dev {EXIT} parent 1: classid 1:1 {_htb(shaper)}",
-        f"qdisc add dev {EXIT} parent 1:1 handle 10: {aqm.text}",
+        f"qdisc add dev {device} root handle 1: htb default 1",
+        f"class add dev {device} parent 1: classid 1:1 {_htb(shaper)}",
+        f"qdisc add dev {device} parent 1:1 handle 10: {aqm.text}",
     ]
-    return lines + (_past_the_shaper() if 6 in _versions(flows) else [])
+    return lines + (_past_the_shaper(device) if 6 in versions else [])
 
 
-def _past_the_shaper() -> list[str]:
+def _past_the_shaper(device: str) -> list[str]:
     """Neighbour discovery and group reports (ICMPv6, the latter behind a hop-by-hop header).
 
     Nobody's packets: an AQM that dropped one would count a drop that no flow has.
     """
     return [
-        f"filter add dev {EXIT} parent 1: protocol ipv6 prio 1 "
+        f"filter add dev {device} parent 1: protocol ipv6 prio 1 "
         f"u32 match ip6 protocol {header} 0xff flowid 1:0"
         for header in (58, 0)
     ]
 
 
-def reshape(shaper: Shaper) -> list[str]:
+def reshape(shaper: Shaper, device: str = EXIT) -> list[str]:
     """Another shaper in place of the bottleneck's; what is queued stays."""
-    return [f"class change dev {EXIT} parent 1: classid 1:1 {_htb(shaper)}"]
+    return [f"class change dev {device} parent 1: classid 1:1 {_htb(shaper)}"]
 
 
 def _htb(shaper: Shaper) -> str:
@@ -153,7 +162,14 @@ def _htb(shaper: Shaper) -> str:
 
 def parameters(flows: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
     """Kernel parameters by namespace."""
-    ends = {
+    versions = set(_versions(flows))
+    ends = end_parameters(versions)
+    return {"router": router_parameters(versions), "senders": ends, "receivers": ends}
+
+
+def end_parameters(versions: Set[int]) -> dict[str, str]:
+    """Kernel parameters of hosts."""
+    return _quiet(versions) | {
         "net/ipv4/tcp_rmem": _MEMORY,
         "net/ipv4/tcp_wmem": _MEMORY,
         "net/ipv4/tcp_no_metrics_save": "1",
@@ -162,13 +178,17 @@ def parameters(flows: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
         # Addresses by the block are nobody's in particular.
         "net/ipv6/ip_nonlocal_bind": "1",
     }
+
+
+def router_parameters(versions: Set[int]) -> dict[str, str]:
+    """Kernel parameters of who forwards."""
     forwarding = {4: "net/ipv4/ip_forward", 6: "net/ipv6/conf/all/forwarding"}
-    router = {forwarding[version]: "1" for version in _versions(flows)}
-    if 6 not in _versions(flows):
-        # A kernel that has IPv6 built in would send its own packets through the bottleneck.
-        quiet = {"net/ipv6/conf/default/disable_ipv6": "1"}
-        router, ends = router | quiet, ends | quiet
-    return {"router": router, "senders": ends, "receivers": ends}
+    return _quiet(versions) | {forwarding[version]: "1" for version in sorted(versions)}
+
+
+def _quiet(versions: Set[int]) -> dict[str, str]:
+    """A kernel that has IPv6 built in would send its own packets through the bottleneck."""
+    return {} if 6 in versions else {"net/ipv6/conf/default/disable_ipv6": "1"}
 
 
 def interfaces() -> dict[str, list[str]]:
@@ -185,12 +205,13 @@ def _pair(here: str, there: str, namespace: str, segments: int) -> str:
 
 
 def _burst(flows: list[dict[str, Any]], *, behind: bool) -> int:
-    """Segments that leave a sender back to back: a property of the one interface a side shares."""
-    wanted = {
-        flow["segmentation_offload"]
-        for flow in flows
-        if "segmentation_offload" in flow and sends_from_behind(flow) == behind
-    }
+    """That of the senders of one side, who share an interface."""
+    return burst_of([flow for flow in flows if sends_from_behind(flow) == behind])
+
+
+def burst_of(flows: list[dict[str, Any]]) -> int:
+    """Segments that leave the flows' senders back to back: a property of the one interface."""
+    wanted = {flow["segmentation_offload"] for flow in flows if "segmentation_offload" in flow}
     if len(wanted) > 1:
         raise ScenarioError(
             "segmentation_offload: on this ground all flows share one interface and have the same"

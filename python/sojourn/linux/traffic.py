@@ -7,12 +7,22 @@ in the simulator, on the address scheme and on the paths. Runs nothing.
 import json
 import socket
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 import numpy as np
 
 from sojourn import _core
-from sojourn.linux.addresses import BEHIND, FIRST_PORT, PORTS, SERVER_PORT, base, hosts, opener
+from sojourn.linux.addresses import (
+    BEHIND,
+    FIRST_PORT,
+    FRONT,
+    PORTS,
+    SERVER_PORT,
+    base,
+    hosts,
+    opener,
+)
 from sojourn.linux.path import Longs, Path, path_of
 
 CONGESTION_CONTROLS = {"cubic": "cubic", "newreno": "reno", "bbr": "bbr"}
@@ -70,9 +80,9 @@ def lead(traffic: Traffic, config: dict[str, Any]) -> int:
     """How long before the run's time zero the first host behind the bottleneck has something to do,
     by its early clock; ns."""
     early = [
-        -path_of(flow, config["switch"]).in_guest(drawn["start"], behind=True)
+        -path_of(flow, config).in_guest(drawn["start"], behind=True)
         for flow, drawn in zip(config["flows"], traffic.drawn, strict=True)
-        if opener(flow) == BEHIND
+        if "network" not in config and opener(flow) == BEHIND
     ]
     return max([0, *early])
 
@@ -84,21 +94,47 @@ def guest_flows(traffic: Traffic, config: dict[str, Any]) -> list[Flow]:
     ]
 
 
+@dataclass(frozen=True)
+class Ends:
+    """Who opens a flow's connection and who accepts it: namespaces, addresses and ports."""
+
+    opener: str
+    acceptor: str
+    client: tuple[str, int]
+    server: tuple[str, int]
+    in_network: bool
+
+
+def ends_of(number: int, flow: Flow, config: dict[str, Any]) -> Ends:
+    """Those of a flow: in a network the hosts that it names, told apart by ports."""
+    if "network" not in config:
+        pair = hosts(number, flow)
+        acceptor = BEHIND if pair.opener == FRONT else FRONT
+        return Ends(pair.opener, acceptor, pair.client, pair.server, False)
+    key = "ipv6" if flow["ip_version"] == 6 else "ipv4"
+    at = {host["name"]: host[key] for host in config["network"]["hosts"]}
+    opens, accepts = flow["from"], flow["to"]
+    if flow["kind"] == "requests":
+        opens, accepts = accepts, opens
+    client, server = (at[opens], FIRST_PORT + number % PORTS), (at[accepts], SERVER_PORT)
+    return Ends(opens, accepts, client, server, True)
+
+
 def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any]) -> Flow:
-    side = opener(flow)
-    path, behind = path_of(flow, config["switch"]), side == BEHIND
+    ends = ends_of(number, flow, config)
+    path, behind = path_of(flow, config), ends.opener == BEHIND
     drawn = traffic.drawn[number]
     stop = flow["stop"]
     told = {
         "kind": flow["kind"],
         "number": number,
         "family": int(family(flow["ip_version"])),
-        "opener": side,
+        "opener": ends.opener,
+        "acceptor": ends.acceptor,
         "start": path.in_guest(drawn["start"], behind=behind),
         "stop": None if stop is None else path.in_guest(stop, behind=behind),
     }
     if flow["kind"] != "transfers":
-        ends = hosts(number, flow)
         told |= {"client": list(ends.client), "server": list(ends.server)}
     match flow["kind"]:
         case "udp":
@@ -110,7 +146,7 @@ def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any
         case "requests":
             return told | _questions(flow, drawn, path, config["duration"], behind=behind)
         case "transfers":
-            return told | _transfers(number, flow, traffic, path)
+            return told | _transfers(number, flow, traffic, path, ends)
     return told | {"rate_cap": flow["rate_cap"]}
 
 
@@ -151,13 +187,18 @@ def _questions(
     }
 
 
-def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path) -> Flow:
-    behind, version = opener(flow) == BEHIND, flow["ip_version"]
+def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path, ends: Ends) -> Flow:
+    behind, version = ends.opener == BEHIND, flow["ip_version"]
+    by_address = not ends.in_network
+    bases = [int(ip_address(host)) for host, _ in (ends.client, ends.server)]
+    if by_address:
+        bases = [base(version, behind=side) for side in (behind, not behind)]
     return {
         "flow": number,
         "number": traffic.crowds[number][0],
-        "client_base": base(version, behind=behind),
-        "server_base": base(version, behind=not behind),
+        "by_address": by_address,
+        "client_base": bases[0],
+        "server_base": bases[1],
         "ports": [FIRST_PORT, PORTS],
         "port": SERVER_PORT,
         "transfers": [

@@ -18,10 +18,11 @@ from .hosts import Hosts
 from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
 from .sockets import SocketDump
-from .system import call, enter, enter_namespace, exact_timers, load_modules, mount, power_off
+from .system import call, enter_namespace, exact_timers, load_modules, mount, power_off
 from .watch import Watch
 
-_HOSTS = ("senders", "receivers")
+_ROUTER = "router"
+"""The namespace of this process."""
 _FAILED = "the process of the {} failed; the guest's console.log says why"
 _LEAD = 600_000_000
 """ns between the last preparation and time zero, beside what the job asks for. A qdisc has
@@ -72,11 +73,11 @@ def _prepare_on_the_host(path: str) -> Path:
 def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     load_modules(Path(job["modules_folder"]), job["modules"])
     _make_network(job)
-    dumps = {}
-    for name in _HOSTS:
+    dumps = []
+    for name in job["hosts"]:
         enter_namespace(name)
-        dumps[name] = SocketDump(job["families"])
-    enter(Path("/run/netns/router"))
+        dumps.append(SocketDump(job["families"]))
+    enter_namespace(_ROUTER)
     hosts = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
     origin = time.monotonic_ns() + _LEAD + job["lead"]
@@ -84,27 +85,38 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     for host in hosts:
         os.write(host.begin, origin.to_bytes(8, "little"))
     watch.run(origin)
-    shown = call(("tc", "-s", "-j", "qdisc", "show", "dev", job["exit"]))
-    reverse = call(("tc", "-n", "receivers", "-s", "-j", "qdisc", "show", "dev", job["far"]))
+    shown = [
+        json.loads(call(("tc", "-n", where, "-s", "-j", "qdisc", "show", "dev", interface)))
+        for where, interface in job["shown"]
+    ]
     for host in hosts:
         host.end(waits=job["traffic"] != "iperf3")
     return watch.close() | {
         "kernel": os.uname().release,
         "origin": real,
-        "qdiscs": json.loads(shown),
-        "reverse": json.loads(reverse),
+        "qdiscs": shown,
     }
 
 
 def _make_network(job: dict[str, Any]) -> None:
-    _set_parameters(job, "router")
-    call(("ip", "-batch", "-"), _lines(job["ip"]["router"]).format(pid=os.getpid()))
-    for name in _HOSTS:
+    """The first namespace is this process's; its lines make the others. Hosts set their own
+    parameters, for who else stands between them it is done here."""
+    _set_parameters(job, _ROUTER)
+    call(("ip", "-batch", "-"), _lines(job["ip"][_ROUTER]).format(pid=os.getpid()))
+    others = [name for name in job["ip"] if name != _ROUTER]
+    between = [name for name in others if name not in job["hosts"]]
+    for name in between:
+        enter_namespace(name)
+        _set_parameters(job, name)
+    enter_namespace(_ROUTER)
+    for name in others:
         call(("ip", "-n", name, "-batch", "-"), _lines(job["ip"][name]))
-    call(("tc", "-batch", "-"), _lines(job["tc"]["router"]))
-    call(("tc", "-n", "receivers", "-batch", "-"), _lines(job["tc"]["receivers"]))
-    for interface in job["interfaces"]["router"]:
-        offloads_off(interface)
+    for name, lines in job["tc"].items():
+        call(("tc", "-n", name, "-batch", "-"), _lines(lines))
+    for name in (*between, _ROUTER):
+        enter_namespace(name)
+        for interface in job["interfaces"].get(name, ()):
+            offloads_off(interface)
 
 
 def _lines(commands: list[str]) -> str:
@@ -144,8 +156,9 @@ Act = Callable[[int, Callable[[], object]], None]
 
 
 def _start_hosts(job: dict[str, Any], folder: Path) -> list[_Child]:
-    """Receivers and senders as processes that wait for time zero."""
-    return [_start_host(job, name, folder) for name in reversed(_HOSTS)]
+    """The hosts of each namespace as a process that waits for time zero; the last ones first, so
+    that receivers are there before senders."""
+    return [_start_host(job, name, folder) for name in reversed(job["hosts"])]
 
 
 def _start_host(job: dict[str, Any], name: str, folder: Path) -> _Child:

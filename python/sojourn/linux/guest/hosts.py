@@ -23,7 +23,7 @@ class Hosts:
         self._loop, self._log = Loop(job["duration"]), Log()
         self._folder, self._side = folder, side
         opened_here = [flow for flow in job["flows"] if flow["opener"] == side]
-        others = [flow for flow in job["flows"] if flow["opener"] != side]
+        others = [flow for flow in job["flows"] if flow["acceptor"] == side]
         self._listening = Listening(self._loop, job, others, self._log)
         for flow in opened_here:
             self._open(flow)

@@ -15,7 +15,8 @@ from .bulk import BulkReceiver
 from .exchanges import Answerer
 from .log import Log
 from .loop import Loop
-from .transfers import TransferReceiver
+from .tcp import End
+from .transfers import TransferReceiver, place_of
 
 _PORT_ANY = {int(socket.AF_INET): "0.0.0.0", int(socket.AF_INET6): "::"}
 _QUEUE = 4096
@@ -31,7 +32,7 @@ class Listening:
     def __init__(self, loop: Loop, job: dict[str, Any], flows: list[Flow], log: Log) -> None:
         _allow_files()
         self._loop, self._log = loop, log
-        self._flows = {flow["client"][0]: flow for flow in flows if "client" in flow}
+        self._flows = {tuple(flow["client"]): flow for flow in flows if "client" in flow}
         self._sources = [flow for flow in flows if flow["kind"] == "transfers"]
         self._udp = []
         for family in job["families"]:
@@ -46,13 +47,13 @@ class Listening:
     def _accept(self, listening: socket.socket, _: int) -> None:
         while True:
             try:
-                one, (peer, *_rest) = listening.accept()
+                one, (address, port, *_) = listening.accept()
             except OSError:
                 return
             one.setblocking(False)
-            self._begin(one, peer)
+            self._begin(one, (address, port))
 
-    def _begin(self, one: socket.socket, peer: str) -> None:
+    def _begin(self, one: socket.socket, peer: End) -> None:
         flow = self._flows.get(peer)
         if flow is None:
             source, place = self._transfer(peer)
@@ -62,13 +63,11 @@ class Listening:
         else:
             BulkReceiver(self._loop, one)
 
-    def _transfer(self, peer: str) -> tuple[Flow, int]:
-        """The source of the transfer that this address opens, and its place there."""
-        family = socket.AF_INET6 if ":" in peer else socket.AF_INET
-        address = int.from_bytes(socket.inet_pton(family, peer), "big")
+    def _transfer(self, peer: End) -> tuple[Flow, int]:
+        """The source of the transfer that this end opens, and its place there."""
         for flow in self._sources:
-            place = address - flow["client_base"] - flow["number"]
-            if flow["family"] == family and 0 <= place < len(flow["transfers"]):
+            place = place_of(flow, peer)
+            if place is not None:
                 return flow, place
         raise RuntimeError(f"a connection from {peer}, which no flow has")
 

@@ -15,7 +15,7 @@ _SOL_PACKET, _SO_ATTACH_FILTER = 263, 26
 _RX_RING, _STATISTICS, _VERSION = 5, 6, 10
 _V3 = 2
 _ALL_PROTOCOLS = 3
-_BLOCK, _BLOCKS, _FRAME = 1 << 18, 96, 2048
+_BLOCK, _FRAME = 1 << 18, 2048
 _RETIRE_MS = 60
 _SNAP = 96
 """Bytes of each frame that are kept: Ethernet, IP, TCP with the timestamp option."""
@@ -31,13 +31,14 @@ class Ring:
     """What passes one interface in one direction, written to a file."""
 
     def __init__(
-        self, interface: str, path: Path, *, outgoing: bool, only_udp: bool = False
+        self, interface: str, path: Path, *, outgoing: bool, only_udp: bool, blocks: int
     ) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self._socket.setsockopt(_SOL_PACKET, _VERSION, _V3)
-        request = (_BLOCK, _BLOCKS, _FRAME, _BLOCK * _BLOCKS // _FRAME, _RETIRE_MS, 0, 0)
+        self._blocks = blocks
+        request = (_BLOCK, blocks, _FRAME, _BLOCK * blocks // _FRAME, _RETIRE_MS, 0, 0)
         self._socket.setsockopt(_SOL_PACKET, _RX_RING, struct.pack("7I", *request))
-        self._ring = mmap.mmap(self._socket.fileno(), _BLOCK * _BLOCKS)
+        self._ring = mmap.mmap(self._socket.fileno(), _BLOCK * blocks)
         self._filter(outgoing, only_udp)
         self._socket.bind((interface, _ALL_PROTOCOLS))
         self._file = path.open("wb", buffering=0)
@@ -79,7 +80,7 @@ class Ring:
             (length,) = struct.unpack_from("I", self._ring, start + 20)
             self._file.write(self._ring[start : start + length])
             struct.pack_into("I", self._ring, start + 8, 0)
-            self._next = (self._next + 1) % _BLOCKS
+            self._next = (self._next + 1) % self._blocks
             count += 1
         return count
 

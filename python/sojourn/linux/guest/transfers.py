@@ -22,12 +22,25 @@ Flow = dict[str, Any]
 def end(flow: Flow, side: str, place: int) -> tcp.End:
     """Address and port of the transfer at `place` among those of its source."""
     number = flow["number"] + place
-    address = int(flow[f"{side}_base"]) + number
+    # In a network all transfers of a source have one address, and are told apart by their ports.
+    address = int(flow[f"{side}_base"]) + (number if flow["by_address"] else 0)
     first, count = flow["ports"]
     port = first + number % count if side == "client" else flow["port"]
     if flow["family"] == socket.AF_INET6:
         return socket.inet_ntop(socket.AF_INET6, address.to_bytes(16, "big")), port
     return socket.inet_ntoa(address.to_bytes(4, "big")), port
+
+
+def place_of(flow: Flow, peer: tcp.End) -> int | None:
+    """Which of the source's transfers that end opens, if it is one of them."""
+    address, port = peer
+    if (":" in address) != (flow["family"] == socket.AF_INET6):
+        return None
+    number = int.from_bytes(socket.inet_pton(flow["family"], address), "big") - flow["client_base"]
+    if not flow["by_address"]:
+        number = port - flow["ports"][0] if number == 0 else -1
+    place = number - flow["number"]
+    return place if 0 <= place < len(flow["transfers"]) else None
 
 
 class TransferSource:

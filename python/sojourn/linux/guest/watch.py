@@ -10,33 +10,41 @@ from typing import Any
 
 from .ring import Ring
 from .sockets import SocketDump
-from .system import Batch, sleep_until
+from .system import Batch, enter_namespace, sleep_until
 
 _PROGRESS = 200_000_000
+_BLOCKS, _FEW = 384, 4
+"""Blocks of all rings together, 96 MB, and how many rings share them at least."""
 _QUIET = 150_000_000
 """ns without a frame at the bottleneck after which the queue is taken to be empty."""
+
+
+def _ring(tap: dict[str, Any], folder: Path, count: int) -> Ring:
+    """A tap's ring, opened in its namespace; this process stays there."""
+    enter_namespace(tap["namespace"])
+    return Ring(
+        tap["interface"],
+        folder / tap["file"],
+        outgoing=tap["outgoing"],
+        only_udp=tap["only_udp"],
+        blocks=_BLOCKS // max(count, _FEW),
+    )
 
 
 class Watch:
     """The measurements of one run; the rings exist from the beginning."""
 
-    def __init__(self, job: dict[str, Any], folder: Path, dumps: dict[str, SocketDump]) -> None:
+    def __init__(self, job: dict[str, Any], folder: Path, dumps: list[SocketDump]) -> None:
         self._job = job
-        near, far = job["entrance"], job["exit"]
-        self._rings = [
-            Ring(near, folder / "entered.ring", outgoing=False),
-            Ring(far, folder / "left.ring", outgoing=True),
-        ]
-        if job["datagrams_back"]:
-            back = Ring(near, folder / "back.ring", outgoing=True, only_udp=True)
-            self._rings.append(back)
+        self._rings = [_ring(tap, folder, len(job["taps"])) for tap in job["taps"]]
+        enter_namespace("router")
         self._samples = (folder / "sockets.bin").open("wb", buffering=1 << 20)
         self._dumps = dumps
         self._late: list[int] = []
         self._changes = list(job["changes"])
         self._changed_late: list[int] = []
         self._tc = {
-            name: Batch(["tc", *(["-n", name] if name != "router" else []), "-batch", "-"])
+            name: Batch(["tc", "-n", name, "-batch", "-"])
             for name in {change["where"] for change in self._changes}
         }
 
@@ -69,7 +77,7 @@ class Watch:
         return sum([ring.drain() for ring in self._rings])
 
     def _sample(self, now: int) -> None:
-        for side, dump in enumerate(self._dumps.values()):
+        for side, dump in enumerate(self._dumps):
             taken = dump.take()
             self._samples.write(struct.pack("<QII", now, side, len(taken)) + taken)
 

@@ -1,0 +1,114 @@
+"""What the Linux ground cannot do of a scenario, named before anything is written.
+
+Stands on the configurations of the runs. Runs nothing.
+"""
+
+import json
+from typing import Any
+
+from sojourn import _core
+from sojourn.errors import ConfigError, ScenarioError
+from sojourn.linux.network.job import check_network
+from sojourn.linux.tc import KERNEL_ONLY, kernel_disciplines
+from sojourn.linux.traffic import CONGESTION_CONTROLS
+from sojourn.scenario import Plan, PlannedRun
+from sojourn.units import TIME
+
+MOST_DRAWN = 200_000
+"""Requests or bursts of one flow, as the engine allows transfers."""
+
+
+def check_run(plan: Plan, run: PlannedRun, traffic: str) -> None:
+    """`ScenarioError` says what cannot be, and what can."""
+    _check_between(run, traffic)
+    _check_aqms(run)
+    _check_flows(run, traffic)
+    _check_config(plan, run)
+
+
+def _check_between(run: PlannedRun, traffic: str) -> None:
+    """What lies between the hosts is what the guest can build."""
+    if "network" in run.config:
+        if traffic == "iperf3":
+            raise ScenarioError(
+                "several switches: iperf3 sends over one; --traffic sockets over all"
+            )
+        check_network(run.config)
+        return
+    if run.config["switch"]["packets_per_second"] is not None:
+        raise ScenarioError(
+            "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
+        )
+
+
+def _check_aqms(run: PlannedRun) -> None:
+    """The run's AQM, and those that switches of a network name."""
+    switches = run.config.get("network", {}).get("switches", [])
+    own = [(switch["name"], switch["aqm"]) for switch in switches if switch["aqm"]]
+    for label, aqm in [(run.label, run.config["aqm"]), *own]:
+        allowed = ", ".join(kernel_disciplines())
+        if aqm["kind"] != "native":
+            raise ScenarioError(
+                f"{label}: a P4 program cannot run on the Linux kernel; --on sim runs it\n"
+                f"The kernel has: {allowed}."
+            )
+        if aqm["name"] not in kernel_disciplines():
+            raise ScenarioError(
+                f"{label}: the kernel has no {aqm['name']}; it has {allowed}. "
+                f"--on sim runs {aqm['name']}."
+            )
+
+
+def _check_flows(run: PlannedRun, traffic: str) -> None:
+    for index, flow in enumerate(run.config["flows"]):
+        if traffic == "iperf3":
+            _check_for_iperf(index, flow)
+        _check_drawn(index, flow, run.config["duration"])
+        control = flow.get("congestion_control", "cubic")
+        if control not in CONGESTION_CONTROLS:
+            raise ScenarioError(
+                f"flow {index}: congestion control {control} is not one that the kernel has; "
+                f"it has {', '.join(CONGESTION_CONTROLS)}"
+            )
+
+
+def _check_for_iperf(index: int, flow: dict[str, Any]) -> None:
+    if flow["kind"] not in ("tcp", "udp"):
+        raise ScenarioError(
+            f"flow {index}: iperf3 has no {flow['kind']} traffic; it has tcp and udp, "
+            "--traffic sockets has all"
+        )
+    if flow.get("on"):
+        raise ScenarioError(
+            f"flow {index}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
+        )
+    if flow["reverse"]:
+        raise ScenarioError(
+            f"flow {index}: reverse: iperf3 is started in front of the bottleneck; "
+            "--traffic sockets turns flows round"
+        )
+
+
+def _check_drawn(index: int, flow: dict[str, Any], duration: int) -> None:
+    """What is told to the guest before the run has to fit a list."""
+    spans = {"think": flow.get("think"), "every": flow.get("every")}
+    if flow.get("exponential"):
+        spans |= {"on + off": flow["on"] + flow["off"]}
+    for name, span in spans.items():
+        if span is not None and duration > span * MOST_DRAWN:
+            raise ScenarioError(
+                f"flow {index}: {name}: more than {MOST_DRAWN} of them in the run, which the Linux "
+                f"ground has to tell the guest beforehand; at least "
+                f"{TIME.format(-(-duration // MOST_DRAWN))} is allowed"
+            )
+
+
+def _check_config(plan: Plan, run: PlannedRun) -> None:
+    """The engine's own check, of all that is not this ground's alone."""
+    config = run.config
+    if config["aqm"]["name"] in KERNEL_ONLY:
+        config = config | {"aqm": {"kind": "native", "name": "fifo"}}
+    try:
+        _core.check_config(json.dumps(config))
+    except ConfigError as error:
+        raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error

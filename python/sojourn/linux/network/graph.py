@@ -1,0 +1,101 @@
+"""A network's hosts, switches and links, and which way packets go: by the fewest links, as in the
+simulator.
+
+Stands on the engine's configuration of a network. Knows no kernel.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One direction of a link."""
+
+    near: str
+    far: str
+    port: str
+    """The interface at the near end."""
+    peer: str
+    """The interface at the far end."""
+    place: int
+    """Of the link among all."""
+    back: bool
+    link: dict[str, Any]
+
+    @property
+    def rate(self) -> int | None:
+        """bit/s, if it is shaped."""
+        rate: int | None = self.link["rate"]
+        back: int | None = self.link["rate_back"]
+        return back if self.back and back is not None else rate
+
+    def rate_after(self, step: dict[str, Any]) -> int | None:
+        """What a step of the schedule makes it, if it does."""
+        own = self.back and self.link["rate_back"] is not None
+        rate: int | None = step["rate_back"] if own else step["rate"]
+        return rate
+
+    @property
+    def delays(self) -> list[tuple[int, int]]:
+        """When it has which delay, ns, from 0 on."""
+        later = [(s["at"], s["delay"]) for s in self.link["schedule"] if s["delay"] is not None]
+        return [(0, self.link["delay"]), *later]
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether it ever takes time."""
+        return any(delay for _, delay in self.delays)
+
+
+class Network:
+    """A network by the names of its nodes."""
+
+    def __init__(self, network: dict[str, Any]) -> None:
+        self.hosts: dict[str, dict[str, Any]] = {host["name"]: host for host in network["hosts"]}
+        self.switches: dict[str, dict[str, Any]] = {s["name"]: s for s in network["switches"]}
+        self.directions: list[Direction] = []
+        """Link by link, the way there before the way back."""
+        used = dict.fromkeys([*self.hosts, *self.switches], 0)
+        for place, link in enumerate(network["links"]):
+            one, other = link["between"]
+            used[one] += 1
+            used[other] += 1
+            here, there = f"p{used[one]}", f"p{used[other]}"
+            self.directions += [
+                Direction(one, other, here, there, place, False, link),
+                Direction(other, one, there, here, place, True, link),
+            ]
+
+    @cached_property
+    def measured(self) -> list[Direction]:
+        """The bottlenecks that are measured, in the order of the scenario's."""
+        return [
+            way
+            for way in self.directions
+            if way.near in self.switches and way.rate is not None and way.link["rows"]
+        ]
+
+    @cached_property
+    def ways(self) -> dict[str, dict[str, Direction]]:
+        """For each host the direction in which each other node sends what is for it."""
+        return {host: self._ways_to(host) for host in self.hosts}
+
+    def _ways_to(self, host: str) -> dict[str, Direction]:
+        found: dict[str, Direction] = {}
+        waiting = deque([host])
+        while waiting:
+            node = waiting.popleft()
+            for way in self.directions:
+                if way.far == node and way.near in self.switches and way.near not in found:
+                    found[way.near] = way
+                    waiting.append(way.near)
+        # A host has one link; it passes nothing on.
+        own = {way.near: way for way in self.directions if way.near in self.hosts}
+        return found | {
+            name: way
+            for name, way in own.items()
+            if name != host and (way.far in found or way.far == host)
+        }

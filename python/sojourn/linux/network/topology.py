@@ -1,0 +1,179 @@
+"""A network inside the guest, as lines for `ip -batch` and `tc -batch`.
+
+Every host and switch is a network namespace. A shaped port has HTB with the AQM below it; netem
+cannot stand beside it, so a link that is shaped and delayed leads through a namespace of its own,
+a wire that forwards and delays. Neighbours are permanent. Stands on the graph; runs nothing.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import ScenarioError
+from sojourn.linux.network.graph import Direction, Network
+from sojourn.linux.topology import Managed, bottleneck, burst_of, reshape
+
+_NETEM_LIMIT = 1_000_000
+_AWAY, _BACK = "w1", "w2"
+"""A wire's interfaces: towards the link's first end, and towards its second."""
+
+
+@dataclass(frozen=True)
+class Spot(Managed):
+    """A shaped port."""
+
+    way: Direction
+
+
+Lines = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A network with its shapers and AQMs, and the flows through it."""
+
+    network: Network
+    spots: list[Spot]
+    """Of all shaped ports, those of hosts included."""
+    flows: list[dict[str, Any]]
+
+    def wire_of(self, way: Direction) -> str | None:
+        """The namespace that delays a link of which an end is shaped, if it needs one."""
+        shaped = any(spot.way.place == way.place for spot in self.spots)
+        return f"wire-{way.place + 1}" if shaped and way.is_delayed else None
+
+    @property
+    def wires(self) -> list[str]:
+        """All of them."""
+        there = (way for way in self.network.directions if not way.back)
+        return [wire for way in there if (wire := self.wire_of(way))]
+
+    def links(self) -> list[str]:
+        """Namespaces and links, from outside."""
+        lines = ["netns attach router {pid}"]
+        names = [*self.network.hosts, *self.network.switches, *self.wires]
+        lines += [f"netns add {name}" for name in names]
+        for way in self.network.directions:
+            if way.back:
+                continue
+            ends = (way.near, way.port), (way.far, way.peer)
+            wire = self.wire_of(way)
+            if wire is None:
+                lines.append(_pair(*ends))
+            else:
+                lines += [_pair(ends[0], (wire, _AWAY)), _pair((wire, _BACK), ends[1])]
+        return lines
+
+    def nodes(self) -> Lines:
+        """Addresses, routes and neighbours of each namespace."""
+        lines: Lines = defaultdict(list)
+        for name, ports in self.interfaces().items():
+            segments = burst_of([f for f in self.flows if f["from"] == name])
+            lines[name].append("link set lo up")
+            if name in self.network.hosts:
+                lines[name].append(f"link set {ports[0]} gso_max_segs {segments}")
+                own = self.network.hosts[name]
+                lines[name] += [
+                    f"addr add {own['ipv4']}/32 dev {ports[0]}",
+                    f"addr add {own['ipv6']}/128 dev {ports[0]} nodad",
+                ]
+            lines[name] += [f"link set {port} up" for port in ports]
+        for host, ways in self.network.ways.items():
+            for way in ways.values():
+                self._route(lines, host, way)
+        return lines
+
+    def _route(self, lines: Lines, host: str, way: Direction) -> None:
+        """What the near end, and the wire if there is one, does with packets for a host."""
+        hops = [(way.near, way.port, (way.far, way.peer))]
+        if wire := self.wire_of(way):
+            here, there = (_BACK, _AWAY) if way.back else (_AWAY, _BACK)
+            hops = [(way.near, way.port, (wire, here)), (wire, there, (way.far, way.peer))]
+        ecn = " features ecn" if self._asks_for_ecn(way.near, host) else ""
+        for node, port, beyond in hops:
+            for key, length in (("ipv4", 32), ("ipv6", 128)):
+                address = self.network.hosts[host][key]
+                lines[node].append(f"neigh replace {address} lladdr {mac(*beyond)} dev {port}")
+                lines[node].append(f"route add {address}/{length} dev {port}{ecn}")
+
+    def _asks_for_ecn(self, near: str, far: str) -> bool:
+        """A host asks for ECN by its route to the other one, for all flows between the two."""
+        wanted = {
+            flow["ecn"]
+            for flow in self.flows
+            if {flow["from"], flow["to"]} == {near, far} and "ecn" in flow
+        }
+        if len(wanted) > 1:
+            raise ScenarioError(
+                f"ecn: between {' and '.join(sorted((near, far)))} some flows want it and some do "
+                "not; on this ground all flows between two hosts of a network have the same"
+            )
+        return wanted == {True}
+
+    def queues(self) -> Lines:
+        """Shapers, AQMs and delays of each namespace."""
+        lines: Lines = defaultdict(list)
+        for spot in self.spots:
+            lines[spot.way.near] += bottleneck(spot.shaper, spot.aqm, {4, 6}, spot.way.port)
+        for way in self.network.directions:
+            if way.is_delayed:
+                node, port = self._delayed_at(way)
+                lines[node].append(f"qdisc add dev {port} root {_netem(way, way.delays[0][1])}")
+        return lines
+
+    def changes(self) -> list[tuple[int, str, str]]:
+        """What the schedules change: when, in which namespace, how."""
+        found = [
+            (at, spot.way.near, line)
+            for spot in self.spots
+            for at, then in spot.steps
+            for line in reshape(then, spot.way.port)
+        ]
+        for way in self.network.directions:
+            node, port = self._delayed_at(way)
+            found += [
+                (at, node, f"qdisc change dev {port} root {_netem(way, delay)}")
+                for at, delay in way.delays[1:]
+                if way.is_delayed
+            ]
+        return found
+
+    def _delayed_at(self, way: Direction) -> tuple[str, str]:
+        """The interface whose netem delays a direction."""
+        wire = self.wire_of(way)
+        return (way.near, way.port) if wire is None else (wire, _AWAY if way.back else _BACK)
+
+    def interfaces(self) -> dict[str, list[str]]:
+        """Those of each namespace."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for way in self.network.directions:
+            found[way.near].append(way.port)
+        return found | {wire: [_AWAY, _BACK] for wire in self.wires}
+
+
+def mac(node: str, port: str) -> str:
+    """An interface's address, the same whenever it is asked for."""
+    number = hash_of(f"{node}.{port}")
+    return ":".join(["02", *(f"{number >> shift & 255:02x}" for shift in (32, 24, 16, 8, 0))])
+
+
+def hash_of(text: str) -> int:
+    """FNV-1a."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 % (1 << 64)
+    return value
+
+
+def _pair(one: tuple[str, str], other: tuple[str, str]) -> str:
+    (here, port), (there, peer) = one, other
+    return (
+        f"link add {port} netns {here} address {mac(here, port)} gso_max_segs 1 type veth "
+        f"peer name {peer} netns {there} address {mac(there, peer)} gso_max_segs 1"
+    )
+
+
+def _netem(way: Direction, delay: int) -> str:
+    """With a rate nobody overtakes when the delay becomes shorter."""
+    keeps_order = " rate 100gbit" if len(way.delays) > 1 else ""
+    return f"netem delay {delay / 1000:.3f}us limit {_NETEM_LIMIT}{keeps_order}"

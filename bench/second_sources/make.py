@@ -1,13 +1,16 @@
 """Makes the files that our disciplines are tested with: what second sources drop on fixed traces.
 
-    .venv/bin/python bench/second_sources/make.py
+    .venv/bin/python bench/second_sources/make.py --fq_codel TREE --dualpi2 TREE
 
-Asks `cargo run -p sojourn-switch --example second_sources` for the jobs and the traces, runs each
-job in the program of its source and writes `crates/switch/tests/second_sources/drops/`. It stands
-on `bench/ns3/compare.py` for ns-3; it must not know what a discipline does.
+TREE is a source tree of the Linux kernel, such as Debian's packages `linux-source-6.1` and
+`linux-source-7.2` have, unpacked. Asks `cargo run -p sojourn-switch --example second_sources` for
+the jobs and the traces, runs each job in the program of its source and writes
+`crates/switch/tests/second_sources/drops/`. It stands on `bench/ns3/compare.py` for ns-3; it must
+not know what a discipline does.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +23,11 @@ DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops"
 
 sys.path.insert(0, str(HERE.parent / "ns3"))
 import compare  # noqa: E402
+
+NETLINK = re.compile(
+    r"^static (?:const )?struct (?:nla_policy|netlink_range_validation)\b", re.MULTILINE
+)
+"""Where a qdisc's decisions end and its configuration begins."""
 
 NS3_LIBRARIES = ("traffic-control", "network", "core")
 
@@ -44,7 +52,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", help="files whose names contain this")
+    parser.add_argument("--fq_codel", type=Path, help="source tree of Linux 6.1", required=True)
+    parser.add_argument("--dualpi2", type=Path, help="source tree of Linux 7.2", required=True)
     arguments = parser.parse_args()
+    builders = {
+        "ns3": build_ns3,
+        "linux-fq_codel": lambda: build_kernel(arguments.fq_codel, "fq_codel"),
+        "linux-dualpi2": lambda: build_kernel(arguments.dualpi2, "dualpi2"),
+    }
     chosen = {job.file: job for job in jobs() if arguments.only in job.file}
     if not arguments.only:
         for old in DROPS.glob("*.txt"):
@@ -53,7 +68,7 @@ def main() -> None:
     programs: dict[str, tuple[Path, str]] = {}
     for job in chosen.values():
         if job.source not in programs:
-            programs[job.source] = BUILDERS[job.source]()
+            programs[job.source] = builders[job.source]()
         run(job, *programs[job.source])
     print(f"{len(chosen)} files in {DROPS.relative_to(ROOT)}")
 
@@ -75,7 +90,44 @@ def build_ns3() -> tuple[Path, str]:
     return program, compare.NS3.replace("==", " ")
 
 
-BUILDERS = {"ns3": build_ns3}
+KERNEL_HEADERS = ("net/codel.h", "net/codel_impl.h", "net/codel_qdisc.h")
+"""The kernel's own headers that are used; of the others `kernel.h` has what is needed."""
+
+
+def build_kernel(tree: Path, qdisc: str) -> tuple[Path, str]:
+    """The program with a qdisc of a kernel's source tree, and what to call it.
+
+    Of the qdisc's file everything is taken that stands before its netlink code, unchanged. What is
+    made of it stays in `target/`: it is the kernel's, under its licence.
+    """
+    source = tree / "net" / "sched" / f"sch_{qdisc}.c"
+    if not source.exists():
+        sys.exit(f"{source} is missing: --{qdisc} takes a source tree of Linux; see --help")
+    work = compare.WORK.parent / "second_sources" / qdisc
+    work.mkdir(parents=True, exist_ok=True)
+    text = source.read_text(encoding="utf-8")
+    algorithm = work / "algorithm.c"
+    algorithm.write_text(re.split(NETLINK, text, maxsplit=1)[0], encoding="utf-8")
+    own = [tree / "include" / header for header in KERNEL_HEADERS]
+    own = [header for header in own if header.exists()]
+    for file in [algorithm, *own]:
+        for header in re.findall(r"#include <(.*)>", file.read_text(encoding="utf-8")):
+            copy = work / header
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            given = tree / "include" / header
+            copy.write_bytes(given.read_bytes() if given in own else b"")
+    program = work / "drops"
+    flags = ["-std=gnu11", "-O1", "-w", f"-D{qdisc.upper()}", f'-DQDISC="{algorithm}"', f"-I{work}"]
+    try:
+        compare.run(["gcc", *flags, str(HERE / "kernel_drops.c"), "-o", str(program)])
+    except FileNotFoundError:
+        sys.exit("gcc is missing: apt-get install gcc")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"sch_{qdisc}.c does not compile below kernel.h:\n{error.stderr}")
+    makefile = (tree / "Makefile").read_text(encoding="utf-8")
+    parts = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", makefile, re.MULTILINE))
+    version = ".".join(parts[part] for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    return program, f"Linux {version}, net/sched/sch_{qdisc}.c"
 
 
 def run(job: Job, program: Path, name: str) -> None:

@@ -15,7 +15,7 @@ mod recorded;
 #[path = "../tests/second_sources/trace.rs"]
 mod trace;
 
-use cases::{CASES, Case};
+use cases::{CASES, Case, Source};
 use recorded::{Comparison, as_text, fingerprint};
 use trace::Trace;
 
@@ -57,7 +57,11 @@ fn row(case: &Case, trace: Trace) -> String {
         "| {} | {} | {} | {} | {} | {} | {} | {} |",
         case.discipline,
         case.about,
-        if case.undo { "ns-3, put right" } else { "ns-3" },
+        match case.source {
+            Source::Ns3 { .. } if case.undo => "ns-3, put right",
+            Source::Ns3 { .. } => "ns-3",
+            Source::Linux { .. } => "Linux",
+        },
         trace.name(),
         c.packets,
         c.ours.len(),

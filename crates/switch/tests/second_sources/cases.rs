@@ -15,6 +15,13 @@ pub enum Source {
         /// `NAME=VALUE`, apart by blanks.
         attributes: &'static str,
     },
+    /// A qdisc of the Linux kernel.
+    Linux {
+        /// Its name.
+        qdisc: &'static str,
+        /// `NAME=VALUE`, apart by blanks.
+        options: &'static str,
+    },
 }
 
 /// One comparison.
@@ -46,6 +53,10 @@ pub const SEED: u64 = 7;
 
 const fn ns3(disc: &'static str, attributes: &'static str) -> Source {
     Source::Ns3 { disc, attributes }
+}
+
+const fn linux(qdisc: &'static str, options: &'static str) -> Source {
+    Source::Linux { qdisc, options }
 }
 
 /// ns-3's queue is as long as it takes; CoDel's rule for small backlogs says "below" there.
@@ -87,6 +98,14 @@ const PIE_EVEN: Source = ns3(
     "PieQueueDisc",
     "MaxSize=100000p MaxBurstAllowance=0s MeanPktSize=1514 UseDerandomization=true",
 );
+
+/// The kernel's gains are in 2^-32 per 64 ns; these are whole numbers of mHz too, to a part in a million.
+const PI2: Source =
+    linux("dualpi2", "drop_early=1 target=20000000 tupdate=32000000 alpha=732 beta=1069");
+const DUALPI2: Source = linux("dualpi2", "target=15000000 tupdate=15000000 alpha=732 beta=1069");
+const GAINS: [(&str, u64); 2] = [("alpha", 2_663), ("beta", 3_889)];
+/// More than any packet waits.
+const NEVER: u64 = 3_600_000_000_000;
 
 const PLAIN: Case = Case {
     discipline: "",
@@ -206,6 +225,7 @@ pub const CASES: &[Case] = &[
         recording: "red",
         parameters: RED_PARAMETERS,
         source: RED,
+        traces: &[Overload, Ramp],
         equal: false,
         ..PLAIN
     },
@@ -258,19 +278,107 @@ pub const CASES: &[Case] = &[
         traces: &[Overload, Bursts, Ramp],
         ..PLAIN
     },
+    Case {
+        discipline: "fq_codel",
+        about: "linux, drops",
+        recording: "fq_codel",
+        parameters: &[("linux", 1), ("ecn", 0)],
+        source: linux("fq_codel", "ecn=0"),
+        ..PLAIN
+    },
+    Case {
+        discipline: "fq_codel",
+        about: "linux, ecn",
+        recording: "fq_codel-ecn",
+        parameters: &[("linux", 1)],
+        source: linux("fq_codel", "ecn=1"),
+        capable: true,
+        traces: &[Flows],
+        ..PLAIN
+    },
+    Case {
+        discipline: "fq_codel",
+        about: "linux, 100 packets",
+        recording: "fq_codel-limit",
+        parameters: &[("linux", 1), ("ecn", 0), ("limit", 100)],
+        source: linux("fq_codel", "ecn=0 limit=100"),
+        traces: &[Bursts, Flows],
+        ..PLAIN
+    },
+    Case {
+        discipline: "pi2",
+        about: "drops",
+        recording: "pi2",
+        parameters: &[GAINS[0], GAINS[1], ("p_cmax", 1_000_000)],
+        source: PI2,
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "Classic traffic",
+        recording: "dualpi2-classic",
+        parameters: &[GAINS[0], GAINS[1], ("min_th", NEVER), ("tshift", NEVER)],
+        source: DUALPI2,
+        traces: &[Overload, Bursts, Flows],
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "the rounding of the gains adds up",
+        recording: "dualpi2-classic",
+        parameters: &[GAINS[0], GAINS[1], ("min_th", NEVER), ("tshift", NEVER)],
+        source: DUALPI2,
+        traces: &[Ramp],
+        equal: false,
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "L4S and Classic traffic",
+        recording: "dualpi2",
+        parameters: &[GAINS[0], GAINS[1], ("min_th", NEVER), ("tshift", NEVER)],
+        source: DUALPI2,
+        capable: true,
+        traces: &[Bursts, Ramp, Flows],
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "the rounding of the gains adds up",
+        recording: "dualpi2",
+        parameters: &[GAINS[0], GAINS[1], ("min_th", NEVER), ("tshift", NEVER)],
+        source: DUALPI2,
+        capable: true,
+        traces: &[Overload],
+        equal: false,
+        ..PLAIN
+    },
 ];
 
 impl Case {
     /// The name of a trace's file of signals.
     pub fn file(&self, trace: Trace) -> String {
-        let Source::Ns3 { .. } = self.source;
-        format!("ns3-{}-{}.txt", self.recording, trace.name())
+        format!("{}-{}-{}.txt", self.source.name(), self.recording, trace.name())
     }
 
-    /// What the program of the second source is told.
+    /// What is to be run: the program of the second source and its arguments.
     pub fn job(&self) -> String {
-        let Source::Ns3 { disc, attributes } = self.source;
-        let undo = if self.undo { "undo" } else { "as-is" };
-        format!("ns3 {disc} {SEED} {undo} {attributes}")
+        match self.source {
+            Source::Ns3 { disc, attributes } => {
+                let undo = if self.undo { "undo" } else { "as-is" };
+                format!("ns3 {disc} {SEED} {undo} {attributes}")
+            }
+            Source::Linux { qdisc, options } => format!("linux-{qdisc} {SEED} {options}"),
+        }
+    }
+}
+
+impl Source {
+    /// As in the names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Ns3 { .. } => "ns3",
+            Source::Linux { .. } => "linux",
+        }
     }
 }

@@ -55,7 +55,7 @@ fn linuxs_codel_drops_what_ns3_drops() {
 }
 
 #[test]
-fn fq_codel_drops_when_ns3_with_exact_square_roots_does() {
+fn fq_codel_drops_when_ns3_with_exact_square_roots_and_the_kernel_do() {
     compare("fq_codel");
 }
 
@@ -67,4 +67,14 @@ fn red_with_the_same_dice_drops_what_ns3_drops() {
 #[test]
 fn pie_with_the_same_dice_drops_what_ns3_drops() {
     compare("pie");
+}
+
+#[test]
+fn pi2_with_the_same_dice_drops_what_the_kernel_drops() {
+    compare("pi2");
+}
+
+#[test]
+fn dualpi2_signals_what_the_kernel_signals_if_it_counts_up_too() {
+    compare("dualpi2");
 }

@@ -4,6 +4,8 @@
 //! nothing here may depend on a discipline. Jitter of some microseconds keeps arrivals apart from the
 //! instants at which a link or a timer does something.
 
+use sojourn_packet::SplitMix64;
+
 /// A packet that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -20,13 +22,13 @@ pub struct Arrival {
 /// The traces. All are for a link of 10 Mbit/s, on which a full packet takes 1.2112 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trace {
-    /// 121 % of the link's rate for 3 s, 75 % for 1.5 s, 121 % for 1.5 s.
+    /// 121 % of the link's rate for 1.5 s, 75 % for 1 s, 121 % for 1 s.
     Overload,
-    /// 180 ms at twice the link's rate, 320 ms of silence, for 6 s; packets of three sizes.
+    /// 180 ms at twice the link's rate, 320 ms of silence, for 3 s; packets of three sizes.
     Bursts,
-    /// From half of the link's rate to one and a half times and back, within 8 s.
+    /// From half of the link's rate to one and a half times and back, within 4 s.
     Ramp,
-    /// Five flows of different rates and sizes, 130 % in all, for 4 s: two steady, one in bursts, one
+    /// Five flows of different rates and sizes, 130 % in all, for 3 s: two steady, one in bursts, one
     /// that comes late, one that sends a small packet now and then.
     Flows,
 }
@@ -62,37 +64,26 @@ impl Trace {
     }
 }
 
-/// The generator of Steele, Lea and Flood 2014: a number below `most`.
-struct Jitter(u64);
-
-impl Jitter {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % most
-    }
-}
-
 /// A flow that sends a packet each `gap(time)` ns within a span, each a little late.
 fn steady(flow: u16, size: u32, (from, to): (u64, u64), gap: impl Fn(u64) -> u64) -> Vec<Arrival> {
-    let (mut time, mut jitter, mut arrivals) = (from, Jitter(flow.into()), Vec::new());
+    let (mut time, mut random, mut arrivals) = (from, SplitMix64::new(flow.into()), Vec::new());
     while time < to {
-        arrivals.push(Arrival { time: time + jitter.below(20_000), size, flow, codepoint: 0 });
+        let late = random.next() % 20_000;
+        arrivals.push(Arrival { time: time + late, size, flow, codepoint: 0 });
         time += gap(time);
     }
     arrivals
 }
 
 fn overload() -> Vec<Arrival> {
-    steady(1, FULL, (0, 6_000 * MS), |time| match time / MS {
-        3_000..4_500 => 1_615_000,
+    steady(1, FULL, (0, 3_500 * MS), |time| match time / MS {
+        1_500..2_500 => 1_615_000,
         _ => MS,
     })
 }
 
 fn bursts() -> Vec<Arrival> {
-    let starts = (0..12).map(|burst| 500 * MS * burst);
+    let starts = (0..6).map(|burst| 500 * MS * burst);
     let burst = |start| {
         let gap = |size: u32| u64::from(size) * 800 * 3 / 2;
         let span = (start, start + 180 * MS);
@@ -104,15 +95,15 @@ fn bursts() -> Vec<Arrival> {
 
 fn ramp() -> Vec<Arrival> {
     // The rate in thousandths of the link's, from 500 to 1500 and back.
-    let permille = |time: u64| 1_500 - (4_000 * MS).abs_diff(time) / (4 * MS);
-    steady(1, FULL, (0, 8_000 * MS), |time| 1_211_200 * 1_000 / permille(time))
+    let permille = |time: u64| 1_500 - (2_000 * MS).abs_diff(time) / (2 * MS);
+    steady(1, FULL, (0, 4_000 * MS), |time| 1_211_200 * 1_000 / permille(time))
 }
 
 fn flows() -> Vec<Arrival> {
-    let end = 4_000 * MS;
+    let end = 3_000 * MS;
     let mut arrivals = steady(1, FULL, (0, end), |_| 4_000_000);
     arrivals.extend(steady(2, 1_203, (0, end), |_| 2_100_000));
-    for start in [300, 1_100, 1_900, 2_700] {
+    for start in [300, 1_100, 1_900] {
         arrivals.extend(steady(3, 607, (start * MS, (start + 400) * MS), |_| 900_000));
     }
     arrivals.extend(steady(4, 101, (7 * MS, end), |_| 23 * MS));

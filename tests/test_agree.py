@@ -10,7 +10,7 @@ from conftest import Sojourn
 from sojourn.agree import page
 from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Cell, cells
 from sojourn.agree.measure import Bench, Measured
-from sojourn.agree.verdict import Figures, compare, side
+from sojourn.agree.verdict import Figures, compare, scattered, side
 from sojourn.errors import ScenarioError
 from sojourn.ground import SIMULATOR
 from sojourn.linux.ground import Linux
@@ -89,6 +89,41 @@ def test_the_reason_is_chance_if_the_repeats_overlap() -> None:
     assert compare(ours, side([KERNEL] * 3)).why == "chance: the repeats of both overlap"
 
 
+def test_runs_scatter_if_one_ground_differs_from_itself_more_than_the_grounds_may() -> None:
+    still = side([KERNEL] * 2)
+    for changes in ({"mean": 12.0}, {"utilisation": 95.9}, {"loss": 1.4}):
+        apart = side([KERNEL, replace(KERNEL, **changes)])
+        assert scattered(apart, still)
+        assert scattered(still, apart)
+    # Whether the grounds agree with each other is another question.
+    assert not scattered(side([replace(KERNEL, mean=20.0)] * 2), still)
+    assert not scattered(side([KERNEL]), side([KERNEL]))
+    assert not scattered(side([KERNEL, replace(KERNEL, mean=11.4, p95=99.0)]), still)
+
+
+def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    means = {"sim": [10.0, 10.0, 10.0, 10.0, 10.0], "linux": [10.0, 14.0, 10.0, 10.0, 10.0]}
+
+    def run(bench: Bench, measured: Measured, name: str, seed: int) -> None:
+        measured.runs[name].append(replace(KERNEL, mean=means[name][seed - 1]))
+
+    monkeypatch.setattr(Bench, "_run", run)
+    cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
+
+    def runs(folder: str, repeat: int, most: int) -> list[int]:
+        bench = Bench(tmp_path / folder, Linux(Kernel(Path("/nowhere"))), 10**9, repeat, most)
+        return [len(of_ground) for of_ground in bench.measure(cell).runs.values()]
+
+    assert runs("once", 1, 4) == [1, 1], "one run says nothing of how they scatter"
+    assert runs("few", 2, 2) == [2, 2]
+    # The second run of the kernel stays where it is; the limit ends it.
+    assert runs("many", 2, 4) == [4, 4]
+    means["linux"][1] = 10.0
+    assert runs("steady", 2, 4) == [2, 2]
+
+
 def test_figures_of_another_scenario_are_not_taken_up(tmp_path: Path) -> None:
     cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
     ground = Linux(Kernel(Path("/nowhere")))
@@ -139,6 +174,7 @@ def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
         (("--aqm", "cake"), "--aqm cake: not in the grid"),
         (("--flows", "many"), "--flows many: write numbers"),
         (("--rate", "10"), "the unit is missing"),
+        (("--repeat", "3", "--up-to", "2"), "--up-to 2: less than --repeat 3"),
     ):
         done = sojourn("agree", *arguments)
         assert done.returncode == 2

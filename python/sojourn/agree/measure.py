@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.agree.grid import Cell, cells, simulated_controls
-from sojourn.agree.verdict import Figures, Side, Verdict, compare, side
+from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side
 from sojourn.errors import SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
@@ -60,6 +60,12 @@ class Measured:
         sides = [self.side(name) for name in GROUNDS]
         return compare(sides[0], sides[1]) if sides[0] and sides[1] else None
 
+    @property
+    def scattered(self) -> bool:
+        """True if the runs so far are too different for their medians to mean much."""
+        sides = [self.side(name) for name in GROUNDS]
+        return bool(sides[0] and sides[1] and scattered(sides[0], sides[1]))
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -69,20 +75,30 @@ class Bench:
     kernel: Ground
     duration: int
     repeat: int
+    most: int = 0
+    """Runs of a cell whose runs scatter; none beyond `repeat` if it is not more."""
 
     def measure(self, cell: Cell, tell: Callable[[str], None] = lambda _: None) -> Measured:
         """The cell's figures: those of earlier calls, and what is missing measured now."""
         measured = self.read(cell)
+        self._up_to(self.repeat, measured, tell)
+        for count in range(self.repeat + 1, self.most + 1):
+            if measured.failed or not measured.scattered:
+                break
+            self._up_to(count, measured, tell)
+        return measured
+
+    def _up_to(self, count: int, measured: Measured, tell: Callable[[str], None]) -> None:
+        """So many runs on each ground."""
         for name in GROUNDS:
-            for number in range(len(measured.runs[name]), self.repeat):
-                tell(f"{cell.name}: {name}, {number + 1} of {self.repeat}")
+            for number in range(len(measured.runs[name]), count):
+                tell(f"{measured.cell.name}: {name}, {number + 1} of {count}")
                 try:
                     self._run(measured, name, seed=number + 1)
                 except SojournError as error:
                     measured.failed = f"{name}: {str(error).splitlines()[0]}"
                     break
                 self._write(measured)
-        return measured
 
     def _run(self, measured: Measured, name: str, seed: int) -> None:
         cell = measured.cell

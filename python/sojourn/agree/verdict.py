@@ -73,6 +73,21 @@ def compare(simulated: Side, kernel: Side) -> Verdict:
     return Verdict(tuple(outside), _why(outside, simulated, kernel))
 
 
+def scattered(simulated: Side, kernel: Side) -> bool:
+    """True if the runs of one ground lie further apart than the grounds may.
+
+    Then the medians of so few may agree or not by chance. It asks for more runs whether the medians
+    agree or not: runs that are only added to what is outside would end when chance has let it in.
+    """
+    theirs = kernel.median
+    return any(
+        each.high.utilisation - each.low.utilisation > UTILISATION_POINTS
+        or each.high.mean - each.low.mean > max(DELAY_SHARE * theirs.mean, DELAY_MS)
+        or each.high.loss - each.low.loss > max(LOSS_SHARE * theirs.loss, LOSS_POINTS)
+        for each in (simulated, kernel)
+    )
+
+
 def _delay_agrees(ours: float, theirs: float) -> bool:
     return abs(ours - theirs) <= max(DELAY_SHARE * theirs, DELAY_MS)
 

@@ -29,6 +29,10 @@ def agree(
     cc: Annotated[str, typer.Option(help=f"cubic, newreno, bbr. {_LIST}")] = "",
     duration: Annotated[str, typer.Option(help="Of each run.")] = "10 s",
     repeat: Annotated[int, typer.Option(min=1, help="Runs of a cell, each with a seed.")] = 1,
+    up_to: Annotated[
+        int,
+        typer.Option(min=0, help="Runs of a cell whose runs scatter beyond the tolerances."),
+    ] = 0,
     out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
     kernel: Kernel = "uml",
@@ -40,6 +44,8 @@ def agree(
 
     Cells that the output folder has already are not run again, and its page shows them too.
     """
+    if 0 < up_to < repeat:
+        raise ScenarioError(f"--up-to {up_to}: less than --repeat {repeat}")
     wanted = list(
         cells(
             _words(aqm), [_number(word) for word in _words(flows)], _quantities(rate, RATE),
@@ -48,7 +54,7 @@ def agree(
     )  # fmt: skip
     ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
     length = _quantity(duration, TIME)
-    bench = Bench(out, ground, length, repeat)
+    bench = Bench(out, ground, length, repeat, up_to)
     console = open_console(stderr=True)
     measured = []
     for number, cell in enumerate(wanted, start=1):
@@ -58,7 +64,8 @@ def agree(
                 line.update(f"{now} of {len(wanted)}: {text}")
 
             measured.append(bench.measure(cell, tell))
-    command = _command(aqm, flows, rate, rtt, cc, duration, repeat, kernel)
+    runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
+    command = _command(aqm, flows, rate, rtt, cc, duration, runs, kernel)
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
 
@@ -86,14 +93,14 @@ def _quantity(word: str, dimension: Any) -> int:
 
 
 def _command(
-    aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, repeat: int, kernel: str
+    aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, runs: str, kernel: str
 ) -> str:
     """What to type for the same page."""
     given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc}
     if kernel != "uml":
         given["kernel"] = Path(kernel).name
     words = [f'--{name} "{text}"' for name, text in given.items() if text]
-    return " ".join(["sojourn agree", *words, f'--duration "{duration}"', f"--repeat {repeat}"])
+    return " ".join(["sojourn agree", *words, f'--duration "{duration}"', runs])
 
 
 def _write_pages(

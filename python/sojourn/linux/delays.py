@@ -59,10 +59,7 @@ def delay_changes(
     if len(by_path) > 1:
         places = [(f"parent {parent}", path) for parent, path in _places(by_path)]
     return [
-        (
-            at,
-            f"qdisc change dev {FAR} {parent} {_at(path, delay)}",
-        )
+        (at, f"qdisc change dev {FAR} {parent} {_at(path, delay)}")
         for parent, path in places
         for at, delay in path.delays()[1:]
     ]

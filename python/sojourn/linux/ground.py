@@ -148,8 +148,10 @@ class Linux:
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
         raw = Raw(place, _done(place, run.label))
         measured = setup.measure(raw)
+        # A change of the schedule that is made late spoils a run as well.
+        late = raw.done["late"] + raw.done["changed_late"]
         kept = [
-            timing(queue.rows, managed.shaper, raw.done["late"], managed.steps)
+            timing(queue.rows, managed.shaper, late, managed.steps)
             for queue, managed in zip(measured.queues, setup.queues, strict=True)
         ]
         return Attempt(raw, measured, worst(kept), prioritised)

@@ -98,7 +98,11 @@ class Batch:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def do(self, lines: Sequence[str]) -> None:

@@ -47,6 +47,9 @@ class Watch:
             name: Batch(["tc", "-n", name, "-batch", "-"])
             for name in {change["where"] for change in self._changes}
         }
+        for batch in self._tc.values():
+            # What it has to load for the kinds that are there, it loads now.
+            batch.do(["qdisc show"])
 
     def run(self, origin: int) -> None:
         """Measures from `origin` (monotonic ns) until the bottleneck's queue is empty."""

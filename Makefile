@@ -72,7 +72,7 @@ bench: $(BUILT)
 
 # Beside ns-3, which is installed for it: three minutes.
 bench-ns3: $(BUILT)
-	$(BIN)/python bench/ns3/compare.py
+	$(BIN)/python bench/beside_ns3.py
 
 # How the time to simulate grows with packets and flows: a minute, once compiled.
 bench-scaling: $(INSTALLED)

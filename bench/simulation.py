@@ -8,14 +8,13 @@ run only ever slows it down.
 """
 
 import argparse
-import os
-import platform
 import tempfile
 import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from machine import machine
 from sojourn.engine import PACKETS, simulate
 from sojourn.runner import plan_scenario
 from sojourn.scenario import Plan
@@ -53,16 +52,6 @@ def measure(plan: Plan) -> tuple[int, float]:
 
 def show(label: str, packets: int, seconds: float) -> None:
     print(f"{label:24}{packets:10}{seconds:10.2f}{packets / seconds:12,.0f}")
-
-
-def machine() -> str:
-    """The processor's name and the number of its cores."""
-    names = [
-        line.split(":", 1)[1].strip()
-        for line in Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines()
-        if line.startswith("model name")
-    ]
-    return f"{os.cpu_count()} cores, {names[0] if names else platform.machine()}"
 
 
 if __name__ == "__main__":

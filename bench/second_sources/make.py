@@ -5,7 +5,7 @@
 TREE is a source tree of the Linux kernel, such as Debian's packages `linux-source-6.1` and
 `linux-source-7.2` have, unpacked. Asks `cargo run -p sojourn-switch --example second_sources` for
 the jobs and the traces, runs each job in the program of its source and writes
-`crates/switch/tests/second_sources/drops/`. It stands on `bench/ns3/compare.py` for ns-3; it must
+`crates/switch/tests/second_sources/drops/`. It stands on `bench/beside_ns3.py` for ns-3; it must
 not know what a discipline does.
 """
 
@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops"
 
-sys.path.insert(0, str(HERE.parent / "ns3"))
-import compare  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
+import beside_ns3  # noqa: E402
 
 NETLINK = re.compile(
     r"^static (?:const )?struct (?:nla_policy|netlink_range_validation)\b", re.MULTILINE
@@ -86,8 +86,8 @@ def example(*words: str) -> str:
 
 def build_ns3() -> tuple[Path, str]:
     """The program with ns-3's queue discs, and what to call it."""
-    program = compare.build(compare.install(), HERE / "ns3_drops.cc", NS3_LIBRARIES)
-    return program, compare.NS3.replace("==", " ")
+    program = beside_ns3.build(beside_ns3.install(), HERE / "ns3_drops.cc", NS3_LIBRARIES)
+    return program, beside_ns3.NS3.replace("==", " ")
 
 
 KERNEL_HEADERS = ("net/codel.h", "net/codel_impl.h", "net/codel_qdisc.h")
@@ -103,7 +103,7 @@ def build_kernel(tree: Path, qdisc: str) -> tuple[Path, str]:
     source = tree / "net" / "sched" / f"sch_{qdisc}.c"
     if not source.exists():
         sys.exit(f"{source} is missing: --{qdisc} takes a source tree of Linux; see --help")
-    work = compare.WORK.parent / "second_sources" / qdisc
+    work = beside_ns3.WORK.parent / "second_sources" / qdisc
     work.mkdir(parents=True, exist_ok=True)
     text = source.read_text(encoding="utf-8")
     algorithm = work / "algorithm.c"
@@ -119,7 +119,7 @@ def build_kernel(tree: Path, qdisc: str) -> tuple[Path, str]:
     program = work / "drops"
     flags = ["-std=gnu11", "-O1", "-w", f"-D{qdisc.upper()}", f'-DQDISC="{algorithm}"', f"-I{work}"]
     try:
-        compare.run(["gcc", *flags, str(HERE / "kernel_drops.c"), "-o", str(program)])
+        beside_ns3.run(["gcc", *flags, str(HERE / "kernel_drops.c"), "-o", str(program)])
     except FileNotFoundError:
         sys.exit("gcc is missing: apt-get install gcc")
     except subprocess.CalledProcessError as error:

@@ -1,6 +1,7 @@
 //! How the time to simulate grows: with packets, with flows, up to 10,000 flows at 10 Gbit/s.
 //!
-//! Three tables. The processor's time of each run is taken from the kernel (`/proc/self/schedstat`),
+//! Three tables, each with what growth is allowed and whether it holds: linear in packets, n log n in
+//! flows. The processor's time of each run is taken from the kernel (`/proc/self/schedstat`),
 //! so that a busy machine disturbs it less than it would disturb a clock. Three numbers behind `--`,
 //! flows, Mbit/s and milliseconds, make one line of one's own.
 
@@ -11,12 +12,41 @@ use std::hint::black_box;
 /// Runs of each line, of which the shortest counts.
 const REPEAT: usize = 3;
 
+/// What counts as disturbance of a measurement and not as growth.
+const NOISE: f64 = 1.1;
+
 /// CUBIC flows with round-trip times of 50 to 100 ms behind one CoDel.
 #[derive(Clone, Copy)]
 struct Line {
     flows: u64,
     mbit_per_second: u64,
     milliseconds: u64,
+}
+
+/// How fast the time of a table's lines may grow from its first.
+#[derive(Clone, Copy)]
+enum Bound {
+    /// With the packets.
+    Packets,
+    /// With n log n, where n are the flows.
+    Flows,
+}
+
+impl Bound {
+    fn name(self) -> &'static str {
+        match self {
+            Bound::Packets => "the packets",
+            Bound::Flows => "n log n of the flows",
+        }
+    }
+
+    fn of(self, line: &Line, cost: &Cost) -> f64 {
+        let flows = line.flows as f64;
+        match self {
+            Bound::Packets => cost.packets as f64,
+            Bound::Flows => flows * flows.ln(),
+        }
+    }
 }
 
 /// What a run of a line took.
@@ -70,23 +100,46 @@ fn processor_time() -> u64 {
     first.expect("nanoseconds come first")
 }
 
-fn table(title: &str, lines: &[Line]) {
+fn show(line: &Line, cost: &Cost) {
+    let Cost { packets, nanoseconds } = *cost;
+    print!(
+        "{:>8}{:>8}{:>13}{:>10}{:>9.3}{:>11}{:>11}",
+        line.flows,
+        line.mbit_per_second,
+        line.milliseconds as f64 / 1000.0,
+        packets,
+        nanoseconds as f64 / 1e9,
+        nanoseconds / packets.max(1),
+        packets * 1_000_000_000 / nanoseconds.max(1),
+    );
+}
+
+/// Shows the lines; with a bound, how much longer than the first each took and was allowed to take.
+fn table(title: &str, lines: &[Line], bound: Option<Bound>) {
     println!("\n{title}\n");
-    println!(
-        "{:>8}{:>10}{:>12}{:>12}{:>10}{:>12}{:>12}",
+    print!(
+        "{:>8}{:>8}{:>13}{:>10}{:>9}{:>11}{:>11}",
         "flows", "Mbit/s", "simulated s", "packets", "seconds", "ns/packet", "packets/s"
     );
+    println!("{}", if bound.is_some() { "   times allowed" } else { "" });
+    let (mut first, mut worst) = (None, 0.0_f64);
     for line in lines {
-        let Cost { packets, nanoseconds } = line.cost();
+        let cost = line.cost();
+        show(line, &cost);
+        if let Some(bound) = bound {
+            let (time, allowed) = (cost.nanoseconds as f64, bound.of(line, &cost));
+            let (first_time, first_allowed) = *first.get_or_insert((time, allowed));
+            let (time, allowed) = (time / first_time, allowed / first_allowed);
+            worst = worst.max(time / allowed);
+            print!("{time:>8.1}{allowed:>8.1}");
+        }
+        println!();
+    }
+    if let Some(bound) = bound {
+        let holds = if worst <= NOISE { "holds" } else { "DOES NOT HOLD" };
+        let name = bound.name();
         println!(
-            "{:>8}{:>10}{:>12}{:>12}{:>10.3}{:>12}{:>12}",
-            line.flows,
-            line.mbit_per_second,
-            line.milliseconds as f64 / 1000.0,
-            packets,
-            nanoseconds as f64 / 1e9,
-            nanoseconds / packets.max(1),
-            packets * 1_000_000_000 / nanoseconds.max(1),
+            "\nTime grows no faster than {name}: {holds} (at most {worst:.2} of what is allowed)"
         );
     }
 }
@@ -95,12 +148,12 @@ fn main() {
     let line = |flows, mbit_per_second, milliseconds| Line { flows, mbit_per_second, milliseconds };
     let given: Vec<u64> = std::env::args().filter_map(|word| word.parse().ok()).collect();
     if let [flows, mbit_per_second, milliseconds] = given[..] {
-        return table("As asked for", &[line(flows, mbit_per_second, milliseconds)]);
+        return table("As asked for", &[line(flows, mbit_per_second, milliseconds)], None);
     }
     let longer: Vec<Line> = [1_000, 2_000, 4_000, 8_000].map(|ms| line(50, 1_000, ms)).to_vec();
-    table("Longer runs: packets grow with time", &longer);
+    table("Longer runs: packets grow with time", &longer, Some(Bound::Packets));
     let more: Vec<Line> = [100, 1_000, 10_000].map(|n| line(n, n, 2_000)).to_vec();
-    table("More flows, 1 Mbit/s each: packets grow with flows", &more);
+    table("More flows, 1 Mbit/s each: packets grow with flows", &more, Some(Bound::Flows));
     let shared: Vec<Line> = [10, 100, 1_000, 10_000].map(|n| line(n, 10_000, 1_000)).to_vec();
-    table("More flows at the same 10 Gbit/s", &shared);
+    table("More flows at the same 10 Gbit/s", &shared, Some(Bound::Flows));
 }

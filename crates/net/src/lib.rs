@@ -4,6 +4,9 @@
 //! and yields rows of measurement as it advances. It stands on the switch floor and below; it reads
 //! no clock and no file, starts no thread, and must not know wall-clock time, Python or Parquet.
 //! The same configuration and seed give the same rows, to the byte, everywhere.
+//!
+//! Rare paths are marked `#[cold]` or `#[inline(never)]`, because what every packet goes through is
+//! about as large as a processor's instruction cache.
 
 mod app;
 pub mod bench;

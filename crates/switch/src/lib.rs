@@ -7,6 +7,9 @@
 //! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
 //! [`Switch::next_timer`] is due, and after either take everything from
 //! [`Switch::poll_transmit`] and [`Switch::poll_observation`].
+//!
+//! Rare paths are marked `#[cold]` or `#[inline(never)]`, because what every packet goes through is
+//! about as large as a processor's instruction cache.
 
 mod config;
 pub mod discipline;

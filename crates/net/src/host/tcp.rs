@@ -29,6 +29,7 @@ impl Socket {
         mine
     }
 
+    #[inline(never)]
     pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
         self.connection.advance(now);
         let segment = self.connection.poll_transmit(now)?;

@@ -13,6 +13,7 @@ impl Simulation {
     }
 
     /// Carries out all changes of this instant.
+    #[cold]
     pub(super) fn change(&mut self) {
         while let Some((_, change)) = self.changes.pop_if(|(at, _)| *at <= self.now) {
             self.carry_out(change);

@@ -1,6 +1,7 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
 use super::Station;
+use super::directory::Attachment;
 use super::layout::{Layout, RECEIVING_SIDE, SENDING_SIDE};
 use crate::app::{ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
@@ -26,7 +27,7 @@ const VOICE_HEADERS: u32 = 14 + 8 + 12;
 const SAMPLES: u64 = 8_000;
 
 /// All hosts of the configured flows, in the order of [`HostId`](super::HostId).
-pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<Station> {
+pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<(Station, Attachment)> {
     let mut stations = Vec::with_capacity(2 * config.flows.len());
     for (flow, settings) in (0..).zip(&config.flows) {
         let place = Place::of(layout, flow, settings);
@@ -57,8 +58,10 @@ pub(super) struct Place {
 
 impl Place {
     /// The two hosts as the simulation keeps them.
-    pub(super) fn stations(&self, hosts: (Host, Host)) -> [Station; 2] {
-        let station = |host, side, delay| Station { host, side, delay, timer: Time::MAX };
+    pub(super) fn stations(&self, hosts: (Host, Host)) -> [(Station, Attachment); 2] {
+        let station = |host, side, delay| {
+            (Station { host, side, timer: Time::MAX }, Attachment { side, delay })
+        };
         [station(hosts.0, self.client, self.backward), station(hosts.1, self.server, self.forward)]
     }
 

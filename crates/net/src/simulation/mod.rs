@@ -77,8 +77,6 @@ struct Station {
     host: Host,
     /// Where it is attached.
     side: u16,
-    /// From its side's link to the host.
-    delay: Time,
     /// The earliest timer event that is in the queue for it.
     timer: Time,
 }
@@ -171,14 +169,15 @@ impl Simulation {
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
+        let (stations, attached) = hosts::stations(&config, &layout).into_iter().unzip();
         let mut run = Simulation {
             duration: Time(config.duration),
             now: Time::ZERO,
             finished: false,
             nodes,
             sides: switches::sides(&layout),
-            stations: hosts::stations(&config, &layout),
-            directory: Directory::new(&layout),
+            stations,
+            directory: Directory::new(&layout, attached),
             bottlenecks: switches::bottlenecks(&layout),
             changes: layout.changes.iter().rev().copied().collect(),
             events: EventQueue::new(),
@@ -288,13 +287,12 @@ impl Simulation {
                 self.events.push(at, Event::AtSwitch(next, port, slot));
             }
             End::Side(side) => {
-                let Some(host) = self.directory.find(&transmit.packet, side, &self.stations) else {
+                let Some((host, delay)) = self.directory.find(&transmit.packet, side) else {
                     self.counters.stray += 1;
                     return;
                 };
-                let at = at + self.stations[host.0 as usize].delay;
                 let slot = self.slab.put(transmit.packet);
-                self.events.push(at, Event::AtHost(host, slot));
+                self.events.push(at + delay, Event::AtHost(host, slot));
             }
         }
     }

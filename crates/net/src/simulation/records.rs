@@ -41,6 +41,7 @@ impl Simulation {
         rows.verdict.push(verdict as u8);
     }
 
+    #[cold]
     fn record_frame(&mut self, point: CapturePoint, frame: sojourn_switch::CapturedFrame) {
         self.capture.push(CapturedFrame {
             time: frame.time.0,
@@ -51,6 +52,7 @@ impl Simulation {
     }
 
     /// One row per flow that has started.
+    #[inline(never)]
     pub(super) fn sample(&mut self) {
         // Transfers are too many and too short to be sampled.
         let configured = &self.stations[..2 * self.transfers.first() as usize];
@@ -91,6 +93,7 @@ impl Simulation {
         }
     }
 
+    #[cold]
     fn record_exchange(&mut self, flow: u32, exchange: &Exchange) {
         let rows = &mut self.exchanges;
         rows.flow.push(flow);

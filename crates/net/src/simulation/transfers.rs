@@ -1,5 +1,6 @@
 //! Transfers that arrive at random: drawn before the run, given hosts when they begin.
 
+use super::directory::Attachment;
 use super::hosts::{self, Place};
 use super::layout::Layout;
 use super::{Event, HostId, Simulation, Station};
@@ -93,7 +94,7 @@ impl Transfers {
     }
 
     /// The hosts of the next transfer, if it begins by `now`.
-    fn next(&mut self, now: Time) -> Option<[Station; 2]> {
+    fn next(&mut self, now: Time) -> Option<[(Station, Attachment); 2]> {
         let plan = *self.plans.get(self.begun).filter(|plan| plan.at <= now)?;
         let flow = self.first + self.begun as u32;
         self.begun += 1;
@@ -119,10 +120,14 @@ impl Simulation {
     }
 
     /// Gives hosts to the transfers that begin now.
+    #[cold]
     pub(super) fn begin_transfers(&mut self) {
         while let Some(pair) = self.transfers.next(self.now) {
             let client = HostId(self.stations.len() as u32);
-            self.stations.extend(pair);
+            for (station, attachment) in pair {
+                self.stations.push(station);
+                self.directory.attach(attachment);
+            }
             self.serve(client);
         }
         self.schedule_arrival();

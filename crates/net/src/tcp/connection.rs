@@ -126,6 +126,7 @@ impl Connection {
     }
 
     /// When [`Connection::advance`] must be called next.
+    #[inline(never)]
     pub fn next_timer(&self) -> Option<Time> {
         [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()]
             .into_iter()
@@ -157,6 +158,7 @@ impl Connection {
         }
     }
 
+    #[cold]
     fn on_syn(&mut self, syn: &TcpSegment) {
         if !syn.flags.contains(TcpFlags::SYN) || syn.flags.contains(TcpFlags::ACK) {
             return;
@@ -167,6 +169,7 @@ impl Connection {
         self.handshake.pending = true;
     }
 
+    #[cold]
     fn on_syn_ack(&mut self, now: Time, segment: &TcpSegment) {
         let answers = segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK)
             && segment.ack == self.local.number_of(FIRST_BYTE);
@@ -184,6 +187,7 @@ impl Connection {
         self.ts_recent = peer.options.timestamps.map_or(0, |timestamps| timestamps.value);
     }
 
+    #[cold]
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
         self.receiver.open(now);
@@ -299,6 +303,7 @@ impl Connection {
         self.receiver.owes_acknowledgement(now).then(|| self.acknowledgement(now))
     }
 
+    #[cold]
     fn handshake_segment(&mut self, now: Time) -> TcpSegment {
         self.handshake.sent(now);
         let mut segment = TcpSegment {

@@ -81,6 +81,7 @@ impl Switch {
 
     /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`; nothing
     /// if no program looks at the packet.
+    #[inline(never)]
     fn egress_pass(
         &mut self,
         index: usize,
@@ -142,6 +143,7 @@ impl Switch {
     }
 
     /// A packet leaves egress for ingress, past its port's wire.
+    #[cold]
     fn send_back(&mut self, index: usize, packet: Packet, carried: Carried) {
         let port = self.ports[index].id;
         self.returned.push_back(Returned { packet, carried, port });
@@ -160,6 +162,7 @@ impl Switch {
     }
 
     /// A pass of this instant asks for a copy, which its deparser has written at `written`.
+    #[cold]
     pub(super) fn request_mirror(&mut self, mirror: Mirror, written: Time) {
         if let Some(arrival) = self.mirror.request(mirror, self.now, written) {
             self.events.set(arrival, Event::MirrorCopy);

@@ -41,6 +41,7 @@ impl Switch {
     }
 
     /// A packet that egress has sent back past the ports.
+    #[cold]
     pub(super) fn again(&mut self) {
         let Some(Returned { packet, carried, port }) = self.returned.pop_front() else { return };
         self.recirculation.recirculated.add(packet.len());
@@ -48,6 +49,7 @@ impl Switch {
     }
 
     /// A resubmitted packet has come round.
+    #[cold]
     pub(super) fn resubmit(&mut self) {
         let Some(r) = self.resubmitted.pop_front() else { return };
         let entry =
@@ -95,6 +97,7 @@ impl Switch {
     }
 
     /// Does what a program has decided for a packet that had been resubmitted `times` times.
+    #[inline(never)]
     fn carry_out(&mut self, input: &IngressInput, times: u32, out: IngressOutput, tag: Tag) {
         let IngressInput { port, arrived, .. } = *input;
         self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
@@ -160,6 +163,7 @@ impl Switch {
     }
 
     /// Puts a copy of a packet into a queue of each port of its groups.
+    #[cold]
     fn replicate(&mut self, request: &Replication, queue: u8, original: &Queued) {
         let copies: smallvec::SmallVec<[CopyOrder; 8]> = self.replication.copies(request).collect();
         self.ingress_statistics.multicast_copies += copies.len() as u64;
@@ -172,6 +176,7 @@ impl Switch {
     }
 
     /// A mirrored copy has reached the traffic manager.
+    #[cold]
     pub(super) fn mirror_copy(&mut self) {
         let Some(copy) = self.mirror.arrive() else { return };
         let session = copy.session;

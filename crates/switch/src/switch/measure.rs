@@ -65,6 +65,7 @@ impl Switch {
         }
     }
 
+    #[cold]
     fn settle_each(&mut self, index: usize, number: usize) {
         let mut drops = std::mem::take(&mut self.drops);
         for (mut packet, kind) in drops.drain() {
@@ -94,6 +95,7 @@ impl Switch {
     }
 
     /// The egress pass of a mirrored copy has run.
+    #[cold]
     pub(super) fn note_synchronised(&mut self, packet: &Queued) {
         let Some(requested) = packet.tag.mirror_requested else { return };
         let span = self.now.saturating_sub(requested);

@@ -76,8 +76,9 @@ impl Scheduler {
 #[derive(Clone, Debug)]
 struct RoundRobin {
     lanes: Vec<Lane>,
-    /// Queues of each priority with a weight.
+    /// Queues of each priority with a weight, and all of them.
     members: [QueueSet; 8],
+    all: QueueSet,
     /// Where the round of each priority stands.
     cursor: [u8; 8],
 }
@@ -101,12 +102,17 @@ impl RoundRobin {
         for (i, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.weight > 0) {
             members[lane.priority] |= 1 << i;
         }
-        RoundRobin { lanes, members, cursor: [0; 8] }
+        let all = members.iter().fold(0, |all, set| all | set);
+        RoundRobin { lanes, members, all, cursor: [0; 8] }
     }
 
     fn pick(&mut self, may_send: QueueSet) -> Option<usize> {
+        let may_send = self.all & may_send;
         if may_send == 0 {
             return None;
+        }
+        if may_send.is_power_of_two() {
+            return Some(may_send.trailing_zeros() as usize);
         }
         let priority = (0..8).rev().find(|&p| self.members[p] & may_send != 0)?;
         let set = self.members[priority] & may_send;

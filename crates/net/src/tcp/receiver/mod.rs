@@ -156,6 +156,7 @@ impl Receiver {
     }
 
     /// The segment `[start, end)` waits for what is missing before it.
+    #[inline(never)]
     fn store(&mut self, start: u64, end: u64) {
         if self.out_of_order.covers(start, end) {
             self.duplicate = Some((start, end));
@@ -187,6 +188,7 @@ impl Receiver {
     }
 
     /// The data up to `end` have arrived, and perhaps close a gap.
+    #[inline(never)]
     fn fill(&mut self, end: u64) {
         self.next = end;
         if let Some((start, range_end)) = self.out_of_order.iter().next()

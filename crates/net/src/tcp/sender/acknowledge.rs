@@ -126,6 +126,7 @@ impl Sender {
         reading
     }
 
+    #[inline(never)]
     fn read_blocks(
         &mut self,
         now: Time,
@@ -165,6 +166,7 @@ impl Sender {
 
     /// A D-SACK block (RFC 2883): the receiver got these data twice. Believed only for as many
     /// segments as were sent again.
+    #[cold]
     fn read_duplicate(&mut self, ack: u64, (start, end): (u64, u64), reading: &mut Reading) {
         if start >= end {
             return;

@@ -25,6 +25,7 @@ pub(super) enum Retransmit {
 impl Sender {
     /// An acknowledgement is a duplicate, carries SACK blocks or a mark, or comes in any state but
     /// Open.
+    #[inline(never)]
     pub(super) fn change_state(&mut self, now: Time, reading: &mut Reading) {
         if reading.ece {
             self.undo.remember(None);
@@ -237,6 +238,7 @@ impl Sender {
         self.undo.begin(self.scoreboard.una(), self.scoreboard.resent_out() + probes);
     }
 
+    #[cold]
     pub(super) fn begin_reduction(&mut self) {
         self.episode_end = self.scoreboard.next();
         self.probe = None;
@@ -255,6 +257,7 @@ impl Sender {
     }
 
     /// The retransmission timer has expired (RFC 5681 section 3.1; RFC 6675 section 5.1).
+    #[cold]
     pub(super) fn enter_loss(&mut self, now: Time) {
         let new_recovery = self.state < State::Recovery;
         let rack = &self.rack;

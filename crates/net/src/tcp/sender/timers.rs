@@ -37,6 +37,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn on_timeout(&mut self, now: Time) {
         self.enter_loss(now);
         self.timeouts_in_row += 1;
@@ -48,6 +49,7 @@ impl Sender {
     }
 
     /// What could have been only late is lost (RFC 8985 section 6.3).
+    #[cold]
     fn on_reordering_over(&mut self, now: Time) {
         let in_flight = self.scoreboard.in_flight();
         let lost = self.scoreboard.lost_total();

@@ -7,6 +7,7 @@ use super::timer::Alarm;
 use super::timers::{Forced, LossProbe};
 use super::usage::Burst;
 use super::{Outgoing, Sender};
+use crate::config::SegmentationOffload;
 use crate::tcp::congestion::State;
 use sojourn_packet::Time;
 
@@ -26,6 +27,7 @@ impl Sender {
         outgoing
     }
 
+    #[cold]
     fn send_forced(&mut self, now: Time, forced: Forced) -> Option<Outgoing> {
         match forced {
             Forced::Oldest => {
@@ -79,6 +81,7 @@ impl Sender {
     }
 
     /// `NextSeg` rule 1: the first lost segment that was not sent again.
+    #[inline(never)]
     fn send_lost(&mut self, now: Time) -> Option<Outgoing> {
         let (start, end) = self.scoreboard.next_lost().filter(|_| self.has_room())?;
         if !self.pacing.may_send(now) {
@@ -171,6 +174,9 @@ impl Sender {
 
     /// How many segments go as one; none if it is better to wait for more room.
     fn next_burst(&mut self, now: Time, payload: u32) -> Option<u32> {
+        if self.offload == SegmentationOffload::Off {
+            return Some(1);
+        }
         let full = self.offload.burst(
             self.pacing.rate(),
             self.rtt.min(),
@@ -201,6 +207,7 @@ impl Sender {
         Some(full.min(window.min(self.window.cwnd / 2)).min(segments).max(1))
     }
 
+    #[inline]
     fn send(&mut self, now: Time, payload: u32, fin: bool) -> Outgoing {
         let start = self.scoreboard.next();
         let idle = self.scoreboard.outstanding() == 0;

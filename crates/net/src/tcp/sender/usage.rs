@@ -58,6 +58,7 @@ impl WindowUsage {
     }
 
     /// A window that was not used for a timeout falls half-way to what was used (RFC 2861).
+    #[cold]
     pub(crate) fn decay(&mut self, now: Time, rto: Time, initial: u32, window: &mut Window) {
         if self.is_limited(window) || now.saturating_sub(self.used_at) < rto {
             return;

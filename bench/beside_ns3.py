@@ -1,16 +1,15 @@
 """Sojourn beside ns-3: the same flows through the same CoDel, in one run of one command.
 
-Usage: bench/ns3/compare.py [--repeat N] [--seconds S]
+Usage: bench/beside_ns3.py [--repeat N] [--seconds S]
 
-ns-3 comes from PyPI into a virtual environment of its own; its scenario is `dumbbell.cc`, compiled
-against the libraries of that package. Each simulator runs in a process of its own, one after the
-other. Of repeated runs the fastest counts: what disturbs a run only ever slows it down.
+ns-3 comes from PyPI into a virtual environment of its own; its scenario is `ns3/dumbbell.cc`,
+compiled against the libraries of that package. Each simulator runs in a process of its own, one
+after the other. Of repeated runs the fastest counts: what disturbs a run only ever slows it down.
 """
 
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -19,10 +18,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from machine import machine
+
 HERE = Path(__file__).resolve().parent
-WORK = HERE.parent.parent / "target" / "ns3"
+WORK = HERE.parent / "target" / "ns3"
 NS3 = "ns3==3.44.post0"
 LIBRARIES = ("applications", "internet", "traffic-control", "point-to-point", "network", "core")
+COUNTED = """\
+seconds    by the clock, of the simulation: ns-3's Simulator::Run; Sojourn's from its configuration,
+           the network's building included, to closed files
+CPU s      processor time of the same, of all threads
+process    seconds of the whole process, with its start, imports and the network's building
+packets/s  packets offered to the bottleneck over seconds; ratio is that of this
+MB         the most memory that the process had"""
 ENOUGH = 40.0
 """Seconds of runs after which none is repeated."""
 
@@ -79,12 +87,11 @@ def main() -> None:
         return
     program = build(install())
     print(f"{arguments.seconds} s simulated, best of up to {arguments.repeat}; {machine()}")
+    print(f"\n{COUNTED}")
     for number, case in enumerate(CASES):
         print(f"\n{case.title}\n")
-        columns = (
-            f"{'packets':>10}{'seconds':>10}{'CPU s':>8}{'packets/s':>12}{'MB':>6}{'ratio':>7}"
-        )
-        print(f"{'':32}{columns}")
+        columns = f"{'packets':>10}{'seconds':>9}{'CPU s':>8}{'process':>9}{'packets/s':>11}"
+        print(f"{'':32}{columns}{'MB':>6}{'ratio':>7}")
         seconds = str(arguments.seconds)
         ours = [sys.executable, __file__, "--seconds", seconds, "--sojourn", str(number)]
         ns3 = best(ns3_command(program, case, seconds), arguments.repeat)
@@ -125,7 +132,7 @@ def install() -> Path:
 
 
 def build(
-    ns3: Path, source: Path = HERE / "dumbbell.cc", libraries: Sequence[str] = LIBRARIES
+    ns3: Path, source: Path = HERE / "ns3" / "dumbbell.cc", libraries: Sequence[str] = LIBRARIES
 ) -> Path:
     """Compiles a program against ns-3 unless it is there and newer than its source."""
     program = WORK / source.stem
@@ -220,24 +227,14 @@ def measure(command: list[str]) -> Cost:
 
 def show(label: str, cost: Cost, reference: Cost) -> None:
     print(
-        f"{label:32}{cost.packets:10}{cost.seconds:10.2f}{cost.processor:8.2f}{cost.rate:12,.0f}"
-        f"{cost.megabytes:6.0f}{cost.rate / reference.rate:7.1f}"
+        f"{label:32}{cost.packets:10}{cost.seconds:9.2f}{cost.processor:8.2f}{cost.process:9.2f}"
+        f"{cost.rate:11,.0f}{cost.megabytes:6.0f}{cost.rate / reference.rate:7.1f}"
     )
 
 
 def run(command: list[str], *, check: bool = True) -> str:
     done = subprocess.run(command, check=check, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
-
-
-def machine() -> str:
-    """The processor's name and the number of its cores."""
-    names = [
-        line.split(":", 1)[1].strip()
-        for line in Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines()
-        if line.startswith("model name")
-    ]
-    return f"{os.cpu_count()} cores, {names[0] if names else platform.machine()}"
 
 
 if __name__ == "__main__":

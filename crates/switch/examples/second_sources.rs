@@ -5,6 +5,12 @@
 //!     cargo run -p sojourn-switch --example second_sources -- jobs
 //!     cargo run -p sojourn-switch --example second_sources -- trace NAME plain|capable
 //!     cargo run -p sojourn-switch --example second_sources -- table
+//!
+//! And a queue that somebody else has recorded, for `bench/second_sources/kernel_run.py`: lines of
+//! `in TIME PACKET SIZE FLOW` and `out TIME` come in, lines of `sent TIME PACKET` and
+//! `drop TIME PACKET` go out.
+//!
+//!     cargo run -p sojourn-switch --example second_sources -- follow DISCIPLINE NAME=VALUE...
 
 #[path = "../tests/second_sources/cases.rs"]
 mod cases;
@@ -16,8 +22,11 @@ mod recorded;
 mod trace;
 
 use cases::{CASES, Case, Source};
+use link::frame;
 use recorded::{Comparison, as_text, fingerprint};
-use trace::Trace;
+use sojourn_packet::Time;
+use sojourn_switch::discipline::{self, Drops, Queued};
+use trace::{Arrival, Trace};
 
 fn main() {
     let words: Vec<_> = std::env::args().skip(1).collect();
@@ -33,7 +42,32 @@ fn main() {
             let trace = all.find(|trace| trace.name() == name).expect("a trace of trace.rs");
             print!("{}", as_text(&trace.arrivals(ecn == "capable")));
         }
-        _ => eprintln!("jobs, table, or trace NAME plain|capable"),
+        ["follow", discipline, ref parameters @ ..] => follow(discipline, parameters),
+        _ => eprintln!("jobs, table, trace NAME plain|capable, or follow DISCIPLINE NAME=VALUE..."),
+    }
+}
+
+/// Gives a discipline the arrivals and departures of a recorded queue.
+fn follow(name: &str, parameters: &[&str]) {
+    let parameters: Vec<_> = parameters.iter().map(|pair| pair.split_once('=')).collect();
+    let number = |text: &str| text.parse::<u64>().expect("a number");
+    let parameters: Vec<_> =
+        parameters.iter().flatten().map(|(name, value)| (*name, number(value))).collect();
+    let mut queue = discipline::build(name, &parameters).expect("allowed parameters");
+    let mut drops = Drops::default();
+    for line in std::io::stdin().lines() {
+        let line = line.expect("text");
+        let mut words = line.split(' ').skip(1).map(number);
+        let mut next = || words.next().expect("a number more");
+        let time = next();
+        if line.starts_with("in ") {
+            let (id, size, flow) = (next(), next() as u32, next() as u16);
+            let packet = frame(id, &Arrival { time, size, flow, codepoint: 0 });
+            queue.enqueue(Time(time), Queued::new(packet, Time(time)), &mut drops);
+        } else if let Some(sent) = queue.dequeue(Time(time), &mut drops) {
+            println!("sent {time} {}", sent.packet.id.0);
+        }
+        drops.drain().for_each(|(dropped, _)| println!("drop {time} {}", dropped.packet.id.0));
     }
 }
 

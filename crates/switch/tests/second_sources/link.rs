@@ -87,7 +87,7 @@ impl Link<'_> {
 const ECN_FIELD: usize = 15;
 
 /// An IPv4 UDP frame; the flow is in its source address and port.
-fn frame(id: u64, arrival: &Arrival) -> Packet {
+pub fn frame(id: u64, arrival: &Arrival) -> Packet {
     let [high, low] = arrival.flow.to_be_bytes();
     let flow = FlowId(arrival.flow.into());
     let mut packet = Packet { id: PacketId(id), flow, ..Packet::default() };

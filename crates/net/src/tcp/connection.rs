@@ -297,6 +297,9 @@ impl Connection {
         if std::mem::take(&mut self.ack_first) {
             return Some(self.acknowledgement(now));
         }
+        if let Some(ranges) = self.receiver.take_overdue() {
+            return Some(self.report(now, &ranges));
+        }
         if let Some(outgoing) = self.sender.poll_transmit(now) {
             return Some(self.data(now, &outgoing));
         }
@@ -354,6 +357,19 @@ impl Connection {
 
     /// A segment without data; whatever is owed to the peer is in it.
     fn acknowledgement(&mut self, now: Time) -> TcpSegment {
+        let ranges: SmallVec<[(u64, u64); 4]> = self.receiver.reported().take(4).collect();
+        let path = self.path();
+        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
+        self.bare(now, &ranges, window)
+    }
+
+    /// A report of these ranges; what else is owed to the peer stays so.
+    fn report(&mut self, now: Time, ranges: &[(u64, u64)]) -> TcpSegment {
+        let window = self.receiver.announced(self.agreement.own_shift);
+        self.bare(now, ranges, window)
+    }
+
+    fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
         let timestamps = self
             .agreement
             .timestamps
@@ -361,16 +377,14 @@ impl Connection {
         let mut sack = SackBlocks::default();
         if self.agreement.sack {
             let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
-            for (start, end) in self.receiver.reported().take(room) {
-                sack.push(self.remote.number_of(start), self.remote.number_of(end));
+            for (start, end) in ranges.iter().take(room) {
+                sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
             }
         }
         let mut flags = TcpFlags::ACK;
         if self.agreement.ecn && self.receiver.echoes_mark() {
             flags = flags | TcpFlags::ECE;
         }
-        let path = self.path();
-        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
         self.last_ack_sent = self.receiver.next();
         TcpSegment {
             seq: self.local.number_of(self.sender.next()),

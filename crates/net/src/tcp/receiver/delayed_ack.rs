@@ -171,6 +171,17 @@ impl DelayedAck {
         }
     }
 
+    /// Reports wait to go as one: what they say must go now, before it is forgotten. True if there
+    /// were any.
+    pub(crate) fn flush(&mut self) -> bool {
+        let waits = matches!(self.due, Due::Report(_));
+        if waits {
+            self.compressed = 0;
+            self.due = Due::Nothing;
+        }
+        waits
+    }
+
     /// Reports of data out of order: the first three at once, so that the sender can tell a loss,
     /// the others compressed.
     fn report(&mut self, now: Time, path: &Path, expected: u64) {

@@ -41,6 +41,8 @@ pub struct Receiver {
     waiting: u64,
     /// Ranges to report, the one that changed last first (RFC 2018 section 4).
     recent: SmallVec<[(u64, u64); 4]>,
+    /// Ranges of a report that must go before anything else is said.
+    overdue: Option<SmallVec<[(u64, u64); 4]>>,
     /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     acks: DelayedAck,
@@ -61,6 +63,7 @@ impl Receiver {
             out_of_order: RangeSet::default(),
             waiting: 0,
             recent: SmallVec::new(),
+            overdue: None,
             duplicate: None,
             acks: DelayedAck::new(window),
             window: ReceiveWindow::new(window, mss, super::sender::FIRST_BYTE),
@@ -114,6 +117,7 @@ impl Receiver {
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
             self.see_mark(incoming);
+            self.flush_before(incoming.start, end);
             self.store(incoming.start, end);
             self.grow(incoming, false);
         } else {
@@ -153,6 +157,25 @@ impl Receiver {
     /// What waits for missing data.
     fn held(&self) -> Held {
         Held { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
+    }
+
+    /// An acknowledgement has room for three ranges. Linux counts on two, for acknowledgements may be
+    /// lost: if reports wait and these data belong to neither of the two that changed last, what
+    /// waits goes first (`tcp_sack_new_ofo_skb`).
+    fn flush_before(&mut self, start: u64, end: u64) {
+        const EXPECTED: usize = 2;
+        let near = |(from, to): &(u64, u64)| start <= *to && *from <= end;
+        if self.recent.len() >= EXPECTED
+            && !self.recent.iter().take(EXPECTED).any(near)
+            && self.acks.flush()
+        {
+            self.overdue = Some(self.recent.clone());
+        }
+    }
+
+    /// The report that must go before anything else is said.
+    pub(crate) fn take_overdue(&mut self) -> Option<SmallVec<[(u64, u64); 4]>> {
+        self.overdue.take()
     }
 
     /// The segment `[start, end)` waits for what is missing before it.
@@ -221,6 +244,11 @@ impl Receiver {
     pub(crate) fn acknowledged(&mut self, now: Time, path: &Path, shift: u8) -> u16 {
         self.duplicate = None;
         self.acks.sent(now, path);
+        self.announced(shift)
+    }
+
+    /// The window to announce now.
+    pub(crate) fn announced(&mut self, shift: u8) -> u16 {
         let (unit, most) = (1 << shift, u64::from(u16::MAX) << shift);
         (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16
     }

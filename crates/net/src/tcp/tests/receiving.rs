@@ -207,3 +207,36 @@ fn the_window_is_announced_in_units_of_its_scale() {
     // but the handshake announced 65,535: 32 units are 65,536.
     assert_eq!(drill.one().window, 32);
 }
+
+#[test]
+fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
+    // Linux's tcp_sack_new_ofo_skb: an acknowledgement holds three ranges, and two are counted on.
+    // The handshake took 20 ms: reports wait for 1 ms.
+    let mut drill = Drill::new(Connection::listen(TcpConfig::default()));
+    let options = full_offer();
+    drill.inject(TcpSegment { seq: PEER, flags: TcpFlags::SYN, options, ..peer(0) });
+    drill.one();
+    drill.at(ms(20));
+    drill.inject(peer(1));
+    (0..QUICK).for_each(|n| {
+        drill.data(n);
+        drill.one();
+    });
+    let range = |from: u32, to: u32| (seq(QUICK + from), seq(QUICK + to));
+    for n in [1, 3, 5] {
+        drill.data(QUICK + n);
+        assert_eq!(sack(&drill.one())[0], range(n, n + 1), "the first three at once");
+    }
+    drill.data(QUICK + 7);
+    drill.nothing();
+    // Every second segment is lost. What waits is said before the next range is.
+    drill.data(QUICK + 9);
+    assert_eq!(sack(&drill.one()), [range(7, 8), range(5, 6), range(3, 4)]);
+    // Data that belong to a range said last can wait.
+    drill.data(QUICK + 10);
+    drill.nothing();
+    drill.data(QUICK + 8);
+    drill.nothing();
+    drill.timer();
+    assert_eq!(sack(&drill.one()), [range(7, 11), range(5, 6), range(3, 4)]);
+}

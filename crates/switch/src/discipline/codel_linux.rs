@@ -18,8 +18,13 @@ use super::{
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
+use std::ops::RangeInclusive;
 
 const LIMIT: u64 = 1000;
+/// ns that a parameter may be: a tick at least, and 16 intervals less than half of the clock's 32 bits.
+pub(super) const SPAN: RangeInclusive<u64> = 1024..=100_000_000_000;
+/// The same for a reader.
+pub(super) const SPAN_IN_WORDS: &str = "1024 ns to 100 s (in ns)";
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
@@ -37,15 +42,13 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let ticks = |name| {
-        // 16 intervals must be less than half of the clock's 32 bits.
-        let range = 1024..=100_000_000_000;
-        settings.within(name, range, "1024 ns to 100 s (in ns)").map(|ns| ticks(Time(ns)))
-    };
+    let in_ticks = |time| ticks(Time(time));
+    let span = |name| settings.within(name, SPAN, SPAN_IN_WORDS).map(in_ticks);
+    let ce_threshold = settings.optional("ce_threshold", SPAN, SPAN_IN_WORDS)?;
     Ok(Box::new(CodelLinux::new(Params {
-        target: ticks("target")?,
-        interval: ticks("interval")?,
-        ce_threshold: settings.get("ce_threshold").map(|_| ticks("ce_threshold")).transpose()?,
+        target: span("target")?,
+        interval: span("interval")?,
+        ce_threshold: ce_threshold.map(in_ticks),
         mtu: settings.get("mtu").map_or(FULL_FRAME, Bytes),
         ecn: settings.switch("ecn")?,
         limit: settings.within("limit", 1..=u64::from(u32::MAX), "1 to 4294967295 packets")?,

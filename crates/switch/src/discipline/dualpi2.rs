@@ -67,7 +67,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
         range: span("range")?,
         th_len: settings.within("th_len", 0..=1_000_000, "0 to 1000000 packets")? as usize,
         tshift: span("tshift")?,
-        limits: settings.limits(),
+        limits: settings.limits()?,
     })))
 }
 
@@ -216,10 +216,11 @@ impl DualPi2 {
         }
     }
 
-    /// The native L4S AQM: a ramp on the queue's delay.
+    /// The native L4S AQM, figure 5: a ramp on the queue's delay. A step, where both thresholds are one,
+    /// marks from the threshold on, because the upper one is looked at first.
     fn laqm(&self, delay: Time) -> Probability {
         let Params { min_th, range, .. } = self.params;
-        if self.lq.len() <= self.params.th_len || delay <= min_th {
+        if self.lq.len() <= self.params.th_len || delay < min_th {
             return Probability::ZERO;
         }
         Probability::from_ratio((delay - min_th).0.into(), range.0.into())

@@ -101,8 +101,9 @@ fn the_ramp_rises_from_min_th_to_min_th_plus_range() {
     assert_eq!(queue.laqm(Time(9 * MS)), Probability::ZERO);
     let mut step = pinned(0, Params { range: Time::ZERO, ..Params::default() });
     (0..3).for_each(|id| enqueue(&mut step, 0, id, ECT1));
-    assert_eq!(step.laqm(Time(800 * US)), Probability::ZERO);
-    assert_eq!(step.laqm(Time(801 * US)), Probability::ONE);
+    // Without a ramp maxTh is minTh, and "at least maxTh" is asked before "above minTh".
+    assert_eq!(step.laqm(Time(800 * US - 1)), Probability::ZERO);
+    assert_eq!(step.laqm(Time(800 * US)), Probability::ONE);
 }
 
 #[test]

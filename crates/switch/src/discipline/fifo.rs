@@ -18,7 +18,7 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    Ok(Box::new(Fifo::new(settings.limits())))
+    Ok(Box::new(Fifo::new(settings.limits()?)))
 }
 
 /// Statistics.

@@ -14,7 +14,7 @@ use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::codel_linux;
 use super::flow_hash::flow_hash;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES, LONGEST,
     Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -52,21 +52,29 @@ pub const REGISTRATION: Registered = Registered {
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let count = |name| settings.within(name, 1..=u64::from(u32::MAX), "1 to 4294967295");
+    let linux = settings.switch("linux")?;
+    // The kernel's clock has coarser ticks and fewer bits.
+    let (span, in_words) = match linux {
+        true => (codel_linux::SPAN, codel_linux::SPAN_IN_WORDS),
+        false => (1..=LONGEST.0, "1 ns to 1 h (in ns)"),
+    };
+    let time = |name| settings.within(name, span.clone(), in_words).map(Time);
+    let ce_threshold = settings.optional("ce_threshold", span.clone(), in_words)?;
     Ok(Box::new(FqCodel::new(
         Params {
             codel: codel::Params {
-                target: settings.time("target")?,
-                interval: settings.time("interval")?,
+                target: time("target")?,
+                interval: time("interval")?,
                 ..codel::Params::default()
             },
             limit: count("limit")? as usize,
-            limit_bytes: settings.get("limit_bytes").map(Bytes),
+            limit_bytes: settings.limit_bytes()?,
             quantum: settings.within("quantum", 1..=1_000_000, "1 to 1000000 bytes")? as i64,
             flows: settings.within("flows", 1..=65_536, "1 to 65536")? as usize,
             drop_batch: count("drop_batch")? as usize,
             ecn: settings.switch("ecn")?,
-            ce_threshold: settings.get("ce_threshold").map(Time),
-            linux: settings.switch("linux")?,
+            ce_threshold: ce_threshold.map(Time),
+            linux,
         },
         settings.get("seed").unwrap_or_default(),
     )))

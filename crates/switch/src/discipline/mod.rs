@@ -267,9 +267,34 @@ impl Settings<'_> {
         self.within(parameter, 0..=1_000_000, "0 to 1000000 millionths")
     }
 
+    /// The value of a parameter that is off unless it is given, checked as by [`Settings::within`].
+    ///
+    /// # Errors
+    /// If it is given and outside.
+    pub fn optional(
+        &self,
+        parameter: &'static str,
+        range: RangeInclusive<u64>,
+        allowed: &'static str,
+    ) -> Result<Option<u64>, DisciplineError> {
+        self.get(parameter).map(|_| self.within(parameter, range, allowed)).transpose()
+    }
+
+    /// The optional limit `limit_bytes`.
+    ///
+    /// # Errors
+    /// If nothing would fit.
+    pub fn limit_bytes(&self) -> Result<Option<Bytes>, DisciplineError> {
+        Ok(self.optional("limit_bytes", 1..=u64::MAX, "1 byte or more")?.map(Bytes))
+    }
+
     /// The optional limits that several disciplines have, `limit_bytes` and `limit_packets`.
-    pub fn limits(&self) -> Limits {
-        Limits { bytes: self.get("limit_bytes").map(Bytes), packets: self.get("limit_packets") }
+    ///
+    /// # Errors
+    /// If nothing would fit.
+    pub fn limits(&self) -> Result<Limits, DisciplineError> {
+        let packets = self.optional("limit_packets", 1..=u64::MAX, "1 packet or more")?;
+        Ok(Limits { bytes: self.limit_bytes()?, packets })
     }
 }
 
@@ -305,6 +330,31 @@ mod tests {
         for registered in REGISTERED {
             assert!(build(registered.name, &[]).is_ok(), "{}", registered.name);
         }
+    }
+
+    #[test]
+    fn what_is_outside_is_refused_by_name_with_what_is_allowed() {
+        for (discipline, given, message) in [
+            ("fifo", ("limit_packets", 0), "`limit_packets` is 0, allowed is 1 packet or more"),
+            ("red", ("limit_bytes", 0), "`limit_bytes` is 0, allowed is 1 byte or more"),
+            ("red", ("max_th", 5), "`max_th` is 5, allowed is above min_th, to 1000000 packets"),
+            ("codel", ("target", 0), "`target` is 0, allowed is 1 ns to 1 h (in ns)"),
+            ("codel_linux", ("ce_threshold", 7), "is 7, allowed is 1024 ns to 100 s (in ns)"),
+            ("fq_codel", ("ce_threshold", 0), "is 0, allowed is 1 ns to 1 h (in ns)"),
+            ("pie", ("mark_ecnth", 1_000_001), "allowed is 0 to 1000000 millionths"),
+            ("dualpi2", ("k", 0), "`k` is 0, allowed is 1 to 100"),
+        ] {
+            let error = build(discipline, &[given]).unwrap_err().to_string();
+            assert!(error.starts_with(discipline) && error.ends_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn times_that_linuxs_clock_for_codel_cannot_tell_are_refused_where_it_is_used() {
+        let hour = LONGEST.0;
+        assert!(build("fq_codel", &[("interval", hour)]).is_ok());
+        let error = build("fq_codel", &[("linux", 1), ("interval", hour)]).unwrap_err();
+        assert!(error.to_string().ends_with("allowed is 1024 ns to 100 s (in ns)"), "{error}");
     }
 
     #[test]

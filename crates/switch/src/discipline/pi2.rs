@@ -54,7 +54,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
         k: settings.within("k", 1..=100, "1 to 100")?,
         p_cmax: Probability::from_ppm(settings.ppm("p_cmax")?),
         ecn: settings.switch("ecn")?,
-        limits: settings.limits(),
+        limits: settings.limits()?,
     };
     Ok(Box::new(Pi2::new(params, settings.get("seed").unwrap_or_default())))
 }

@@ -74,7 +74,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             .switch("ecn")?
             .then_some(Probability::from_ppm(settings.ppm("mark_ecnth")?)),
         derandomize: settings.switch("derandomize")?,
-        limits: settings.limits(),
+        limits: settings.limits()?,
     };
     Ok(Box::new(Pie::new(params, settings.get("seed").unwrap_or_default())))
 }

@@ -65,7 +65,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
         gains: (sixteenths(alpha), sixteenths(beta)),
         mtu: Bytes(settings.within("mtu", 0..=1 << 20, "0 to 1048576 bytes")?),
         ecn: settings.switch("ecn")?,
-        limits: settings.limits(),
+        limits: settings.limits()?,
     };
     Ok(Box::new(PieLinux::new(params, settings.get("seed").unwrap_or_default())))
 }

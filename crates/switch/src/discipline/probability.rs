@@ -86,8 +86,8 @@ pub fn proportional_integral(
 ) -> i128 {
     let above = |reference: u64| i128::from(delay) - i128::from(reference);
     let sum = i128::from(alpha) * above(target) + i128::from(beta) * above(previous);
-    // mHz times ns make 10^-12; delays of hours and gains of kHz leave the product below 2^127.
-    sum * i128::from(Probability::ONE.0) / 1_000_000_000_000
+    // mHz times ns make 10^-12. A sum so large that the product ends at 2^127 is far above one.
+    sum.saturating_mul(i128::from(Probability::ONE.0)) / 1_000_000_000_000
 }
 
 /// A source of decisions.
@@ -147,6 +147,18 @@ mod tests {
         // 0.125 /s * 5 ms + 1.25 /s * 10 ms = 0.000625 + 0.0125.
         let change = proportional_integral((125, 1250), 15_000_000, 10_000_000, 20_000_000);
         assert!((change as f64 / (1u64 << 60) as f64 - 0.013_125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_largest_gains_and_delays_mean_a_certainty() {
+        let hour = 3_600_000_000_000;
+        let gains = (1_000_000_000, 1_000_000_000);
+        for (target, delay, certain) in [(1, hour, Probability::ONE), (hour, 0, Probability::ZERO)]
+        {
+            let change = proportional_integral(gains, target, target, delay);
+            let half = Probability::from_ppm(500_000);
+            assert_eq!(half.changed(change / 2048, Probability::ONE), certain);
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             gentle: settings.switch("gentle")?,
             packet_size: settings.switch("bytes")?.then_some(Bytes(size)),
             ecn: settings.switch("ecn")?,
-            limits: settings.limits(),
+            limits: settings.limits()?,
         },
         settings.get("seed").unwrap_or_default(),
     )))

@@ -1,12 +1,12 @@
 """Makes the files that our disciplines are tested with: what second sources drop on fixed traces.
 
-    .venv/bin/python bench/second_sources/make.py --fq_codel TREE --dualpi2 TREE
+    .venv/bin/python bench/second_sources/make.py --linux TREE --dualpi2 TREE
 
-TREE is a source tree of the Linux kernel, such as Debian's packages `linux-source-6.1` and
-`linux-source-7.2` have, unpacked. Asks `cargo run -p sojourn-switch --example second_sources` for
-the jobs and the traces, runs each job in the program of its source and writes
-`crates/switch/tests/second_sources/drops/`. It stands on `bench/beside_ns3.py` for ns-3; it must
-not know what a discipline does.
+TREE is a source tree of the Linux kernel, unpacked: `--linux` of 6.1, as Debian's package
+`linux-source-6.1` has it, and `--dualpi2` of 6.17 or later, as its `linux-source-7.2`. Asks
+`cargo run -p sojourn-switch --example second_sources` for the jobs and the traces, runs each job in
+the program of its source and writes `crates/switch/tests/second_sources/drops/`. It stands on
+`bench/beside_ns3.py` for ns-3; it must not know what a discipline does.
 """
 
 import argparse
@@ -24,10 +24,18 @@ DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops"
 sys.path.insert(0, str(HERE.parent))
 import beside_ns3  # noqa: E402
 
-NETLINK = re.compile(
-    r"^static (?:const )?struct (?:nla_policy|netlink_range_validation)\b", re.MULTILINE
-)
-"""Where a qdisc's decisions end and its configuration begins."""
+Cuts = tuple[tuple[str, str | None], ...]
+CUTS: dict[str, Cuts] = {
+    "codel": (("static const struct nla_policy ", None),),
+    "fq_codel": (("static const struct nla_policy ", None),),
+    "pie": (
+        ("static const struct nla_policy ", "void pie_process_dequeue("),
+        ("static void pie_timer(", "static struct sk_buff *pie_qdisc_dequeue("),
+        ("static void pie_reset(", None),
+    ),
+    "dualpi2": (("static struct netlink_range_validation ", None),),
+}
+"""What is left out of a qdisc's file: its configuration and timers, each from a line to another."""
 
 NS3_LIBRARIES = ("traffic-control", "network", "core")
 
@@ -52,24 +60,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", help="files whose names contain this")
-    parser.add_argument("--fq_codel", type=Path, help="source tree of Linux 6.1", required=True)
-    parser.add_argument("--dualpi2", type=Path, help="source tree of Linux 7.2", required=True)
+    parser.add_argument("--linux", type=Path, help="source tree of Linux 6.1")
+    parser.add_argument("--dualpi2", type=Path, help="source tree of Linux 6.17 or later")
     arguments = parser.parse_args()
-    builders = {
-        "ns3": build_ns3,
-        "linux-fq_codel": lambda: build_kernel(arguments.fq_codel, "fq_codel"),
-        "linux-dualpi2": lambda: build_kernel(arguments.dualpi2, "dualpi2"),
-    }
     chosen = {job.file: job for job in jobs() if arguments.only in job.file}
-    if not arguments.only:
-        for old in DROPS.glob("*.txt"):
-            old.unlink()
+    sources = {job.source for job in chosen.values()}
+    programs = {
+        source: build(source, arguments.linux, arguments.dualpi2) for source in sorted(sources)
+    }
     DROPS.mkdir(exist_ok=True)
-    programs: dict[str, tuple[Path, str]] = {}
     for job in chosen.values():
-        if job.source not in programs:
-            programs[job.source] = builders[job.source]()
         run(job, *programs[job.source])
+    for file in DROPS.glob("*.txt"):
+        if not arguments.only and file.name not in chosen:
+            file.unlink()
     print(f"{len(chosen)} files in {DROPS.relative_to(ROOT)}")
 
 
@@ -84,30 +88,43 @@ def example(*words: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def build_ns3() -> tuple[Path, str]:
+def build(source: str, linux: Path | None, dualpi2: Path | None) -> tuple[list[str], str]:
+    """The command of a second source, and what to call it."""
+    if source == "ns3":
+        return build_ns3()
+    if source == "rfc9332":
+        return [sys.executable, str(HERE / "rfc9332.py")], "RFC 9332, appendix A in rfc9332.py"
+    qdisc = source.removeprefix("linux-")
+    option, tree = ("--dualpi2", dualpi2) if qdisc == "dualpi2" else ("--linux", linux)
+    if tree is None:
+        sys.exit(f"{source} needs {option} TREE, a source tree of Linux; see --help")
+    return build_kernel(tree, qdisc, option)
+
+
+def build_ns3() -> tuple[list[str], str]:
     """The program with ns-3's queue discs, and what to call it."""
     program = beside_ns3.build(beside_ns3.install(), HERE / "ns3_drops.cc", NS3_LIBRARIES)
-    return program, beside_ns3.NS3.replace("==", " ")
+    return [str(program)], beside_ns3.NS3.replace("==", " ")
 
 
-KERNEL_HEADERS = ("net/codel.h", "net/codel_impl.h", "net/codel_qdisc.h")
+KERNEL_HEADERS = ("net/codel.h", "net/codel_impl.h", "net/codel_qdisc.h", "net/pie.h")
 """The kernel's own headers that are used; of the others `kernel.h` has what is needed."""
 
 
-def build_kernel(tree: Path, qdisc: str) -> tuple[Path, str]:
+def build_kernel(tree: Path, qdisc: str, option: str) -> tuple[list[str], str]:
     """The program with a qdisc of a kernel's source tree, and what to call it.
 
-    Of the qdisc's file everything is taken that stands before its netlink code, unchanged. What is
-    made of it stays in `target/`: it is the kernel's, under its licence.
+    Of the qdisc's file everything is taken but its netlink code and timers, unchanged. What is made
+    of it stays in `target/`: it is the kernel's, under its licence.
     """
     source = tree / "net" / "sched" / f"sch_{qdisc}.c"
     if not source.exists():
-        sys.exit(f"{source} is missing: --{qdisc} takes a source tree of Linux; see --help")
+        sys.exit(f"{source} is missing: {option} takes a source tree of Linux; see --help")
     work = beside_ns3.WORK.parent / "second_sources" / qdisc
     work.mkdir(parents=True, exist_ok=True)
-    text = source.read_text(encoding="utf-8")
     algorithm = work / "algorithm.c"
-    algorithm.write_text(re.split(NETLINK, text, maxsplit=1)[0], encoding="utf-8")
+    text = without(source.read_text(encoding="utf-8"), CUTS[qdisc])
+    algorithm.write_text(text, encoding="utf-8")
     own = [tree / "include" / header for header in KERNEL_HEADERS]
     own = [header for header in own if header.exists()]
     for file in [algorithm, *own]:
@@ -117,22 +134,35 @@ def build_kernel(tree: Path, qdisc: str) -> tuple[Path, str]:
             given = tree / "include" / header
             copy.write_bytes(given.read_bytes() if given in own else b"")
     program = work / "drops"
-    flags = ["-std=gnu11", "-O1", "-w", f"-D{qdisc.upper()}", f'-DQDISC="{algorithm}"', f"-I{work}"]
+    parts = (f'-DQDISC="{algorithm}"', f'-DDRIVER="{qdisc}.c"', f"-I{work}")
+    gcc = ["gcc", "-std=gnu11", "-O1", "-w", *parts, str(HERE / "kernel" / "drops.c")]
     try:
-        beside_ns3.run(["gcc", *flags, str(HERE / "kernel_drops.c"), "-o", str(program)])
+        beside_ns3.run([*gcc, "-o", str(program)])
     except FileNotFoundError:
         sys.exit("gcc is missing: apt-get install gcc")
     except subprocess.CalledProcessError as error:
         sys.exit(f"sch_{qdisc}.c does not compile below kernel.h:\n{error.stderr}")
     makefile = (tree / "Makefile").read_text(encoding="utf-8")
-    parts = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", makefile, re.MULTILINE))
-    version = ".".join(parts[part] for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
-    return program, f"Linux {version}, net/sched/sch_{qdisc}.c"
+    found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", makefile, re.MULTILINE))
+    version = ".".join(found[part] for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    return [str(program)], f"Linux {version}, net/sched/sch_{qdisc}.c"
 
 
-def run(job: Job, program: Path, name: str) -> None:
+def without(text: str, cuts: Cuts) -> str:
+    """A source file without some spans of it, the last of which goes to its end."""
+    for start, end in cuts:
+        before, found, after = text.partition(f"\n{start}")
+        if not found or (end is not None and f"\n{end}" not in after):
+            sys.exit(f"a qdisc's file is not as expected: no `{start}` before `{end}` in it")
+        text = before + "\n"
+        if end is not None:
+            text += "\n" + end + after.partition(f"\n{end}")[2]
+    return text
+
+
+def run(job: Job, program: list[str], name: str) -> None:
     arrivals = example("trace", job.trace, job.ecn)
-    command = [str(program), *job.command.split()[1:]]
+    command = [*program, *job.command.split()[1:]]
     done = subprocess.run(command, input=arrivals, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{job.file}: `{' '.join(command)}` failed with status {done.returncode}")

@@ -45,6 +45,14 @@ struct Open
     };                                                                                             \
     template struct Open<tag, &disc::name>
 
+#define OPEN_METHOD(tag, result, disc, name, ...)                                                  \
+    struct tag                                                                                     \
+    {                                                                                              \
+        using Member = result (disc::*)(__VA_ARGS__);                                              \
+        friend Member Get(tag);                                                                    \
+    };                                                                                             \
+    template struct Open<tag, &disc::name>
+
 OPEN(CodelCount, TracedValue<uint32_t>, CoDelQueueDisc, m_count);
 OPEN(CodelLastCount, TracedValue<uint32_t>, CoDelQueueDisc, m_lastCount);
 OPEN(CodelDropping, TracedValue<bool>, CoDelQueueDisc, m_dropping);
@@ -55,9 +63,17 @@ OPEN(RedAverage, double, RedQueueDisc, m_qAvg);
 OPEN(RedWeight, double, RedQueueDisc, m_qW);
 OPEN(RedOld, uint32_t, RedQueueDisc, m_old);
 OPEN(RedCount, uint32_t, RedQueueDisc, m_count);
+OPEN(RedCountBytes, uint32_t, RedQueueDisc, m_countBytes);
 OPEN(RedIdle, uint32_t, RedQueueDisc, m_idle);
 OPEN(RedIdleTime, Time, RedQueueDisc, m_idleTime);
+OPEN(RedPacketsPerSecond, double, RedQueueDisc, m_ptc);
+OPEN(RedMinTh, double, RedQueueDisc, m_minTh);
+OPEN(RedMaxTh, double, RedQueueDisc, m_maxTh);
+OPEN(RedGentle, bool, RedQueueDisc, m_isGentle);
+OPEN_METHOD(RedEstimator, double, RedQueueDisc, Estimator, uint32_t, uint32_t, double, double);
+OPEN_METHOD(RedDropEarly, bool, RedQueueDisc, DropEarly, Ptr<QueueDiscItem>, uint32_t);
 OPEN(PieRandom, Ptr<UniformRandomVariable>, PieQueueDisc, m_uv);
+OPEN(PieAccumulated, double, PieQueueDisc, m_accuProb);
 
 // The generator of Sojourn's disciplines: PCG-XSH-RR with 128 bits of state, of which a throw has the
 // upper 60 of 64 bits.
@@ -146,7 +162,13 @@ class Repair
     {
     }
 
-    virtual void AfterEnqueue()
+    // True if the packet has to be dropped although the disc would not.
+    virtual bool BeforeEnqueue(Ptr<Item>)
+    {
+        return false;
+    }
+
+    virtual void AfterEnqueue(Ptr<Item>)
     {
     }
 };
@@ -224,7 +246,7 @@ class ExactFqCodel : public Repair
     {
     }
 
-    void AfterEnqueue() override
+    void AfterEnqueue(Ptr<Item>) override
     {
         for (std::size_t flow = m_flows.size(); flow < m_disc->GetNQueueDiscClasses(); ++flow)
         {
@@ -257,7 +279,9 @@ class ExactFqCodel : public Repair
 
 // The paper's RED: an empty queue is idle from the departure of its last packet, its average falls by m
 // steps and not m + 1, and the packet with which the average comes above min_th is the first of a count
-// and may be dropped as any other.
+// and may be dropped as any other. If bytes are counted, p_b goes by the packet's size before p_a is made of
+// it, which comes to the same as a count of packets of that size. A packet that finds one packet (or byte)
+// or none queued is spared by ns-3; with it ns-3's own steps are taken here, one by one.
 class PaperRed : public Repair
 {
   public:
@@ -267,8 +291,50 @@ class PaperRed : public Repair
     {
     }
 
-    void AfterEnqueue() override
+    bool BeforeEnqueue(Ptr<Item> item) override
     {
+        uint32_t& count = *m_disc.*Get(RedCount());
+        uint32_t& bytes = *m_disc.*Get(RedCountBytes());
+        bytes = count * item->GetSize();
+        const uint32_t queued = m_disc->GetInternalQueue(0)->GetCurrentSize().GetValue();
+        const bool idle = *m_disc.*Get(RedIdle()) == 1;
+        const double rate = *m_disc.*Get(RedPacketsPerSecond());
+        const auto missed = idle ? uint32_t(rate * (Simulator::Now() - m_since).GetSeconds()) : 0;
+        double& average = *m_disc.*Get(RedAverage());
+        const double weight = *m_disc.*Get(RedWeight());
+        const double next = ((*m_disc).*Get(RedEstimator()))(queued, missed + 1, average, weight);
+        m_spared = queued <= 1 && next >= *m_disc.*Get(RedMinTh());
+        if (!m_spared)
+        {
+            return false;
+        }
+        average = m_average = next;
+        count = *m_disc.*Get(RedOld()) == 1 ? count + 1 : 0;
+        bytes = count * item->GetSize();
+        const double limit = *m_disc.*Get(RedMaxTh()) * (*m_disc.*Get(RedGentle()) ? 2 : 1);
+        const bool forced = next >= limit;
+        count = forced ? 0 : count;
+        const bool dropped = forced || ((*m_disc).*Get(RedDropEarly()))(item, queued);
+        m_count = count;
+        *m_disc.*Get(RedOld()) = 1;
+        m_above = true;
+        if (dropped && idle)
+        {
+            average /= 1.0 - weight;
+        }
+        *m_disc.*Get(RedIdle()) = dropped && idle ? 1 : 0;
+        return dropped;
+    }
+
+    void AfterEnqueue(Ptr<Item>) override
+    {
+        if (m_spared)
+        {
+            *m_disc.*Get(RedAverage()) = m_average;
+            *m_disc.*Get(RedCount()) = m_count;
+            *m_disc.*Get(RedOld()) = 1;
+            return;
+        }
         const bool above = *m_disc.*Get(RedOld()) == 1;
         if (above && !m_above)
         {
@@ -298,6 +364,32 @@ class PaperRed : public Repair
     Ptr<Dice> m_dice;
     Time m_since;
     bool m_above = false;
+    // Of the packet that comes: ns-3 would spare it, and what its steps have come to.
+    bool m_spared = false;
+    double m_average = 0;
+    uint32_t m_count = 0;
+};
+
+// RFC 8033 forgets the accumulated probability with each packet that the dice decide against, also with
+// one that is marked.
+class EvenPie : public Repair
+{
+  public:
+    explicit EvenPie(Ptr<PieQueueDisc> disc)
+        : m_disc(disc)
+    {
+    }
+
+    void AfterEnqueue(Ptr<Item> item) override
+    {
+        if (item->m_marked)
+        {
+            *m_disc.*Get(PieAccumulated()) = 0;
+        }
+    }
+
+  private:
+    Ptr<PieQueueDisc> m_disc;
 };
 
 struct Arrival
@@ -359,8 +451,16 @@ class Bench
     void Arrive()
     {
         const Arrival& arrival = m_arrivals[m_next];
-        m_disc->Enqueue(Create<Item>(m_next, arrival.size, arrival.flow, arrival.ecn));
-        m_repair->AfterEnqueue();
+        Ptr<Item> item = Create<Item>(m_next, arrival.size, arrival.flow, arrival.ecn);
+        if (m_repair->BeforeEnqueue(item))
+        {
+            Dropped(item);
+        }
+        else
+        {
+            m_disc->Enqueue(item);
+            m_repair->AfterEnqueue(item);
+        }
         ++m_next;
         if (m_freeAt < 0)
         {
@@ -457,6 +557,10 @@ main(int argc, char* argv[])
     if (Ptr<PieQueueDisc> pie = DynamicCast<PieQueueDisc>(disc))
     {
         *pie.*Get(PieRandom()) = dice;
+        if (undo)
+        {
+            repair = std::make_unique<EvenPie>(pie);
+        }
     }
     disc->Initialize();
     Bench bench(disc, repair.get(), scale, ReadArrivals());

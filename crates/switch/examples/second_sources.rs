@@ -3,7 +3,7 @@
 //! For `bench/second_sources/make.py`; the rest is in `tests/second_sources/`.
 //!
 //!     cargo run -p sojourn-switch --example second_sources -- jobs
-//!     cargo run -p sojourn-switch --example second_sources -- trace NAME plain|capable
+//!     cargo run -p sojourn-switch --example second_sources -- trace NAME plain|mixed|classic
 //!     cargo run -p sojourn-switch --example second_sources -- table
 //!
 //! And a queue that somebody else has recorded, for `bench/second_sources/kernel_run.py`: lines of
@@ -12,7 +12,7 @@
 //!
 //!     cargo run -p sojourn-switch --example second_sources -- follow DISCIPLINE NAME=VALUE...
 
-#[path = "../tests/second_sources/cases.rs"]
+#[path = "../tests/second_sources/cases/mod.rs"]
 mod cases;
 #[path = "../tests/second_sources/link.rs"]
 mod link;
@@ -21,12 +21,13 @@ mod recorded;
 #[path = "../tests/second_sources/trace.rs"]
 mod trace;
 
-use cases::{CASES, Case, Source};
+use cases::{Case, Source};
 use link::frame;
 use recorded::{Comparison, as_text, fingerprint};
 use sojourn_packet::Time;
 use sojourn_switch::discipline::{self, Drops, Queued};
-use trace::{Arrival, Trace};
+use std::iter::repeat;
+use trace::{Arrival, Ecn, Trace};
 
 fn main() {
     let words: Vec<_> = std::env::args().skip(1).collect();
@@ -38,12 +39,15 @@ fn main() {
             each(row);
         }
         ["trace", name, ecn] => {
-            let mut all = CASES.iter().flat_map(|case| case.traces);
-            let trace = all.find(|trace| trace.name() == name).expect("a trace of trace.rs");
-            print!("{}", as_text(&trace.arrivals(ecn == "capable")));
+            let mut all = cases::all().flat_map(|case| case.traces.iter().zip(repeat(case.ecn)));
+            let wanted = |t: &(&Trace, Ecn)| (t.0.name(), ecn_name(t.1)) == (name, ecn);
+            let (trace, ecn) = all.find(wanted).expect("a trace of trace.rs");
+            print!("{}", as_text(&trace.arrivals(ecn)));
         }
         ["follow", discipline, ref parameters @ ..] => follow(discipline, parameters),
-        _ => eprintln!("jobs, table, trace NAME plain|capable, or follow DISCIPLINE NAME=VALUE..."),
+        _ => eprintln!(
+            "jobs, table, trace NAME plain|mixed|classic, or follow DISCIPLINE NAME=VALUE..."
+        ),
     }
 }
 
@@ -72,17 +76,25 @@ fn follow(name: &str, parameters: &[&str]) {
 }
 
 fn each(show: impl Fn(&Case, Trace) -> String) {
-    for case in CASES {
+    for case in cases::all() {
         case.traces.iter().for_each(|&trace| println!("{}", show(case, trace)));
     }
 }
 
 /// File, trace, its ECN fields, its fingerprint, job: apart by tabs.
 fn job(case: &Case, trace: Trace) -> String {
-    let arrivals = trace.arrivals(case.capable);
-    let ecn = if case.capable { "capable" } else { "plain" };
-    let words = [&case.file(trace), trace.name(), ecn, &fingerprint(&arrivals), &case.job()];
+    let arrivals = trace.arrivals(case.ecn);
+    let words =
+        [&case.file(trace), trace.name(), ecn_name(case.ecn), &fingerprint(&arrivals), &case.job()];
     words.join("\t")
+}
+
+fn ecn_name(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::Plain => "plain",
+        Ecn::Mixed => "mixed",
+        Ecn::Classic => "classic",
+    }
 }
 
 fn row(case: &Case, trace: Trace) -> String {
@@ -95,6 +107,7 @@ fn row(case: &Case, trace: Trace) -> String {
             Source::Ns3 { .. } if case.undo => "ns-3, put right",
             Source::Ns3 { .. } => "ns-3",
             Source::Linux { .. } => "Linux",
+            Source::Rfc { .. } => "the listing",
         },
         trace.name(),
         c.packets,

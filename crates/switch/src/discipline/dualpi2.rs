@@ -12,8 +12,8 @@
 use super::pi2::Periodic;
 use super::probability::{Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, Held, LIMIT_BYTES, LIMIT_PACKETS,
-    LONGEST, Limits, Parameter, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES,
+    LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, Settings,
 };
 use crate::ecn;
 use sojourn_packet::Time;
@@ -256,7 +256,8 @@ impl DualPi2 {
 impl Discipline for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.held(), packet.size()) {
+        // Figure 3 asks for the room of a full packet, so that large ones are not worse off.
+        if !self.params.limits.have_room(self.held(), packet.size().max(FULL_FRAME)) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }

@@ -187,7 +187,8 @@ impl Red {
     }
 
     /// The average as the arriving packet changes it: towards the queue size, or for an empty
-    /// queue as if `m` small packets had come since it became empty.
+    /// queue as if `m` small packets had come since it became empty. If this packet is dropped, the next
+    /// one counts that time again: figure 2 sets `q_time` when the queue becomes empty, and only then.
     fn update_average(&mut self, now: Time) {
         let w_q = self.params.w_q;
         let share = |of: u64, p: Probability| ((u128::from(of) * u128::from(p.raw())) >> 60) as u64;

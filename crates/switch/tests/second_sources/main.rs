@@ -8,7 +8,6 @@ mod link;
 mod recorded;
 mod trace;
 
-use cases::CASES;
 use link::Signal;
 use recorded::Comparison;
 use std::fmt::Write;
@@ -17,7 +16,7 @@ use std::fmt::Write;
 fn compare(discipline: &str) {
     let mut wrong = String::new();
     let mut compared = 0;
-    for case in CASES.iter().filter(|case| case.equal && case.discipline == discipline) {
+    for case in cases::all().filter(|case| case.equal && case.discipline == discipline) {
         for &trace in case.traces {
             let comparison = Comparison::of(case, trace);
             compared += comparison.packets;
@@ -50,7 +49,7 @@ fn codel_drops_when_ns3_with_exact_square_roots_does() {
 }
 
 #[test]
-fn linuxs_codel_drops_what_ns3_drops() {
+fn linuxs_codel_drops_what_the_kernel_and_ns3_drop() {
     compare("codel_linux");
 }
 
@@ -67,6 +66,11 @@ fn red_with_the_same_dice_drops_what_ns3_drops() {
 #[test]
 fn pie_with_the_same_dice_drops_what_ns3_drops() {
     compare("pie");
+}
+
+#[test]
+fn linuxs_pie_with_the_same_dice_drops_what_the_kernel_drops() {
+    compare("pie_linux");
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Comparison {
     /// # Panics
     /// If the file is missing, was made for another trace or job, or cannot be read.
     pub fn of(case: &Case, trace: Trace) -> Comparison {
-        let arrivals = trace.arrivals(case.capable);
+        let arrivals = trace.arrivals(case.ecn);
         let path = folder().join(case.file(trace));
         let text = std::fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -33,6 +33,27 @@ pub enum Trace {
     Flows,
 }
 
+/// The ECN fields that flows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// All are Not-ECT.
+    Plain,
+    /// Not-ECT, ECT(1), ECT(0) by the flow's number modulo 3.
+    Mixed,
+    /// Not-ECT, ECT(0), ECT(0) so.
+    Classic,
+}
+
+impl Ecn {
+    fn codepoint(self, flow: u16) -> u8 {
+        match (self, flow % 3) {
+            (Ecn::Plain, _) | (_, 0) => 0,
+            (Ecn::Mixed, 1) => 1,
+            _ => 2,
+        }
+    }
+}
+
 const FULL: u32 = 1514;
 const MS: u64 = 1_000_000;
 
@@ -47,9 +68,8 @@ impl Trace {
         }
     }
 
-    /// Its packets in the order of their times. With `capable`, flows have different ECN fields: Not-ECT,
-    /// ECT(1), ECT(0) by the flow's number modulo 3; otherwise all are Not-ECT.
-    pub fn arrivals(self, capable: bool) -> Vec<Arrival> {
+    /// Its packets in the order of their times.
+    pub fn arrivals(self, ecn: Ecn) -> Vec<Arrival> {
         let mut arrivals = match self {
             Trace::Overload => overload(),
             Trace::Bursts => bursts(),
@@ -57,9 +77,7 @@ impl Trace {
             Trace::Flows => flows(),
         };
         arrivals.sort_by_key(|arrival| arrival.time);
-        if capable {
-            arrivals.iter_mut().for_each(|a| a.codepoint = (a.flow % 3) as u8);
-        }
+        arrivals.iter_mut().for_each(|arrival| arrival.codepoint = ecn.codepoint(arrival.flow));
         arrivals
     }
 }
@@ -69,7 +87,7 @@ fn steady(flow: u16, size: u32, (from, to): (u64, u64), gap: impl Fn(u64) -> u64
     let (mut time, mut random, mut arrivals) = (from, SplitMix64::new(flow.into()), Vec::new());
     while time < to {
         let late = random.next() % 20_000;
-        arrivals.push(Arrival { time: time + late, size, flow, codepoint: 0 });
+        arrivals.push(Arrival { time: (time + late) / 64 * 64, size, flow, codepoint: 0 });
         time += gap(time);
     }
     arrivals

@@ -1,9 +1,8 @@
 /* What a qdisc of the Linux kernel needs around it, as far as its decisions go, in user space.
  *
- * Declares under the kernel's names the few things that sch_fq_codel.c and sch_dualpi2.c use before
- * their netlink code: packets, lists, a clock, counters that nobody reads. It knows no discipline. Every
- * header that those files include becomes this one, but for the kernel's own codel.h, codel_impl.h and
- * codel_qdisc.h. */
+ * Declares under the kernel's names the few things that the qdiscs use beside their netlink code: packets,
+ * lists, a clock, counters that nobody reads. It knows no discipline. Every header that a qdisc includes
+ * becomes this one, but for the kernel's own codel.h, codel_impl.h, codel_qdisc.h and pie.h. */
 
 #ifndef SECOND_SOURCES_KERNEL_H
 #define SECOND_SOURCES_KERNEL_H
@@ -25,6 +24,7 @@ typedef int32_t s32;
 typedef int64_t s64;
 typedef u64 ktime_t;
 typedef u64 netdev_features_t;
+typedef u64 psched_time_t;
 
 #define __rcu
 #define fallthrough
@@ -33,26 +33,37 @@ typedef u64 netdev_features_t;
 #define READ_ONCE(x) (x)
 #define WRITE_ONCE(x, value) ((x) = (value))
 #define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
 #define U8_MAX UINT8_MAX
+#define BITS_PER_BYTE 8
 #define NSEC_PER_SEC 1000000000L
 #define NSEC_PER_MSEC 1000000L
 #define NSEC_PER_USEC 1000L
+#define USEC_PER_MSEC 1000L
 #define typecheck(type, x) 1
 #define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 #define clamp_t(type, x, least, most)                                                              \
     ((type)(x) < (type)(least) ? (type)(least) : min_t(type, x, most))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define do_div(n, base) ((n) /= (base))
+#define div_u64(n, base) ((u64)(n) / (base))
 #define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 #define timer_container_of(variable, timer, member)                                                \
     container_of(timer, __typeof__(*(variable)), member)
 #define BUILD_BUG_ON(x)
 #define htons(x) ((u16)(x))
+#define prefetch(x)
+#define EXPORT_SYMBOL_GPL(x)
 
 /* The clock, and the numbers that are drawn: the program's. */
 u64 ktime_get_ns(void);
 u32 get_random_u32(void);
+void get_random_bytes(void *bytes, size_t length);
 #define ktime_add_ns(a, b) ((a) + (b))
+/* Packet schedulers count ticks of 64 ns. */
+#define PSCHED_NS2TICKS(x) ((x) >> 6)
+#define PSCHED_TICKS_PER_SEC PSCHED_NS2TICKS(NSEC_PER_SEC)
+#define psched_get_time() PSCHED_NS2TICKS(ktime_get_ns())
 
 static inline u64 mul_u32_u32(u32 a, u32 b)
 {
@@ -215,6 +226,8 @@ enum qdisc_drop_reason {
 
 /* What the program does with a packet that is dropped. */
 void dropped(struct sk_buff *skb);
+/* What a driver does about a packet that has left its list, so many being left behind. */
+static void (*when_taken)(struct sk_buff *skb, u32 behind);
 /* The size of a full packet, as the program has it. */
 unsigned int full_packet(void);
 
@@ -280,7 +293,18 @@ static inline struct sk_buff *__qdisc_dequeue_head(struct qdisc_skb_head *list)
             list->tail = NULL;
         skb->next = NULL;
         list->qlen--;
+        if (when_taken)
+            when_taken(skb, list->qlen);
     }
+    return skb;
+}
+
+static inline struct sk_buff *qdisc_dequeue_head(struct Qdisc *sch)
+{
+    struct sk_buff *skb = __qdisc_dequeue_head(&sch->q);
+
+    if (skb)
+        qdisc_qstats_backlog_dec(sch, skb);
     return skb;
 }
 #define qdisc_peek_head(sch) ((sch)->q.head)
@@ -289,6 +313,10 @@ static inline struct sk_buff *__qdisc_dequeue_head(struct qdisc_skb_head *list)
 struct hrtimer {
     u64 expires;
 };
+struct timer_list {
+    u64 expires;
+};
+#define usecs_to_jiffies(us) (us)
 typedef int spinlock_t;
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 #define hrtimer_set_expires(timer, time) ((timer)->expires = (time))

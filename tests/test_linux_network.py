@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import call_sojourn
+from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.linux.ground import Linux
@@ -209,7 +210,7 @@ def network(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
     (folder / "net.toml").write_text(SCENARIO)
     done = call_sojourn(
         folder, "run", "net.toml", "--on", "linux", "--accept-disturbed", "--attempts", "1",
-        "--out", "out",
+        "--out", "out", "--pcap",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "every bottleneck" in done.stdout
@@ -264,11 +265,29 @@ def test_what_crosses_a_network_takes_at_least_the_delays_of_its_links(network: 
     assert set(moved["flow"].to_pylist()) & set(range(TRANSFERS + 1, TRANSFERS + 500))
 
 
+def test_each_bottleneck_of_a_network_has_its_rows_capture_and_plots(network: Result) -> None:
+    endings = [bottleneck.ending for bottleneck in network.scenario.bottlenecks]
+    assert endings == ["", "-s-r", "-s-b"]
+    for ending in endings:
+        folder = network.path / "codel_linux"
+        rows = rows_of(folder / f"packets{ending}.parquet")
+        frames = list(read_frames(folder / f"bottleneck{ending}.pcapng"))
+        left = [frame.time for frame in frames if frame.interface == "left"]
+        sent = rows["dequeued"][rows["verdict"] == "sent"]
+        # What left after the end of the run was in the queue then.
+        assert set(sent.tolist()) <= set(left), ending
+    assert (network.path / "queue_delay-s-b.png").is_file()
+
+
 def test_counters_of_a_network_hold_together(network: Result) -> None:
     aqm = network.aqms["codel_linux"]
     counters = aqm.findings.counters
     assert [flow["delivered"] > 0 for flow in counters["flows"]] == [True] * 6
     # Three bottlenecks and the ways back of two of them.
     assert list(aqm.bottlenecks) == ["r>s", "s>r", "s>b"]
+    assert [f"{b['switch']}>{b['towards']}" for b in counters["bottlenecks"]] == list(
+        aqm.bottlenecks
+    )
+    assert [b["qdisc"].split()[0] for b in counters["bottlenecks"]] == ["codel", "bfifo", "bfifo"]
     for findings in aqm.bottlenecks.values():
         assert 0 < findings.summary.utilisation <= 1.01

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import SMALL, Sojourn
+from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.phases import read_phases
@@ -68,6 +70,9 @@ def test_every_direction_of_a_rated_link_that_begins_at_a_switch_is_a_bottleneck
         ("s2>r1", "packets-s2-r1.parquet", 20_000_000, "codel"),
         ("s2>h2", "packets-s2-h2.parquet", 10_000_000, "codel"),
     ]
+    assert [b.capture for b in scenario.bottlenecks] == [
+        "bottleneck.pcapng", "bottleneck-s2-r1.pcapng", "bottleneck-s2-h2.pcapng",
+    ]  # fmt: skip
 
 
 def test_the_runs_aqm_goes_to_the_switches_that_name_none(tmp_path: Path) -> None:
@@ -90,7 +95,7 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:
     write(tmp_path, CHAIN)
-    ran = sojourn("run", "chain.toml", "--out", "out")
+    ran = sojourn("run", "chain.toml", "--out", "out", "--pcap")
     assert ran.returncode == 0, ran.stderr
     assert "at r1>s2" in ran.stdout and "every bottleneck" in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 100
@@ -106,7 +111,34 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
         assert (figures["s2>h2"].summary.mean or 0) > (figures["r1>s2"].summary.mean or 0)
     counters = json.loads((tmp_path / "out/codel/counters.json").read_text())
     assert [b["switch"] + ">" + b["towards"] for b in counters["bottlenecks"]] == list(figures)
-    assert "Every bottleneck" in (tmp_path / "out/report.html").read_text()
+    page = (tmp_path / "out/report.html").read_text()
+    assert "Every bottleneck" in page
+    # Acknowledgements never wait on their way back, so that queue has no plot.
+    assert page.count("<h2>Queue delay over time") == page.count("<h2>Distribution of") == 2
+    assert "<h2>Queue delay over time at r1&gt;s2, in ms</h2>" in page
+    assert "<h2>Distribution of queue delay at s2&gt;h2 (codel)</h2>" in page
+    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {
+        "queue_delay.png", "distribution.png", "queue_delay-s2-h2.png", "distribution-s2-h2.png",
+    }  # fmt: skip
+    told = json.loads((tmp_path / "out/summary.json").read_text())["aqms"][1]["bottlenecks"]
+    assert told == {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
+
+
+def test_the_capture_of_each_bottleneck_holds_what_its_rows_say(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    write(tmp_path, CHAIN)
+    assert sojourn("run", "chain.toml", "--aqm", "fifo", "--out", "out", "--pcap").returncode == 0
+    folder = tmp_path / "out/fifo"
+    for ending in ("", "-s2-r1", "-s2-h2"):
+        rows = pq.read_table(folder / f"packets{ending}.parquet")
+        sent = rows.filter(pc.equal(rows["verdict"].cast("string"), "sent"))
+        frames = list(read_frames(folder / f"bottleneck{ending}.pcapng"))
+        left = [frame.time for frame in frames if frame.interface == "left"]
+        assert left == sent["dequeued"].to_pylist(), ending
+        entered = [frame.time for frame in frames if frame.interface == "entered"]
+        assert entered[: rows.num_rows] == sorted(rows["enqueued"].to_pylist())
+    assert left and entered
 
 
 @pytest.mark.parametrize(
@@ -186,9 +218,7 @@ def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path)
 
 
 def test_the_time_between_two_changes_is_told_by_itself(tmp_path: Path) -> None:
-    bottleneck = Bottleneck(
-        "switch", "receivers", "packets.parquet", 8_000_000, ((10**9, 800_000),)
-    )
+    bottleneck = Bottleneck("switch", "receivers", "", 8_000_000, ((10**9, 800_000),))
     # 100 ms between packets of 1000 bytes; in the second phase two wait long, one is dropped.
     delays = [1, 1, 1, 1, 1, 50, 40, 1, 1, 1]
     dequeued = [at * 200 * MS for at in range(10)]
@@ -211,6 +241,42 @@ def test_the_time_between_two_changes_is_told_by_itself(tmp_path: Path) -> None:
     assert second.settled == pytest.approx(200 * MS, abs=8 * MS)
     assert second.dropped == pytest.approx(0.2)
     assert second.utilisation == pytest.approx(4 * 8_000 / 800_000)
+
+
+def test_packets_dropped_on_arrival_are_in_no_phases_delay(tmp_path: Path) -> None:
+    bottleneck = Bottleneck("switch", "receivers", "", 8_000_000, ((10**9, 800_000),))
+    times = [400 * MS, 800 * MS, 1200 * MS, 1600 * MS]
+    rows: dict[str, Any] = {
+        "packet": [0, 1, 2, 3],
+        "flow": [0] * 4,
+        "size": [1000] * 4,
+        "queue": [0] * 4,
+        "enqueued": [times[0] - 6 * MS, *times[1:]],
+        "dequeued": times,
+        "verdict": pa.array(["sent", "aqm", "aqm", "aqm"]).dictionary_encode(),
+    }
+    rows["verdict"] = rows["verdict"].cast(pa.dictionary(pa.uint8(), pa.string()))
+    pq.write_table(pa.table(rows, schema=PACKET_SCHEMA), tmp_path / "packets.parquet")
+    first, second = read_phases(tmp_path, bottleneck, 2 * 10**9)
+    assert (first.mean, first.dropped) == (6 * MS, 0.5)
+    assert (second.mean, second.max, second.settled, second.dropped) == (None, None, None, 1)
+
+
+def test_every_link_of_a_network_that_changes_has_its_phases(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    last = 'queue_limit = "200 kB"\nschedule = [{ at = "2 s", rate = "5 Mbit/s" }]'
+    write(tmp_path, CHAIN.replace('queue_limit = "200 kB"', last))
+    ran = sojourn("run", "chain.toml", "--aqm", "codel", "--out", "out", "--json")
+    assert ran.returncode == 0, ran.stderr
+    (told,) = json.loads(ran.stdout)["aqms"]
+    assert list(told["phases"]) == ["s2>h2"]
+    assert [(p["start"], p["rate"]) for p in told["phases"]["s2>h2"]] == [
+        (0, 10_000_000),
+        (2 * 10**9, 5_000_000),
+    ]
+    shown = sojourn("report", "out").stdout
+    assert "Between changes of the rate at s2>h2" in shown
 
 
 def test_a_run_with_a_schedule_tells_its_phases_and_draws_its_steps(

@@ -22,6 +22,8 @@ def test_every_shipped_scenario_can_be_run(name: str) -> None:
     assert plan.runs
     assert plan.scenario.title
     assert plan.scenario.description
+    # What the terminal says of it fits a line.
+    assert 10 < len(plan.scenario.look_at) <= 92
 
 
 def test_the_demo_is_ten_cubic_flows_behind_100_mbit() -> None:

@@ -1,5 +1,6 @@
 """Traffic beyond long flows: what is derived of transfers, requests and voices, and whole runs."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def test_times_are_told_by_group_and_size_and_rounds_by_their_last_response(
     assert told == [
         ("transfers cubic", 2, 1, 12 * MS, 20 * MS),
         ("below 10 kB", 1, 1, 4 * MS, 4 * MS),
-        ("below 100 kB", 1, 0, 20 * MS, 20 * MS),
+        ("10 to 100 kB", 1, 0, 20 * MS, 20 * MS),
         ("incast cubic, each response", 3, 1, pytest.approx(14 / 3 * MS), 9 * MS),
         ("whole rounds", 1, 1, 9 * MS, 9 * MS),
     ]
@@ -245,6 +246,10 @@ def test_terminal_and_report_show_times_and_voices(mixed: tuple[Result, str]) ->
     assert max(map(len, said.splitlines())) <= 100
     page = (result.path / "report.html").read_text()
     assert "<h2>Completion times</h2>" in page and "<h2>Voice</h2>" in page
+    told = json.loads((result.path / "summary.json").read_text())["aqms"][0]
+    aqm = result.aqms["fifo"]
+    assert [one["median"] for one in told["completion_times"]] == [t.median for t in aqm.times]
+    assert [one["score"] for one in told["voices"]] == [voice.score for voice in aqm.voices]
 
 
 def test_the_same_seed_gives_the_same_rows_of_every_kind(

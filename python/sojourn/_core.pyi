@@ -28,8 +28,9 @@ class Simulation:
     def take_flows(self) -> dict[str, bytes]: ...
     def take_exchanges(self) -> dict[str, bytes]: ...
     def take_datagrams(self) -> dict[str, bytes]: ...
-    def take_capture(self) -> list[tuple[int, int, bytes, int]]:
-        """Frames: time, interface (0 entered, 1 left), bytes, length on the wire."""
+    def take_capture(self, bottleneck: int = 0) -> list[tuple[int, int, bytes, int]]:
+        """Frames at a measured queue: time, interface (0 entered, 1 left), bytes, length on the
+        wire."""
 
     def take_log(self) -> tuple[int, list[tuple[int, str]]]:
         """What the program has written into its log since the last call: lines that were too many

@@ -31,10 +31,9 @@ from sojourn.record import (
 )
 from sojourn.scenario import Plan, PlannedRun
 
-PACKETS, FLOWS, CAPTURE, COUNTERS, LOG = (
+PACKETS, FLOWS, COUNTERS, LOG = (
     "packets.parquet",
     "flows.parquet",
-    "bottleneck.pcapng",
     "counters.json",
     "program.log",
 )
@@ -137,13 +136,15 @@ class _Outputs:
         self._simulation = simulation
         self._ballast = Ballast(folder)
         self._packets = [
-            RowWriter(folder / name, PACKET_SCHEMA, self._ballast) for name in run.rows
+            RowWriter(folder / queue.rows, PACKET_SCHEMA, self._ballast)
+            for queue in run.bottlenecks
         ]
         self._flows = RowWriter(folder / FLOWS, FLOW_SCHEMA, self._ballast)
         kinds = {flow["kind"] for flow in run.config["flows"]}
         self._exchanges = self._wanted(EXCHANGES, EXCHANGE_SCHEMA, kinds & _EXCHANGING)
         self._datagrams = self._wanted(DATAGRAMS, DATAGRAM_SCHEMA, kinds & _VOICES)
-        self._capture = CaptureWriter(folder / CAPTURE) if run.config["capture"] else None
+        captured = run.bottlenecks if run.config["capture"] else ()
+        self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
         self._log = _ProgramLog(folder / LOG)
 
     def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
@@ -159,8 +160,8 @@ class _Outputs:
             self._exchanges.write_columns(self._simulation.take_exchanges())
         if self._datagrams is not None:
             self._datagrams.write_columns(self._simulation.take_datagrams())
-        if self._capture is not None:
-            self._capture.write(self._simulation.take_capture())
+        for bottleneck, capture in enumerate(self._captures):
+            capture.write(self._simulation.take_capture(bottleneck))
         self._log.write(*self._simulation.take_log())
 
     def _write_counters(self) -> None:
@@ -182,8 +183,8 @@ class _Outputs:
                 if wanted is not None:
                     closing.callback(wanted.close)
             closing.callback(self._log.close)
-            if self._capture is not None:
-                closing.callback(self._capture.close)
+            for capture in self._captures:
+                closing.callback(capture.close)
 
 
 class _ProgramLog:

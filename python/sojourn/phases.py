@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn.record import VERDICTS
 from sojourn.scenario.bottleneck import Bottleneck
-from sojourn.statistics import Longs, read_rows
+from sojourn.statistics import Longs, read_rows, was_queued
 
 _SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _WINDOWS = 150
@@ -72,7 +72,7 @@ class _Sums:
         self._offered += len(kind)
         self._drops += int(((kind == _AQM) | (kind == _TAIL)).sum())
         self._bytes += int(size[inside][(kind == _SENT) | (kind == _MARK)].sum())
-        queued = kind != _TAIL
+        queued = was_queued(delay[inside], kind)
         delays, times = delay[inside][queued], time[inside][queued]
         if len(delays):
             self._max = max(self._max, int(delays.max()))

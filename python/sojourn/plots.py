@@ -1,4 +1,4 @@
-"""The run's pictures as PNG: queue delay over time, a panel an AQM, and its distribution.
+"""The pictures of each queue as PNG: its delay over time, a panel an AQM, and the distribution.
 
 Stands on the figures that `statistics` derived and on matplotlib. Knows no rows.
 """
@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from sojourn.result import AqmResult, Result
+from sojourn.queues import Queue, QueueRun, drawn, heading
+from sojourn.result import Result
 from sojourn.style import (
     DELAY_FLOOR,
     INK,
@@ -25,34 +26,36 @@ from sojourn.style import (
 )
 from sojourn.units import RATE
 
-DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay.png", "distribution.png"
+DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
 
 _LINES = {"solid": "-", "dash": (0, (4, 2)), "dot": (0, (1, 1.5)), "dashdot": "-."}
 
 
 def write_plots(result: Result) -> None:
-    """Writes the plots into the run's folder."""
-    _save(delay_over_time(result), result.path / DELAY_PLOT)
-    _save(distribution(result), result.path / DISTRIBUTION_PLOT)
+    """Writes the plots of every queue into the run's folder."""
+    for queue in drawn(result):
+        ending = queue.bottleneck.ending
+        _save(delay_over_time(result, queue), result.path / f"{DELAY_PLOT}{ending}.png")
+        _save(distribution(result, queue), result.path / f"{DISTRIBUTION_PLOT}{ending}.png")
 
 
 def _save(figure: Figure, path: Path) -> None:
     figure.savefig(path, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
 
 
-def delay_over_time(result: Result) -> Figure:
+def delay_over_time(result: Result, queue: Queue) -> Figure:
     """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
-    shown = list(result.aqms.values())
+    shown = queue.runs
     height = 1.0 + 1.55 * len(shown)
     figure = Figure(figsize=(10, height), layout=ConstrainedLayoutEngine(hspace=0.06))
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
-    first = result.scenario.bottlenecks[0]
-    steps = [(0, first.rate), *first.steps] if first.steps else []
-    for panel, aqm in zip(panels, shown, strict=True):
-        _delay_panel(panel, aqm, look[aqm.label], target, steps)
-    panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(_highest(shown), 2 * target))
+    bottleneck = queue.bottleneck
+    steps = [(0, bottleneck.rate), *bottleneck.steps] if bottleneck.steps else []
+    for panel, run in zip(panels, shown, strict=True):
+        _delay_panel(panel, run, look[run.label], target, steps)
+    panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(queue.highest, 2 * target))
     panels[0].set_xlim(0, result.scenario.duration / 1e9)
     panels[0].annotate(
         f"target {target:g} ms",
@@ -67,8 +70,8 @@ def delay_over_time(result: Result) -> Figure:
     panels[-1].set_xlabel("time, s", color=INK)
     figure.supylabel("queue delay, ms (log scale)", color=INK, fontsize=10)
     figure.suptitle(
-        f"{result.scenario.title or result.folder.name}: queue delay, mean and range in each "
-        f"{_bin_ms(shown[0]):g} ms",
+        f"{result.scenario.title or result.folder.name}: queue delay{heading(result, queue)}, "
+        f"mean and range in each {_bin_ms(shown[0]):g} ms",
         x=0.01,
         ha="left",
         color=INK,
@@ -78,9 +81,9 @@ def delay_over_time(result: Result) -> Figure:
 
 
 def _delay_panel(
-    panel: Axes, aqm: AqmResult, look: Look, target: float, steps: list[tuple[int, int]]
+    panel: Axes, run: QueueRun, look: Look, target: float, steps: list[tuple[int, int]]
 ) -> None:
-    over_time = aqm.findings.over_time
+    over_time = run.findings.over_time
     time = over_time.time / 1e9
     low, mean, high = (
         np.maximum(values / 1e6, DELAY_FLOOR)
@@ -104,8 +107,8 @@ def _delay_panel(
     panel.axhline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
     bare(panel)
     _delay_axis(panel.yaxis)
-    summary = aqm.summary
-    panel.set_title(aqm.label, loc="left", color=look.colour, fontsize=10, weight="bold", pad=3)
+    summary = run.summary
+    panel.set_title(run.label, loc="left", color=look.colour, fontsize=10, weight="bold", pad=3)
     panel.set_title(
         f"mean {milliseconds(summary.mean)} ms   p99 {milliseconds(summary.p99)} ms   "
         f"max {milliseconds(summary.max)} ms",
@@ -116,24 +119,24 @@ def _delay_panel(
     )
 
 
-def distribution(result: Result) -> Figure:
+def distribution(result: Result, queue: Queue) -> Figure:
     """All AQMs' cumulative distributions, named at the side in the order of their medians."""
     figure = Figure(figsize=(10, 5), layout="constrained")
     panel = figure.subplots()
     panel.set_xscale("log")
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
-    shown = sorted(result.aqms.values(), key=lambda aqm: aqm.summary.median or 0)
-    for aqm in shown:
-        curve = aqm.findings.distribution
+    shown = sorted(queue.runs, key=lambda run: run.summary.median or 0)
+    for run in shown:
+        curve = run.findings.distribution
         panel.plot(
             np.maximum(curve.delay / 1e6, DELAY_FLOOR),
             100 * curve.share,
-            color=look[aqm.label].colour,
-            linestyle=_LINES[look[aqm.label].dash],
+            color=look[run.label].colour,
+            linestyle=_LINES[look[run.label].dash],
             linewidth=2,
-            label=f"{aqm.label}\n  median {milliseconds(aqm.summary.median)} ms, "
-            f"p99 {milliseconds(aqm.summary.p99)} ms",
+            label=f"{run.label}\n  median {milliseconds(run.summary.median)} ms, "
+            f"p99 {milliseconds(run.summary.p99)} ms",
         )
     panel.axvline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
     panel.annotate(
@@ -146,7 +149,7 @@ def distribution(result: Result) -> Figure:
         color=TARGET_COLOUR,
         fontsize=8,
     )
-    panel.set_xlim(DELAY_FLOOR, 1.3 * max(_highest(shown), 2 * target))
+    panel.set_xlim(DELAY_FLOOR, 1.3 * max(queue.highest, 2 * target))
     panel.set_ylim(0, 101)
     bare(panel)
     panel.grid(axis="x", color=RULE, linewidth=0.6)
@@ -154,7 +157,8 @@ def distribution(result: Result) -> Figure:
     panel.set_xlabel("queue delay, ms (log scale)", color=INK)
     panel.set_ylabel("packets with at most this delay, %", color=INK)
     panel.set_title(
-        f"{result.scenario.title or result.folder.name}: distribution of queue delay",
+        f"{result.scenario.title or result.folder.name}: distribution of queue delay"
+        f"{heading(result, queue)}",
         loc="left",
         color=INK,
         fontsize=11,
@@ -165,7 +169,7 @@ def distribution(result: Result) -> Figure:
         frameon=False,
         fontsize=9,
         labelspacing=1.1,
-        labelcolor=[look[aqm.label].colour for aqm in shown],
+        labelcolor=[look[run.label].colour for run in shown],
     )
     return figure
 
@@ -187,10 +191,6 @@ def _delay_axis(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _highest(shown: list[AqmResult]) -> float:
-    return max((aqm.summary.max or 0) for aqm in shown) / 1e6
-
-
-def _bin_ms(aqm: AqmResult) -> float:
-    time = aqm.findings.over_time.time
+def _bin_ms(run: QueueRun) -> float:
+    time = run.findings.over_time.time
     return float(time[1] - time[0]) / 1e6

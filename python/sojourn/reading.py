@@ -32,10 +32,16 @@ def _against_target(aqm: AqmResult, target: int) -> str:
     mean = aqm.summary.mean
     if mean is None:
         return f"{aqm.label}: no packet left the queue."
-    side = "below" if mean < target else "above"
-    distance = abs(mean - target) / target
     return (
-        f"{aqm.label}: mean queue delay {milliseconds(mean)} ms, {100 * distance:.0f} % {side} the "
+        f"{aqm.label}: mean queue delay {milliseconds(mean)} ms, {_against(mean, target)} the "
         f"target of {target / 1e6:g} ms; {100 * (aqm.summary.above_target or 0):.1f} % of "
         f"packets waited longer than the target."
     )
+
+
+def _against(mean: float, target: int) -> str:
+    """How a delay compares: in percent, or as a multiple where a percentage says little."""
+    times = mean / target
+    if times >= 2:
+        return f"{times:.1f} times" if times < 10 else f"{times:.0f} times"
+    return f"{100 * abs(times - 1):.0f} % {'below' if times < 1 else 'above'}"

@@ -36,8 +36,8 @@ class AqmResult:
     """Completion and response times, if transfers or requests are among the flows."""
     voices: tuple[Voice, ...] = ()
     """What voices got, if there are any."""
-    phases: tuple[Phase, ...] = ()
-    """Of the first measured queue, between the changes of its link's rate."""
+    phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
+    """Between the changes of a link's rate, by the name of the measured queue."""
 
     @property
     def label(self) -> str:
@@ -100,11 +100,15 @@ def read_result(folder: RunFolder) -> Result:
             first = next(iter(findings.values()))
             times = read_times(path, scenario.flows)
             voices = read_voices(path, first.counters, scenario.flows)
-            phases = read_phases(path, scenario.bottlenecks[0], first.summary.simulated)
+            phases = {
+                bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated))
+                for bottleneck in scenario.bottlenecks
+                if bottleneck.steps
+            }
         except (OSError, pa.ArrowInvalid) as error:
             raise ScenarioError(f"{path}: the rows of this run cannot be read: {error}") from error
         measured = MappingProxyType(findings)
         aqms[run.label] = AqmResult(
-            run, path, first, measured, tuple(times), tuple(voices), tuple(phases)
+            run, path, first, measured, tuple(times), tuple(voices), MappingProxyType(phases)
         )
     return Result(folder, MappingProxyType(aqms))

@@ -6,6 +6,7 @@ the Python interface both come through here.
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sojourn.errors import output_error
 from sojourn.folder import SUMMARY, RunFolder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
-from sojourn.result import Result, read_result
+from sojourn.result import AqmResult, Result, read_result
 from sojourn.scenario import (
     Plan,
     Scenario,
@@ -80,12 +81,29 @@ def finish(folder: RunFolder) -> Result:
 
 
 def summaries(result: Result) -> dict[str, Any]:
-    """All summaries, for JSON."""
+    """All figures of the terminal's tables, for JSON."""
     return {
         "scenario": result.folder.name,
         "seed": result.scenario.seed,
-        "aqms": [{"aqm": name} | aqm.summary.as_dict() for name, aqm in result.aqms.items()],
+        "aqms": [
+            {"aqm": name} | aqm.summary.as_dict() | _told(aqm) for name, aqm in result.aqms.items()
+        ],
     }
+
+
+def _told(aqm: AqmResult) -> dict[str, Any]:
+    """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
+    told: dict[str, Any] = {}
+    if len(aqm.bottlenecks) > 1:
+        own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
+        told["bottlenecks"] = own
+    if aqm.phases:
+        told["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
+    if aqm.times:
+        told["completion_times"] = [asdict(one) | {"what": one.what.strip()} for one in aqm.times]
+    if aqm.voices:
+        told["voices"] = [asdict(one) for one in aqm.voices]
+    return told
 
 
 def run(

@@ -170,7 +170,7 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
     return np.take(places, indices)
 
 
-def _queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
+def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
     """Which packets were in the queue: all but those dropped at the instant they came."""
     waited: npt.NDArray[np.bool_] = (verdict != _TAIL) & ((verdict != _AQM) | (delay > 0))
     return waited
@@ -197,7 +197,7 @@ class _Tally:
         """Counts rows in."""
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
         self.sent_bytes += int(size[(verdict == _SENT) | (verdict == _MARK)].sum())
-        queued = _queued(delay, verdict)
+        queued = was_queued(delay, verdict)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == _AQM)
         if not len(delay):
@@ -239,7 +239,7 @@ def _select(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
         bits = max(bits - _DIGIT, 0)
         counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
         for _, delay, _, verdict in read_rows(path):
-            queued = delay[_queued(delay, verdict)]
+            queued = delay[was_queued(delay, verdict)]
             for start, count in zip(low, counts, strict=True):
                 digit = (queued - start) >> bits
                 digit = digit[(digit >= 0) & (digit < 1 << _DIGIT)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich import box
 from rich.table import Table
 
+from sojourn.queues import queues
 from sojourn.result import Result
 from sojourn.statistics import Summary
 from sojourn.style import milliseconds
@@ -109,16 +110,6 @@ def _section_table(section: Section) -> Table:
     return table
 
 
-def bottleneck_rows(result: Result) -> list[tuple[str, str, str, Summary]]:
-    """For each bottleneck and run: its name, the run, the AQM there, and the figures."""
-    return [
-        (bottleneck.name, label, bottleneck.own_aqm or label, findings.summary)
-        for bottleneck in result.scenario.bottlenecks
-        for label, aqm in result.aqms.items()
-        if (findings := aqm.bottlenecks[bottleneck.name]).summary.packets
-    ]
-
-
 def _bottleneck_table(result: Result) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, title="every bottleneck")
     table.add_column("queue", style="bold", no_wrap=True)
@@ -126,11 +117,12 @@ def _bottleneck_table(result: Result) -> Table:
     table.add_column("AQM\nthere", overflow="fold", max_width=12)
     for column in BOTTLENECK_COLUMNS:
         table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
-    before = ""
-    for name, label, own, summary in bottleneck_rows(result):
-        cells = (column.cell(summary) for column in BOTTLENECK_COLUMNS)
-        table.add_row("" if name == before else name, label, own, *cells)
-        before = name
+    for queue in queues(result):
+        name = queue.bottleneck.name
+        for run in queue.runs:
+            cells = (column.cell(run.summary) for column in BOTTLENECK_COLUMNS)
+            table.add_row(name, run.label, run.aqm, *cells)
+            name = ""
     return table
 
 

@@ -110,9 +110,15 @@ impl Simulation {
         columns::datagrams(py, &self.run().take_datagrams())
     }
 
-    /// The captured frames that wait: time in ns, point (0 entered, 1 left), bytes, length on wire.
-    fn take_capture<'py>(&mut self, py: Python<'py>) -> Vec<columns::Frame<'py>> {
-        columns::frames(py, &self.run().take_capture())
+    /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
+    /// bytes, length on wire.
+    #[pyo3(signature = (bottleneck = 0))]
+    fn take_capture<'py>(
+        &mut self,
+        py: Python<'py>,
+        bottleneck: usize,
+    ) -> Vec<columns::Frame<'py>> {
+        columns::frames(py, &self.run().take_capture_of(bottleneck))
     }
 
     /// What the program has written into its log since the last call: lines that were too many to

@@ -106,7 +106,7 @@ def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -
 
 def _style() -> str:
     """The report's own."""
-    text = files("sojourn").joinpath("report.html").read_text(encoding="utf-8")
+    text = files("sojourn.report").joinpath("page.html").read_text(encoding="utf-8")
     found = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
     return found[1] if found else ""
 

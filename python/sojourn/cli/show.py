@@ -2,6 +2,8 @@
 
 import json
 
+from rich.markup import escape
+
 from sojourn.cli.shared import open_console
 from sojourn.faults import faults
 from sojourn.folder import REPORT, RunFolder
@@ -26,7 +28,9 @@ def show(result: Result, *, as_json: bool) -> None:
         return
     console = open_console()
     scenario = result.scenario
-    console.print(f"\n[bold]{scenario.title or result.folder.name}[/bold]")
+    console.print(f"\n[bold]{escape(scenario.title or result.folder.name)}[/bold]")
+    if scenario.look_at:
+        console.print(f"Look at {scenario.look_at}", markup=False, highlight=False)
     for table in result_tables(result, console.width):
         console.print(table)
     for note in [*_notes(result), *_warnings(result)]:

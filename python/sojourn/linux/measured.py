@@ -56,6 +56,8 @@ class Queue:
     """A measured queue."""
 
     rows: Rows
+    entered: Frames
+    left: Frames
     unmatched: int
     """Packets that entered and never left."""
     statistics: dict[str, Any]
@@ -75,7 +77,7 @@ def queue_of(
     overflow = sum(int(statistics.get(name, 0)) for name in _OVERFLOW)
     every = match(entered, left, aqm, full=overflow > 0)
     drops = int(np.isin(every.verdict, (1, 2)).sum())
-    return Queue(raw.within(every, duration), drops, statistics)
+    return Queue(raw.within(every, duration), entered, left, drops, statistics)
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,6 @@ class Measured:
 
     queues: Sequence[Queue]
     """In the order of the scenario's bottlenecks."""
-    entered: Frames
-    left: Frames
-    """Of the first queue."""
     arrived: Frames | None
     """Datagrams that do not go through the first queue alone, where they are taken in, up to the
     end of the run."""
@@ -123,7 +122,7 @@ def measure(raw: Raw, config: dict[str, Any], managed: Managed, traffic: Traffic
         back = raw.frames("back.ring", traffic, back=True)
     queue = queue_of(raw, entered, left, managed.aqm, 0, config["duration"])
     samples = read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
-    return measured(raw, config, traffic, [queue], (entered, left, back), samples)
+    return measured(raw, config, traffic, [queue], back, samples)
 
 
 def measured(
@@ -131,16 +130,14 @@ def measured(
     config: dict[str, Any],
     traffic: Traffic,
     queues: Sequence[Queue],
-    captured: tuple[Frames, Frames, Frames | None],
+    arrived: Frames | None,
     samples: Samples,
 ) -> Measured:
     """What is the same on every network: with what the hosts noted."""
     begin = raw.done["origin"]
-    entered, left, arrived = captured
+    captured = (queues[0].entered, queues[0].left, arrived)
     return Measured(
         queues=queues,
-        entered=entered,
-        left=left,
         arrived=None if arrived is None else arrived.until(begin + config["duration"]),
         samples=samples,
         exchanges=read_exchanges(raw.folder, config, traffic),

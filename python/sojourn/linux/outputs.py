@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sojourn.engine import CAPTURE, COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
+from sojourn.engine import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 from sojourn.linux.addresses import FRONT, opener, sends_from_behind
 from sojourn.linux.exchanges import datagrams_back
 from sojourn.linux.matching import Rows
-from sojourn.linux.measured import Measured, Raw
+from sojourn.linux.measured import Measured, Queue, Raw
 from sojourn.linux.samples import FlowTotals, totals_of
 from sojourn.linux.topology import Managed, Shaper
 from sojourn.linux.traffic import HEADERS
@@ -49,18 +49,20 @@ def write(
     managed: Sequence[Managed],
     ground: dict[str, Any],
 ) -> None:
-    """Writes rows, samples, counters and, if asked for, the capture."""
+    """Writes rows, samples, counters and, if asked for, the captures."""
     ballast, config = Ballast(folder), run.config
     try:
-        for name, queue in zip(run.rows, measured.queues, strict=True):
-            with RowWriter(folder / name, PACKET_SCHEMA, ballast) as packets:
+        origin, duration = raw.done["origin"], config["duration"]
+        for place, queue in zip(run.bottlenecks, measured.queues, strict=True):
+            with RowWriter(folder / place.rows, PACKET_SCHEMA, ballast) as packets:
                 packets.write(_packet_table(queue.rows))
+            if config["capture"]:
+                _write_capture(folder / place.capture, queue, origin, duration)
         with RowWriter(folder / FLOWS, FLOW_SCHEMA, ballast) as flows:
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
         _write_traffic(folder, measured, config, ballast)
-        if config["capture"]:
-            _write_capture(folder / CAPTURE, measured, raw.done["origin"], config["duration"])
-        counters = _counters(measured, raw, config, managed[0].shaper) | {"ground": ground}
+        counters = _counters(measured, raw, config, managed[0].shaper)
+        counters |= {"bottlenecks": _bottlenecks(measured, run, managed), "ground": ground}
         text = json.dumps(counters, indent=2) + "\n"
         (folder / COUNTERS).write_text(text, encoding="utf-8")
     finally:
@@ -122,6 +124,27 @@ def _counters(
     }
 
 
+def _bottlenecks(
+    measured: Measured, run: PlannedRun, managed: Sequence[Managed]
+) -> list[dict[str, Any]]:
+    """Each measured queue, as the simulator tells it."""
+    told = []
+    for place, queue, spot in zip(run.bottlenecks, measured.queues, managed, strict=True):
+        sent = queue.rows.size[np.isin(queue.rows.verdict, (0, 3))]
+        told.append(
+            {
+                "switch": place.switch,
+                "towards": place.towards,
+                "shaper_rate": spot.shaper.rate,
+                "shaper_burst": spot.shaper.burst,
+                "bytes": int(sent.sum()),
+                "packets": len(sent),
+                "qdisc": spot.aqm.text,
+            }
+        )
+    return told
+
+
 def _flow(
     index: int, totals: FlowTotals, measured: Measured, config: dict[str, Any]
 ) -> dict[str, int]:
@@ -160,23 +183,20 @@ def _datagrams(
     return {"delivered": delivered, "segments": int(mine.sum()), "retransmits": 0}
 
 
-def _write_capture(path: Path, measured: Measured, begin: int, duration: int) -> None:
+def _write_capture(path: Path, queue: Queue, begin: int, duration: int) -> None:
     """Both sides in the order of time."""
     writer = CaptureWriter(path)
     try:
         for start in range(0, duration, 10**9):
-            writer.write(
-                _second(measured, begin + start, begin + min(start + 10**9, duration), begin)
-            )
+            end = begin + min(start + 10**9, duration)
+            writer.write(_second(queue, begin + start, end, begin))
     finally:
         writer.close()
 
 
-def _second(
-    measured: Measured, low: int, high: int, origin: int
-) -> list[tuple[int, int, bytes, int]]:
+def _second(queue: Queue, low: int, high: int, origin: int) -> list[tuple[int, int, bytes, int]]:
     frames: list[tuple[int, int, bytes, int]] = []
-    for side, captured in enumerate((measured.entered, measured.left)):
+    for side, captured in enumerate((queue.entered, queue.left)):
         first, last = np.searchsorted(captured.time, (low, high))
         frames += [
             (
@@ -188,8 +208,3 @@ def _second(
             for i in range(int(first), int(last))
         ]
     return sorted(frames, key=lambda frame: frame[:2])
-
-
-def labels(runs: Sequence[Any]) -> str:
-    """Names for a message."""
-    return ", ".join(run.label for run in runs)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from sojourn.scenario.network import Link, LinkStep, NetworkSwitch, Switch, SwitchStep
 
-_FIRST_ROWS = "packets.parquet"
-
 
 @dataclass(frozen=True)
 class Bottleneck:
@@ -19,8 +17,8 @@ class Bottleneck:
     switch: str
     towards: str
     """What is at the other end of its link."""
-    rows: str
-    """The file of its rows in an AQM's folder."""
+    ending: str
+    """Of the names of its files: nothing for the first one."""
     rate: int
     """bit/s at first."""
     steps: tuple[tuple[int, int], ...] = ()
@@ -34,6 +32,16 @@ class Bottleneck:
     def name(self) -> str:
         """As tables have it."""
         return f"{self.switch}>{self.towards}"
+
+    @property
+    def rows(self) -> str:
+        """The file of its rows in an AQM's folder."""
+        return f"packets{self.ending}.parquet"
+
+    @property
+    def capture(self) -> str:
+        """The file of its captured frames in an AQM's folder."""
+        return f"bottleneck{self.ending}.pcapng"
 
     def mean_rate(self, until: int) -> float:
         """What it could send up to `until` ns, in bit/s on average."""
@@ -53,7 +61,7 @@ def only_bottleneck(switch: Switch) -> Bottleneck:
     return Bottleneck(
         "switch",
         "receivers",
-        _FIRST_ROWS,
+        "",
         switch.rate,
         steps,
         packet_rate=switch.packets_per_second,
@@ -76,10 +84,10 @@ def network_bottlenecks(
             packet_rate = None if back else link.packets_per_second
             if near not in aqms or (rate is None and packet_rate is None):
                 continue
-            rows = f"packets-{near}-{far}.parquet" if found else _FIRST_ROWS
+            ending = f"-{near}-{far}" if found else ""
             steps = _steps(link, back=back)
             possible = speeds[near] if rate is None else rate
-            found.append(Bottleneck(near, far, rows, possible, steps, aqms[near], packet_rate))
+            found.append(Bottleneck(near, far, ending, possible, steps, aqms[near], packet_rate))
     return tuple(found)
 
 

@@ -29,8 +29,10 @@ class Scenario(Strict):
 
     title: str = ""
     description: str = ""
+    look_at: str = ""
+    """What to look at in what a run says: a sentence."""
     notes: str = ""
-    """What to look at and why it comes out so; paragraphs of the report."""
+    """Why it comes out so; paragraphs of the report."""
     duration: PositiveTime
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     target: PositiveTime = 5_000_000

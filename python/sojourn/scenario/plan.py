@@ -17,6 +17,7 @@ from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
+from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
@@ -42,8 +43,8 @@ class PlannedRun:
     """Its AQM as a run's folder names it: computed table entries by what they are computed from."""
     sources: dict[str, str] = field(default_factory=dict)
     """The P4 files it reads, each with its SHA-256."""
-    rows: tuple[str, ...] = ("packets.parquet",)
-    """A file for each measured queue, in the engine's order."""
+    bottlenecks: tuple[Bottleneck, ...] = ()
+    """The measured queues, in the engine's order."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,8 @@ def make_plan(
         _refuse_foreign_options(choice, aqm)
     labels = _labels(found)
     common, own_sources = _common_config(scenario, capture, beside)
-    rows = tuple(bottleneck.rows for bottleneck in scenario.bottlenecks)
     runs = tuple(
-        _planned(choice, aqm, label, common, beside, own_sources, rows)
+        _planned(choice, aqm, label, common, beside, own_sources, scenario.bottlenecks)
         for (choice, aqm), label in zip(found, labels, strict=True)
     )
     return Plan(name, scenario, runs)
@@ -200,7 +200,7 @@ def _planned(
     common: dict[str, Any],
     beside: Path | None,
     own_sources: dict[str, str],
-    rows: tuple[str, ...],
+    bottlenecks: tuple[Bottleneck, ...],
 ) -> PlannedRun:
     config, sources = aqm_config(choice, aqm, beside)
     described = config
@@ -211,7 +211,7 @@ def _planned(
     folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
     everything = common | {"aqm": config}
     sources = own_sources | sources
-    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources, rows)
+    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources, bottlenecks)
 
 
 def aqm_config(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sojourn.phases import Phase
 from sojourn.result import Result
+from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.style import milliseconds
 from sojourn.traffic.transfers import Times
 from sojourn.traffic.voice import Voice
@@ -34,15 +35,23 @@ def sections(result: Result) -> list[Section]:
             for label in aqms
         }
     )
-    phases = _rows({label: [_phase_cells(p) for p in aqms[label].phases] for label in aqms})
-    found = []
-    if phases:
-        found.append(Section("Between changes of the rate", _PHASES_TEXT, _PHASES_HEADS, phases))
+    found = [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
     if times:
         found.append(Section("Completion times", _TIMES_TEXT, _TIMES_HEADS, times))
     if voices:
         found.append(Section("Voice", _VOICE_TEXT, _VOICE_HEADS, voices))
     return found
+
+
+def _phases(result: Result, queue: Bottleneck) -> Section:
+    where = f" at {queue.name}" if len(result.scenario.bottlenecks) > 1 else ""
+    rows = _rows(
+        {
+            label: [_phase_cells(phase) for phase in aqm.phases[queue.name]]
+            for label, aqm in result.aqms.items()
+        }
+    )
+    return Section(f"Between changes of the rate{where}", _PHASES_TEXT, _PHASES_HEADS, rows)
 
 
 def _rows(told: dict[str, list[tuple[str, ...]]]) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from sojourn.engine import EXCHANGES
 from sojourn.scenario.flows import FlowGroup, IncastFlows, RequestFlows, TransferFlows
+from sojourn.units import SIZE
 
 _CLASSES = (10_000, 100_000, 1_000_000)
 """Upper ends of the size classes, in bytes."""
@@ -100,14 +101,19 @@ def _by_size(exchanges: _Exchanges) -> Iterator[Times]:
     spans = exchanges.spans()
     for high in (*_CLASSES, None):
         inside = (exchanges.size >= low) & ((exchanges.size < high) if high else True)
-        name = f"  below {_bytes(high)}" if high else f"  from {_bytes(low)} on"
+        name = f"  {_class(low, high)}"
         if inside.any() and not inside.all():
             yield _times(name, spans[inside])
         low = high or low
 
 
-def _bytes(size: int) -> str:
-    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1_000} kB"
+def _class(low: int, high: int | None) -> str:
+    if high is None:
+        return f"from {SIZE.format(low)} on"
+    if not low:
+        return f"below {SIZE.format(high)}"
+    first, last = SIZE.format(low).split(), SIZE.format(high).split()
+    return f"{' '.join(first[:1] if first[1:] == last[1:] else first)} to {' '.join(last)}"
 
 
 def _times(what: str, spans: Longs) -> Times:

@@ -34,7 +34,7 @@ pub struct RunConfig {
     /// Seed of everything random in the run: start jitter, initial sequence numbers.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Keep a copy of every frame that enters and leaves the bottleneck.
+    /// Keep a copy of every frame that enters and leaves a bottleneck.
     #[serde(default)]
     pub capture: bool,
     /// The switch in the middle, if it is the only one.

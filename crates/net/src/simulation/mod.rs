@@ -110,11 +110,12 @@ struct Wire {
     towards: String,
 }
 
-/// The rows of one observed port.
+/// What one observed port has yielded.
 struct Bottleneck {
     switch: u16,
     port: PortId,
     rows: PacketRows,
+    capture: Vec<CapturedFrame>,
 }
 
 /// What is counted outside the switch and the hosts.
@@ -148,7 +149,6 @@ pub struct Simulation {
     exchanges: ExchangeRows,
     datagrams: DatagramRows,
     transfers: Transfers,
-    capture: Vec<CapturedFrame>,
 }
 
 impl Simulation {
@@ -189,7 +189,6 @@ impl Simulation {
             exchanges: ExchangeRows::default(),
             datagrams: DatagramRows::default(),
             transfers: Transfers::new(&config, &layout),
-            capture: Vec::new(),
         };
         for host in 0..run.stations.len() as u32 {
             run.set_timer(HostId(host));
@@ -392,9 +391,11 @@ impl Simulation {
         std::mem::take(&mut self.datagrams)
     }
 
-    /// Hands over the captured frames that wait; none unless `capture` is set.
-    pub fn take_capture(&mut self) -> Vec<CapturedFrame> {
-        std::mem::take(&mut self.capture)
+    /// Hands over the captured frames that wait at a bottleneck, counted from 0; none unless
+    /// `capture` is set, or if there is no such bottleneck.
+    pub fn take_capture_of(&mut self, bottleneck: usize) -> Vec<CapturedFrame> {
+        let found = self.bottlenecks.get_mut(bottleneck);
+        found.map(|bottleneck| std::mem::take(&mut bottleneck.capture)).unwrap_or_default()
     }
 
     /// Hands over what programs have written into their logs since the last call, in order of time.

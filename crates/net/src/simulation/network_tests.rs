@@ -1,7 +1,7 @@
 //! Runs through several switches, and runs whose links change on the way.
 
 use super::*;
-use crate::records::Verdict;
+use crate::records::{CapturePoint, Verdict};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
@@ -82,6 +82,32 @@ fn a_packet_has_a_row_under_its_number_at_each_bottleneck_that_it_passes() {
         let between = second.enqueued[row] - first.dequeued[before];
         assert_eq!(between, 500 + 810 + MS + 600);
     }
+}
+
+#[test]
+fn each_bottleneck_has_its_own_capture_which_agrees_with_its_rows() {
+    let mut config = chain(&[udp("h1", "h3", 2_000_000), tcp("h2", "h4")]);
+    config["capture"] = true.into();
+    let mut run = run(&config);
+    for (place, expected) in [(0, 2), (1, 1), (2, 1)] {
+        let (rows, frames) = (run.take_packets_of(place), run.take_capture_of(place));
+        let times = |wanted: CapturePoint| -> Vec<u64> {
+            frames.iter().filter(|f| f.point == wanted).map(|f| f.time).collect()
+        };
+        let mut flows = rows.flow.clone();
+        flows.sort_unstable();
+        flows.dedup();
+        assert_eq!(flows.len(), expected, "flows at {place}");
+        // At the end packets wait in the queue that have no row yet.
+        let mut enqueued = rows.enqueued.clone();
+        enqueued.sort_unstable();
+        assert_eq!(times(CapturePoint::Entered)[..enqueued.len()], enqueued);
+        let sent = rows.verdict.iter().zip(&rows.dequeued);
+        let left: Vec<u64> =
+            sent.filter(|(v, _)| **v == Verdict::Sent as u8).map(|(_, at)| *at).collect();
+        assert_eq!(times(CapturePoint::Left), left);
+    }
+    assert!(run.take_capture_of(3).is_empty());
 }
 
 #[test]

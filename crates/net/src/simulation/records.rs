@@ -16,8 +16,8 @@ impl Simulation {
             // A mirrored copy is no packet of a flow; the report counts it.
             Observation::Packet(packet) if packet.mirrored => {}
             Observation::Packet(packet) => self.record_packet(switch, &packet),
-            Observation::Entered(frame) => self.record_frame(CapturePoint::Entered, frame),
-            Observation::Left(frame) => self.record_frame(CapturePoint::Left, frame),
+            Observation::Entered(frame) => self.record_frame(switch, CapturePoint::Entered, frame),
+            Observation::Left(frame) => self.record_frame(switch, CapturePoint::Left, frame),
         }
     }
 
@@ -42,8 +42,15 @@ impl Simulation {
     }
 
     #[cold]
-    fn record_frame(&mut self, point: CapturePoint, frame: sojourn_switch::CapturedFrame) {
-        self.capture.push(CapturedFrame {
+    fn record_frame(
+        &mut self,
+        switch: u16,
+        point: CapturePoint,
+        frame: sojourn_switch::CapturedFrame,
+    ) {
+        let wire = self.nodes[usize::from(switch)].wire(frame.port);
+        let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { return };
+        self.bottlenecks[usize::from(bottleneck)].capture.push(CapturedFrame {
             time: frame.time.0,
             point,
             bytes: frame.packet.bytes.to_vec(),

@@ -69,11 +69,7 @@ fn switch(
     plane: Option<Box<dyn DataPlane>>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
-    let first = layout.bottlenecks.first().copied();
-    let ports = given.ports.iter().enumerate().map(|(number, port)| {
-        let captured = first == Some((place as u16, number));
-        front(port, config.capture && captured)
-    });
+    let ports = given.ports.iter().map(|port| front(port, config.capture));
     let recirculation = PortConfig::recirculation(
         RECIRCULATION,
         latencies.recirculation_rate,
@@ -109,7 +105,7 @@ fn front(port: &PortLayout, capture: bool) -> PortConfig {
         shaper: port.shaper,
         packet_pace: port.packet_pace,
         observed: port.observed,
-        capture,
+        capture: capture && port.observed,
         ..PortConfig::front(port.id, port.speed)
     }
 }
@@ -184,6 +180,7 @@ pub(super) fn bottlenecks(layout: &Layout) -> Vec<Bottleneck> {
         switch,
         port: layout.switches[usize::from(switch)].ports[place].id,
         rows: PacketRows::default(),
+        capture: Vec::new(),
     };
     layout.bottlenecks.iter().map(bottleneck).collect()
 }

@@ -42,7 +42,7 @@ fn run(config: &RunConfig) -> Done {
     Done {
         packets: run.take_packets(),
         flows: run.take_flows(),
-        capture: run.take_capture(),
+        capture: run.take_capture_of(0),
         report,
     }
 }

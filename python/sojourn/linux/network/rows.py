@@ -40,9 +40,9 @@ def measure_network(raw: Raw, config: dict[str, Any], plan: Plan, traffic: Traff
         for host in network.hosts
         if (raw.folder / arrived_at(host)).is_file()
     ]
-    captured = (*taps[0], together(arrived) if arrived else None)
     samples = read_samples(raw.folder / "sockets.bin", _Ends(config), duration)
-    return measured(raw, config, traffic, numbered, captured, samples)
+    came = together(arrived) if arrived else None
+    return measured(raw, config, traffic, numbered, came, samples)
 
 
 def _entered(raw: Raw, network: Network, way: Direction, traffic: Traffic) -> Frames:

@@ -1,0 +1,190 @@
+"""The report's plots: a queue's delay over time, a panel an AQM, and its distribution.
+
+Stands on the figures that `statistics` derived and on plotly. Knows no page.
+"""
+
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from sojourn.queues import Queue, QueueRun
+from sojourn.result import Result
+from sojourn.statistics import Floats
+from sojourn.style import (
+    DELAY_FLOOR,
+    INK,
+    MUTED,
+    RULE,
+    TARGET_COLOUR,
+    Look,
+    looks,
+    milliseconds,
+)
+from sojourn.units import RATE
+
+_FONT = "system-ui, sans-serif"
+
+
+def over_time(result: Result, queue: Queue) -> go.Figure:
+    """The delay of a queue, all runs on the same logarithmic scale."""
+    shown = queue.runs
+    look = looks(result.folder.runs)
+    figure = make_subplots(
+        rows=len(shown),
+        cols=1,
+        shared_xaxes=True,
+        shared_yaxes="all",
+        vertical_spacing=0.18 / (len(shown) + 1),
+        subplot_titles=[_panel_title(run, look[run.label]) for run in shown],
+    )
+    for row, run in enumerate(shown, start=1):
+        for trace in _delay_traces(run, look[run.label]):
+            figure.add_trace(trace, row=row, col=1)
+    target = result.scenario.target / 1e6
+    for row in range(1, len(shown) + 1):
+        figure.add_hline(
+            y=target,
+            line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
+            row=row,
+            col=1,
+        )
+    _mark_steps(figure, queue)
+    bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
+    figure.update_yaxes(
+        type="log", range=bounds, dtick=1, tickformat="~g", gridcolor=RULE, zeroline=False
+    )
+    figure.update_xaxes(gridcolor=RULE, zeroline=False)
+    figure.update_xaxes(title="time, s", row=len(shown), col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    figure.update_layout(
+        height=90 + 170 * len(shown), hovermode="x unified", **_common_layout(left=60)
+    )
+    return figure
+
+
+def _mark_steps(figure: go.Figure, queue: Queue) -> None:
+    """Where the link's rate changes, in every panel; the rates stand in the first one."""
+    bottleneck, panels = queue.bottleneck, len(queue.runs)
+    for at, rate in [(0, bottleneck.rate), *bottleneck.steps] if bottleneck.steps else []:
+        line = {"color": MUTED, "width": 1, "dash": "dot"}
+        for row in range(1, panels + 1):
+            figure.add_vline(x=at / 1e9, line=line, row=row, col=1)
+        figure.add_scatter(
+            x=[at / 1e9],
+            y=[1.3 * queue.highest],
+            mode="text",
+            text=[RATE.format(rate)],
+            textposition="bottom right",
+            textfont={"size": 10, "color": MUTED},
+            hoverinfo="skip",
+            showlegend=False,
+            row=1,
+            col=1,
+        )
+
+
+def _panel_title(run: QueueRun, look: Look) -> str:
+    summary = run.summary
+    return (
+        f'<b style="color:{look.colour}">{escape(run.label)}</b>   '
+        f"mean {milliseconds(summary.mean)} ms, "
+        f"p99 {milliseconds(summary.p99)} ms, max {milliseconds(summary.max)} ms"
+    )
+
+
+def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
+    over_time = run.findings.over_time
+    time = np.round(over_time.time / 1e9, 6)
+    low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
+    return [
+        go.Scatter(
+            **_outline(time, low, high),
+            mode="lines",
+            line={"width": 0, "color": look.colour},
+            fill="toself",
+            fillcolor=_pale(look.colour),
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=time,
+            y=mean,
+            mode="lines",
+            name=run.label,
+            line={"color": look.colour, "width": 1.4},
+            customdata=np.stack([low, high], axis=1),
+            hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f})",
+            showlegend=False,
+        ),
+    ]
+
+
+def _outline(time: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
+    """The band from `low` to `high` as polygons, one for each stretch without an empty bin."""
+    full = np.flatnonzero(~np.isnan(low))
+    stretches = np.split(full, np.flatnonzero(np.diff(full) > 1) + 1)
+    gap = np.array([np.nan])
+    x = [part for s in stretches for part in (time[s], time[s][::-1], gap)]
+    y = [part for s in stretches for part in (high[s], low[s][::-1], gap)]
+    return {"x": np.concatenate(x), "y": np.concatenate(y)}
+
+
+def distribution(result: Result, queue: Queue) -> go.Figure:
+    """Which share of a queue's packets waited at most how long."""
+    look = looks(result.folder.runs)
+    target = result.scenario.target / 1e6
+    figure = go.Figure()
+    for run in sorted(queue.runs, key=lambda run: run.summary.median or 0):
+        curve = run.findings.distribution
+        figure.add_scatter(
+            x=_drawn(curve.delay),
+            y=np.round(100 * curve.share, 4),
+            mode="lines",
+            name=f"{escape(run.label)}<br>median {milliseconds(run.summary.median)} ms",
+            line={"color": look[run.label].colour, "dash": look[run.label].dash, "width": 2.2},
+            hovertemplate="%{y:.1f} % of packets have at most %{x:.3g} ms<extra></extra>",
+        )
+    figure.add_vline(
+        x=target,
+        line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
+        annotation_text=f"target {target:g} ms",
+        annotation_font_size=11,
+    )
+    bounds = [np.log10(DELAY_FLOOR), np.log10(1.3 * max(queue.highest, 2 * target))]
+    figure.update_xaxes(
+        type="log",
+        range=bounds,
+        dtick=1,
+        tickformat="~g",
+        gridcolor=RULE,
+        title="queue delay, ms (log scale)",
+    )
+    figure.update_yaxes(
+        range=[0, 101],
+        gridcolor=RULE,
+        zeroline=False,
+        title="packets with at most this delay, %",
+    )
+    figure.update_layout(height=460, **_common_layout(left=70))
+    return figure
+
+
+def _common_layout(*, left: int) -> dict[str, object]:
+    return {
+        "template": "plotly_white",
+        "font": {"family": _FONT, "color": INK, "size": 12},
+        "margin": {"l": left, "r": 20, "t": 40, "b": 50},
+        "hoverlabel": {"font": {"family": _FONT, "color": INK}, "bordercolor": MUTED},
+    }
+
+
+def _drawn(values: Floats) -> Floats:
+    """ns to ms, rounded to what can be seen, so that the page stays small."""
+    return np.maximum(values / 1e6, DELAY_FLOOR).round(4)
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.22)"

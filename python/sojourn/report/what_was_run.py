@@ -1,0 +1,172 @@
+"""What was run, in words: what lies between the hosts, the flows, the ground, the programs.
+
+Stands on the scenario and on what the run's folder says of itself. Knows no figures.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+from sojourn.folder import RunFolder
+from sojourn.result import Result
+from sojourn.scenario.flows import (
+    FlowGroup,
+    IncastFlows,
+    RequestFlows,
+    TcpFlows,
+    TransferFlows,
+    UdpFlows,
+)
+from sojourn.scenario.network import Link, Switch, SwitchStep
+from sojourn.units import RATE, SIZE, TIME
+
+
+def parameters(result: Result) -> str:
+    """Network, ground, flows and what else the run depended on."""
+    scenario = result.scenario
+    rows = {
+        **_between(result),
+        "ran on": _ground(result.folder),
+        "flows": "; ".join(_flow_text(group) for group in scenario.flows),
+        "duration": TIME.format(scenario.duration),
+        "target": TIME.format(scenario.target),
+        "seed": str(scenario.seed),
+    }
+    return _definitions(rows)
+
+
+def _between(result: Result) -> dict[str, str]:
+    """What lies between the hosts."""
+    scenario, switch = result.scenario, result.scenario.switch
+    if switch is None:
+        return {
+            "switches": ", ".join(
+                node.name + (f" ({node.aqm.use})" if node.aqm else "") for node in scenario.switches
+            ),
+            "links": "; ".join(_link_text(link) for link in scenario.links),
+        }
+    effective = next(iter(result.aqms.values())).findings.counters
+    rows = {
+        "bottleneck": f"{_limits(switch)}, queue of at most {SIZE.format(switch.queue_limit)}",
+    }
+    if switch.schedule:
+        rows["then"] = _schedule_text(switch.schedule)
+    elif effective["shaper_rate"]:
+        rows["as the chip rounds it"] = (
+            f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, burst {effective['shaper_burst']} B"
+        )
+    return rows | {
+        "ports": RATE.format(switch.port_speed),
+        "access links": RATE.format(scenario.access_rate),
+    }
+
+
+def _limits(switch: Switch) -> str:
+    """What holds packets up at the bottleneck."""
+    limits = []
+    if switch.rate < switch.port_speed or switch.packets_per_second is None:
+        limits.append(f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}")
+    if switch.packets_per_second is not None:
+        limits.append(f"{switch.packets_per_second} packets/s")
+    return ", ".join(limits)
+
+
+def _link_text(link: Link) -> str:
+    text = " - ".join(link.between)
+    if link.rate is not None:
+        text += f" {RATE.format(link.rate)}"
+    if link.rate_back is not None:
+        text += f" (back {RATE.format(link.rate_back)})"
+    if link.packets_per_second is not None:
+        text += f" {link.packets_per_second} packets/s"
+    if link.delay:
+        text += f" {TIME.format(link.delay)}"
+    return text + (f", then {_schedule_text(link.schedule)}" if link.schedule else "")
+
+
+def _schedule_text(schedule: Sequence[SwitchStep]) -> str:
+    return ", ".join(
+        " ".join(
+            [
+                *([RATE.format(step.rate)] if step.rate is not None else []),
+                *([f"delay {TIME.format(step.delay)}"] if step.delay is not None else []),
+                f"from {TIME.format(step.at)}",
+            ]
+        )
+        for step in schedule
+    )
+
+
+def _ground(folder: RunFolder) -> str:
+    """Where the rows come from, in words."""
+    ground = folder.ground
+    if ground["name"] == "sim":
+        return "the simulator, in virtual time"
+    disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
+    marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
+    return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json{marked}"
+
+
+def _flow_text(group: FlowGroup) -> str:
+    low, high = group.rtt or (0, 0)
+    rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
+    if group.from_ is None:
+        where = f", RTT {rtt}" + (", backwards" if group.reverse else "")
+    else:
+        where = f", {group.from_} to {group.to}" + (
+            f", RTT {rtt} beside the links'" if high else ""
+        )
+    return f"{group.count} {_traffic_text(group)}{where}"
+
+
+def _traffic_text(group: FlowGroup) -> str:
+    match group:
+        case TcpFlows():
+            cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""
+            return f"TCP ({group.congestion_control}{cap})"
+        case UdpFlows() if group.on is not None and group.off is not None:
+            spans = f"{TIME.format(group.on)} on, {TIME.format(group.off)} off, {group.spans}"
+            return f"UDP at {RATE.format(group.rate)} each ({spans})"
+        case UdpFlows():
+            return f"UDP at {RATE.format(group.rate)} each"
+        case TransferFlows():
+            sizes = f"{SIZE.format(group.min_size)} to {SIZE.format(group.max_size)}"
+            load = RATE.format(group.load)
+            return f"source of transfers ({group.congestion_control}, {load} each, {sizes})"
+        case RequestFlows():
+            return f"clients ({group.congestion_control}, {SIZE.format(group.response)} a response)"
+        case IncastFlows():
+            every = f"each {TIME.format(group.every)}"
+            return f"servers that answer at once ({SIZE.format(group.response)} {every})"
+        case _:
+            return f"voices ({group.payload} B each {TIME.format(group.interval)})"
+
+
+def programs(folder: RunFolder) -> str:
+    """The P4 files that were read."""
+    hashes = {path: digest for run in folder.runs for path, digest in run.sources.items()}
+    if not hashes:
+        return "<p>No P4 program was run.</p>"
+    rows = "".join(
+        f"<tr><td><code>{escape(path)}</code></td><td><code>{digest[:16]}</code></td></tr>"
+        for path, digest in sorted(hashes.items())
+    )
+    return f"<table><tr><th>file</th><th>SHA-256, first 16 digits</th></tr>{rows}</table>"
+
+
+def provenance(folder: RunFolder) -> str:
+    """What made the page."""
+    libraries = folder.provenance["libraries"]
+    rows = {
+        "sojourn": folder.provenance["sojourn"],
+        "python": folder.provenance["python"],
+        "libraries": ", ".join(f"{name} {number}" for name, number in libraries.items()),
+        "rows": f"beside this page, in {', '.join(f'{run.folder}/' for run in folder.runs)}",
+    }
+    return _definitions(rows)
+
+
+def _definitions(rows: dict[str, str]) -> str:
+    lines = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows.items()
+    )
+    return f"<dl>{lines}</dl>"

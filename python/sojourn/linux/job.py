@@ -28,6 +28,11 @@ _MODULES = (
 )
 _SAMPLE = {"virtual": 10_000_000, "real": 20_000_000}
 """ns between two samples of the sockets; in real time each costs the guest a quarter of a ms."""
+_PIECE = {"virtual": 1, "real": 16 * 1024}
+"""Bytes that wait before the host that reads them is woken. In real time a system call in the guest
+costs what several packets do; in virtual time it costs nothing, and data are read as they come, as
+iperf3 does. Acknowledgements do not wait for it (tcp_input.c, `__tcp_ack_snd_check`), but the
+receive window grows with what is read."""
 _WIRE = 24
 """FCS, preamble and inter-frame gap: what the switch's shaper counts beside the frame."""
 _LATENESS = 1_000_000
@@ -122,6 +127,7 @@ def common_job(
 ) -> dict[str, Any]:
     """What jobs say of whatever lies between the hosts."""
     versions = {flow["ip_version"] for flow in config["flows"]}
+    piece = _PIECE["virtual" if virtual_time else "real"]
     modules = [*_MODULES, *(["ipv6"] if 6 in versions or "network" in config else [])]
     return {
         "modules_folder": str(MODULES),
@@ -131,7 +137,7 @@ def common_job(
         "duration": config["duration"],
         "lead": lead(drawn, config),
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
-        "flows": guest_flows(drawn, config),
+        "flows": [flow | {"piece": piece} for flow in guest_flows(drawn, config)],
     }
 
 

@@ -33,8 +33,10 @@ _PREFIX = {4: 9, 6: 64}
 _LONGEST_BURST = 65_535
 """Segments; the kernel's own default, below which it sizes bursts by the flow's rate."""
 
-_MEMORY = "4096 131072 67108864"
-"""Socket buffers: large enough for windows that no path here needs."""
+_LARGEST = 64 << 20
+"""Bytes; socket buffers may become large enough for windows that no path here needs. They begin as
+the kernel has it by default."""
+_MEMORY = {"tcp_rmem": f"4096 131072 {_LARGEST}", "tcp_wmem": f"4096 16384 {_LARGEST}"}
 
 
 @dataclass(frozen=True)
@@ -170,8 +172,7 @@ def parameters(flows: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
 def end_parameters(versions: Set[int]) -> dict[str, str]:
     """Kernel parameters of hosts."""
     return _quiet(versions) | {
-        "net/ipv4/tcp_rmem": _MEMORY,
-        "net/ipv4/tcp_wmem": _MEMORY,
+        **{f"net/ipv4/{name}": sizes for name, sizes in _MEMORY.items()},
         "net/ipv4/tcp_no_metrics_save": "1",
         # Transfers do not come again from the same port: nobody waits for their last segments.
         "net/ipv4/tcp_max_tw_buckets": "64",

@@ -190,7 +190,7 @@ impl Connection {
     #[cold]
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
-        self.receiver.open(now);
+        self.receiver.open(now, self.agreement.peer_mss);
         let mut settings = settings(&self.config, now);
         settings.mss = self.agreement.mss;
         settings.sack = self.agreement.sack;

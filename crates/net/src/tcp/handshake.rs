@@ -10,6 +10,8 @@ use sojourn_packet::Time;
 pub(crate) struct Agreement {
     /// Payload of a full segment, options taken off (RFC 6691).
     pub(crate) mss: u32,
+    /// The same of the other direction, as far as what this end announced bounds it.
+    pub(crate) peer_mss: u32,
     pub(crate) timestamps: bool,
     pub(crate) sack: bool,
     pub(crate) ecn: bool,
@@ -28,14 +30,17 @@ impl Agreement {
     pub(crate) fn new(config: &TcpConfig, peer: &TcpSegment) -> Agreement {
         let options = &peer.options;
         let timestamps = config.timestamps && options.timestamps.is_some();
-        let mss = u32::from(config.mss.min(options.mss.unwrap_or(DEFAULT_MSS)));
+        let mss = config.mss.min(options.mss.unwrap_or(DEFAULT_MSS));
+        let in_all = if timestamps { TIMESTAMPS_LEN } else { 0 };
+        let payload = |mss| u32::from(mss).saturating_sub(in_all).max(1);
         let asks_ecn = if peer.flags.contains(TcpFlags::ACK) {
             peer.flags.contains(TcpFlags::ECE) && !peer.flags.contains(TcpFlags::CWR)
         } else {
             peer.flags.contains(TcpFlags::ECE | TcpFlags::CWR)
         };
         Agreement {
-            mss: (mss - if timestamps { TIMESTAMPS_LEN } else { 0 }).max(1),
+            mss: payload(mss),
+            peer_mss: payload(config.mss),
             timestamps,
             sack: config.sack && options.sack_permitted,
             ecn: config.ecn && asks_ecn,

@@ -81,9 +81,9 @@ class BulkSender:
 class BulkReceiver:
     """The end that accepted a connection and discards what comes."""
 
-    def __init__(self, loop: Loop, one: socket.socket) -> None:
+    def __init__(self, loop: Loop, one: socket.socket, flow: dict[str, Any]) -> None:
         self._loop, self._socket = loop, one
-        tcp.wake_at(one, tcp.AT_ONCE)
+        tcp.wake_at(one, flow["piece"], flow)
         loop.watch(one, select.EPOLLIN, self._read)
 
     def _read(self, _: int) -> None:

@@ -63,7 +63,7 @@ class Asker(_Talk):
         super().__init__(loop, tcp.opening(flow, tuple(flow["client"])))
         self._flow, self._log = flow, log
         self._number, self._missing, self._open = 0, 0, False
-        tcp.wake_at(self._socket, flow["response"])
+        tcp.wake_at(self._socket, flow["response"], flow)
         loop.at(flow["start"], self._connect)
 
     def _connect(self) -> None:
@@ -99,12 +99,12 @@ class Asker(_Talk):
     def _came(self, count: int) -> None:
         self._missing -= count
         if self._missing > 0:
-            tcp.wake_at(self._socket, self._missing)
+            tcp.wake_at(self._socket, self._missing, self._flow)
             return
         now = self._loop.now
         self._log.done(self._flow["number"], self._number, now)
         self._number += 1
-        tcp.wake_at(self._socket, self._flow["response"])
+        tcp.wake_at(self._socket, self._flow["response"], self._flow)
         self._plan(now)
 
 
@@ -116,13 +116,13 @@ class Answerer(_Talk):
         self._flow = flow
         self._came_so_far = 0
         tcp.accepted(flow, one)
-        tcp.wake_at(one, flow["request"])
+        tcp.wake_at(one, flow["request"], flow)
         self._watch()
 
     def _came(self, count: int) -> None:
         request = self._flow["request"]
         asked = (self._came_so_far + count) // request - self._came_so_far // request
         self._came_so_far += count
-        tcp.wake_at(self._socket, request - self._came_so_far % request)
+        tcp.wake_at(self._socket, request - self._came_so_far % request, self._flow)
         if asked:
             self._say(asked * self._flow["response"])

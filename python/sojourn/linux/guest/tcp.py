@@ -12,9 +12,6 @@ _ABORT = struct.pack("ii", 1, 0)
 _ROOM = bytearray(1 << 20)
 ZEROS = memoryview(bytes(128 * 1024))
 """What all data is; as much as iperf3 writes at once."""
-AT_ONCE = 16 * 1024
-"""Bytes that wait before a receiver is woken: a system call in the guest costs what several packets
-do. Acknowledgements do not wait for it (tcp_input.c, `__tcp_ack_snd_check`)."""
 
 End = tuple[str, int]
 
@@ -55,9 +52,10 @@ def read(one: socket.socket) -> int | None:
         return None
 
 
-def wake_at(one: socket.socket, missing: int) -> None:
-    """Has the socket's owner woken when so many bytes are there, or enough to be worth it."""
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, max(min(missing, AT_ONCE), 1))
+def wake_at(one: socket.socket, missing: int, flow: dict[str, Any]) -> None:
+    """Has the socket's owner woken when so many bytes are there, or a piece of the flow's size."""
+    low_water = max(min(missing, flow["piece"]), 1)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, low_water)
 
 
 def abort(one: socket.socket) -> None:

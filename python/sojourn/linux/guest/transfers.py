@@ -110,7 +110,7 @@ class TransferReceiver:
         self._loop, self._socket, self._log, self._flow = loop, one, log, flow
         self._place = place
         self._missing: int = flow["transfers"][place][1]
-        tcp.wake_at(one, self._missing)
+        tcp.wake_at(one, self._missing, flow)
         loop.watch(one, select.EPOLLIN, self._read)
 
     def _read(self, _: int) -> None:
@@ -123,6 +123,6 @@ class TransferReceiver:
             return
         self._log.add(self._flow["flow"], delivered=count)
         self._missing -= count
-        tcp.wake_at(self._socket, self._missing)
+        tcp.wake_at(self._socket, self._missing, self._flow)
         if not self._missing:
             self._log.done(self._flow["number"] + self._place, 0, self._loop.now)

@@ -73,9 +73,9 @@ impl Receiver {
         }
     }
 
-    /// The connection is open.
-    pub(crate) fn open(&mut self, now: Time) {
-        self.window.open(now);
+    /// The connection is open: full segments carry `payload` bytes.
+    pub(crate) fn open(&mut self, now: Time, payload: u32) {
+        self.window.open(now, payload);
     }
 
     /// Next offset expected.
@@ -126,6 +126,7 @@ impl Receiver {
             }
             self.acks.on_data(now, incoming.payload, path);
             self.see_mark(incoming);
+            self.window.on_progress(now, end);
             self.grow(incoming, true);
             self.take(end, incoming);
             self.window.on_read(now, end);

@@ -34,7 +34,8 @@ const CUSHION: u64 = 16;
 /// The window of one connection's receiving half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReceiveWindow {
-    /// The full segment that this end announced, options included.
+    /// The payload of a full segment from the peer, as far as this end knows (`advmss`): what it
+    /// announced, without the options that every segment carries.
     segment: u64,
     /// The buffer's size in memory (`sk_rcvbuf`), and what it may become.
     buffer: u64,
@@ -50,6 +51,9 @@ pub(super) struct ReceiveWindow {
     /// The round-trip time in 1/8 us, as the peer's echoes show it; zero before the first.
     rtt: u64,
     last_echo: Option<u64>,
+    /// The window announced last, and the end of the one that is being timed, with its beginning.
+    announced: u64,
+    timed: Option<(u64, Time)>,
 }
 
 /// Data that wait for what is missing before them.
@@ -79,6 +83,8 @@ impl ReceiveWindow {
             begin: (next, Time::ZERO),
             rtt: 0,
             last_echo: None,
+            announced: window.min(FIRST_WINDOW),
+            timed: None,
         }
     }
 
@@ -110,12 +116,18 @@ impl ReceiveWindow {
             window = standing.next_multiple_of(unit);
         }
         self.edge = next + window;
+        self.announced = window;
         window.min(limit)
     }
 
-    /// The connection is open: the first round trip begins.
-    pub(super) fn open(&mut self, now: Time) {
-        self.begin.1 = now;
+    /// The connection is open, its options agreed: the first round trip begins.
+    pub(super) fn open(&mut self, now: Time, segment: u32) {
+        let (next, _) = self.begin;
+        *self = ReceiveWindow {
+            edge: self.edge,
+            begin: (next, now),
+            ..ReceiveWindow::new(self.most / SHARE, segment, next)
+        };
     }
 
     /// A full segment echoes the millisecond `echo`. Each echo counts once.
@@ -123,11 +135,30 @@ impl ReceiveWindow {
         let Some(echo) = echo.filter(|_| echo != self.last_echo) else { return };
         self.last_echo = Some(echo);
         let sample = 1000 * (now.0 / 1_000_000).saturating_sub(echo).max(1);
-        self.rtt = if self.rtt == 0 || 8 * sample < self.rtt {
-            8 * sample
-        } else {
-            self.rtt - self.rtt / 8 + sample
-        };
+        if !self.falls(sample) {
+            self.rtt += sample - self.rtt / 8;
+        }
+    }
+
+    /// The round-trip time falls at once to a `sample` below it, in us; true if it has.
+    fn falls(&mut self, sample: u64) -> bool {
+        let falls = self.rtt == 0 || 8 * sample < self.rtt;
+        if falls {
+            self.rtt = 8 * sample;
+        }
+        falls
+    }
+
+    /// Data have come up to `next`. A window takes a round trip to arrive, or longer: without
+    /// timestamps there is no other measure (`tcp_rcv_rtt_measure`).
+    pub(super) fn on_progress(&mut self, now: Time, next: u64) {
+        if let Some((end, since)) = self.timed {
+            if next < end {
+                return;
+            }
+            self.falls((now.saturating_sub(since).0 / 1000).max(1));
+        }
+        self.timed = Some((next + self.announced, now));
     }
 
     /// A segment of `payload` bytes is queued to be read while `held` waits, or is part of what
@@ -215,6 +246,33 @@ mod tests {
         let grew = round(&mut window, MS(300), &mut next, 40);
         assert_eq!((window.buffer, window.clamp), (165 * 2996, 165 * 1498));
         assert_eq!(grew, 39, "all that follow the read");
+    }
+
+    #[test]
+    fn the_buffer_grows_by_the_numbers_of_the_kernel() {
+        // What Linux 6.1 says when it reads twelve segments and then 24 (`rcvbuf`, `window_clamp`).
+        let mut window = ReceiveWindow::new(64 << 20, 1448, 1);
+        assert_eq!((window.read, window.clamp), (14_480, 64_088));
+        window.on_echo(MS(100), Some(0));
+        window.on_read(MS(100), 1 + 17_376);
+        assert_eq!((window.buffer, window.clamp), (167_104, 83_552));
+        window.on_read(MS(200), 1 + 17_376 + 34_752);
+        assert_eq!((window.buffer, window.clamp), (572_928, 286_464));
+    }
+
+    #[test]
+    fn without_timestamps_a_window_that_has_arrived_tells_the_round_trip_time() {
+        let mut window = window();
+        window.on_progress(MS(0), 1);
+        window.on_progress(MS(100), 65_000);
+        assert_eq!(window.rtt, 0, "65,535 bytes were announced");
+        window.on_progress(MS(200), 65_536);
+        assert_eq!(window.rtt, 8 * 200_000);
+        // It is never less than a round trip, so it counts only where it is below what is known.
+        window.on_progress(MS(500), 65_536 + 65_535);
+        assert_eq!(window.rtt, 8 * 200_000);
+        window.on_progress(MS(650), 65_536 + 2 * 65_535);
+        assert_eq!(window.rtt, 8 * 150_000);
     }
 
     #[test]

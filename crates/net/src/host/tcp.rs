@@ -129,7 +129,7 @@ impl TcpClient {
         let app = self.app.get_or_insert_with(|| Bulk::new(now, self.rate_cap));
         if self.stop.is_some_and(|stop| now >= stop) {
             if self.rate_cap.is_none() {
-                // What was not sent yet was never written.
+                // What the send buffer has not taken was never written.
                 connection.set_written(0);
             }
             connection.close();

@@ -177,6 +177,12 @@ pub trait CongestionControl: Debug + Send {
         None
     }
 
+    /// Windows that the send buffer has room for: while what was lost is sent again, that many may
+    /// be written (`sndbuf_expand`).
+    fn buffered_windows(&self) -> u64 {
+        2
+    }
+
     /// The least burst, in segments, that segmentation offload may make.
     fn least_burst(&self) -> u32 {
         2

@@ -97,6 +97,7 @@ impl Sender {
         let moved = info.ack > self.scoreboard.una() || info.window > self.peer_window;
         if moved {
             self.peer_window = info.window;
+            self.buffer.see_window(info.window);
             self.window_edge = self.window_edge.max(info.ack + info.window);
         }
         moved
@@ -112,6 +113,7 @@ impl Sender {
         };
         if reading.advanced {
             self.timeouts_in_row = 0;
+            self.buffer.acknowledged(info.ack);
         }
         let highest = self.scoreboard.highest_sacked();
         let had_sacked = self.scoreboard.sacked_out() > 0;

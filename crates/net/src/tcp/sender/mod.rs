@@ -16,6 +16,7 @@ mod rate;
 mod recovery;
 mod rtt;
 mod scoreboard;
+mod send_buffer;
 mod timer;
 mod timers;
 mod transmit;
@@ -33,6 +34,7 @@ use rack::Rack;
 use rate::DeliveryRate;
 use recovery::Retransmit;
 use scoreboard::Scoreboard;
+use send_buffer::SendBuffer;
 use sojourn_packet::Time;
 use timer::SenderTimer;
 use timers::{Forced, LossProbe};
@@ -150,8 +152,8 @@ pub struct Sender {
     /// Offset up to which the peer takes data, and its window as last announced.
     window_edge: u64,
     peer_window: u64,
-    /// Offset up to which the application has written.
-    written: u64,
+    /// What the application has written.
+    buffer: SendBuffer,
     /// Where the last segment ended that was not full.
     last_small: u64,
     /// The application will not write any more.
@@ -167,6 +169,9 @@ impl Sender {
         let SenderSettings { now, mss, rtt, seed, .. } = *settings;
         let window = settings.initial_window;
         let control = congestion::control(settings.control, &Start { now, mss, window, rtt, seed });
+        let together = settings.offload.largest_burst(mss);
+        let mut buffer = SendBuffer::new(FIRST_BYTE, mss, together, control.buffered_windows());
+        buffer.see_window(settings.peer_window);
         let mut estimator = RttEstimator::new(settings.min_rto);
         if let Some(rtt) = rtt {
             estimator.sample(rtt, FIRST_BYTE, FIRST_BYTE);
@@ -202,7 +207,7 @@ impl Sender {
             probe_sent: false,
             window_edge: FIRST_BYTE + settings.peer_window,
             peer_window: settings.peer_window,
-            written: FIRST_BYTE,
+            buffer,
             last_small: 0,
             closing: false,
             cwr_pending: false,
@@ -211,21 +216,47 @@ impl Sender {
         }
     }
 
-    /// The application has written up to `offset` in all.
+    /// The application wants to have written up to `offset` in all. What the buffer has taken goes
+    /// out, even if `offset` is less.
     pub(crate) fn set_written(&mut self, offset: u64) {
-        if self.closing {
+        if self.closing || offset == self.buffer.offered() {
+            return;
+        }
+        self.buffer.offer(offset);
+        if !self.buffer.waits() {
+            self.fill_buffer();
+        }
+    }
+
+    /// The application writes what the buffer takes.
+    fn fill_buffer(&mut self) {
+        if self.buffer.has_all() {
             return;
         }
         let next = self.scoreboard.next();
-        // The application writes after there was nothing left to send: what is in flight shows
-        // its rate, not the path's.
-        let ran_dry = self.written.saturating_sub(next) < u64::from(self.mss);
+        // It writes after there was nothing left to send: what is in flight shows its rate, not the
+        // path's.
+        let ran_dry = self.buffer.written().saturating_sub(next) < u64::from(self.mss);
         let in_flight = self.scoreboard.in_flight();
-        let has_room = in_flight < self.window.cwnd;
-        if offset > self.written && ran_dry && has_room && !self.scoreboard.has_unsent_loss() {
+        if ran_dry && in_flight < self.window.cwnd && !self.scoreboard.has_unsent_loss() {
             self.rate.limit(in_flight);
         }
-        self.written = offset.max(next);
+        self.buffer.fill(self.scoreboard.una(), next);
+    }
+
+    /// An application that waits writes more if there is space again; true if it did.
+    fn write_more(&mut self) -> bool {
+        if !self.buffer.waits() {
+            return false;
+        }
+        if self.scoreboard.in_flight() < self.window.cwnd {
+            self.buffer.expand(self.window.cwnd);
+        }
+        let has_space = self.buffer.has_space(self.scoreboard.una());
+        if has_space {
+            self.fill_buffer();
+        }
+        has_space
     }
 
     /// The application writes no more; what it has written is sent, then a FIN.

@@ -30,6 +30,15 @@ pub(crate) struct Partial {
 }
 
 impl SegmentationOffload {
+    /// Segments that the application's data may lie in the send buffer as one.
+    pub(super) fn largest_burst(self, mss: u32) -> u32 {
+        match self {
+            SegmentationOffload::Off => 1,
+            SegmentationOffload::Segments(n) => n,
+            SegmentationOffload::Sized => (MAX_BURST_BYTES / u64::from(mss)) as u32,
+        }
+    }
+
     /// Segments of a full burst.
     pub(crate) fn burst(self, pacing_rate: u64, min_rtt: Time, mss: u32, least: u32) -> u32 {
         match self {

@@ -19,7 +19,10 @@ impl Sender {
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         self.pacing.ask_again();
         let forced = self.forced.take().and_then(|forced| self.send_forced(now, forced));
-        let outgoing = forced.or_else(|| self.send_allowed(now));
+        let mut outgoing = forced.or_else(|| self.send_allowed(now));
+        if outgoing.is_none() && self.write_more() {
+            outgoing = self.send_allowed(now);
+        }
         match outgoing {
             Some(_) => self.sent_since_poll = true,
             None => self.end_burst(now),
@@ -109,22 +112,27 @@ impl Sender {
     fn repeated(&mut self, now: Time, start: u64, end: u64) -> Outgoing {
         self.statistics.retransmits += 1;
         self.last_sent = now;
-        let fin = end > self.written;
+        let fin = end > self.buffer.written();
         let payload = (end - start - u64::from(fin)) as u32;
-        let push = end >= self.written;
+        let push = self.buffer.is_pushed(start, start + u64::from(payload));
         Outgoing { start, payload, fin, push, retransmission: true, cwr: false }
     }
 
     /// True if there are data, or a FIN, that were never sent.
     fn has_unsent(&self) -> bool {
         let next = self.scoreboard.next();
-        next < self.written || (self.closing && next == self.written)
+        next < self.buffer.written() || self.is_fin_next()
     }
 
     /// True if there are new data, or a FIN, that the peer's window lets go.
     pub(super) fn has_new_data(&self) -> bool {
         let next = self.scoreboard.next();
-        next < self.written.min(self.window_edge) || (self.closing && next == self.written)
+        next < self.buffer.written().min(self.window_edge) || self.is_fin_next()
+    }
+
+    /// True if all data were sent, and a FIN follows that was not.
+    fn is_fin_next(&self) -> bool {
+        self.closing && self.buffer.has_all() && self.scoreboard.next() == self.buffer.written()
     }
 
     /// Payload and FIN of the next new segment. A segment that does not fit the peer's window waits
@@ -132,17 +140,18 @@ impl Sender {
     /// another one that was not is outstanding (RFC 9293 section 3.7.4, with Minshall's
     /// modification), unless it is the last.
     fn next_new(&self, nagle: bool) -> Option<(u32, bool)> {
-        let start = self.scoreboard.next();
-        if start > self.written {
+        let (start, written) = (self.scoreboard.next(), self.buffer.written());
+        if start > written {
             return None; // The FIN is out.
         }
-        let available = self.written.min(self.window_edge).saturating_sub(start);
+        let available = written.min(self.window_edge).saturating_sub(start);
         let payload = available.min(u64::from(self.mss)) as u32;
-        let cut = u64::from(payload) < (self.written - start).min(u64::from(self.mss));
+        let cut = u64::from(payload) < (written - start).min(u64::from(self.mss));
         if cut && self.scoreboard.outstanding() > 0 {
             return None;
         }
-        let fin = self.closing && start + u64::from(payload) == self.written;
+        let last = self.buffer.has_all() && start + u64::from(payload) == written;
+        let fin = self.closing && last;
         let small_out = self.last_small > self.scoreboard.una();
         let waits = nagle && payload < self.mss && small_out && !fin;
         (!waits && (payload > 0 || fin)).then_some((payload, fin))
@@ -188,7 +197,7 @@ impl Sender {
         }
         let window = self.window.cwnd.saturating_sub(self.scoreboard.in_flight());
         let next = self.scoreboard.next();
-        let bytes = self.written.min(self.window_edge).saturating_sub(next);
+        let bytes = self.buffer.written().min(self.window_edge).saturating_sub(next);
         let segments = (bytes / u64::from(payload.max(1))).min(u64::from(u32::MAX)) as u32;
         let partial = Partial {
             now,
@@ -219,7 +228,8 @@ impl Sender {
         self.statistics.segments += 1;
         self.last_sent = now;
         let cwr = std::mem::take(&mut self.cwr_pending);
-        let push = start + u64::from(payload) >= self.written;
+        let push = self.buffer.is_pushed(start, start + u64::from(payload));
+        self.write_more();
         Outgoing { start, payload, fin, push, retransmission: false, cwr }
     }
 

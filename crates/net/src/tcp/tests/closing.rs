@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn the_last_segment_carries_the_fin_and_both_directions_close() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     drill.end.set_written(u64::from(MSS) + 10);
     drill.end.close();
     let all = drill.all();
@@ -24,7 +24,7 @@ fn the_last_segment_carries_the_fin_and_both_directions_close() {
 
 #[test]
 fn a_connection_closed_with_nothing_left_to_send_sends_a_bare_fin_and_repeats_it() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     drill.end.set_written(0);
     drill.end.close();
     let fin = drill.one();

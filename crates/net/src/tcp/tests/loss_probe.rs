@@ -5,7 +5,7 @@ use super::*;
 /// A sender whose application has written `segments` full segments, all of them sent at 40 ms
 /// after a handshake of 40 ms.
 fn with_tail(segments: u64) -> Drill {
-    let mut drill = Drill::sender(new_reno(), ms(40));
+    let mut drill = Drill::quiet_sender(new_reno(), ms(40));
     drill.end.set_written(segments * u64::from(MSS));
     assert_eq!(drill.sent().len() as u64, segments);
     drill

@@ -48,12 +48,18 @@ impl Drill {
 
     /// A client whose handshake took `rtt` and whose application always has more to send.
     fn sender(config: TcpConfig, rtt: Time) -> Drill {
+        let mut drill = Drill::quiet_sender(config, rtt);
+        drill.end.set_written(u64::MAX);
+        drill
+    }
+
+    /// The same with an application that has not written anything yet.
+    fn quiet_sender(config: TcpConfig, rtt: Time) -> Drill {
         let mut drill = Drill::new(Connection::connect(config));
         drill.one();
         drill.at(rtt);
         drill.inject(syn_ack(full_offer()));
         assert_eq!(drill.one().flags, ACK, "the handshake's last segment");
-        drill.end.set_written(u64::MAX);
         drill
     }
 

@@ -62,7 +62,7 @@ fn the_peers_scaled_window_is_never_exceeded() {
 
 #[test]
 fn one_segment_that_is_not_full_may_be_out_and_the_next_waits_until_it_is_acknowledged() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     drill.end.set_written(u64::from(MSS) + 100);
     let all = drill.all();
     assert_eq!(all.iter().map(|segment| segment.payload).collect::<Vec<_>>(), [MSS, 100]);
@@ -77,7 +77,7 @@ fn one_segment_that_is_not_full_may_be_out_and_the_next_waits_until_it_is_acknow
 
 #[test]
 fn the_last_segment_of_what_was_written_is_pushed() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     drill.end.set_written(2 * u64::from(MSS));
     let pushed = |segment: &TcpSegment| segment.flags.contains(TcpFlags::PSH);
     assert_eq!(drill.all().iter().map(pushed).collect::<Vec<_>>(), [false, true]);
@@ -85,7 +85,7 @@ fn the_last_segment_of_what_was_written_is_pushed() {
 
 #[test]
 fn an_application_that_does_not_use_the_window_does_not_grow_it() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     let mut written = 0;
     for round in 1..50 {
         written += 2 * u64::from(MSS);
@@ -100,7 +100,7 @@ fn an_application_that_does_not_use_the_window_does_not_grow_it() {
 
 #[test]
 fn after_a_long_idle_time_the_window_is_the_initial_one_again() {
-    let mut drill = Drill::sender(TcpConfig::default(), ms(10));
+    let mut drill = Drill::quiet_sender(TcpConfig::default(), ms(10));
     drill.end.set_written(30 * u64::from(MSS));
     drill.sent();
     for n in (2..=30).step_by(2) {

@@ -380,6 +380,10 @@ impl CongestionControl for Bbr {
         Some(self.pacing_rate)
     }
 
+    fn buffered_windows(&self) -> u64 {
+        3
+    }
+
     fn least_burst(&self) -> u32 {
         cwnd::least_burst(self.pacing_rate)
     }

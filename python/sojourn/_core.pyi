@@ -69,6 +69,9 @@ def drawn_traffic(config: str) -> str:
 def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, int | None, str]]]]:
     """Name, one line and parameters of each; of a parameter: name, unit, default, one line."""
 
+def check_discipline(name: str, parameters: dict[str, int]) -> tuple[str, int, int, int] | None:
+    """A parameter that is outside what is allowed: name, value, least and most."""
+
 def check(
     path: str,
     language_only: bool,

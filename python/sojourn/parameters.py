@@ -4,7 +4,7 @@ Stands on the engine's register, which has a discipline's parameters by the name
 `units`. The engine holds each value as a whole number; which values are allowed is its to say.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -56,6 +56,17 @@ class Discipline:
     summary: str
     parameters: tuple[Parameter, ...]
 
+    def outside(self, given: Mapping[str, int]) -> tuple[Parameter, int, str] | None:
+        """A parameter whose value is not allowed, given or by default, that value, and what is."""
+        wrong = _core.check_discipline(self.name, dict(given))
+        if wrong is None:
+            return None
+        name, value, least, most = wrong
+        parameter = next(p for p in self.parameters if p.name == name)
+        written = [_shown(parameter.kind.format(bound)) for bound in (least, most)]
+        allowed = f"{written[0]} or more" if most >= _LARGEST else " to ".join(written)
+        return parameter, value, f"allowed is {allowed}"
+
 
 def disciplines() -> list[Discipline]:
     """All native disciplines, in order of name."""
@@ -63,6 +74,11 @@ def disciplines() -> list[Discipline]:
         Discipline(name, summary, tuple(Parameter(*parameter) for parameter in parameters))
         for name, summary, parameters in sorted(_core.native_disciplines())
     ]
+
+
+def _shown(value: str | int | float | bool) -> str:
+    """A value as a scenario writes it, in a sentence."""
+    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def _quantity(dimension: Dimension) -> Kind:

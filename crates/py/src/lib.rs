@@ -13,8 +13,10 @@ mod simulation;
 mod stages;
 mod tofino;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_switch::discipline::{REGISTERED, Registered};
+use sojourn_switch::discipline::{self, DisciplineError, REGISTERED, Registered};
+use std::collections::BTreeMap;
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -47,5 +49,22 @@ mod _core {
             d.parameters.iter().map(|p| (p.name, p.unit, p.default, p.summary)).collect()
         };
         REGISTERED.iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+    }
+
+    /// Name, value, least and most of a parameter that is outside what is allowed, if one is.
+    #[pyfunction]
+    fn check_discipline(
+        name: &str,
+        parameters: BTreeMap<String, u64>,
+    ) -> PyResult<Option<(&'static str, u64, u64, u64)>> {
+        let given: Vec<_> =
+            parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        match discipline::build(name, &given) {
+            Ok(_) => Ok(None),
+            Err(DisciplineError::Value { parameter, value, allowed, .. }) => {
+                Ok(Some((parameter, value, allowed.least, allowed.most)))
+            }
+            Err(other) => Err(PyValueError::new_err(other.to_string())),
+        }
     }
 }

@@ -7,9 +7,17 @@ known here.
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, SerializeAsAny, create_model
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializeAsAny,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import InitErrorDetails
 
-from sojourn.parameters import Parameter, disciplines
+from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.scenario.quantities import Strict
 
 
@@ -48,12 +56,35 @@ def choose(value: object) -> AqmChoice:
     use = value.get("use") if isinstance(value, dict) else None
     models = _choice_models()
     model = models.get(use, models["other"]) if isinstance(use, str) else models["other"]
-    return model.model_validate(value)
+    choice: AqmChoice = model.model_validate(value)
+    if native := _native(choice.use):
+        _refuse_what_is_outside(native, choice, value)
+    return choice
+
+
+def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object) -> None:
+    """The engine knows what is allowed; the message has to point to the key that is wrong."""
+    outside = native.outside(choice.parameters)
+    if outside is None:
+        return
+    parameter, number, reason = outside
+    written = value.get(parameter.name) if isinstance(value, dict) else None
+    details = InitErrorDetails(
+        type="value_error",
+        loc=(parameter.name,),
+        input=parameter.kind.format(number) if written is None else written,
+        ctx={"error": ValueError(reason)},
+    )
+    raise ValidationError.from_exception_data(choice.use, [details])
+
+
+def _native(use: str) -> Discipline | None:
+    return {discipline.name: discipline for discipline in disciplines()}.get(use)
 
 
 def choice_keys(use: str) -> list[str]:
     """The keys that may stand beside `use`."""
-    native = {discipline.name: discipline for discipline in disciplines()}.get(use)
+    native = _native(use)
     if native is None:
         return list(AqmChoice.model_fields)
     return ["use", "label", *(parameter.name for parameter in native.parameters)]

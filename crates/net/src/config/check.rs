@@ -122,7 +122,7 @@ fn check_native(native: &NativeAqm) -> Result<(), ConfigError> {
     match discipline::build(&native.name, &parameters) {
         Ok(_) => Ok(()),
         Err(DisciplineError::Value { parameter, value, allowed, .. }) => {
-            Err(invalid(&format!("aqm.{parameter}"), value, allowed))
+            Err(invalid(&format!("aqm.{parameter}"), value, allowed.to_string()))
         }
         Err(other) => Err(ConfigError::Switch(other.to_string())),
     }

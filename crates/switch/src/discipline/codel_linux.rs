@@ -23,8 +23,6 @@ use std::ops::RangeInclusive;
 const LIMIT: u64 = 1000;
 /// ns that a parameter may be: a tick at least, and 16 intervals less than half of the clock's 32 bits.
 pub(super) const SPAN: RangeInclusive<u64> = 1024..=100_000_000_000;
-/// The same for a reader.
-pub(super) const SPAN_IN_WORDS: &str = "1024 ns to 100 s (in ns)";
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
@@ -43,15 +41,15 @@ pub const REGISTRATION: Registered = Registered {
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let in_ticks = |time| ticks(Time(time));
-    let span = |name| settings.within(name, SPAN, SPAN_IN_WORDS).map(in_ticks);
-    let ce_threshold = settings.optional("ce_threshold", SPAN, SPAN_IN_WORDS)?;
+    let span = |name| settings.within(name, SPAN).map(in_ticks);
+    let ce_threshold = settings.optional("ce_threshold", SPAN)?;
     Ok(Box::new(CodelLinux::new(Params {
         target: span("target")?,
         interval: span("interval")?,
         ce_threshold: ce_threshold.map(in_ticks),
         mtu: settings.get("mtu").map_or(FULL_FRAME, Bytes),
         ecn: settings.switch("ecn")?,
-        limit: settings.within("limit", 1..=u64::from(u32::MAX), "1 to 4294967295 packets")?,
+        limit: settings.within("limit", 1..=u64::from(u32::MAX))?,
     })))
 }
 

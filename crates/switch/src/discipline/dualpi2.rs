@@ -55,17 +55,15 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let span = |name| settings.within(name, 0..=LONGEST.0, "0 to 1 h (in ns)").map(Time);
+    let span = |name| settings.within(name, 0..=LONGEST.0).map(Time);
     Ok(Box::new(DualPi2::new(Params {
         target: settings.time("target")?,
-        t_update: settings
-            .within("t_update", 1_000..=LONGEST.0, "1000 ns to 1 h (in ns)")
-            .map(Time)?,
+        t_update: settings.within("t_update", 1_000..=LONGEST.0).map(Time)?,
         gains: settings.gains()?,
-        k: settings.within("k", 1..=100, "1 to 100")?,
+        k: settings.within("k", 1..=100)?,
         min_th: span("min_th")?,
         range: span("range")?,
-        th_len: settings.within("th_len", 0..=1_000_000, "0 to 1000000 packets")? as usize,
+        th_len: settings.within("th_len", 0..=1_000_000)? as usize,
         tshift: span("tshift")?,
         limits: settings.limits()?,
     })))

@@ -51,15 +51,13 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let count = |name| settings.within(name, 1..=u64::from(u32::MAX), "1 to 4294967295");
+    let count = |name| settings.within(name, 1..=u64::from(u32::MAX));
     let linux = settings.switch("linux")?;
     // The kernel's clock has coarser ticks and fewer bits.
-    let (span, in_words) = match linux {
-        true => (codel_linux::SPAN, codel_linux::SPAN_IN_WORDS),
-        false => (1..=LONGEST.0, "1 ns to 1 h (in ns)"),
-    };
-    let time = |name| settings.within(name, span.clone(), in_words).map(Time);
-    let ce_threshold = settings.optional("ce_threshold", span.clone(), in_words)?;
+    // The kernel's clock has coarser ticks and fewer bits.
+    let span = if linux { codel_linux::SPAN } else { 1..=LONGEST.0 };
+    let time = |name| settings.within(name, span.clone()).map(Time);
+    let ce_threshold = settings.optional("ce_threshold", span.clone())?;
     Ok(Box::new(FqCodel::new(
         Params {
             codel: codel::Params {
@@ -69,8 +67,8 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             },
             limit: count("limit")? as usize,
             limit_bytes: settings.limit_bytes()?,
-            quantum: settings.within("quantum", 1..=1_000_000, "1 to 1000000 bytes")? as i64,
-            flows: settings.within("flows", 1..=65_536, "1 to 65536")? as usize,
+            quantum: settings.within("quantum", 1..=1_000_000)? as i64,
+            flows: settings.within("flows", 1..=65_536)? as usize,
             drop_batch: count("drop_batch")? as usize,
             ecn: settings.switch("ecn")?,
             ce_threshold: ce_threshold.map(Time),

@@ -117,8 +117,32 @@ pub enum DisciplineError {
         /// Its value.
         value: u64,
         /// What it may be.
-        allowed: &'static str,
+        allowed: Allowed,
     },
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The smallest value.
+    pub least: u64,
+    /// The largest; [`u64::MAX`] if there is none.
+    pub most: u64,
+    /// What the values are counted in, as in [`Parameter::unit`].
+    pub unit: &'static str,
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Allowed { least, most, unit } = self;
+        match (*most, *unit) {
+            (_, "0/1") => write!(f, "0 or 1"),
+            (u64::MAX, "") => write!(f, "{least} or more"),
+            (u64::MAX, _) => write!(f, "{least} {unit} or more"),
+            (_, "") => write!(f, "{least} to {most}"),
+            _ => write!(f, "{least} to {most} {unit}"),
+        }
+    }
 }
 
 /// A parameter of a discipline, as shown to a user.
@@ -226,7 +250,7 @@ impl Settings<'_> {
         given.or_else(|| self.parameters.iter().find(|p| p.name == name)?.default)
     }
 
-    /// The value of a parameter that has a default, checked; `allowed` says the range in words.
+    /// The value of a parameter that has a default, checked.
     ///
     /// # Errors
     /// If the value is outside.
@@ -234,12 +258,13 @@ impl Settings<'_> {
         &self,
         parameter: &'static str,
         range: RangeInclusive<u64>,
-        allowed: &'static str,
     ) -> Result<u64, DisciplineError> {
         let value = self.get(parameter).unwrap_or(*range.start());
         if range.contains(&value) {
             return Ok(value);
         }
+        let unit = self.parameters.iter().find(|p| p.name == parameter).map_or("", |p| p.unit);
+        let allowed = Allowed { least: *range.start(), most: *range.end(), unit };
         Err(DisciplineError::Value { discipline: self.discipline, parameter, value, allowed })
     }
 
@@ -248,7 +273,7 @@ impl Settings<'_> {
     /// # Errors
     /// If it is zero or above an hour.
     pub fn time(&self, parameter: &'static str) -> Result<Time, DisciplineError> {
-        self.within(parameter, 1..=LONGEST.0, "1 ns to 1 h (in ns)").map(Time)
+        self.within(parameter, 1..=LONGEST.0).map(Time)
     }
 
     /// A switch.
@@ -256,7 +281,7 @@ impl Settings<'_> {
     /// # Errors
     /// If it is neither 0 nor 1.
     pub fn switch(&self, parameter: &'static str) -> Result<bool, DisciplineError> {
-        Ok(self.within(parameter, 0..=1, "0 or 1")? == 1)
+        Ok(self.within(parameter, 0..=1)? == 1)
     }
 
     /// A probability or share.
@@ -264,7 +289,7 @@ impl Settings<'_> {
     /// # Errors
     /// If it is above one.
     pub fn ppm(&self, parameter: &'static str) -> Result<u64, DisciplineError> {
-        self.within(parameter, 0..=1_000_000, "0 to 1000000 millionths")
+        self.within(parameter, 0..=1_000_000)
     }
 
     /// The value of a parameter that is off unless it is given, checked as by [`Settings::within`].
@@ -275,9 +300,8 @@ impl Settings<'_> {
         &self,
         parameter: &'static str,
         range: RangeInclusive<u64>,
-        allowed: &'static str,
     ) -> Result<Option<u64>, DisciplineError> {
-        self.get(parameter).map(|_| self.within(parameter, range, allowed)).transpose()
+        self.get(parameter).map(|_| self.within(parameter, range)).transpose()
     }
 
     /// The optional limit `limit_bytes`.
@@ -285,7 +309,7 @@ impl Settings<'_> {
     /// # Errors
     /// If nothing would fit.
     pub fn limit_bytes(&self) -> Result<Option<Bytes>, DisciplineError> {
-        Ok(self.optional("limit_bytes", 1..=u64::MAX, "1 byte or more")?.map(Bytes))
+        Ok(self.optional("limit_bytes", 1..=u64::MAX)?.map(Bytes))
     }
 
     /// The optional limits that several disciplines have, `limit_bytes` and `limit_packets`.
@@ -293,7 +317,7 @@ impl Settings<'_> {
     /// # Errors
     /// If nothing would fit.
     pub fn limits(&self) -> Result<Limits, DisciplineError> {
-        let packets = self.optional("limit_packets", 1..=u64::MAX, "1 packet or more")?;
+        let packets = self.optional("limit_packets", 1..=u64::MAX)?;
         Ok(Limits { bytes: self.limit_bytes()?, packets })
     }
 }
@@ -335,14 +359,15 @@ mod tests {
     #[test]
     fn what_is_outside_is_refused_by_name_with_what_is_allowed() {
         for (discipline, given, message) in [
-            ("fifo", ("limit_packets", 0), "`limit_packets` is 0, allowed is 1 packet or more"),
-            ("red", ("limit_bytes", 0), "`limit_bytes` is 0, allowed is 1 byte or more"),
-            ("red", ("max_th", 5), "`max_th` is 5, allowed is above min_th, to 1000000 packets"),
-            ("codel", ("target", 0), "`target` is 0, allowed is 1 ns to 1 h (in ns)"),
-            ("codel_linux", ("ce_threshold", 7), "is 7, allowed is 1024 ns to 100 s (in ns)"),
-            ("fq_codel", ("ce_threshold", 0), "is 0, allowed is 1 ns to 1 h (in ns)"),
-            ("pie", ("mark_ecnth", 1_000_001), "allowed is 0 to 1000000 millionths"),
+            ("fifo", ("limit_packets", 0), "`limit_packets` is 0, allowed is 1 packets or more"),
+            ("red", ("limit_bytes", 0), "`limit_bytes` is 0, allowed is 1 bytes or more"),
+            ("red", ("max_th", 5), "`max_th` is 5, allowed is 6 to 1000000 packets"),
+            ("codel", ("target", 0), "`target` is 0, allowed is 1 to 3600000000000 ns"),
+            ("codel_linux", ("ce_threshold", 7), "is 7, allowed is 1024 to 100000000000 ns"),
+            ("fq_codel", ("ce_threshold", 0), "is 0, allowed is 1 to 3600000000000 ns"),
+            ("pie", ("mark_ecnth", 1_000_001), "allowed is 0 to 1000000 ppm"),
             ("dualpi2", ("k", 0), "`k` is 0, allowed is 1 to 100"),
+            ("pie", ("ecn", 2), "`ecn` is 2, allowed is 0 or 1"),
         ] {
             let error = build(discipline, &[given]).unwrap_err().to_string();
             assert!(error.starts_with(discipline) && error.ends_with(message), "{error}");
@@ -354,7 +379,7 @@ mod tests {
         let hour = LONGEST.0;
         assert!(build("fq_codel", &[("interval", hour)]).is_ok());
         let error = build("fq_codel", &[("linux", 1), ("interval", hour)]).unwrap_err();
-        assert!(error.to_string().ends_with("allowed is 1024 ns to 100 s (in ns)"), "{error}");
+        assert!(error.to_string().ends_with("allowed is 1024 to 100000000000 ns"), "{error}");
     }
 
     #[test]

@@ -47,11 +47,9 @@ pub const REGISTRATION: Registered = Registered {
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let params = Params {
         target: settings.time("target")?,
-        t_update: settings
-            .within("t_update", 1_000..=LONGEST.0, "1000 ns to 1 h (in ns)")
-            .map(Time)?,
+        t_update: settings.within("t_update", 1_000..=LONGEST.0).map(Time)?,
         gains: settings.gains()?,
-        k: settings.within("k", 1..=100, "1 to 100")?,
+        k: settings.within("k", 1..=100)?,
         p_cmax: Probability::from_ppm(settings.ppm("p_cmax")?),
         ecn: settings.switch("ecn")?,
         limits: settings.limits()?,
@@ -62,7 +60,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
 impl Settings<'_> {
     /// The gains `alpha` and `beta` of a controller.
     pub(super) fn gains(&self) -> Result<(u64, u64), DisciplineError> {
-        let gain = |name| self.within(name, 0..=1_000_000_000, "0 to 1000000000 mHz");
+        let gain = |name| self.within(name, 0..=1_000_000_000);
         Ok((gain("alpha")?, gain("beta")?))
     }
 }

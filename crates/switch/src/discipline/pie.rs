@@ -60,16 +60,10 @@ pub const REGISTRATION: Registered = Registered {
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let params = Params {
         qdelay_ref: settings.time("qdelay_ref")?,
-        t_update: settings
-            .within("t_update", 1_000..=LONGEST.0, "1000 ns to 1 h (in ns)")
-            .map(Time)?,
-        max_burst: settings.within("max_burst", 0..=LONGEST.0, "0 to 1 h (in ns)").map(Time)?,
+        t_update: settings.within("t_update", 1_000..=LONGEST.0).map(Time)?,
+        max_burst: settings.within("max_burst", 0..=LONGEST.0).map(Time)?,
         gains: settings.gains()?,
-        mean_pktsize: Bytes(settings.within(
-            "mean_pktsize",
-            0..=1_000_000,
-            "0 to 1000000 bytes",
-        )?),
+        mean_pktsize: Bytes(settings.within("mean_pktsize", 0..=1_000_000)?),
         mark_ecnth: settings
             .switch("ecn")?
             .then_some(Probability::from_ppm(settings.ppm("mark_ecnth")?)),

@@ -59,11 +59,9 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let (alpha, beta) = settings.gains()?;
     let params = Params {
         target: ticks(settings.time("qdelay_ref")?),
-        t_update: settings
-            .within("t_update", 1_000..=LONGEST.0, "1000 ns to 1 h (in ns)")
-            .map(Time)?,
+        t_update: settings.within("t_update", 1_000..=LONGEST.0).map(Time)?,
         gains: (sixteenths(alpha), sixteenths(beta)),
-        mtu: Bytes(settings.within("mtu", 0..=1 << 20, "0 to 1048576 bytes")?),
+        mtu: Bytes(settings.within("mtu", 0..=1 << 20)?),
         ecn: settings.switch("ecn")?,
         limits: settings.limits()?,
     };

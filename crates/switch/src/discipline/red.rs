@@ -19,6 +19,8 @@ const W_Q: u64 = 2_000;
 const MIN_TH: u64 = 5;
 const MAX_TH: u64 = 15;
 const MAX_P: u64 = 20_000;
+/// Packets that a threshold may be.
+const HIGHEST: u64 = 1_000_000;
 /// 1250 bytes at 100 Mbit/s.
 const S: Time = Time::from_micros(100);
 
@@ -55,20 +57,15 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let thresholds = |name, least, allowed| settings.within(name, least..=1_000_000, allowed);
-    let min_th = thresholds("min_th", 0, "0 to 1000000 packets")?;
-    let size = settings.within("packet_size", 1..=100_000, "1 to 100000 bytes")?;
+    let min_th = settings.within("min_th", 0..=HIGHEST - 1)?;
+    let size = settings.within("packet_size", 1..=100_000)?;
     Ok(Box::new(Red::new(
         Params {
             min_th,
-            max_th: thresholds("max_th", min_th + 1, "above min_th, to 1000000 packets")?,
+            max_th: settings.within("max_th", min_th + 1..=HIGHEST)?,
             max_p: Probability::from_ppm(settings.ppm("max_p")?),
-            w_q: Probability::from_ppm(settings.within(
-                "w_q",
-                1..=1_000_000,
-                "1 to 1000000 millionths",
-            )?),
-            s: Time(settings.within("s", 1..=LONGEST.0, "1 ns to 1 h (in ns)")?),
+            w_q: Probability::from_ppm(settings.within("w_q", 1..=1_000_000)?),
+            s: Time(settings.within("s", 1..=LONGEST.0)?),
             idle: settings.switch("idle")?,
             gentle: settings.switch("gentle")?,
             packet_size: settings.switch("bytes")?.then_some(Bytes(size)),

@@ -204,7 +204,7 @@ fn capable_packets_are_marked_but_not_above_the_upper_threshold() {
 #[test]
 fn thresholds_must_ascend() {
     let error = super::super::build("red", &[("min_th", 20)]).unwrap_err();
-    let expected = "red: `max_th` is 15, allowed is above min_th, to 1000000 packets";
+    let expected = "red: `max_th` is 15, allowed is 21 to 1000000 packets";
     assert_eq!(error.to_string(), expected);
     assert!(super::super::build("red", &[("gentle", 2)]).is_err());
 }

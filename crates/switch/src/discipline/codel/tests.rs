@@ -222,7 +222,7 @@ fn spacings_are_those_of_a_pocket_calculator() {
 fn parameters_can_be_given_by_name_and_are_checked() {
     assert!(super::super::build("codel", &[("target", 1_000_000), ("maxpacket", 0)]).is_ok());
     let error = super::super::build("codel", &[("interval", 0)]).unwrap_err();
-    assert_eq!(error.to_string(), "codel: `interval` is 0, allowed is 1 ns to 1 h (in ns)");
+    assert_eq!(error.to_string(), "codel: `interval` is 0, allowed is 1 to 3600000000000 ns");
 }
 
 /// CoDel told as two machines, one that watches the sojourn time and one that is in or between

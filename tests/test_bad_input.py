@@ -1,5 +1,6 @@
 """What goes wrong and what is said: one screen, no traceback, a status that tells whose fault."""
 
+import json
 import os
 import shutil
 import signal
@@ -102,6 +103,28 @@ def test_ctrl_c_leaves_readable_rows_and_status_130(tmp_path: Path) -> None:
     table = pq.read_table(rows)
     assert table.num_rows > 50_000
     assert not (tmp_path / "out" / "fifo" / ".ballast").exists()
+
+
+def test_what_a_run_left_is_shown_although_another_never_began(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    assert sojourn("run", small, "--aqm", "fifo", "--aqm", "codel", "--out", "out").returncode == 0
+    shutil.rmtree(tmp_path / "out" / "codel")
+    described = json.loads((tmp_path / "out" / "run.json").read_text())
+    # As a run on Linux leaves it that failed before all its AQMs had their turn.
+    (tmp_path / "out" / "run.json").write_text(
+        json.dumps(described | {"ground": {"name": "linux"}})
+    )
+    shown = sojourn("report", "out")
+    assert shown.returncode == 0, shown.stderr
+    assert "note    codel: left no rows; the run ended before" in shown.stdout
+    assert "codel: left no rows" in (tmp_path / "out" / "report.html").read_text()
+    (tmp_path / "out" / "fifo" / "counters.json").unlink()
+    broken = sojourn("report", "out")
+    assert broken.returncode == 2
+    assert "the rows of this run cannot be read" in broken.stderr
+    shutil.rmtree(tmp_path / "out" / "fifo")
+    assert sojourn("report", "out").returncode == 2
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")

@@ -14,6 +14,7 @@ from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.phases import read_phases
+from sojourn.queues import drawn, rates
 from sojourn.record import PACKET_SCHEMA
 from sojourn.result import read_result
 from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
@@ -277,6 +278,18 @@ def test_every_link_of_a_network_that_changes_has_its_phases(
     ]
     shown = sojourn("report", "out").stdout
     assert "Between changes of the rate at s2>h2" in shown
+
+
+def test_what_would_change_after_the_end_is_not_drawn(tmp_path: Path, sojourn: Sojourn) -> None:
+    (tmp_path / "steps.toml").write_text(
+        'duration = "1 s"\naqms = ["fifo"]\n[switch]\nrate = "10 Mbit/s"\n'
+        'schedule = [{ at = "100 s", rate = "1 Mbit/s" }]\n[[flows]]\nrtt = "10 ms"\n'
+    )
+    ran = sojourn("run", "steps.toml", "--out", "out")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    (queue,) = drawn(result := read_result(RunFolder.open(tmp_path / "out")))
+    assert rates(result, queue) == []
+    assert "1 Mbit/s" not in ran.stdout
 
 
 def test_a_run_with_a_schedule_tells_its_phases_and_draws_its_steps(

@@ -97,6 +97,7 @@ def test_a_p4_run_names_its_sources_with_their_hashes() -> None:
             'did you mean "cubic"?',
         ),
         ('["5 ms", "10 ms"]', '["9 ms", "5 ms"]', ":11: flows[0].rtt: "),
+        ("count = 3", 'start = "3 s"', ":10: flows[0].start: 3 s: the run is over after 3 s"),
         ('["fifo", "codel"]', "[]", ":3: aqms: must not be empty"),
         ('"codel"]', '{ use = "codel", targt = "5 ms" }]', "aqms[1].targt: unknown key; did you"),
     ],

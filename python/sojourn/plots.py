@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from sojourn.queues import Queue, QueueRun, drawn, heading
+from sojourn.queues import Queue, QueueRun, drawn, heading, rates
 from sojourn.result import Result
 from sojourn.style import (
     DELAY_FLOOR,
@@ -51,8 +51,7 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
-    bottleneck = queue.bottleneck
-    steps = [(0, bottleneck.rate), *bottleneck.steps] if bottleneck.steps else []
+    steps = rates(result, queue)
     for panel, run in zip(panels, shown, strict=True):
         _delay_panel(panel, run, look[run.label], target, steps)
     panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(queue.highest, 2 * target))

@@ -16,6 +16,7 @@ def remarks(result: Result) -> list[str]:
     """One sentence an AQM, what went wrong, then what the reader has to know to read them."""
     target = result.scenario.target
     lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
+    lines += [f"{label}: left no rows; the run ended before." for label in result.missing]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     if any(run.aqm.get("architecture") == TOFINO for run in result.folder.runs):

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sojourn.engine import FLOWS, PACKETS
+from sojourn.engine import COUNTERS, FLOWS, PACKETS
 from sojourn.errors import ScenarioError
 from sojourn.folder import RecordedRun, RunFolder
 from sojourn.phases import Phase, read_phases
@@ -67,6 +67,8 @@ class Result:
 
     folder: RunFolder
     aqms: Mapping[str, AqmResult]
+    missing: tuple[str, ...] = ()
+    """Those that were stopped, or failed, before they left any rows."""
 
     @property
     def scenario(self) -> Scenario:
@@ -80,10 +82,11 @@ class Result:
 
 
 def read_result(folder: RunFolder) -> Result:
-    """Reads what the runs in `folder` left."""
+    """Reads what the runs in `folder` left; a run that never came to leave anything is missing."""
     scenario = folder.scenario
     aqms = {}
-    for run in folder.runs:
+    begun = [run for run in folder.runs if _has_begun(folder.path / run.folder)]
+    for run in begun or folder.runs:
         path = folder.path / run.folder
         try:
             findings = {
@@ -111,4 +114,9 @@ def read_result(folder: RunFolder) -> Result:
         aqms[run.label] = AqmResult(
             run, path, first, measured, tuple(times), tuple(voices), MappingProxyType(phases)
         )
-    return Result(folder, MappingProxyType(aqms))
+    missing = tuple(run.label for run in folder.runs if run not in begun)
+    return Result(folder, MappingProxyType(aqms), missing)
+
+
+def _has_begun(path: Path) -> bool:
+    return (path / COUNTERS).exists() or (path / PACKETS).exists()

@@ -40,8 +40,9 @@ def show(result: Result, *, as_json: bool) -> None:
 
 
 def _notes(result: Result) -> list[str]:
-    """What a ground has to say of its runs: what it did otherwise, what disturbed it."""
-    notes = []
+    """What a ground has to say of its runs: what it did otherwise, what disturbed it, what is
+    missing."""
+    notes = [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     for label, about in result.folder.ground.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:

@@ -27,6 +27,8 @@ _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _MEMORY = "1G"
 _BOOT_TIME = 60
 """s without a word from the guest after which it hangs."""
+_LOOK = 0.5
+"""s between two looks whether a silent guest is alive."""
 _FAREWELL = 10
 """s for which a process that was killed is waited for."""
 _LAST_LINES = 12
@@ -116,7 +118,8 @@ def _follow(
             if line is None:
                 raise GuestError(
                     f"the guest hangs: no word from it for {_BOOT_TIME} s, or more than "
-                    f"{limit:.0f} s in all{last_words(console)}"
+                    f"{limit:.0f} s in all; its files are in {shown(console.parent)}"
+                    f"{last_words(console)}"
                 )
             if line.startswith(b"@") and line[1:].strip().isdigit():
                 on_progress(int(line[1:]))
@@ -129,13 +132,19 @@ def _follow(
 def _lines(process: "subprocess.Popen[bytes]", end: float) -> Iterator[bytes | None]:
     """The console's lines; `None` when the guest has been silent for too long."""
     assert process.stdout is not None
-    rest = b""
+    rest, heard = b"", time.monotonic()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
-            if not selector.select(min(_BOOT_TIME, max(end - time.monotonic(), 0))):
-                yield None
-            part = os.read(process.stdout.fileno(), 1 << 16)
+            part = b""
+            if selector.select(_LOOK):
+                part, heard = os.read(process.stdout.fileno(), 1 << 16), time.monotonic()
+            elif process.poll() is None:
+                now = time.monotonic()
+                if now - heard >= _BOOT_TIME or now >= end:
+                    yield None
+                continue
+            # At its end, or killed: then its own processes still hold the console open.
             if not part:
                 if rest:
                     yield rest

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from sojourn.queues import Queue, QueueRun
+from sojourn.queues import Queue, QueueRun, rates
 from sojourn.result import Result
 from sojourn.statistics import Floats
 from sojourn.style import (
@@ -50,7 +50,7 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
             row=row,
             col=1,
         )
-    _mark_steps(figure, queue)
+    _mark_steps(figure, result, queue)
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
     figure.update_yaxes(
         type="log", range=bounds, dtick=1, tickformat="~g", gridcolor=RULE, zeroline=False
@@ -64,10 +64,10 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
     return figure
 
 
-def _mark_steps(figure: go.Figure, queue: Queue) -> None:
+def _mark_steps(figure: go.Figure, result: Result, queue: Queue) -> None:
     """Where the link's rate changes, in every panel; the rates stand in the first one."""
-    bottleneck, panels = queue.bottleneck, len(queue.runs)
-    for at, rate in [(0, bottleneck.rate), *bottleneck.steps] if bottleneck.steps else []:
+    panels = len(queue.runs)
+    for at, rate in rates(result, queue):
         line = {"color": MUTED, "width": 1, "dash": "dot"}
         for row in range(1, panels + 1):
             figure.add_vline(x=at / 1e9, line=line, row=row, col=1)

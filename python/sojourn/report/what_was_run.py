@@ -101,6 +101,8 @@ def _ground(folder: RunFolder) -> str:
     ground = folder.ground
     if ground["name"] == "sim":
         return "the simulator, in virtual time"
+    if "runs" not in ground:
+        return "a Linux kernel, until the run was ended"
     disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
     marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
     return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json{marked}"

@@ -17,6 +17,11 @@ Problem = tuple[Keys, str]
 
 def problems(scenario: Scenario) -> list[Problem]:
     """All that does not fit, as keys and a sentence."""
+    return [*_between(scenario), *_late_flows(scenario)]
+
+
+def _between(scenario: Scenario) -> list[Problem]:
+    """Of hosts, switches, links and the flows between them."""
     if scenario.switch is not None:
         return [*_only_one_form(scenario), *_schedule(("switch",), scenario.switch.schedule)] + [
             problem
@@ -100,6 +105,13 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
             yield (*keys, "to"), f'"{group.to}": a flow is between two different hosts'
         if group.reverse:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
+
+
+def _late_flows(scenario: Scenario) -> Iterator[Problem]:
+    for index, group in enumerate(scenario.flows):
+        if (late := group.start[1]) >= scenario.duration:
+            end = TIME.format(scenario.duration)
+            yield ("flows", index, "start"), f"{TIME.format(late)}: the run is over after {end}"
 
 
 def _schedule(keys: Keys, steps: Sequence[SwitchStep]) -> Iterator[Problem]:

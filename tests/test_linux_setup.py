@@ -1,40 +1,27 @@
-"""The Linux ground's parts without a guest: arguments of tc, topology, captures into rows."""
+"""What a guest is told to do: arguments of tc, topology, schedules, traffic; no guest is needed."""
 
 import json
-import struct
 from ipaddress import ip_network
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from linux_parts import MS, config_of, job_of, native, scenario
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.linux import topology
 from sojourn.linux.addresses import base, hosts, prefixes
 from sojourn.linux.delays import delays
-from sojourn.linux.disturbance import timing
-from sojourn.linux.exchanges import read_datagrams, read_exchanges
-from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.ground import Linux
 from sojourn.linux.guest.datagrams import departure, departures
 from sojourn.linux.job import make_job, shaper_of
-from sojourn.linux.matching import Rows, match
 from sojourn.linux.path import Path as Path_
-from sojourn.linux.tc import Qdisc, full_frames, kernel_disciplines, qdisc
-from sojourn.linux.topology import Shaper
+from sojourn.linux.tc import full_frames, kernel_disciplines
 from sojourn.linux.traffic import draw
 from sojourn.parameters import disciplines
-from sojourn.record import VERDICTS
 from sojourn.runner import plan_scenario
-
-SENT, AQM, TAIL, MARK = range(len(VERDICTS))
-
-
-def native(name: str, **parameters: int) -> Qdisc:
-    return qdisc({"kind": "native", "name": name} | parameters, 1_940_000)
 
 
 def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
@@ -122,142 +109,6 @@ def test_segmentation_offload_is_the_senders_interface() -> None:
     assert (segments(False), segments(True), segments(16)) == ("1", "65535", "16")
     with pytest.raises(ScenarioError, match="all flows share one interface"):
         segments(False, 16)
-
-
-def frame(flow: int, number: int, *, ecn: int = 0, length: int = 1514) -> bytes:
-    """The first 96 bytes of a TCP segment towards flow's server."""
-    ethernet = bytes(12) + b"\x08\x00"
-    ip = struct.pack(
-        ">BBHHHBBHII", 0x45, ecn, length - 14, number, 0x4000, 63, 6, 0, 10 << 24 | flow + 1,
-        10 << 24 | 1 << 23 | flow + 1,
-    )  # fmt: skip
-    tcp = struct.pack(">HHIIBBHHH", 40_000, 5201, number * 1448, 1, 0x80, 0x10, 500, 0, 0)
-    return (ethernet + ip + tcp).ljust(96, b"\0")
-
-
-def ring(frames: list[tuple[int, bytes]], per_block: int = 3) -> bytes:
-    """A ring's file: blocks of frames with their times, as <linux/if_packet.h> has them."""
-    data = b""
-    for start in range(0, len(frames), per_block):
-        block = frames[start : start + per_block]
-        body = b""
-        for time, bytes_ in block:
-            head = struct.pack(
-                "6IHH", 48 + 32 + 96, time // 10**9, time % 10**9, 96, 1514, 0, 80, 94
-            )
-            body += head.ljust(80, b"\0") + bytes_
-        data += struct.pack("6I", 1, 48, 1, len(block), 48, 48 + len(body)).ljust(48, b"\0") + body
-    return data
-
-
-def frames_of(path: Path, listed: list[tuple[int, bytes]]) -> Frames:
-    path.write_bytes(ring(listed))
-    return read_frames(path).of_flows()
-
-
-def test_a_ring_is_read_back_frame_by_frame(tmp_path: Path) -> None:
-    listed = [(5 * 10**9 + i, frame(i % 3, i, ecn=i % 4)) for i in range(10)]
-    listed.append((6 * 10**9, bytes(96)))
-    frames = frames_of(tmp_path / "ring", listed)
-    assert frames.time.tolist() == [5 * 10**9 + i for i in range(10)]
-    assert frames.flow.tolist() == [i % 3 for i in range(10)]
-    assert frames.ecn.tolist() == [i % 4 for i in range(10)]
-    assert set(frames.size.tolist()) == {1514}
-
-
-def rows(tmp_path: Path, came: list[bytes], went: dict[int, int], aqm: Qdisc, **more: bool) -> Rows:
-    """Packets that come 10 ns apart; `went` has the times at which some of them leave."""
-    entered = frames_of(tmp_path / "in", [(10 * i, bytes_) for i, bytes_ in enumerate(came)])
-    order = sorted(went, key=lambda i: went[i])
-    left = frames_of(tmp_path / "out", [(went[i], came[i]) for i in order])
-    return match(entered, left, aqm, full=more.get("full", False))
-
-
-def test_a_packet_that_never_left_was_dropped_when_the_next_one_left(tmp_path: Path) -> None:
-    came = [frame(0, i) for i in range(4)]
-    matched = rows(tmp_path, came, {0: 100, 1: 200, 3: 300}, native("codel"))
-    assert matched.packet.tolist() == [0, 1, 2, 3]
-    assert matched.verdict.tolist() == [SENT, SENT, AQM, SENT]
-    assert matched.dequeued.tolist() == [100, 200, 300, 300]
-
-
-def test_where_flows_have_queues_the_next_packet_is_one_of_the_flow(tmp_path: Path) -> None:
-    came = [frame(0, 0), frame(1, 0), frame(0, 1), frame(1, 1)]
-    matched = rows(tmp_path, came, {1: 100, 2: 200, 3: 300}, native("fq_codel"))
-    dropped = matched.verdict.tolist().index(AQM)
-    assert matched.packet[dropped] == 0
-    assert matched.dequeued[dropped] == 200
-
-
-def test_what_decides_on_arrival_drops_on_arrival(tmp_path: Path) -> None:
-    came = [frame(0, i) for i in range(3)]
-    matched = rows(tmp_path, came, {0: 100, 2: 200}, native("pie"))
-    dropped = matched.verdict.tolist().index(AQM)
-    assert matched.enqueued[dropped] == matched.dequeued[dropped] == 10
-
-
-def test_a_full_queue_drops_by_its_tail_and_one_with_room_by_its_aqm(tmp_path: Path) -> None:
-    # Room for two. The third finds both there; the fourth comes when one has left.
-    came = [frame(0, i) for i in range(5)]
-    codel = native("codel_linux", limit=2)
-    matched = rows(tmp_path, came, {0: 25, 1: 60, 4: 80}, codel, full=True)
-    verdict = dict(zip(matched.packet.tolist(), matched.verdict.tolist(), strict=True))
-    assert verdict == {0: SENT, 1: SENT, 2: TAIL, 3: AQM, 4: SENT}
-
-
-def test_the_same_segment_sent_again_is_another_packet(tmp_path: Path) -> None:
-    first, again = frame(0, 7), frame(0, 7)
-    again = again[:18] + struct.pack(">H", 99) + again[20:]
-    matched = rows(tmp_path, [first, again], {1: 50}, native("codel"))
-    verdict = dict(zip(matched.packet.tolist(), matched.verdict.tolist(), strict=True))
-    assert verdict == {0: AQM, 1: SENT}
-
-
-def test_a_mark_is_one_that_the_packet_did_not_bring(tmp_path: Path) -> None:
-    came = [frame(0, 0, ecn=2), frame(0, 1, ecn=3)]
-    entered = frames_of(tmp_path / "in", [(0, came[0]), (10, came[1])])
-    left = frames_of(tmp_path / "out", [(50, frame(0, 0, ecn=3)), (60, came[1])])
-    assert match(entered, left, native("codel"), full=False).verdict.tolist() == [MARK, SENT]
-
-
-def test_rows_are_those_of_the_run_with_times_from_its_beginning(tmp_path: Path) -> None:
-    came = [frame(0, i) for i in range(3)]
-    matched = rows(tmp_path, came, {0: 100, 1: 200, 2: 300}, native("fifo")).within(50, 250)
-    assert matched.dequeued.tolist() == [50, 150]
-    assert matched.enqueued.tolist() == [0, 0]
-
-
-def served(gaps: list[int]) -> Rows:
-    """Packets that all came at 0 and left one after the other."""
-    count = len(gaps)
-    zeros = np.zeros(count, np.int64)
-    return Rows(np.arange(count), zeros, np.full(count, 1226), zeros, np.cumsum(gaps), zeros)
-
-
-def test_a_shaper_that_keeps_its_rate_is_not_disturbed() -> None:
-    # 1250 bytes at 10 Mbit/s are 1 ms.
-    shaper = Shaper(10_000_000, 1536, 24)
-    kept = timing(served([1_000_000] * 100), shaper, [5, 10])
-    assert kept.shaper_share == pytest.approx(1)
-    assert kept.complaint == ""
-
-
-def test_a_late_shaper_and_a_standstill_are_complained_of() -> None:
-    shaper = Shaper(10_000_000, 1536, 24)
-    slow = timing(served([1_050_000] * 100), shaper, [])
-    assert slow.shaper_share == pytest.approx(1 / 1.05, rel=1e-3)
-    assert "95.2 %" in slow.complaint
-    stalled = timing(served([1_000_000] * 2000 + [25_000_000]), shaper, [])
-    assert "nothing left for 24.0 ms" in stalled.complaint
-
-
-def test_a_shaper_that_changes_is_judged_by_the_rate_of_the_time() -> None:
-    shaper, slow = Shaper(10_000_000, 1536, 24), Shaper(1_000_000, 1536, 24)
-    leaving = served([1_000_000] * 1000 + [10_000_000] * 100)
-    assert timing(leaving, shaper, []).complaint
-    kept = timing(leaving, shaper, [], [(1_000_000_000, slow)])
-    assert kept.shaper_share == pytest.approx(1)
-    assert kept.complaint == ""
 
 
 def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
@@ -360,30 +211,6 @@ def test_what_iperf3_does_not_send_is_named(flow: dict[str, Any], complaint: str
         ground.check(plan_scenario(scenario({"rtt": "1 ms"} | flow)))
 
 
-def scenario(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
-    """Two seconds at 10 Mbit/s."""
-    return {
-        "duration": "2 s",
-        "aqms": ["fifo"],
-        "switch": {"rate": "10 Mbit/s"} | switch,
-        "flows": list(flows),
-    }
-
-
-def config_of(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
-    return plan_scenario(scenario(*flows, **switch)).runs[0].config
-
-
-def job_of(config: dict[str, Any]) -> dict[str, Any]:
-    shaper = shaper_of(config, virtual_time=True)
-    return make_job(
-        config, shaper, native("fifo"), draw(config), virtual_time=True, traffic="sockets"
-    )
-
-
-MS = 1_000_000
-
-
 def test_a_host_behind_the_bottleneck_is_early_by_half_a_round_trip() -> None:
     path = Path_(40 * MS)
     assert path.delays() == [(0, 40 * MS)]
@@ -484,74 +311,3 @@ def test_a_voice_leaves_at_its_interval_until_it_stops() -> None:
     assert {later - sooner for sooner, later in pairwise(sent)} == {20 * MS}
     assert 100 * MS - 20 * MS <= sent[-1] < 100 * MS
     assert (flow["payload"], flow["samples"]) == (172, 160)
-
-
-def notes(*rows: tuple[int, int, int, int]) -> bytes:
-    """What the guest's hosts leave: flow, number, whether done, when."""
-    return b"".join(struct.pack("<IIBq", *row) for row in rows)
-
-
-def test_exchanges_are_joined_from_both_sides_by_the_true_clock(tmp_path: Path) -> None:
-    asks = {"kind": "requests", "rtt": "20 ms", "response": "30 kB"}
-    transfers = {"kind": "transfers", "rtt": "40 ms", "load": "1 Mbit/s"}
-    config = config_of(asks, transfers)
-    drawn = draw(config)
-    (tmp_path / "exchanges-senders.bin").write_bytes(
-        notes((2, 0, 0, 500 * MS), (3, 0, 0, 600 * MS), (4, 0, 0, 1900 * MS))
-    )
-    (tmp_path / "exchanges-receivers.bin").write_bytes(
-        # The request is seen by one host alone; the last transfer is done after the run.
-        notes((0, 0, 0, 90 * MS), (0, 0, 1, 140 * MS), (0, 1, 0, 1500 * MS))
-        + notes((3, 0, 1, 650 * MS), (4, 0, 1, 1990 * MS))
-    )
-    columns = read_exchanges(tmp_path, config, drawn)
-    rows = list(zip(*columns.values(), strict=True))
-    sizes = [size for _, size in drawn.drawn[1]["transfers"]]
-    assert rows == [
-        (0, 0, 0, 30_000, 100 * MS, 150 * MS),
-        (3, 1, 0, sizes[1], 600 * MS, 670 * MS),
-        (0, 0, 1, 30_000, 1510 * MS, 0),
-        (2, 1, 0, sizes[0], 500 * MS, 0),
-        (4, 1, 0, sizes[2], 1900 * MS, 0),
-    ]
-
-
-def voice(number: int, *, back: bool = False) -> bytes:
-    """The first bytes of a datagram of flow 0."""
-    ends = (10 << 24 | 1, 10 << 24 | 1 << 23 | 1)
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, 200, 0, 0x4000, 63, 17, 0)
-    ip += struct.pack(">II", *(reversed(ends) if back else ends))
-    rtp = struct.pack(">BBHII", 128, 0, number & 0xFFFF, number * 160 & 0xFFFFFFFF, 0)
-    frame = bytes(12) + b"\x08\x00" + ip + struct.pack(">HHHH", 32_768, 5201, 180, 0) + rtp
-    return frame.ljust(96, b"\0")
-
-
-def test_a_voices_datagrams_are_told_by_their_numbers_beyond_sixteen_bits(tmp_path: Path) -> None:
-    config = config_of({"kind": "voip", "rtt": "30 ms", "interval": "1 ms"})
-    drawn = draw(config)
-    numbers = [0, 1, 2, 65_535, 65_536, 65_540]
-    came = frames_of(tmp_path / "in", [(1000 + n, voice(n)) for n in numbers])
-    went = frames_of(tmp_path / "out", [(2000 + n, voice(n)) for n in numbers if n != 1])
-    columns = read_datagrams(config, drawn, (came, went, None), 1000)
-    assert columns["number"] == [0, 2, 65_535, 65_536, 65_540]
-    assert columns["sent"] == columns["number"]
-    assert columns["received"] == [1000 + n + 15 * MS for n in columns["number"]]
-
-
-def test_a_voice_from_behind_arrives_at_the_front(tmp_path: Path) -> None:
-    config = config_of({"kind": "voip", "rtt": "30 ms", "reverse": True})
-    drawn = draw(config)
-    start = drawn.drawn[0]["start"]
-    # Sent early by half a round trip, it arrives a whole one later.
-    at = [start + n * 20 * MS + 15 * MS for n in range(3)]
-    path = tmp_path / "back"
-    path.write_bytes(ring([(at[n], voice(n, back=True)) for n in range(3)]))
-    back = read_frames(path, back=True).numbered(drawn.numbers).of_flows()
-    nobody = frames_of(tmp_path / "in", [])
-    columns = read_datagrams(config, drawn, (nobody, nobody, back), 0)
-    assert columns["received"] == at
-    assert [r - s for r, s in zip(columns["received"], columns["sent"], strict=True)] == [
-        15 * MS
-    ] * 3
-    assert [tap["file"] for tap in job_of(config)["taps"]][2:] == ["back.ring"]
-    assert job_of(config)["flows"][0]["start"] == start - 15 * MS

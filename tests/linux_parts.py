@@ -1,0 +1,35 @@
+"""What the tests of the Linux ground's parts have in common: small scenarios and their jobs."""
+
+from typing import Any
+
+from sojourn.linux.job import make_job, shaper_of
+from sojourn.linux.tc import Qdisc, qdisc
+from sojourn.linux.traffic import draw
+from sojourn.runner import plan_scenario
+
+MS = 1_000_000
+
+
+def native(name: str, **parameters: int) -> Qdisc:
+    return qdisc({"kind": "native", "name": name} | parameters, 1_940_000)
+
+
+def scenario(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
+    """Two seconds at 10 Mbit/s."""
+    return {
+        "duration": "2 s",
+        "aqms": ["fifo"],
+        "switch": {"rate": "10 Mbit/s"} | switch,
+        "flows": list(flows),
+    }
+
+
+def config_of(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
+    return plan_scenario(scenario(*flows, **switch)).runs[0].config
+
+
+def job_of(config: dict[str, Any]) -> dict[str, Any]:
+    shaper = shaper_of(config, virtual_time=True)
+    return make_job(
+        config, shaper, native("fifo"), draw(config), virtual_time=True, traffic="sockets"
+    )

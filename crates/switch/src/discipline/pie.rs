@@ -87,7 +87,8 @@ pub struct Params {
     /// MEAN_PKTSIZE: nothing is dropped while no more than two of these are queued. Default 1514
     /// bytes, a full frame.
     pub mean_pktsize: Bytes,
-    /// mark_ecnth: with a probability above this, ECN-capable packets are dropped as others are.
+    /// mark_ecnth: with a probability above this, ECN-capable packets are dropped as others are. At it
+    /// they are marked, as the sentence of section 5.1 has it ("exceeds"), not its listing ("<").
     /// Absent: nothing is marked, which is the default; with `ecn` 10 %.
     pub mark_ecnth: Option<Probability>,
     /// Section 5.4: no drop while the accumulated probability is below 0.85, one for certain from

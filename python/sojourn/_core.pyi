@@ -22,6 +22,10 @@ class Simulation:
     def finished(self) -> bool: ...
     @property
     def bottlenecks(self) -> int: ...
+    @property
+    def waiting(self) -> int:
+        """Rows of all kinds and captured frames that wait to be taken."""
+
     def take_packets(self, bottleneck: int = 0) -> dict[str, bytes]:
         """The rows that wait at a measured queue."""
 

@@ -146,13 +146,22 @@ class _Outputs:
         captured = run.bottlenecks if run.config["capture"] else ()
         self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
         self._log = _ProgramLog(folder / LOG)
+        others = (self._flows, self._exchanges, self._datagrams)
+        self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
 
     def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
         """A file for rows that only some kinds of traffic have."""
         return RowWriter(self._folder / name, schema, self._ballast) if kinds else None
 
     def take(self) -> None:
-        """Takes the rows and frames that wait in the engine."""
+        """Takes what the program has logged, and rows and frames once as many wait in the engine
+        as are written at a time.
+        """
+        self._log.write(*self._simulation.take_log())
+        if self._simulation.waiting >= ROW_GROUP:
+            self._take_rows()
+
+    def _take_rows(self) -> None:
         for bottleneck, writer in enumerate(self._packets):
             writer.write_columns(self._simulation.take_packets(bottleneck))
         self._flows.write_columns(self._simulation.take_flows())
@@ -162,7 +171,6 @@ class _Outputs:
             self._datagrams.write_columns(self._simulation.take_datagrams())
         for bottleneck, capture in enumerate(self._captures):
             capture.write(self._simulation.take_capture(bottleneck))
-        self._log.write(*self._simulation.take_log())
 
     def _write_counters(self) -> None:
         counters = json.loads(self._simulation.report()) | {"log_lines": self._log.count}
@@ -174,17 +182,17 @@ class _Outputs:
 
     def __exit__(self, *_: object) -> None:
         self._ballast.release()
+        # What is named last is done first, and each whatever has become of the others.
         with contextlib.ExitStack() as closing:
-            closing.callback(self._write_counters)
-            for writer in self._packets:
+            for writer in self._writers:
                 closing.callback(writer.close)
-            closing.callback(self._flows.close)
-            for wanted in (self._exchanges, self._datagrams):
-                if wanted is not None:
-                    closing.callback(wanted.close)
+            closing.callback(self._write_counters)
             closing.callback(self._log.close)
             for capture in self._captures:
                 closing.callback(capture.close)
+            for writer in self._writers:
+                closing.callback(writer.finish)
+            closing.callback(self._take_rows)
 
 
 class _ProgramLog:

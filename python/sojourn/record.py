@@ -169,6 +169,8 @@ class RowWriter:
             self._sink,
             schema,
             compression="zstd",
+            # Of what readers look for a range in; for other columns they cost more than they tell.
+            write_statistics=[name for name in times if name != "packet"],
             use_dictionary=[name for name in schema.names if name not in times],
             column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
         )
@@ -225,6 +227,13 @@ class RowWriter:
             writing, self._writing = self._writing, None
             writing.result()
 
+    def finish(self) -> None:
+        """Begins to write the rows that wait, the last ones: files that are finished one after the
+        other and then closed are written at the same time.
+        """
+        if self._rows:
+            self._begin_group(self._rows)
+
     def close(self) -> None:
         """Writes the rows that wait and the file's end."""
         with contextlib.ExitStack() as closing:
@@ -233,8 +242,7 @@ class RowWriter:
             closing.callback(self._writer.close)
             closing.callback(self._thread.shutdown)
             closing.callback(self._end_group)
-            if self._rows:
-                self._begin_group(self._rows)
+            self.finish()
 
     def __enter__(self) -> Self:
         return self

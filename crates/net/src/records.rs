@@ -99,6 +99,18 @@ pub struct ExchangeRows {
     pub finished: Vec<u64>,
 }
 
+impl ExchangeRows {
+    /// How many rows wait.
+    pub fn len(&self) -> usize {
+        self.flow.len()
+    }
+
+    /// True if no row waits.
+    pub fn is_empty(&self) -> bool {
+        self.flow.is_empty()
+    }
+}
+
 /// Datagrams of voices, in the order of their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatagramRows {
@@ -110,6 +122,18 @@ pub struct DatagramRows {
     pub sent: Vec<u64>,
     /// When its last bit arrived.
     pub received: Vec<u64>,
+}
+
+impl DatagramRows {
+    /// How many rows wait.
+    pub fn len(&self) -> usize {
+        self.flow.len()
+    }
+
+    /// True if no row waits.
+    pub fn is_empty(&self) -> bool {
+        self.flow.is_empty()
+    }
 }
 
 /// Where a frame was captured.

@@ -85,6 +85,12 @@ impl Simulation {
         self.run().bottlenecks()
     }
 
+    /// Rows of all kinds and captured frames that wait to be taken.
+    #[getter]
+    fn waiting(&mut self) -> usize {
+        self.run().waiting()
+    }
+
     /// The packet rows that wait at a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_packets<'py>(

@@ -48,7 +48,8 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 /// Something that will happen outside the switch.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A frame's last bit reaches a port of a switch.
+    /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
+    /// until the frame is at its queues has passed.
     AtSwitch(u16, PortId, Slot),
     /// A frame's last bit reaches a host.
     AtHost(HostId, Slot),
@@ -92,6 +93,8 @@ struct Side {
 struct Node {
     name: String,
     switch: Switch,
+    /// [`Switch::passage`], after which frames are handed in.
+    passage: Option<Time>,
     wires: Vec<Wire>,
 }
 
@@ -242,7 +245,11 @@ impl Simulation {
         match event {
             Event::AtSwitch(switch, port, slot) => {
                 let packet = self.slab.take(slot);
-                self.nodes[usize::from(switch)].switch.receive(self.now, port, packet);
+                let node = &mut self.nodes[usize::from(switch)];
+                match node.passage {
+                    Some(_) => node.switch.receive_passed(self.now, port, packet),
+                    None => node.switch.receive(self.now, port, packet),
+                }
                 self.drain_switch(switch);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
@@ -281,10 +288,7 @@ impl Simulation {
         };
         let at = wire.carry(&transmit);
         match wire.end {
-            End::Switch(next, port) => {
-                let slot = self.slab.put(transmit.packet);
-                self.events.push(at, Event::AtSwitch(next, port, slot));
-            }
+            End::Switch(next, port) => self.approach(at, (next, port), transmit.packet),
             End::Side(side) => {
                 let Some((host, delay)) = self.directory.find(&transmit.packet, side) else {
                     self.counters.stray += 1;
@@ -294,6 +298,14 @@ impl Simulation {
                 self.events.push(at + delay, Event::AtHost(host, slot));
             }
         }
+    }
+
+    /// A frame's last bit reaches a port of a switch at an instant to come.
+    fn approach(&mut self, at: Time, (switch, port): (u16, PortId), packet: Packet) {
+        let passage = self.nodes[usize::from(switch)].passage;
+        let slot = self.slab.put(packet);
+        let event = Event::AtSwitch(switch, port, slot);
+        self.events.push(at + passage.unwrap_or(Time::ZERO), event);
     }
 
     /// A frame reaches its host, which may answer.
@@ -316,17 +328,18 @@ impl Simulation {
 
     /// Sends what a host has to send now and sets its timer.
     fn serve(&mut self, host: HostId) {
-        let station = &mut self.stations[host.0 as usize];
-        let side = &mut self.sides[usize::from(station.side)];
         let mut bytes = self.slab.buffer();
-        while let Some(zeros) = station.host.poll_transmit(self.now, &mut bytes) {
+        loop {
+            let station = &mut self.stations[host.0 as usize];
+            let Some(zeros) = station.host.poll_transmit(self.now, &mut bytes) else { break };
             let bytes = std::mem::replace(&mut bytes, self.slab.buffer());
             let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
             let packet = Packet { id, flow, bytes, zeros };
             self.next_packet += 1;
+            let side = &mut self.sides[usize::from(station.side)];
             let at = side.to_switch.send(self.now, packet.len());
-            let slot = self.slab.put(packet);
-            self.events.push(at, Event::AtSwitch(side.switch, side.port, slot));
+            let port = (side.switch, side.port);
+            self.approach(at, port, packet);
         }
         self.slab.recycle(bytes);
         self.set_timer(host);
@@ -357,6 +370,13 @@ impl Simulation {
     /// How many observed ports there are.
     pub fn bottlenecks(&self) -> usize {
         self.bottlenecks.len()
+    }
+
+    /// Rows of all kinds and captured frames that wait to be taken.
+    pub fn waiting(&self) -> usize {
+        let others = self.flows.len() + self.exchanges.len() + self.datagrams.len();
+        let frames: usize = self.bottlenecks.iter().map(|place| place.capture.len()).sum();
+        self.rows + others + frames
     }
 
     /// Hands over the packet rows that wait at the first bottleneck, which in a run with one switch

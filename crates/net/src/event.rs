@@ -3,9 +3,10 @@
 //! A hierarchical timing wheel (Varghese and Lauck 1987), because packets in flight are many and a
 //! heap's cost grows with them. Level `l` has a slot for each value of the `l`-th digit of an
 //! instant, written in base 64. An event lies on the level of the highest digit in which its instant
-//! differs from that of the event taken last; time does not go backwards, so all that lie on a level
-//! are earlier than all on the levels above. When the events of a slot become the earliest, they
-//! move down, each time in the order in which they were put in. It must not know what an event is.
+//! differs from the present; time does not go backwards, so all that lie on a level are earlier than
+//! all on the levels above. When the events of a slot become the earliest, they are taken out of the
+//! wheel and sorted if they are few, which they are nearly always; else they move down, each in the
+//! order in which they were put in. It must not know what an event is.
 
 use sojourn_packet::Time;
 use std::collections::VecDeque;
@@ -15,15 +16,21 @@ const DIGIT: u32 = 6;
 const SLOTS: usize = 1 << DIGIT;
 /// Digits of a 64-bit instant.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
+/// At most so many events of a slot are sorted, and at most so many are kept sorted.
+const FEW: usize = 16;
+const MANY: usize = 64;
 
 /// A priority queue over time whose order never depends on its internals.
 #[derive(Debug)]
 pub(crate) struct EventQueue<E> {
     /// The instant of the last event taken.
     taken: Time,
-    /// The events at that instant.
-    due: VecDeque<E>,
-    /// Level by level, later ones by instant.
+    /// The events before `horizon`, in order.
+    near: VecDeque<(Time, E)>,
+    horizon: Time,
+    /// Not behind any event: what the levels of those in the wheel are counted from.
+    present: Time,
+    /// The wheel, level by level: events from `horizon` on.
     slots: Vec<Slot<E>>,
     /// The slots of each level that have events, one bit each.
     occupied: [u64; LEVELS],
@@ -45,7 +52,9 @@ impl<E> EventQueue<E> {
         let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
         EventQueue {
             taken: Time::ZERO,
-            due: VecDeque::new(),
+            near: VecDeque::with_capacity(MANY),
+            horizon: Time::ZERO,
+            present: Time::ZERO,
             slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
             occupied: [0; LEVELS],
             levels: 0,
@@ -56,12 +65,27 @@ impl<E> EventQueue<E> {
     pub(crate) fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
         let at = at.max(self.taken);
-        let differing = at.0 ^ self.taken.0;
-        if differing == 0 {
-            self.due.push_back(event);
-            return;
+        if at >= self.horizon {
+            return self.put(at, event);
         }
-        let level = (differing.ilog2() / DIGIT) as usize;
+        if self.near.len() >= MANY {
+            self.spread();
+            return self.put(at, event);
+        }
+        let behind = |other: &(Time, E)| other.0 <= at;
+        if self.near.back().is_none_or(behind) {
+            self.near.push_back((at, event));
+        } else if self.near.front().is_some_and(behind) {
+            self.near.insert(self.near.partition_point(behind), (at, event));
+        } else {
+            self.near.push_front((at, event));
+        }
+    }
+
+    /// Puts an event into the wheel.
+    fn put(&mut self, at: Time, event: E) {
+        let differing = at.0 ^ self.present.0;
+        let level = (differing.checked_ilog2().unwrap_or(0) / DIGIT) as usize;
         let digit = (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS;
         let slot = &mut self.slots[level * SLOTS + digit];
         slot.earliest = slot.earliest.min(at);
@@ -70,7 +94,16 @@ impl<E> EventQueue<E> {
         self.levels |= 1 << level;
     }
 
-    /// The slot that has the earliest events: its level and digit. There must be one.
+    /// Puts the near events into the wheel: they have become too many to be kept sorted.
+    #[cold]
+    fn spread(&mut self) {
+        self.horizon = self.present;
+        for (at, event) in std::mem::take(&mut self.near) {
+            self.put(at, event);
+        }
+    }
+
+    /// The slot that has the earliest events of the wheel: its level and digit. There must be one.
     fn first(&self) -> (usize, usize) {
         let level = self.levels.trailing_zeros() as usize;
         (level, self.occupied[level].trailing_zeros() as usize)
@@ -78,8 +111,8 @@ impl<E> EventQueue<E> {
 
     /// The instant of the earliest event.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        if !self.due.is_empty() {
-            return Some(self.taken);
+        if let Some((at, _)) = self.near.front() {
+            return Some(*at);
         }
         if self.levels == 0 {
             return None;
@@ -90,36 +123,42 @@ impl<E> EventQueue<E> {
 
     /// Takes the earliest event.
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
-        if self.due.is_empty() && self.levels != 0 {
-            let index = self.empty_slot();
-            // An event that is alone in its slot need not become due first.
-            if let [_] = self.slots[index].events[..] {
-                return self.slots[index].events.pop();
-            }
-            self.open_slot(index);
+        while self.near.is_empty() && self.levels != 0 {
+            self.open_slot();
         }
-        self.due.pop_front().map(|event| (self.taken, event))
+        let (at, event) = self.near.pop_front()?;
+        self.taken = at;
+        Some((at, event))
     }
 
-    /// The slot that has the earliest events is to be emptied: its place.
-    fn empty_slot(&mut self) -> usize {
+    /// Empties the slot that has the earliest events: they become near, or move to lower levels.
+    fn open_slot(&mut self) {
         let (level, digit) = self.first();
         self.occupied[level] &= !(1 << digit);
         self.levels &= !(u32::from(self.occupied[level] == 0) << level);
         let slot = &mut self.slots[level * SLOTS + digit];
-        self.taken = std::mem::replace(&mut slot.earliest, Time::MAX);
-        level * SLOTS + digit
-    }
-
-    /// The earliest events become due; those behind them in their slot move to lower levels.
-    fn open_slot(&mut self, index: usize) {
-        let slot = &mut self.slots[index];
+        let bits = level as u32 * DIGIT;
+        let earliest = std::mem::replace(&mut slot.earliest, Time::MAX);
+        // The slot's first instant, and its last.
+        let begin = earliest.0 >> bits << bits;
+        let end = begin | ((1 << bits) - 1);
+        self.present = Time(begin);
+        // All events of a slot of the lowest level are at one instant.
+        if slot.events.len() <= FEW || level == 0 {
+            self.near.extend(slot.events.drain(..));
+            if self.near.len() > 1 {
+                self.near.make_contiguous().sort_by_key(|(at, _)| *at);
+            }
+            self.horizon = Time(end.saturating_add(1));
+            return;
+        }
+        self.horizon = self.present;
         let mut events = std::mem::take(&mut slot.events);
         for (at, event) in events.drain(..) {
-            self.push(at, event);
+            self.put(at, event);
         }
         // Its room is kept for the next events.
-        self.slots[index].events = events;
+        self.slots[level * SLOTS + digit].events = events;
     }
 }
 
@@ -149,6 +188,22 @@ mod tests {
         queue.push(Time(70), 'a');
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
         assert_eq!(order, "abz");
+    }
+
+    #[test]
+    fn events_of_one_slot_come_in_order_whether_few_or_many_come_before_or_after_it_is_opened() {
+        for (before, after) in [(3, 5), (3, 500), (40, 5), (40, 500)] {
+            let mut queue = EventQueue::new();
+            let scattered = |n: u64| Time(1_000_000 + n * 37 % 3_000);
+            (0..before).for_each(|n| queue.push(scattered(n), n));
+            queue.push(Time(1_000_000), before);
+            let first = queue.pop().map(|(_, n)| n);
+            assert_eq!(first, Some(0));
+            (before + 1..before + after).for_each(|n| queue.push(scattered(n), n));
+            let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+            assert_eq!(order.len() as u64, before + after - 1);
+            assert!(order.is_sorted(), "{order:?}");
+        }
     }
 
     /// How far ahead of the last event taken the next one is put: nothing, near, far.

@@ -31,9 +31,11 @@ pub(super) fn nodes(
             Aqm::P4(_) => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
             Aqm::Native(_) => None,
         };
+        let switch = switch(config, given, place as u64, layout, plane)?;
         nodes.push(Node {
             name: given.name.into(),
-            switch: switch(config, given, place as u64, layout, plane)?,
+            passage: switch.passage(),
+            switch,
             wires: given.ports.iter().map(|port| wire(layout, port)).collect(),
         });
     }

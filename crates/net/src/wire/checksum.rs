@@ -7,18 +7,25 @@ pub(crate) struct Sum(u64);
 impl Sum {
     /// Adds bytes that start at an even offset; an odd last byte is padded with zero.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Sum {
-        // Two words at a time: the sum may be taken in any width (section 2 C).
-        let pairs = bytes.chunks_exact(4);
-        let mut sum = match *pairs.remainder() {
-            [a, b, c] => u32::from_be_bytes([a, b, c, 0]).into(),
-            [a, b] => u16::from_be_bytes([a, b]).into(),
-            [a] => u64::from(a) << 8,
+        // Four words at a time, and in the machine's own order: the sum may be taken in any width
+        // (section 2 C), and its bytes be swapped once at the end (section 2 B).
+        let (eights, rest) = bytes.as_chunks::<8>();
+        let (fours, rest) = rest.as_chunks::<4>();
+        let last = match *rest {
+            [a, b, c] => u32::from_ne_bytes([a, b, c, 0]),
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a] => u16::from_ne_bytes([a, 0]).into(),
             _ => 0,
         };
-        for pair in pairs {
-            sum += u64::from(u32::from_be_bytes([pair[0], pair[1], pair[2], pair[3]]));
+        let mut sum = u64::from(last);
+        for four in fours {
+            sum += u64::from(u32::from_ne_bytes(*four));
         }
-        Sum(self.0 + sum)
+        for eight in eights {
+            let (more, carry) = sum.overflowing_add(u64::from_ne_bytes(*eight));
+            sum = more + u64::from(carry);
+        }
+        Sum(self.0 + u64::from(u16::from_be(folded(sum))))
     }
 
     /// Adds one word.
@@ -28,17 +35,21 @@ impl Sum {
 
     /// The value for a checksum field.
     pub(crate) fn checksum(self) -> u16 {
-        let mut folded = self.0;
-        while folded > 0xffff {
-            folded = (folded & 0xffff) + (folded >> 16);
-        }
-        !(folded as u16)
+        !folded(self.0)
     }
 
     /// True if the summed bytes contained a correct checksum field.
     pub(crate) fn is_valid(self) -> bool {
         self.checksum() == 0
     }
+}
+
+/// The sum in 16 bits: what is above them is added to what is below, until nothing is above.
+fn folded(sum: u64) -> u16 {
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    ((sum >> 16) + (sum & 0xffff)) as u16
 }
 
 #[cfg(test)]

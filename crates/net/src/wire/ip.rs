@@ -108,8 +108,8 @@ impl FrameTemplate {
     /// Writes the headers for `transport_len` bytes of transport header and payload, and returns
     /// the sum of the pseudo-header for the transport's checksum.
     pub(super) fn write(&mut self, out: &mut HeaderBytes, ecn: Ecn, transport_len: u16) -> Sum {
-        out.extend_from_slice(&self.bytes[..self.len]);
-        let ip = &mut out[ETHERNET_HEADER_LEN..];
+        let mut bytes = self.bytes;
+        let ip = &mut bytes[ETHERNET_HEADER_LEN..];
         if self.len == ETHERNET_HEADER_LEN + IPV4_HEADER_LEN {
             ip[1] = ecn as u8;
             let total = IPV4_HEADER_LEN as u16 + transport_len;
@@ -122,6 +122,15 @@ impl FrameTemplate {
             ip[1] = (ecn as u8) << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
+        put_front(out, &bytes, self.len);
         self.pseudo.word(transport_len)
     }
+}
+
+/// Appends the first `len` bytes. That the whole is appended and then cut spares copying a number of
+/// bytes that is not known beforehand.
+pub(super) fn put_front<const N: usize>(out: &mut HeaderBytes, bytes: &[u8; N], len: usize) {
+    let end = out.len() + len;
+    out.extend_from_slice(bytes);
+    out.truncate(end);
 }

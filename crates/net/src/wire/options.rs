@@ -102,9 +102,9 @@ impl TcpOptions {
             put(&[NOP, NOP]);
         }
         if let Some(timestamps) = self.timestamps {
-            put(&[TIMESTAMPS, 10]);
-            put(&timestamps.value.to_be_bytes());
-            put(&timestamps.echo.to_be_bytes());
+            let ([a, b, c, d], [e, f, g, h]) =
+                (timestamps.value.to_be_bytes(), timestamps.echo.to_be_bytes());
+            put(&[TIMESTAMPS, 10, a, b, c, d, e, f, g, h]);
         }
         if let Some(shift) = self.window_scale {
             put(&[NOP, WINDOW_SCALE, 3, shift]);

@@ -2,7 +2,7 @@
 
 use super::checksum::Sum;
 use super::error::WireError;
-use super::ip::{Ecn, FrameTemplate};
+use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::TcpOptions;
 use sojourn_packet::HeaderBytes;
 use std::ops::BitOr;
@@ -85,7 +85,7 @@ pub fn write_tcp(
     segment.options.write(&mut header[TCP_HEADER_LEN..]);
     let checksum = pseudo.bytes(&header[..header_len]).checksum();
     header[16..18].copy_from_slice(&checksum.to_be_bytes());
-    out.extend_from_slice(&header[..header_len]);
+    put_front(out, &header, header_len);
 }
 
 /// Reads a segment from `bytes`, the stored part of a transport packet of `len` bytes.

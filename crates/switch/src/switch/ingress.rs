@@ -30,6 +30,25 @@ impl Switch {
         self.enter(port, packet, Carried::default(), true);
     }
 
+    /// A packet that arrived at a front-panel port an ingress latency ago, and that no program looks
+    /// at, has reached the traffic manager.
+    pub(super) fn pass(&mut self, port: PortId, packet: Packet) {
+        let Some(index) = self.find_port(port) else {
+            self.ingress_statistics.unknown_port.add(packet.len());
+            return;
+        };
+        self.ports[index].received.add(packet.len());
+        self.ingress_statistics.passes += 1;
+        let tag = self.tag(&packet, true);
+        match self.forwarding.port(port, &packet) {
+            Some(out) => {
+                let (enqueued, queue) = (self.now, Admission::default().queue);
+                self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
+            }
+            None => self.drop_at_ingress(port, tag, false),
+        }
+    }
+
     /// A packet has come back through a recirculation port.
     pub(super) fn recirculated(&mut self, index: usize) {
         let port = &mut self.ports[index];
@@ -58,36 +77,37 @@ impl Switch {
     }
 
     fn enter(&mut self, port: PortId, packet: Packet, carried: Carried, from_wire: bool) {
-        let tag = Tag {
-            from_wire,
-            id: packet.id,
-            flow: packet.flow,
-            arrived_length: packet.len().0 as u32,
-            arrived_marked: ecn::is_marked(&packet),
-            arrived: self.capturing.then(|| Box::new(packet.clone())),
-            mirror_requested: None,
-        };
+        let tag = self.tag(&packet, from_wire);
         let entry = Entry { port, arrived: self.now, resubmitted: 0, carried };
         self.ingress_pass(entry, packet, tag);
     }
 
+    /// What is noted of a packet as it comes to ingress.
+    fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
+        Tag {
+            from_wire,
+            id: packet.id,
+            flow: packet.flow,
+            arrived_length: packet.len().0 as u32,
+            arrived_marked: ecn::is_marked(packet),
+            arrived: self.capturing.then(|| Box::new(packet.clone())),
+            mirror_requested: None,
+        }
+    }
+
     fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
         self.ingress_statistics.passes += 1;
-        // A switch without a program decides the port, and nothing else.
-        let unicast = match &mut self.forwarding {
-            Forwarding::P4(plane) => {
-                let input = IngressInput {
-                    port: entry.port,
-                    arrived: entry.arrived,
-                    now: self.now,
-                    resubmitted: entry.resubmitted > 0,
-                };
-                let out = plane.ingress_carrying(&input, packet, entry.carried);
-                return self.carry_out(&input, entry.resubmitted, out, tag);
-            }
-            Forwarding::Native(map) => map.get(&entry.port).copied(),
-            Forwarding::Routed(routes) => routes.port(&packet),
-        };
+        if let Forwarding::P4(plane) = &mut self.forwarding {
+            let input = IngressInput {
+                port: entry.port,
+                arrived: entry.arrived,
+                now: self.now,
+                resubmitted: entry.resubmitted > 0,
+            };
+            let out = plane.ingress_carrying(&input, packet, entry.carried);
+            return self.carry_out(&input, entry.resubmitted, out, tag);
+        }
+        let unicast = self.forwarding.port(entry.port, &packet);
         if unicast.is_some() {
             let admission = Admission { unicast, ..Admission::default() };
             self.send_on(Admitted { packet, carried: Carried::default(), admission, tag });

@@ -54,6 +54,18 @@ enum Forwarding {
     Routed(Routes),
 }
 
+impl Forwarding {
+    /// Where a packet that came in by a port leaves. Without a program that is all that is decided;
+    /// a program decides itself.
+    fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId> {
+        match self {
+            Forwarding::P4(_) => None,
+            Forwarding::Native(map) => map.get(&came_by).copied(),
+            Forwarding::Routed(routes) => routes.port(packet),
+        }
+    }
+}
+
 /// The switch.
 pub struct Switch {
     now: Time,
@@ -123,6 +135,24 @@ impl Switch {
         self.arrive(port, packet);
         // Latencies of zero make consequences due at once.
         self.advance(now);
+    }
+
+    /// How long a packet takes from its arrival at a port to the traffic manager, if nothing happens
+    /// to it on the way, which is so without a program. Who knows of an arrival beforehand may then
+    /// hand the packet in that much later, by [`Switch::receive_passed`], and has one instant less
+    /// to wait for.
+    pub fn passage(&self) -> Option<Time> {
+        match self.forwarding {
+            Forwarding::P4(_) => None,
+            Forwarding::Native(_) | Forwarding::Routed(_) => Some(self.ingress_latency),
+        }
+    }
+
+    /// A packet whose last bit arrived at a port one [`Switch::passage`] before `now`. Does
+    /// everything due up to `now` first.
+    pub fn receive_passed(&mut self, now: Time, port: PortId, packet: Packet) {
+        self.advance(now);
+        self.pass(port, packet);
     }
 
     /// When [`Switch::advance`] must be called next, if anything is going on.

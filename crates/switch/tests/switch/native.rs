@@ -26,6 +26,32 @@ fn packets_go_both_ways() {
 }
 
 #[test]
+fn a_packet_handed_in_after_its_passage_fares_as_one_that_was_handed_in_on_arrival() {
+    let shaped = || {
+        let mut config = config();
+        config.ports[1].shaper = Some(ShaperConfig::bits(Rate(100_000_000), 1600));
+        native(config, "codel", &[])
+    };
+    let (mut on_arrival, mut passed) = (shaped(), shaped());
+    let passage = passed.switch.passage().expect("no program");
+    assert_eq!(passage, SwitchConfig::default().ingress_latency);
+    for (id, at) in (0..300_000_000).step_by(61_003).enumerate() {
+        on_arrival.run_until(at);
+        on_arrival.receive(at, IN, packet(id as u64, 1514));
+        let due = Time(at) + passage;
+        passed.run_until(due.0);
+        passed.switch.receive_passed(due, IN, packet(id as u64, 1514));
+    }
+    on_arrival.finish();
+    passed.finish();
+    assert!(passed.rows().iter().any(|row| row.verdict == Verdict::Aqm));
+    assert_eq!(passed.rows(), on_arrival.rows());
+    assert_eq!(passed.sent, on_arrival.sent);
+    assert_eq!(passed.switch.statistics(), on_arrival.switch.statistics());
+    assert_eq!(Driver::p4(config(), Fake::new()).switch.passage(), None, "a program sees arrivals");
+}
+
+#[test]
 fn a_fifo_with_a_limit_drops_at_the_tail() {
     let mut driver = native(config(), "fifo", &[("limit_packets", 2)]);
     (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));

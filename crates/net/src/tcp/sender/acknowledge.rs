@@ -58,6 +58,10 @@ impl Sender {
         let window_moved = self.read_window(info);
         self.retransmit = Retransmit::Nothing;
         let was_idle = self.scoreboard.outstanding() == 0;
+        if was_idle && !old && info.sack.is_empty() && self.probe.is_none() {
+            // Nothing is out that it could tell of: the other end sends, and this one only receives.
+            return;
+        }
         let in_flight = self.scoreboard.in_flight();
         let lost = self.scoreboard.lost_total();
         let mut reading = self.read(now, info);

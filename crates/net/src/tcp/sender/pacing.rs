@@ -58,8 +58,10 @@ impl Pacing {
     pub(crate) fn follow(&mut self, window: &Window, outstanding: u32, mss: u32, srtt: Time) {
         let percent =
             if window.cwnd < window.ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
-        let bytes = u128::from(window.cwnd.max(outstanding)) * u128::from(mss);
-        let (bytes, srtt) = (bytes * 1_000_000_000 * percent / 100, srtt.0.max(1));
+        let segments = u64::from(window.cwnd.max(outstanding));
+        // 1e7 is a second in ns, divided by the hundred of a per cent.
+        let bytes = u128::from(segments * u64::from(mss)) * (percent * 10_000_000);
+        let srtt = srtt.0.max(1);
         self.rate = match u64::try_from(bytes) {
             Ok(bytes) => bytes / srtt,
             Err(_) => u64::try_from(bytes / u128::from(srtt)).unwrap_or(u64::MAX),

@@ -17,6 +17,9 @@ const TICK: u64 = 1_000_000;
 impl Sender {
     /// The next segment that may be sent now.
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        if self.is_at_rest() {
+            return None;
+        }
         self.pacing.ask_again();
         let forced = self.forced.take().and_then(|forced| self.send_forced(now, forced));
         let mut outgoing = forced.or_else(|| self.send_allowed(now));
@@ -116,6 +119,18 @@ impl Sender {
         let payload = (end - start - u64::from(fin)) as u32;
         let push = self.buffer.is_pushed(start, start + u64::from(payload));
         Outgoing { start, payload, fin, push, retransmission: true, cwr: false }
+    }
+
+    /// True if nothing is out, nothing is left to be written or sent, and nothing of a burst is to be
+    /// settled: the other end sends, and this one only receives.
+    fn is_at_rest(&self) -> bool {
+        self.scoreboard.outstanding() == 0
+            && !self.has_unsent()
+            && self.forced.is_none()
+            && !self.sent_since_poll
+            && !self.deferred
+            && !self.buffer.waits()
+            && self.pacing.deadline().is_none()
     }
 
     /// True if there are data, or a FIN, that were never sent.

@@ -19,6 +19,9 @@ from sojourn.suggest import did_you_mean, nearest
 _ARCHITECTURES = {"tna": "tofino1", "v1model": "v1model"}
 """Folder of `p4/` -> what its programs are for."""
 
+KERNEL = "kernel"
+"""The kind of what only the Linux ground has."""
+
 
 @dataclass(frozen=True)
 class Aqm:
@@ -46,6 +49,11 @@ def catalogue() -> list[Aqm]:
             name = f"{folder}/{path.stem}" if path.stem in taken else path.stem
             found.append(Aqm(name, _first_sentence(path), path, architecture))
     return found
+
+
+def kernel_only() -> list[Aqm]:
+    """What only a Linux kernel has."""
+    return [Aqm(name, summary, architecture=KERNEL) for name, summary in KERNEL_ONLY.items()]
 
 
 def is_path(name: str) -> bool:

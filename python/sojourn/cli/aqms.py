@@ -1,37 +1,51 @@
 """`sojourn aqms`: what can be run."""
 
 import json
+from textwrap import shorten, wrap
 from typing import Annotated, Any
 
 import typer
 
-from sojourn.aqms import Aqm, catalogue
+from sojourn.aqms import KERNEL, Aqm, catalogue, kernel_only
 from sojourn.cli.shared import WIDTH, Json, app
+from sojourn.linux.tc import kernel_disciplines
 
 
 @app.command()
 def aqms(
     parameters: Annotated[
         bool,
-        typer.Option("--parameters", help="Also what the native disciplines can be told."),
+        typer.Option("--parameters", help="In full, with what the native disciplines can be told."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the native disciplines and the shipped P4 programs."""
-    known = catalogue()
+    """List the native disciplines and the shipped P4 programs, and on which grounds they run."""
+    known = [*catalogue(), *kernel_only()]
     if as_json:
         print(json.dumps([_as_dict(aqm) for aqm in known], indent=2))
         return
     width = max(len(aqm.name) for aqm in known)
     for aqm in known:
-        print(_cut(f"{aqm.name.ljust(width)}  {aqm.kind:<8}  {aqm.summary}"))
-        for parameter in aqm.parameters if parameters else ():
+        head = f"{aqm.name.ljust(width)}  {aqm.kind:<8}{' '.join(_grounds(aqm)):<9}  "
+        if not parameters:
+            print(head + shorten(aqm.summary, WIDTH - len(head), placeholder=" ..."))
+            continue
+        _print_whole(head, aqm.summary)
+        for parameter in aqm.parameters:
             default = "off" if parameter.default is None else json.dumps(parameter.written)
-            print(_cut(f"  {parameter.name:<13} {default:<10} {parameter.summary}"))
+            _print_whole(f"  {parameter.name:<13} {default:<10} ", parameter.summary)
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+def _print_whole(head: str, text: str) -> None:
+    """A line, and where it is too long, more lines below its text."""
+    print("\n".join(wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))))
+
+
+def _grounds(aqm: Aqm) -> list[str]:
+    """The values of --on with which it runs."""
+    if aqm.kind == KERNEL:
+        return ["linux"]
+    return ["sim", "linux"] if aqm.name in kernel_disciplines() else ["sim"]
 
 
 def _as_dict(aqm: Aqm) -> dict[str, Any]:
@@ -50,6 +64,7 @@ def _as_dict(aqm: Aqm) -> dict[str, Any]:
     return {
         "name": aqm.name,
         "kind": aqm.kind,
+        "grounds": _grounds(aqm),
         "summary": aqm.summary,
         "parameters": parameters,
     }

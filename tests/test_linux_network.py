@@ -166,7 +166,7 @@ class AnyKernel:
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        ({"flows": [{"from": "a", "to": "b", "rtt": "1 ms"}]}, "flow 0: rtt: in a network"),
+        ({"flows": [{"from": "a", "to": "b", "rtt": "1 ms"}]}, r"flows\[0\]: rtt: in a network"),
         (
             {
                 "links": [

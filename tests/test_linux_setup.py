@@ -178,11 +178,11 @@ class AnyKernel:
         ({"switch": {"packets_per_second": 1000}}, "packets_per_second: the Linux ground shapes"),
         (
             {"flows": [{"kind": "requests", "rtt": "1 ms", "think": "1 us"}]},
-            "flow 0: think: more than 200000 of them .* at least 5 us is allowed",
+            r"flows\[0\]: think: more than 200000 of them .* at least 5 us is allowed",
         ),
         (
             {"flows": [{"kind": "incast", "rtt": "1 ms", "every": "1 us"}]},
-            "flow 0: every: more than 200000 of them",
+            r"flows\[0\]: every: more than 200000 of them",
         ),
     ],
 )

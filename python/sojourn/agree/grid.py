@@ -8,10 +8,9 @@ nothing.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from sojourn.errors import ScenarioError
-from sojourn.scenario.model import TcpFlows
 from sojourn.units import RATE, TIME
 
 AQMS = ("fifo", "codel", "fq_codel", "red", "pie")
@@ -57,11 +56,6 @@ class Cell:
                 }
             ],
         }
-
-
-def simulated_controls() -> tuple[str, ...]:
-    """The congestion controls that the simulator has."""
-    return get_args(TcpFlows.model_fields["congestion_control"].annotation)
 
 
 def cells(

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.agree.grid import Cell, cells, simulated_controls
+from sojourn.agree.grid import Cell, cells
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side
 from sojourn.errors import SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
@@ -102,8 +102,6 @@ class Bench:
 
     def _run(self, measured: Measured, name: str, seed: int) -> None:
         cell = measured.cell
-        if name == "sim" and cell.congestion_control not in simulated_controls():
-            raise SojournError(f"the simulator has no {cell.congestion_control}")
         ground = SIMULATOR if name == "sim" else self.kernel
         scenario = cell.scenario(self.duration, seed)
         plan = plan_scenario(scenario, ground=ground)

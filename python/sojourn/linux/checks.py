@@ -20,20 +20,27 @@ MOST_DRAWN = 200_000
 
 def check_run(plan: Plan, run: PlannedRun, traffic: str) -> None:
     """`ScenarioError` says what cannot be, and what can."""
-    _check_between(run, traffic)
+    names = _names(plan)
+    _check_between(run, traffic, names)
     _check_aqms(run)
-    _check_flows(run, traffic)
+    _check_flows(run, traffic, names)
     _check_config(plan, run)
 
 
-def _check_between(run: PlannedRun, traffic: str) -> None:
+def _names(plan: Plan) -> list[str]:
+    """What the scenario's author calls each flow: by the group that it is of."""
+    groups = enumerate(plan.scenario.flows)
+    return [f"flows[{place}]" for place, group in groups for _ in range(group.count)]
+
+
+def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """What lies between the hosts is what the guest can build."""
     if "network" in run.config:
         if traffic == "iperf3":
             raise ScenarioError(
                 "several switches: iperf3 sends over one; --traffic sockets over all"
             )
-        check_network(run.config)
+        check_network(run.config, names)
         return
     if run.config["switch"]["packets_per_second"] is not None:
         raise ScenarioError(
@@ -59,45 +66,45 @@ def _check_aqms(run: PlannedRun) -> None:
             )
 
 
-def _check_flows(run: PlannedRun, traffic: str) -> None:
-    for index, flow in enumerate(run.config["flows"]):
+def _check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
+    for name, flow in zip(names, run.config["flows"], strict=True):
         if traffic == "iperf3":
-            _check_for_iperf(index, flow)
-        _check_drawn(index, flow, run.config["duration"])
+            _check_for_iperf(name, flow)
+        _check_drawn(name, flow, run.config["duration"])
         control = flow.get("congestion_control", "cubic")
         if control not in CONGESTION_CONTROLS:
             raise ScenarioError(
-                f"flow {index}: congestion control {control} is not one that the kernel has; "
+                f"{name}: congestion control {control} is not one that the kernel has; "
                 f"it has {', '.join(CONGESTION_CONTROLS)}"
             )
 
 
-def _check_for_iperf(index: int, flow: dict[str, Any]) -> None:
+def _check_for_iperf(name: str, flow: dict[str, Any]) -> None:
     if flow["kind"] not in ("tcp", "udp"):
         raise ScenarioError(
-            f"flow {index}: iperf3 has no {flow['kind']} traffic; it has tcp and udp, "
+            f"{name}: iperf3 has no {flow['kind']} traffic; it has tcp and udp, "
             "--traffic sockets has all"
         )
     if flow.get("on"):
         raise ScenarioError(
-            f"flow {index}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
+            f"{name}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
         )
     if flow["reverse"]:
         raise ScenarioError(
-            f"flow {index}: reverse: iperf3 is started in front of the bottleneck; "
+            f"{name}: reverse: iperf3 is started in front of the bottleneck; "
             "--traffic sockets turns flows round"
         )
 
 
-def _check_drawn(index: int, flow: dict[str, Any], duration: int) -> None:
+def _check_drawn(name: str, flow: dict[str, Any], duration: int) -> None:
     """What is told to the guest before the run has to fit a list."""
     spans = {"think": flow.get("think"), "every": flow.get("every")}
     if flow.get("exponential"):
         spans |= {"on + off": flow["on"] + flow["off"]}
-    for name, span in spans.items():
+    for what, span in spans.items():
         if span is not None and duration > span * MOST_DRAWN:
             raise ScenarioError(
-                f"flow {index}: {name}: more than {MOST_DRAWN} of them in the run, which the Linux "
+                f"{name}: {what}: more than {MOST_DRAWN} of them in the run, which the Linux "
                 f"ground has to tell the guest beforehand; at least "
                 f"{TIME.format(-(-duration // MOST_DRAWN))} is allowed"
             )

@@ -20,8 +20,8 @@ _ROOM_OF_A_HOST = 100_000_000
 """Bytes that wait at a host whose own link is the slower one: it drops nothing of its own."""
 
 
-def check_network(config: dict[str, Any]) -> None:
-    """`ScenarioError` names what this ground has not."""
+def check_network(config: dict[str, Any], names: list[str]) -> None:
+    """`ScenarioError` says what this ground has not; `names` are the flows'."""
     network = config["network"]
     if len(network["hosts"]) > MOST_HOSTS:
         raise ScenarioError(
@@ -33,10 +33,10 @@ def check_network(config: dict[str, Any]) -> None:
                 "links: packets_per_second: the Linux ground shapes in bit/s; give a rate, "
                 "or --on sim"
             )
-    for index, flow in enumerate(config["flows"]):
+    for name, flow in zip(names, config["flows"], strict=True):
         if flow["rtt"]:
             raise ScenarioError(
-                f"flow {index}: rtt: in a network this ground has the links' delays alone; "
+                f"{name}: rtt: in a network this ground has the links' delays alone; "
                 "give the links a delay, or --on sim"
             )
 

@@ -8,10 +8,11 @@ from sojourn.linux.traffic import draw
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000
+UML_TICK = 10 * MS
 
 
-def native(name: str, **parameters: int) -> Qdisc:
-    return qdisc({"kind": "native", "name": name} | parameters, 1_940_000)
+def native(name: str, tick: int = UML_TICK, **parameters: int) -> Qdisc:
+    return qdisc({"kind": "native", "name": name} | parameters, 1_940_000, tick)
 
 
 def scenario(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.linux.ground import Linux
+from sojourn.linux.kernel import Kernel
 from sojourn.linux.network.graph import Network
 from sojourn.linux.network.job import measured_spots, network_job, plan_of
 from sojourn.linux.traffic import draw
@@ -24,6 +25,7 @@ from sojourn.result import Result, read_result
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000
+VIRTUAL = Kernel(Path("/nowhere"), virtual_time=True, tick=1_000_000)
 
 SCENARIO = """
 duration = "2 s"
@@ -122,7 +124,7 @@ def test_packets_take_the_way_with_the_fewest_links_as_in_the_simulator() -> Non
 
 
 def test_a_link_that_is_shaped_and_delayed_has_its_delay_in_a_namespace_of_its_own() -> None:
-    plan = plan_of(config_of(), virtual_time=True)
+    plan = plan_of(config_of(), VIRTUAL)
     assert plan.wires == ["wire-5"]
     queues = plan.queues()
     delay = "root netem delay 5000.000us limit 1000000"
@@ -140,7 +142,7 @@ def test_a_switch_has_its_own_aqm_and_each_direction_its_own_rate() -> None:
     links[4] |= {"rate_back": "1 Mbit/s", "schedule": [{"at": "500 ms", "rate": "4 Mbit/s"}]}
     switches = [{"name": "x"}, {"name": "y"}, {"name": "z", "aqm": "codel"}]
     config = config_of(links=links, switches=switches)
-    plan = plan_of(config, virtual_time=True)
+    plan = plan_of(config, VIRTUAL)
     there, back = measured_spots(plan)
     assert (there.aqm.kind, back.aqm.kind) == ("bfifo", "codel")
     assert there.shaper.rate == pytest.approx(2e6, rel=0.01)
@@ -161,6 +163,7 @@ class AnyKernel:
 
     is_host = False
     virtual_time = False
+    tick = 10_000_000
 
 
 @pytest.mark.parametrize(
@@ -197,9 +200,9 @@ def test_what_the_linux_ground_has_not_of_networks_is_named(
 def test_flows_between_two_hosts_have_ecn_together_or_not_at_all() -> None:
     flows = [{"from": "a", "to": "b", "ecn": True}, {"from": "b", "to": "a"}]
     with pytest.raises(ScenarioError, match="ecn: between a and b"):
-        plan_of(config_of(flows=flows), virtual_time=True).nodes()
+        plan_of(config_of(flows=flows), VIRTUAL).nodes()
     both = [flow | {"ecn": True} for flow in flows]
-    lines = plan_of(config_of(flows=both), virtual_time=True).nodes()
+    lines = plan_of(config_of(flows=both), VIRTUAL).nodes()
     assert "route add 10.0.2.1/32 dev p1 features ecn" in lines["a"]
 
 

@@ -1,14 +1,16 @@
 """What a guest is told to do: arguments of tc, topology, schedules, traffic; no guest is needed."""
 
+import gzip
 import json
 from ipaddress import ip_network
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from linux_parts import MS, config_of, job_of, native, scenario
+from linux_parts import MS, UML_TICK, config_of, job_of, native, scenario
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.linux import topology
@@ -17,6 +19,7 @@ from sojourn.linux.delays import delays
 from sojourn.linux.ground import Linux
 from sojourn.linux.guest.datagrams import departure, departures
 from sojourn.linux.job import make_job, shaper_of
+from sojourn.linux.kernel import Kernel, read_kernel
 from sojourn.linux.path import Path as Path_
 from sojourn.linux.tc import full_frames, kernel_disciplines
 from sojourn.linux.traffic import draw
@@ -49,9 +52,26 @@ def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
     assert "tupdate 40000.000us" in native("pie", t_update=50_000_000).text
     assert any("15 ms" in difference for difference in pie.differences)
     assert not native("pie", t_update=20_000_000, derandomize=1).differences
+    finer = native("pie", tick=1_000_000)
+    assert "tupdate 14000.000us" in finer.text
+    assert not any("t_update" in difference for difference in finer.differences)
     as_linux = native("pie_linux", t_update=20_000_000)
     assert as_linux.text == native("pie", t_update=20_000_000, limit_packets=1000).text
     assert not as_linux.differences
+
+
+def test_a_kernels_file_tells_its_clock_and_its_tick(tmp_path: Path) -> None:
+    def kernel(content: bytes) -> Kernel:
+        file = tmp_path / "linux"
+        file.write_bytes(b"\x7fELF..." + content)
+        file.chmod(0o755)
+        return read_kernel(file)
+
+    built_in = b"IKCFG_ST" + gzip.compress(b"CONFIG_HZ=1000\nCONFIG_X=y\n") + b"IKCFG_ED"
+    plain = kernel(b"...")
+    assert (plain.virtual_time, plain.tick) == (False, UML_TICK)
+    finer = kernel(b"time-travel=..." + built_in)
+    assert (finer.virtual_time, finer.tick) == (True, 1_000_000)
 
 
 @pytest.mark.parametrize(("min_th", "weight"), [(5, 9), (41, 9), (5, 6), (41, 11)])
@@ -170,6 +190,7 @@ class AnyKernel:
 
     is_host = False
     virtual_time = False
+    tick = UML_TICK
 
 
 @pytest.mark.parametrize(

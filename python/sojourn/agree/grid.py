@@ -112,6 +112,6 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
             "gentle": False,
             "limit_packets": 1000,
         },
-        # The kernel counts this time in ticks of 10 ms.
+        # A whole number of ticks, whether the kernel has 100 or 1000 a second.
         "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
     }[aqm]

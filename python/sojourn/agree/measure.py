@@ -24,8 +24,9 @@ from sojourn import _core
 from sojourn.agree.grid import Cell, cells
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side
 from sojourn.errors import SojournError, output_error
-from sojourn.ground import SIMULATOR, Ground
+from sojourn.ground import SIMULATOR
 from sojourn.layout import shown
+from sojourn.linux.ground import Linux
 from sojourn.linux.job import qdisc_of
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
@@ -72,7 +73,7 @@ class Bench:
     """Where and how cells are measured."""
 
     folder: Path
-    kernel: Ground
+    kernel: Linux
     duration: int
     repeat: int
     most: int = 0
@@ -132,14 +133,16 @@ class Bench:
         return scenario
 
     def _job(self, cell: Cell) -> dict[str, Any]:
-        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, and
-        when the flows start under the first seed.
+        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, when
+        the flows start under the first seed, and the kernel's tick in ns.
         """
+        tick = self.kernel.kernel.tick
         plan = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel)
         starts = [_core.start_jitter(1, flow) for flow in range(cell.flows)]
         return self._scenario(cell) | {
-            "aqms": [qdisc_of(plan.runs[0].config).text],
+            "aqms": [qdisc_of(plan.runs[0].config, tick).text],
             "starts": starts,
+            "tick": tick,
         }
 
     def _path(self, cell: Cell) -> Path:

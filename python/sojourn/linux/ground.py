@@ -20,7 +20,7 @@ from sojourn.linux.checks import check_run
 from sojourn.linux.disturbance import Timing, timing, worst
 from sojourn.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.linux.host_kernel import require_host
-from sojourn.linux.kernel import Kernel, KernelError, read_kernel
+from sojourn.linux.kernel import Kernel, KernelError, host_kernel, read_kernel
 from sojourn.linux.measured import Measured, Raw
 from sojourn.linux.outputs import write
 from sojourn.linux.setup import Setup, set_up
@@ -135,7 +135,7 @@ class Linux:
         return ground
 
     def _set_up(self, run: PlannedRun) -> Setup:
-        return set_up(run.config, virtual_time=self.kernel.virtual_time, traffic=self.traffic)
+        return set_up(run.config, self.kernel, traffic=self.traffic)
 
     def _attempt(
         self, run: PlannedRun, setup: Setup, folder: Path, on_progress: Callable[[int], None]
@@ -218,7 +218,7 @@ def _kernel(name: str) -> Kernel:
     if name == "uml":
         return Kernel(needs.find_program(needs.UML))
     if name == "host":
-        return Kernel(None)
+        return host_kernel()
     if name != "virtual":
         return read_kernel(Path(name))
     if not virtual_kernel().is_file():

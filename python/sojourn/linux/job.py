@@ -81,9 +81,9 @@ def _with_rate(config: dict[str, Any], rate: int) -> dict[str, Any]:
     return config | {"switch": config["switch"] | {"rate": rate, "schedule": []}}
 
 
-def qdisc_of(config: dict[str, Any]) -> Qdisc:
-    """The kernel's qdisc for the run's discipline."""
-    return qdisc(config["aqm"], config["switch"]["queue_limit"])
+def qdisc_of(config: dict[str, Any], tick: int) -> Qdisc:
+    """The qdisc for the run's discipline, of a kernel with that tick in ns."""
+    return qdisc(config["aqm"], config["switch"]["queue_limit"], tick)
 
 
 def make_job(

@@ -4,7 +4,10 @@ A kernel built with time travel counts virtual time: its clock stands still whil
 what the machine does beside it changes nothing. Stands on files only.
 """
 
+import gzip
 import os
+import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +16,13 @@ from sojourn.errors import SojournError
 _ELF = b"\x7fELF"
 _TIME_TRAVEL = b"time-travel="
 """The parameter's name, which only a kernel with that ability contains."""
+_CONFIGURATION = re.compile(rb"IKCFG_ST(\x1f\x8b.*?)IKCFG_ED", re.DOTALL)
+"""Where a kernel's file has the configuration that it was built with (CONFIG_IKCONFIG)."""
+_TICKS = re.compile(rb"^CONFIG_HZ=(\d+)$", re.MULTILINE)
+_USUAL_TICK = 10_000_000
+"""ns; user-mode kernels count in hundredths of a second, unless built otherwise."""
+_COARSE_CLOCK = 6
+"""CLOCK_MONOTONIC_COARSE, which moves with the machine's ticks."""
 
 
 class KernelError(SojournError):
@@ -26,6 +36,8 @@ class Kernel:
     program: Path | None
     """What is run as a process; none for the kernel that runs already."""
     virtual_time: bool = False
+    tick: int = _USUAL_TICK
+    """ns in which it counts TCP's timers, and PIE's."""
 
     @property
     def is_host(self) -> bool:
@@ -48,4 +60,16 @@ def read_kernel(path: Path) -> Kernel:
         ) from error
     if not content.startswith(_ELF) or not os.access(path, os.X_OK):
         raise KernelError(f"--kernel {path}: not a user-mode kernel (a program made with ARCH=um)")
-    return Kernel(path.resolve(), _TIME_TRAVEL in content)
+    return Kernel(path.resolve(), _TIME_TRAVEL in content, _tick_of(content))
+
+
+def host_kernel() -> Kernel:
+    """The machine's own."""
+    return Kernel(None, tick=round(time.clock_getres(_COARSE_CLOCK) * 10**9))
+
+
+def _tick_of(content: bytes) -> int:
+    """The tick of the kernel whose file this is."""
+    configuration = _CONFIGURATION.search(content)
+    ticks = configuration and _TICKS.search(gzip.decompress(configuration[1]))
+    return 10**9 // int(ticks[1]) if ticks else _USUAL_TICK

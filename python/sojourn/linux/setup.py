@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.linux.job import make_job, qdisc_of, shaper_of, shaper_steps
+from sojourn.linux.kernel import Kernel
 from sojourn.linux.measured import Measured, Raw, measure
 from sojourn.linux.network.job import measured_spots, network_job, plan_of
 from sojourn.linux.network.rows import measure_network
@@ -25,18 +26,18 @@ class Setup:
     measure: Callable[[Raw], Measured]
 
 
-def set_up(config: dict[str, Any], *, virtual_time: bool, traffic: str) -> Setup:
-    """That of a run whose traffic is sent by `traffic`."""
-    drawn = draw(config)
+def set_up(config: dict[str, Any], kernel: Kernel, *, traffic: str) -> Setup:
+    """That of a run on that kernel whose traffic is sent by `traffic`."""
+    drawn, virtual_time = draw(config), kernel.virtual_time
     if "network" in config:
-        plan = plan_of(config, virtual_time=virtual_time)
+        plan = plan_of(config, kernel)
         job = network_job(config, plan, drawn, virtual_time=virtual_time, traffic=traffic)
         spots: list[Managed] = list(measured_spots(plan))
         return Setup(spots, job, lambda raw: measure_network(raw, config, plan, drawn))
     managed = Managed(
         shaper_of(config, virtual_time=virtual_time),
         shaper_steps(config, virtual_time=virtual_time),
-        qdisc_of(config),
+        qdisc_of(config, kernel.tick),
     )
     job = make_job(
         config, managed.shaper, managed.aqm, drawn, virtual_time=virtual_time, traffic=traffic

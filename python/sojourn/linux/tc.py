@@ -13,8 +13,6 @@ from sojourn.parameters import disciplines
 FULL_FRAME = 1514
 """Bytes of the largest frame, Ethernet header included, FCS not: what a qdisc counts."""
 _CELL = 80
-_JIFFY = 10_000_000
-"""ns; user-mode kernels of 6.1 count in hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +39,19 @@ class Qdisc:
 Parameters = Mapping[str, int]
 
 
-def qdisc(aqm: Mapping[str, Any], queue_limit: int) -> Qdisc:
+def qdisc(aqm: Mapping[str, Any], queue_limit: int, tick: int) -> Qdisc:
     """The qdisc for the engine's configuration of a native discipline.
 
-    `queue_limit`, in bytes of 80-byte cells, is the queue's own tail-drop limit. `KeyError` if the
-    kernel has no such discipline; `kernel_disciplines` names those it has.
+    `queue_limit`, in bytes of 80-byte cells, is the queue's own tail-drop limit; `tick`, in ns, is
+    what the kernel counts its timers in. `KeyError` if the kernel has no such discipline;
+    `kernel_disciplines` names those it has.
     """
     name = aqm["name"]
     make = _MAKERS[name]
     known = {p.name: p.default for d in disciplines() if d.name == name for p in d.parameters}
     given = {key: value for key, value in aqm.items() if key not in ("kind", "name")}
     values = {key: value for key, value in known.items() if value is not None} | given
-    return make(values, full_frames(queue_limit))
+    return make(values | {"tick": tick}, full_frames(queue_limit))
 
 
 def kernel_disciplines() -> list[str]:
@@ -127,13 +126,14 @@ def _fq_codel(values: Parameters, room: int) -> Qdisc:
 def _pie(values: Parameters, room: int) -> Qdisc:
     """The kernel's timer wheel adds a tick: PIE told n ticks updates every n + 1."""
     packets = _packets(values, room)
-    ticks = max(-(-values["t_update"] // _JIFFY) - 1, 1)
-    update = (ticks + 1) * _JIFFY
+    tick = values["tick"]
+    ticks = max(-(-values["t_update"] // tick) - 1, 1)
+    update = (ticks + 1) * tick
     differences = []
     if update != values["t_update"]:
         differences.append(
             f"t_update is {update / 1e6:g} ms, not {values['t_update'] / 1e6:g} ms: the kernel "
-            f"counts it in ticks of {_JIFFY / 1e6:g} ms, two at least"
+            f"counts it in ticks of {tick / 1e6:g} ms, two at least"
         )
     if not values.get("derandomize", True):
         differences.append("derandomize is on: the kernel always keeps drops apart")
@@ -142,7 +142,7 @@ def _pie(values: Parameters, room: int) -> Qdisc:
     arguments = (
         *("limit", f"{packets}"),
         *("target", _time(values["qdelay_ref"])),
-        *("tupdate", _time(ticks * _JIFFY)),
+        *("tupdate", _time(ticks * tick)),
         *("alpha", f"{round(values['alpha'] * 16 / 1000)}"),
         *("beta", f"{round(values['beta'] * 16 / 1000)}"),
         *_ecn(values),

@@ -8,6 +8,7 @@ from typing import Any
 from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import PORTS
 from sojourn.linux.job import common_job, grouped, shaper_for, tap
+from sojourn.linux.kernel import Kernel
 from sojourn.linux.network.graph import Direction, Network
 from sojourn.linux.network.topology import Plan, Spot
 from sojourn.linux.tc import Qdisc, qdisc
@@ -41,13 +42,11 @@ def check_network(config: dict[str, Any], names: list[str]) -> None:
             )
 
 
-def plan_of(config: dict[str, Any], *, virtual_time: bool) -> Plan:
-    """The network of a run with its shapers and AQMs."""
+def plan_of(config: dict[str, Any], kernel: Kernel) -> Plan:
+    """The network of a run with its shapers and AQMs, as the kernel makes them."""
     network = Network(config["network"])
     spots = [
-        _spot(way, network, config, virtual_time=virtual_time)
-        for way in network.directions
-        if way.rate is not None
+        _spot(way, network, config, kernel) for way in network.directions if way.rate is not None
     ]
     return Plan(network, spots, config["flows"])
 
@@ -57,12 +56,12 @@ def measured_spots(plan: Plan) -> list[Spot]:
     return [spot for way in plan.network.measured for spot in plan.spots if spot.way is way]
 
 
-def _spot(way: Direction, network: Network, config: dict[str, Any], *, virtual_time: bool) -> Spot:
+def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kernel) -> Spot:
     switch = network.switches.get(way.near) or network.switches[way.far]
     speed = switch["port_speed"]
 
     def shaper(rate: int) -> Any:
-        return shaper_for(rate, way.link["burst"], speed, virtual_time=virtual_time)
+        return shaper_for(rate, way.link["burst"], speed, virtual_time=kernel.virtual_time)
 
     assert way.rate is not None
     rates = [(step["at"], way.rate_after(step)) for step in way.link["schedule"]]
@@ -70,7 +69,7 @@ def _spot(way: Direction, network: Network, config: dict[str, Any], *, virtual_t
     if way.near in network.hosts:
         aqm = Qdisc("bfifo", "sch_fifo", ("limit", f"{_ROOM_OF_A_HOST}"), None, "enqueue")
     else:
-        aqm = qdisc(switch["aqm"] or config["aqm"], way.link["queue_limit"])
+        aqm = qdisc(switch["aqm"] or config["aqm"], way.link["queue_limit"], kernel.tick)
     return Spot(shaper(way.rate), steps, aqm, way)
 
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -162,10 +163,22 @@ class RowWriter:
     def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
         self._schema = schema
         self._sink = _SafeSink(path, ballast)
+        self._pieces: list[Mapping[str, bytes]] = []
+        self._waiting = schema.empty_table()
+        self._rows = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
+        self._writing: Future[None] | None = None
+
+    @cached_property
+    def _writer(self) -> pq.ParquetWriter:
+        """Made with the first row group and by the thread that writes it, for pyarrow takes a few
+        milliseconds to make its first.
+        """
+        schema = self._schema
         times = [
             name for name in ("enqueued", "dequeued", "packet", "time") if name in schema.names
         ]
-        self._writer = pq.ParquetWriter(
+        return pq.ParquetWriter(
             self._sink,
             schema,
             compression="zstd",
@@ -174,11 +187,6 @@ class RowWriter:
             use_dictionary=[name for name in schema.names if name not in times],
             column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
         )
-        self._pieces: list[Mapping[str, bytes]] = []
-        self._waiting = schema.empty_table()
-        self._rows = 0
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
-        self._writing: Future[None] | None = None
 
     def write_columns(self, columns: Mapping[str, bytes]) -> None:
         """Takes rows as the engine's little-endian columns, as `write` does."""
@@ -239,7 +247,7 @@ class RowWriter:
         with contextlib.ExitStack() as closing:
             closing.callback(self._sink.close)
             closing.callback(self._sink.drain)
-            closing.callback(self._writer.close)
+            closing.callback(lambda: self._writer.close())
             closing.callback(self._thread.shutdown)
             closing.callback(self._end_group)
             self.finish()

@@ -38,6 +38,10 @@ pub fn ip_header(frame: &Packet) -> Option<IpHeader> {
 /// The ECN field: [`NOT_ECT`], [`ECT_1`], 2 for ECT(0) or [`CE`]. Frames that have no such field are
 /// not capable of ECN.
 pub fn codepoint(frame: &Packet) -> u8 {
+    // Nearly every frame is IPv4 and has no tag.
+    if let Some([0x08, 0x00, _, tos]) = frame.bytes.get(12..16) {
+        return tos & CE;
+    }
     let field = |at: usize, shift: u32| frame.bytes.get(at + 1).map_or(NOT_ECT, |b| b >> shift & 3);
     match ip_header(frame) {
         Some(IpHeader::V4(at)) => field(at, 0),

@@ -311,11 +311,11 @@ impl Simulation {
     /// A frame reaches its host, which may answer.
     fn deliver(&mut self, host: HostId, slot: Slot) {
         let packet = self.slab.take(slot);
-        match read_frame(&packet) {
+        match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
                 let station = &mut self.stations[host.0 as usize];
-                if !station.host.receive(self.now, &frame) {
+                if !station.host.receive(self.now, frame) {
                     self.counters.stray += 1;
                 }
                 let (done, arrived) = (station.host.take_exchange(), station.host.take_datagram());

@@ -255,16 +255,13 @@ impl Connection {
 
     fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment) {
         let Some(ack) = self.acknowledged_offset(segment) else { return };
-        let blocks: SmallVec<[(u64, u64); 4]> = segment
-            .options
-            .sack
-            .as_slice()
-            .iter()
-            .filter_map(|(left, right)| {
-                let start = self.local.offset_of(*left, ack)?;
-                Some((start, self.local.offset_of(*right, ack)?))
-            })
-            .collect();
+        let mut blocks = SmallVec::<[(u64, u64); 4]>::new();
+        for (left, right) in segment.options.sack.as_slice() {
+            let offsets = (self.local.offset_of(*left, ack), self.local.offset_of(*right, ack));
+            if let (Some(start), Some(end)) = offsets {
+                blocks.push((start, end));
+            }
+        }
         let echo = self.echoed(now, segment);
         self.sender.on_ack(
             now,

@@ -90,6 +90,9 @@ impl ReceiveWindow {
 
     /// The memory that data take which wait.
     fn memory(&self, held: Held) -> u64 {
+        if held.ranges == 0 {
+            return 0;
+        }
         let buffers = held.ranges + held.bytes / (FRAGMENTS * self.segment);
         held.bytes + buffers * BOOKKEEPING
     }
@@ -100,20 +103,22 @@ impl ReceiveWindow {
     }
 
     /// The window to announce when everything before `next` was read and `held` waits, in bytes: a
-    /// multiple of `unit`, which the window scale gives, and at most `limit`.
+    /// multiple of `unit`, a power of two that the window scale gives, and at most `limit`.
     pub(super) fn announce(&mut self, next: u64, held: Held, unit: u64, limit: u64) -> u64 {
+        let down = |bytes: u64| bytes & !(unit - 1);
+        let up = |bytes: u64| down(bytes + unit - 1);
         let full = (self.buffer / SHARE).min(self.clamp);
         let mut free = self.free(self.memory(held));
         if free < full / 2 {
-            free = free / unit * unit;
+            free = down(free);
             if free < self.buffer / SHARE / 16 || free < self.segment {
                 free = 0;
             }
         }
-        let mut window = free.min(self.grown).next_multiple_of(unit);
+        let mut window = up(free.min(self.grown));
         let standing = self.edge.saturating_sub(next);
         if window < standing {
-            window = standing.next_multiple_of(unit);
+            window = up(standing);
         }
         self.edge = next + window;
         self.announced = window;

@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--repeat", type=int, default=3, help="most runs of each (default 3)")
+    parser.add_argument("--repeat", type=int, default=12, help="most runs of each (default 12)")
     parser.add_argument("--seconds", type=int, default=10, help="simulated (default 10)")
     parser.add_argument("--sojourn", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

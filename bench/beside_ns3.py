@@ -170,7 +170,8 @@ def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
     import pyarrow.parquet as pq
 
     from sojourn import _core
-    from sojourn.engine import PACKETS, simulate
+    from sojourn.engine import simulate
+    from sojourn.run_files import PACKETS
     from sojourn.runner import plan_scenario
 
     plan = plan_scenario(

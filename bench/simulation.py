@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from machine import machine
-from sojourn.engine import PACKETS, simulate
+from sojourn.engine import simulate
+from sojourn.run_files import PACKETS
 from sojourn.runner import plan_scenario
 from sojourn.scenario import Plan
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.engine import COUNTERS, PACKETS
 from sojourn.record import PACKET_SCHEMA, VERDICTS, Ballast, RowWriter, table_from_columns
+from sojourn.run_files import COUNTERS, PACKETS
 from sojourn.statistics import Findings, read_findings
 
 MS = 1_000_000

@@ -7,6 +7,7 @@ share the processor's cores; how they share them changes no row. Knows no statis
 import contextlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -29,23 +30,18 @@ from sojourn.record import (
     Ballast,
     RowWriter,
 )
+from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG
 from sojourn.scenario import Plan, PlannedRun
-
-PACKETS, FLOWS, COUNTERS, LOG = (
-    "packets.parquet",
-    "flows.parquet",
-    "counters.json",
-    "program.log",
-)
-"""What an AQM's folder holds after its run; the log only if the program wrote one."""
-
-EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
-"""What is there beside them if transfers or requests, or voices, are among the flows."""
+from sojourn.writing import write_text
 
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
 _STEPS = 200
 """Pieces in which simulated time is taken, so that progress can be seen and a run be stopped."""
+
+
+_PATIENCE = 1.0
+"""Seconds of wall-clock time after which rows are written that are not yet a row group."""
 
 
 @dataclass
@@ -148,6 +144,7 @@ class _Outputs:
         self._log = _ProgramLog(folder / LOG)
         others = (self._flows, self._exchanges, self._datagrams)
         self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
+        self._last = time.monotonic()
 
     def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
         """A file for rows that only some kinds of traffic have."""
@@ -155,11 +152,16 @@ class _Outputs:
 
     def take(self) -> None:
         """Takes what the program has logged, and rows and frames once as many wait in the engine
-        as are written at a time.
+        as are written at a time. What is on the disk lags a second behind the run at most, so that
+        little is lost if the process is ended by force.
         """
         self._log.write(*self._simulation.take_log())
-        if self._simulation.waiting >= ROW_GROUP:
+        late = time.monotonic() - self._last >= _PATIENCE
+        if late or self._simulation.waiting >= ROW_GROUP:
             self._take_rows()
+        if late:
+            self._write_counters()
+            self._last = time.monotonic()
 
     def _take_rows(self) -> None:
         for bottleneck, writer in enumerate(self._packets):
@@ -175,7 +177,7 @@ class _Outputs:
     def _write_counters(self) -> None:
         counters = json.loads(self._simulation.report()) | {"log_lines": self._log.count}
         text = json.dumps(counters, indent=2) + "\n"
-        (self._folder / COUNTERS).write_text(text, encoding="utf-8")
+        write_text(self._folder / COUNTERS, text)
 
     def __enter__(self) -> Self:
         return self

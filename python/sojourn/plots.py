@@ -3,6 +3,7 @@
 Stands on the figures that `statistics` derived and on matplotlib. Knows no rows.
 """
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sojourn.queues import Queue, QueueRun, drawn, heading, rates
 from sojourn.result import Result
+from sojourn.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
 from sojourn.style import (
     DELAY_FLOOR,
     INK,
@@ -25,8 +27,7 @@ from sojourn.style import (
     milliseconds,
 )
 from sojourn.units import RATE
-
-DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
+from sojourn.writing import write_bytes
 
 _LINES = {"solid": "-", "dash": (0, (4, 2)), "dot": (0, (1, 1.5)), "dashdot": "-."}
 
@@ -40,7 +41,9 @@ def write_plots(result: Result) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
+    picture = BytesIO()
+    figure.savefig(picture, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
+    write_bytes(path, picture.getvalue())
 
 
 def delay_over_time(result: Result, queue: Queue) -> Figure:

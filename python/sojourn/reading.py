@@ -7,6 +7,7 @@ cause.
 from sojourn.faults import faults
 from sojourn.result import AqmResult, Result
 from sojourn.style import milliseconds
+from sojourn.units import TIME
 
 TOFINO = "tofino1"
 """The architecture that has a math unit."""
@@ -17,6 +18,7 @@ def remarks(result: Result) -> list[str]:
     target = result.scenario.target
     lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
     lines += [f"{label}: left no rows; the run ended before." for label in result.missing]
+    lines = [*(f"{sentence}." for sentence in interruptions(result)), *lines]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     if any(run.aqm.get("architecture") == TOFINO for run in result.folder.runs):
@@ -27,6 +29,16 @@ def remarks(result: Result) -> list[str]:
             "comes out about sqrt(2) apart. Both run the same programs."
         )
     return lines
+
+
+def interruptions(result: Result) -> list[str]:
+    """A sentence for each run that did not come to the scenario's end."""
+    whole = TIME.format(result.scenario.duration)
+    return [
+        f"{label}: interrupted after {simulated / 1e9:.3f} s of {whole}; its figures are of that "
+        "time alone and not to be compared with those of whole runs"
+        for label, simulated in result.interrupted.items()
+    ]
 
 
 def _against_target(aqm: AqmResult, target: int) -> str:

@@ -1,12 +1,14 @@
 """The rows of a run on disk: Parquet files that grow in bounded row groups as the run goes.
 
 Stands on pyarrow. The same rows in the same order give the same bytes, whatever pieces they arrive
-in. Knows the columns, not what they mean to anybody.
+in. A Parquet file can be read only once its end is written, so until then its rows are also in a
+journal beside it, an Arrow stream, which can be read whatever has ended the process. Knows the
+columns, not what they mean to anybody.
 """
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,8 @@ from typing import BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from sojourn.run_files import BALLAST, journal_of
 
 VERDICTS = ("sent", "aqm", "tail", "mark")
 """What became of a packet: sent; dropped by the AQM or for want of room; sent with a CE mark."""
@@ -95,7 +99,7 @@ class Ballast:
     """Disk space reserved for a run's last bytes and given back when they are to be written."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / ".ballast"
+        self._path = folder / BALLAST
         with self._path.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, _BALLAST)
 
@@ -154,6 +158,78 @@ class _SafeSink:
         self.closed = True
 
 
+class _Journal:
+    """Rows as they come, in a stream that can be read up to wherever it ends.
+
+    It is for the case that the process is ended by force. A disk that is full ends the journal, not
+    the run: the room is then worth more.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._path = path
+        self._file: BinaryIO | None = path.open("wb", buffering=0)
+        self._schema = schema
+        self._options = pa.ipc.IpcWriteOptions(compression="lz4")
+
+    @cached_property
+    def _stream(self) -> pa.RecordBatchStreamWriter:
+        return pa.ipc.new_stream(self._file, self._schema, options=self._options)
+
+    def write(self, table: pa.Table) -> None:
+        """Appends rows."""
+        if self._file is None or not table.num_rows:
+            return
+        try:
+            self._stream.write_table(table)
+        except OSError:
+            self.drop()
+
+    def drop(self) -> None:
+        """Removes the journal: its rows are elsewhere, or have no room."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+            self._path.unlink(missing_ok=True)
+
+
+def iter_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of the file at `path`, a bounded number at a time: those of its journal if the file
+    was never finished.
+
+    `OSError` or `pa.ArrowException` if there are no such rows.
+    """
+    journal = path.with_name(journal_of(path.name))
+    if journal.is_file():
+        yield from _journal_rows(journal, columns)
+        return
+    with pq.ParquetFile(path) as file:
+        yield from file.iter_batches(ROW_GROUP, columns=columns)
+
+
+def rows_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """The rows that `iter_rows` goes through, as a table."""
+    journal = path.with_name(journal_of(path.name))
+    if not journal.is_file():
+        return pq.ParquetFile(path).read(columns=columns)
+    with pa.OSFile(str(journal)) as file:
+        schema = pa.ipc.open_stream(file).schema
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    return pa.Table.from_batches(list(_journal_rows(journal, columns)), schema)
+
+
+def _journal_rows(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    """What a journal has up to the place where its writer was ended."""
+    with pa.OSFile(str(path)) as file:
+        stream = pa.ipc.open_stream(file)
+        while True:
+            try:
+                batch = stream.read_next_batch()
+            except (StopIteration, OSError, pa.ArrowInvalid):
+                return
+            yield batch if columns is None else batch.select(columns)
+
+
 class RowWriter:
     """A Parquet file that takes rows in pieces of any length and writes row groups of one length.
 
@@ -162,6 +238,9 @@ class RowWriter:
 
     def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
         self._schema = schema
+        self._path = path
+        # The journal is there before the file, so that a file without one is a whole one.
+        self._journal = _Journal(path.with_name(journal_of(path.name)), schema)
         self._sink = _SafeSink(path, ballast)
         self._pieces: list[Mapping[str, bytes]] = []
         self._waiting = schema.empty_table()
@@ -192,6 +271,7 @@ class RowWriter:
         """Takes rows as the engine's little-endian columns, as `write` does."""
         first = self._schema.field(0)
         self._pieces.append(columns)
+        self._journal.write(table_from_columns(self._schema, columns))
         self._rows += len(columns[first.name]) * 8 // first.type.bit_width
         self._write_full_groups()
 
@@ -201,6 +281,7 @@ class RowWriter:
         """
         self._gather()
         self._waiting = pa.concat_tables([self._waiting, table])
+        self._journal.write(table)
         self._rows += table.num_rows
         self._write_full_groups()
 
@@ -243,14 +324,21 @@ class RowWriter:
             self._begin_group(self._rows)
 
     def close(self) -> None:
-        """Writes the rows that wait and the file's end."""
+        """Writes the rows that wait and the file's end; then the journal has done its work."""
         with contextlib.ExitStack() as closing:
+            closing.callback(self._end_journal)
             closing.callback(self._sink.close)
             closing.callback(self._sink.drain)
             closing.callback(lambda: self._writer.close())
             closing.callback(self._thread.shutdown)
             closing.callback(self._end_group)
             self.finish()
+
+    def _end_journal(self) -> None:
+        """Removes the journal of a file that can be read, whatever went wrong at its end."""
+        with contextlib.suppress(OSError, pa.ArrowException):
+            pq.read_metadata(self._path)
+            self._journal.drop()
 
     def __enter__(self) -> Self:
         return self

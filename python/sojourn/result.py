@@ -10,16 +10,29 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from sojourn.engine import COUNTERS, FLOWS, PACKETS
 from sojourn.errors import ScenarioError
 from sojourn.folder import RecordedRun, RunFolder
+from sojourn.layout import shown
 from sojourn.phases import Phase, read_phases
+from sojourn.record import rows_table
+from sojourn.run_files import COUNTERS, FLOWS, PACKETS, journal_of
 from sojourn.scenario import Scenario
 from sojourn.statistics import Findings, Summary, read_findings
 from sojourn.traffic.transfers import Times, read_times
 from sojourn.traffic.voice import Voice, read_voices
+
+_UNREADABLE = (
+    OSError,
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What comes of files that are not what they are called."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,8 @@ class AqmResult:
     """What voices got, if there are any."""
     phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
     """Between the changes of a link's rate, by the name of the measured queue."""
+    complete: bool = True
+    """Whether it ran to the scenario's end; figures of one that did not are of its first part."""
 
     @property
     def label(self) -> str:
@@ -53,12 +68,12 @@ class AqmResult:
     def packets(self) -> pa.Table:
         """One row per packet at the bottleneck; see `sojourn.record.PACKET_SCHEMA`. In a network
         it is the first one; the others' rows are in the files beside it."""
-        return pq.read_table(self.folder / PACKETS)
+        return rows_table(self.folder / PACKETS)
 
     @cached_property
     def flows(self) -> pa.Table:
         """Samples of every flow, one each 10 ms; see `sojourn.record.FLOW_SCHEMA`."""
-        return pq.read_table(self.folder / FLOWS)
+        return rows_table(self.folder / FLOWS)
 
 
 @dataclass(frozen=True)
@@ -69,6 +84,11 @@ class Result:
     aqms: Mapping[str, AqmResult]
     missing: tuple[str, ...] = ()
     """Those that were stopped, or failed, before they left any rows."""
+
+    @property
+    def interrupted(self) -> Mapping[str, int]:
+        """The runs that did not come to the scenario's end: for how long each ran, ns."""
+        return {n: aqm.summary.simulated for n, aqm in self.aqms.items() if not aqm.complete}
 
     @property
     def scenario(self) -> Scenario:
@@ -108,15 +128,33 @@ def read_result(folder: RunFolder) -> Result:
                 for bottleneck in scenario.bottlenecks
                 if bottleneck.steps
             }
-        except (OSError, pa.ArrowInvalid) as error:
-            raise ScenarioError(f"{path}: the rows of this run cannot be read: {error}") from error
+        except _UNREADABLE as error:
+            raise ScenarioError(
+                f"{shown(path)}: the rows of this run cannot be read: {_said(error)}"
+            ) from error
         measured = MappingProxyType(findings)
         aqms[run.label] = AqmResult(
-            run, path, first, measured, tuple(times), tuple(voices), MappingProxyType(phases)
+            run,
+            path,
+            first,
+            measured,
+            tuple(times),
+            tuple(voices),
+            MappingProxyType(phases),
+            complete=first.summary.simulated >= scenario.duration,
         )
     missing = tuple(run.label for run in folder.runs if run not in begun)
     return Result(folder, MappingProxyType(aqms), missing)
 
 
 def _has_begun(path: Path) -> bool:
-    return (path / COUNTERS).exists() or (path / PACKETS).exists()
+    return any((path / name).exists() for name in (COUNTERS, PACKETS, journal_of(PACKETS)))
+
+
+def _said(error: Exception) -> str:
+    """What was wrong in files that a run left, or somebody sent."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: {Path(str(error.filename)).name}"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return f"{error}"[:300]

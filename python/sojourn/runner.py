@@ -12,10 +12,11 @@ from typing import Any
 
 from sojourn.engine import Progress
 from sojourn.errors import output_error
-from sojourn.folder import SUMMARY, RunFolder
+from sojourn.folder import RunFolder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
 from sojourn.result import AqmResult, Result, read_result
+from sojourn.run_files import SUMMARY
 from sojourn.scenario import (
     Plan,
     Scenario,
@@ -24,6 +25,7 @@ from sojourn.scenario import (
     read_scenario,
     scenario_from_dict,
 )
+from sojourn.writing import held
 
 
 def plan_scenario(
@@ -55,11 +57,17 @@ def record(
     progress: Progress | None = None,
     refresh: Callable[[], None] = lambda: None,
     ground: Ground = SIMULATOR,
+    *,
+    replaces: bool = False,
 ) -> RunFolder:
-    """Runs `plan` and leaves its rows in the folder `out`; `finish` makes the rest from them."""
-    folder = RunFolder.create(out, plan, ground.name)
+    """Runs `plan` and leaves its rows in the folder `out`; `finish` makes the rest from them.
+
+    An earlier run of the same scenario in `out` is replaced once the rows are complete; one of
+    another scenario only if `replaces`.
+    """
+    folder = RunFolder.create(out, plan, ground.name, replaces=replaces)
     progress = progress or Progress(plan.scenario.duration)
-    return folder.on_ground(ground.run(plan, out, progress, refresh))
+    return folder.on_ground(ground.run(plan, folder.path, progress, refresh)).settled()
 
 
 def finish(folder: RunFolder) -> Result:
@@ -93,7 +101,7 @@ def summaries(result: Result) -> dict[str, Any]:
 
 def _told(aqm: AqmResult) -> dict[str, Any]:
     """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
-    told: dict[str, Any] = {}
+    told: dict[str, Any] = {} if aqm.complete else {"interrupted": True}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
         told["bottlenecks"] = own
@@ -115,15 +123,18 @@ def run(
     math_unit: str | None = None,
     pcap: bool = False,
     ground: Ground = SIMULATOR,
+    replaces: bool = False,
 ) -> Result:
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
     `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
     shape. Without `out`, the run's folder is a new one in the system's temporary folder. `ground`
-    is where it runs; `sojourn.linux.ground.linux()` is the kernel.
+    is where it runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out` is
+    replaced; one of another scenario only if `replaces`.
     """
     plan = plan_scenario(
         scenario, ground=ground, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap
     )
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
-    return finish(record(plan, folder, ground=ground))
+    with held(folder):
+        return finish(record(plan, folder, ground=ground, replaces=replaces))

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sojourn.cycles import Cycles, CycleTally
-from sojourn.engine import COUNTERS, PACKETS
-from sojourn.record import ROW_GROUP, VERDICTS
+from sojourn.record import VERDICTS, iter_rows
+from sojourn.run_files import COUNTERS, PACKETS
 
 _SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _TIME_BINS = 1000
@@ -155,12 +154,11 @@ def read_findings(
 def read_rows(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
     """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time."""
     columns = ["enqueued", "dequeued", "size", "verdict"]
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(ROW_GROUP, columns=columns):
-            enqueued, dequeued, size = (
-                batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
-            )
-            yield dequeued, dequeued - enqueued, size, _verdicts(batch.column("verdict"))
+    for batch in iter_rows(path, columns):
+        enqueued, dequeued, size = (
+            batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
+        )
+        yield dequeued, dequeued - enqueued, size, _verdicts(batch.column("verdict"))
 
 
 def _verdicts(column: pa.DictionaryArray) -> Longs:

@@ -5,13 +5,13 @@ message of one screen and status 2, a fault of ours in status 1, an interruption
 """
 
 import os
-import signal
 import sys
 from textwrap import TextWrapper
 
 # Importing a command's module registers the command.
 from sojourn.cli import agree, aqms, check, delays, emit, linux, replay, report, run, test  # noqa: F401
 from sojourn.cli.shared import WIDTH, app, open_console
+from sojourn.cli.signals import listen
 from sojourn.errors import (
     EXIT_FAULT,
     EXIT_INTERRUPTED,
@@ -25,7 +25,7 @@ from sojourn.errors import (
 def main() -> None:
     """The entry point: runs the command and turns errors into messages and statuses."""
     # Being asked to end is an interruption: what was started is ended, what was written is kept.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    listen()
     try:
         app(standalone_mode=True)
     except Interrupted as error:

@@ -8,6 +8,7 @@ import typer
 from sojourn.cli.shared import Json, app
 from sojourn.cli.show import finish_with_status, show
 from sojourn.folder import RunFolder
+from sojourn.writing import held
 
 
 @app.command()
@@ -16,4 +17,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Make table, plots and report again from the rows of an earlier run."""
-    show(finish_with_status(RunFolder.open(folder)), as_json=as_json)
+    recorded = RunFolder.open(folder)
+    with held(folder):
+        result = finish_with_status(recorded)
+    show(result, as_json=as_json)

@@ -16,6 +16,7 @@ from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan
+from sojourn.writing import held
 
 
 @app.command()
@@ -32,6 +33,9 @@ def run(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    replaces: Annotated[
+        bool, typer.Option("--replace", help="Also if --out has a run of another scenario.")
+    ] = False,
     math_unit: Annotated[
         Literal["vendor", "paper"] | None,
         typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
@@ -63,9 +67,10 @@ def run(
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
-    recorded = _record_with_progress(plan, folder, ground)
-    runs_done = time.perf_counter()
-    result = finish_with_status(recorded)
+    with held(folder):
+        recorded = _record_with_progress(plan, folder, ground, replaces)
+        runs_done = time.perf_counter()
+        result = finish_with_status(recorded)
     show(result, as_json=as_json)
     if not as_json:
         now = time.perf_counter()
@@ -74,14 +79,14 @@ def run(
         )
 
 
-def _record_with_progress(plan: Plan, folder: Path, ground: Ground) -> RunFolder:
+def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bool) -> RunFolder:
     """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=40),
-        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s"),
+        TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s", markup=False),
         TimeElapsedColumn(),
     )
     console = open_console(stderr=True)
@@ -98,4 +103,4 @@ def _record_with_progress(plan: Plan, folder: Path, ground: Ground) -> RunFolder
                 now = progress.now.get(label, 0)
                 bars.update(task, completed=now, now=now / 1e9)
 
-        return record(plan, folder, progress, refresh, ground)
+        return record(plan, folder, progress, refresh, ground, replaces=replaces)

@@ -2,13 +2,15 @@
 
 import json
 
-from rich.markup import escape
+from rich.text import Text
 
 from sojourn.cli.shared import open_console
 from sojourn.faults import faults
-from sojourn.folder import REPORT, RunFolder
+from sojourn.folder import RunFolder
 from sojourn.layout import shown
+from sojourn.reading import interruptions
 from sojourn.result import Result
+from sojourn.run_files import REPORT
 from sojourn.runner import finish, summaries
 from sojourn.table import result_tables
 
@@ -23,20 +25,23 @@ def show(result: Result, *, as_json: bool) -> None:
     """Prints the table and where report and rows are, or all of it as JSON."""
     if as_json:
         warnings = {label: faults(aqm.findings.counters) for label, aqm in result.aqms.items()}
+        for sentence in interruptions(result):
+            label, _, text = sentence.rpartition(": ")
+            warnings[label].append(text)
         told = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
         print(json.dumps(told, indent=2))
         return
     console = open_console()
     scenario = result.scenario
-    console.print(f"\n[bold]{escape(scenario.title or result.folder.name)}[/bold]")
+    console.print(Text(f"\n{scenario.title or result.folder.name}", style="bold"))
     if scenario.look_at:
-        console.print(f"Look at {scenario.look_at}", markup=False, highlight=False)
+        console.print(Text(f"Look at {scenario.look_at}"))
     for table in result_tables(result, console.width):
         console.print(table)
     for note in [*_notes(result), *_warnings(result)]:
-        console.print(note, markup=False, highlight=False)
-    console.print(f"report  {shown(result.path / REPORT)}", soft_wrap=True)
-    console.print(f"rows    {shown(result.path)}/*/packets.parquet", soft_wrap=True)
+        console.print(Text(note))
+    console.print(Text(f"report  {shown(result.path / REPORT)}"), soft_wrap=True)
+    console.print(Text(f"rows    {shown(result.path)}/*/packets.parquet"), soft_wrap=True)
 
 
 def _notes(result: Result) -> list[str]:
@@ -52,7 +57,7 @@ def _notes(result: Result) -> list[str]:
 
 def _warnings(result: Result) -> list[str]:
     """What went wrong in a run without ending it."""
-    return [
+    return [f"warning {sentence}" for sentence in interruptions(result)] + [
         f"warning {label}: {text}"
         for label, aqm in result.aqms.items()
         for text in faults(aqm.findings.counters)

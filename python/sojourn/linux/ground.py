@@ -26,6 +26,7 @@ from sojourn.linux.outputs import write
 from sojourn.linux.setup import Setup, set_up
 from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.linux.topology import Managed
+from sojourn.run_files import GUEST
 from sojourn.scenario import Plan, PlannedRun
 
 ATTEMPTS = 3
@@ -140,7 +141,7 @@ class Linux:
     def _attempt(
         self, run: PlannedRun, setup: Setup, folder: Path, on_progress: Callable[[int], None]
     ) -> Attempt:
-        place = folder / "guest"
+        place = folder / GUEST
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         (place / "job.json").write_text(json.dumps(setup.job, indent=1), encoding="utf-8")

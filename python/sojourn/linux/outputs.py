@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sojourn.engine import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 from sojourn.linux.addresses import FRONT, opener, sends_from_behind
 from sojourn.linux.exchanges import datagrams_back
 from sojourn.linux.matching import Rows
@@ -30,6 +29,7 @@ from sojourn.record import (
     Ballast,
     RowWriter,
 )
+from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 from sojourn.scenario import PlannedRun
 
 _ABSENT = {

@@ -14,11 +14,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.layout import shown
+from sojourn.record import rows_table
+from sojourn.run_files import PACKETS
 from sojourn.suggest import did_you_mean
 from sojourn.units import RATE
 
@@ -44,7 +45,6 @@ PROFILES = {
 }
 """The engine's synthetic traces, each with what happens in it."""
 
-PACKETS = "packets.parquet"
 _TAIL = "tail"
 _FCS, _CELL = 4, 80
 _CHUNK = 1 << 16
@@ -174,7 +174,7 @@ class RecordedTrace:
         """
         columns = ["enqueued", "dequeued", "size", "verdict", "queue"]
         try:
-            table = pq.read_table(self.path, columns=columns)
+            table = rows_table(self.path, columns)
         except (OSError, pa.ArrowInvalid, KeyError) as error:
             raise ScenarioError(f"{shown(self.path)}: not a run's packets: {error}") from error
         left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL

@@ -13,13 +13,14 @@ from string import Template
 import plotly.graph_objects as go
 import plotly.io
 
-from sojourn.folder import REPORT
 from sojourn.queues import Queue, drawn, heading
 from sojourn.reading import remarks
 from sojourn.report import figures, tables, what_was_run
 from sojourn.result import Result
+from sojourn.run_files import REPORT
 from sojourn.traffic.sections import sections
 from sojourn.units import TIME
+from sojourn.writing import write_text
 
 _CONFIG = {
     "displaylogo": False,
@@ -42,7 +43,7 @@ _DISTRIBUTION = (
 
 def write_report(result: Result) -> None:
     """Writes the page into the run's folder."""
-    (result.path / REPORT).write_text(page(result), encoding="utf-8")
+    write_text(result.path / REPORT, page(result))
 
 
 def page(result: Result) -> str:

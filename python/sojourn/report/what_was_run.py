@@ -105,7 +105,8 @@ def _ground(folder: RunFolder) -> str:
         return "a Linux kernel, until the run was ended"
     disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
     marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
-    return f"Linux {ground['kernel']}, {ground['clock']} time; per AQM in run.json{marked}"
+    kernel, clock = ground.get("kernel", "kernel"), ground.get("clock", "some")
+    return f"Linux {kernel}, {clock} time; per AQM in run.json{marked}"
 
 
 def _flow_text(group: FlowGroup) -> str:
@@ -149,7 +150,7 @@ def programs(folder: RunFolder) -> str:
     if not hashes:
         return "<p>No P4 program was run.</p>"
     rows = "".join(
-        f"<tr><td><code>{escape(path)}</code></td><td><code>{digest[:16]}</code></td></tr>"
+        f"<tr><td><code>{escape(path)}</code></td><td><code>{escape(digest[:16])}</code></td></tr>"
         for path, digest in sorted(hashes.items())
     )
     return f"<table><tr><th>file</th><th>SHA-256, first 16 digits</th></tr>{rows}</table>"

@@ -16,7 +16,9 @@ from typing import Any
 from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
 from sojourn.errors import ScenarioError
+from sojourn.filenames import names_for
 from sojourn.layout import programs_folder, shown
+from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
@@ -85,10 +87,12 @@ def make_plan(
     for choice, aqm in found:
         _refuse_foreign_options(choice, aqm)
     labels = _labels(found)
+    bottlenecks = scenario.bottlenecks
+    folders = names_for(labels, reserved=top_names(bottlenecks))
     common, own_sources = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, label, common, beside, own_sources, scenario.bottlenecks)
-        for (choice, aqm), label in zip(found, labels, strict=True)
+        _planned(choice, aqm, names, common, beside, own_sources, bottlenecks)
+        for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     return Plan(name, scenario, runs)
 
@@ -196,7 +200,7 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], dic
 def _planned(
     choice: AqmChoice,
     aqm: Aqm,
-    label: str,
+    names: Sequence[str],
     common: dict[str, Any],
     beside: Path | None,
     own_sources: dict[str, str],
@@ -207,8 +211,8 @@ def _planned(
     if aqm.program is not None:
         written = written_control_plane(_program_choice(choice, aqm.program, aqm, beside))
         described = config | {"control": written}
+    label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
-    folder = re.sub(r"[^\w.+-]+", "-", label).strip("-.") or "run"
     everything = common | {"aqm": config}
     sources = own_sources | sources
     return PlannedRun(label, folder, aqm.name, variant, everything, described, sources, bottlenecks)

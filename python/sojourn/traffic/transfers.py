@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
-from sojourn.engine import EXCHANGES
+from sojourn.record import rows_table
+from sojourn.run_files import EXCHANGES
 from sojourn.scenario.flows import FlowGroup, IncastFlows, RequestFlows, TransferFlows
 from sojourn.units import SIZE
 
@@ -42,7 +42,7 @@ def read_times(folder: Path, flows: Sequence[FlowGroup]) -> list[Times]:
     groups = list(_groups(flows))
     if not groups:
         return []
-    table = pq.read_table(folder / EXCHANGES)
+    table = rows_table(folder / EXCHANGES)
     source, number, size, started, finished = (
         table.column(name).to_numpy().astype(np.int64)
         for name in ("source", "number", "size", "started", "finished")

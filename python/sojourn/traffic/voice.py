@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
-from sojourn.engine import DATAGRAMS
+from sojourn.record import rows_table
+from sojourn.run_files import DATAGRAMS
 from sojourn.scenario.flows import FlowGroup, VoipFlows
 
 _ROBUSTNESS = 25.1
@@ -60,7 +60,7 @@ def read_voices(folder: Path, counters: dict[str, Any], flows: Sequence[FlowGrou
     for group in flows:
         last = first + group.count
         if isinstance(group, VoipFlows):
-            table = table if table is not None else pq.read_table(folder / DATAGRAMS)
+            table = table if table is not None else rows_table(folder / DATAGRAMS)
             sent = [counters["flows"][flow]["segments"] for flow in range(first, last)]
             rows = tuple(
                 table.column(name).to_numpy().astype(np.int64)

@@ -1,0 +1,58 @@
+"""Ctrl-C and being asked to end: heard once, and within a second whatever is at work.
+
+The first signal is an exception, which ends what was started and keeps what was written. Those that
+follow it closely are the same wish and disturb nobody who is closing files. The engine works
+without the interpreter, which hears no signal meanwhile; then a thread of its own ends the process:
+nothing but a run writes while the engine works, and a run is watched from outside the engine.
+Knows no command.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from threading import Event, Thread
+from types import FrameType
+
+from sojourn.errors import EXIT_INTERRUPTED
+
+_SAME_WISH = 3.0
+"""Seconds in which further signals mean what the first one meant."""
+_DEAF = 0.8
+"""Seconds after which an interpreter that has not heard a signal is in the engine."""
+
+
+class _Signals:
+    def __init__(self) -> None:
+        self._first = -_SAME_WISH
+        self._heard = Event()
+
+    def hear(self, _number: int, _frame: FrameType | None) -> None:
+        """Runs in the main thread as soon as it is back in the interpreter."""
+        self._heard.set()
+        now = time.monotonic()
+        if now - self._first >= _SAME_WISH:
+            self._first = now
+            raise KeyboardInterrupt
+
+    def watch(self, pipe: int) -> None:
+        """Runs in a thread of its own: each byte is a signal that the process got."""
+        while os.read(pipe, 1):
+            if not self._heard.wait(_DEAF):
+                with contextlib.suppress(Exception):
+                    print("interrupted", file=sys.stderr, flush=True)
+                os._exit(EXIT_INTERRUPTED)
+
+
+def listen() -> None:
+    """From here on SIGINT and SIGTERM end the process as this file says."""
+    signals = _Signals()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    Thread(target=signals.watch, args=(reading,), name="signals", daemon=True).start()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # What is ignored by whoever started the process stays so.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signals.hear)

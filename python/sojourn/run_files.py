@@ -1,0 +1,85 @@
+"""What a run's folder holds: the name of every file in it, known before the first is written.
+
+Stands on names alone. `files_of` is the list by which an earlier run is removed: a file that is not
+in it is not ours and stays.
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from sojourn.filenames import is_plain
+
+if TYPE_CHECKING:
+    from sojourn.scenario.bottleneck import Bottleneck
+
+RUN, REPORT, SUMMARY = "run.json", "report.html", "summary.json"
+"""Beside the AQMs' folders; each of these has a summary of its own, too."""
+
+PACKETS, FLOWS, COUNTERS, LOG = (
+    "packets.parquet",
+    "flows.parquet",
+    "counters.json",
+    "program.log",
+)
+"""What an AQM's folder holds after its run; the log only if the program wrote one."""
+
+EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
+"""What is there beside them if transfers or requests, or voices, are among the flows."""
+
+JOURNAL = ".arrows"
+"""Ending of a file of rows while it is being written, in place of `.parquet`."""
+
+BALLAST = ".ballast"
+"""In an AQM's folder while it runs."""
+
+GUEST = "guest"
+"""Folder in an AQM's folder: what a Linux guest was given and left."""
+
+UNFINISHED = ".unfinished"
+"""Folder in a run's folder: the run that is to take its place."""
+
+DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
+"""Beginnings of the pictures' names."""
+
+
+def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """The pictures of all queues."""
+    return [
+        f"{plot}{bottleneck.ending}.png"
+        for bottleneck in bottlenecks
+        for plot in (DELAY_PLOT, DISTRIBUTION_PLOT)
+    ]
+
+
+def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """What stands beside the AQMs' folders."""
+    return [RUN, REPORT, SUMMARY, *plot_names(bottlenecks)]
+
+
+def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """All that a run may write, relative to its folder; what ends in `/` is a folder as a whole."""
+    bottlenecks = list(bottlenecks)
+    rows = [FLOWS, EXCHANGES, DATAGRAMS, *(queue.rows for queue in bottlenecks)]
+    journals = [journal_of(name) for name in rows]
+    captures = [queue.capture for queue in bottlenecks]
+    own = [*rows, *journals, *captures, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
+    return [*top_names(bottlenecks), *(f"{folder}/{name}" for folder in folders for name in own)]
+
+
+def journal_of(rows: str) -> str:
+    """The journal of the file of rows that is called `rows`."""
+    return rows.removesuffix(".parquet") + JOURNAL
+
+
+def is_ours(file: object) -> bool:
+    """Whether `file`, out of a list that somebody may have made up, leads to no other folder."""
+    if not isinstance(file, str):
+        return False
+    parts = PurePosixPath(file).parts
+    return (
+        1 <= len(parts) <= 2
+        and "/".join(parts) == file.removesuffix("/")
+        and all(is_plain(part) for part in parts)
+        and (not file.endswith("/") or (len(parts) == 2 and parts[1] == GUEST))
+    )

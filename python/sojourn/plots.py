@@ -3,10 +3,17 @@
 Stands on the figures that `statistics` derived and on matplotlib. Knows no rows.
 """
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from textwrap import shorten
+from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -32,6 +39,16 @@ from sojourn.writing import write_bytes
 _LINES = {"solid": "-", "dash": (0, (4, 2)), "dot": (0, (1, 1.5)), "dashdot": "-."}
 
 
+@contextmanager
+def plain_text() -> Iterator[None]:
+    """What is drawn in here is drawn as it is written: a dollar is a dollar and not mathematics."""
+    with rc_context({"text.parse_math": False}), warnings.catch_warnings():
+        # A box stands for it in the picture; tables and page show it.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
+
+
+@plain_text()
 def write_plots(result: Result) -> None:
     """Writes the plots of every queue into the run's folder."""
     for queue in drawn(result):
@@ -46,6 +63,21 @@ def _save(figure: Figure, path: Path) -> None:
     write_bytes(path, picture.getvalue())
 
 
+def named_legend(
+    figure: Figure, lines: Sequence[Artist], names: Sequence[str], **look: Any
+) -> None:
+    """A legend of `lines`, whatever the names: matplotlib leaves those out that begin with `_`."""
+    legend = figure.legend(lines, [f"line {place}" for place in range(len(names))], **look)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)
+
+
+def _title(result: Result) -> str:
+    """What the scenario is called, as far as it has room over a picture."""
+    return shorten(result.scenario.title or result.folder.name, 80, placeholder=" ...")
+
+
+@plain_text()
 def delay_over_time(result: Result, queue: Queue) -> Figure:
     """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
     shown = queue.runs
@@ -72,7 +104,7 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     panels[-1].set_xlabel("time, s", color=INK)
     figure.supylabel("queue delay, ms (log scale)", color=INK, fontsize=10)
     figure.suptitle(
-        f"{result.scenario.title or result.folder.name}: queue delay{heading(result, queue)}, "
+        f"{_title(result)}: queue delay{heading(result, queue)}, "
         f"mean and range in each {_bin_ms(shown[0]):g} ms",
         x=0.01,
         ha="left",
@@ -121,6 +153,7 @@ def _delay_panel(
     )
 
 
+@plain_text()
 def distribution(result: Result, queue: Queue) -> Figure:
     """All AQMs' cumulative distributions, named at the side in the order of their medians."""
     figure = Figure(figsize=(10, 5), layout="constrained")
@@ -129,16 +162,19 @@ def distribution(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     shown = sorted(queue.runs, key=lambda run: run.summary.median or 0)
+    lines, names = list[Artist](), list[str]()
     for run in shown:
         curve = run.findings.distribution
-        panel.plot(
+        lines += panel.plot(
             np.maximum(curve.delay / 1e6, DELAY_FLOOR),
             100 * curve.share,
             color=look[run.label].colour,
             linestyle=_LINES[look[run.label].dash],
             linewidth=2,
-            label=f"{run.label}\n  median {milliseconds(run.summary.median)} ms, "
-            f"p99 {milliseconds(run.summary.p99)} ms",
+        )
+        names.append(
+            f"{run.label}\n  median {milliseconds(run.summary.median)} ms, "
+            f"p99 {milliseconds(run.summary.p99)} ms"
         )
     panel.axvline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
     panel.annotate(
@@ -159,14 +195,16 @@ def distribution(result: Result, queue: Queue) -> Figure:
     panel.set_xlabel("queue delay, ms (log scale)", color=INK)
     panel.set_ylabel("packets with at most this delay, %", color=INK)
     panel.set_title(
-        f"{result.scenario.title or result.folder.name}: distribution of queue delay"
-        f"{heading(result, queue)}",
+        f"{_title(result)}: distribution of queue delay{heading(result, queue)}",
         loc="left",
         color=INK,
         fontsize=11,
         pad=16,
     )
-    figure.legend(
+    named_legend(
+        figure,
+        lines,
+        names,
         loc="outside right upper",
         frameon=False,
         fontsize=9,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from sojourn.queues import queues
 from sojourn.result import Result
@@ -106,7 +107,7 @@ def _section_table(section: Section) -> Table:
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for row in section.rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -121,7 +122,7 @@ def _bottleneck_table(result: Result) -> Table:
         name = queue.bottleneck.name
         for run in queue.runs:
             cells = (column.cell(run.summary) for column in BOTTLENECK_COLUMNS)
-            table.add_row(name, run.label, run.aqm, *cells)
+            table.add_row(*map(Text, (name, run.label, run.aqm, *cells)))
             name = ""
     return table
 
@@ -132,5 +133,6 @@ def _table(result: Result, columns: Sequence[Column]) -> Table:
     for column in columns:
         table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
     for label, aqm in result.aqms.items():
-        table.add_row(label, *(column.cell(aqm.summary) for column in columns))
+        cells = (column.cell(aqm.summary) for column in columns)
+        table.add_row(*map(Text, (label, *cells)))
     return table

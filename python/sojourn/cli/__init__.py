@@ -8,6 +8,8 @@ import os
 import sys
 from textwrap import TextWrapper
 
+from rich.text import Text
+
 # Importing a command's module registers the command.
 from sojourn.cli import agree, aqms, check, delays, emit, linux, replay, report, run, test  # noqa: F401
 from sojourn.cli.shared import WIDTH, app, open_console
@@ -59,7 +61,15 @@ def _complain(message: str, kind: str) -> None:
     console = open_console(stderr=True)
     colour = "yellow" if kind == "interrupted" else "red"
     console.print(f"[bold {colour}]{kind}:[/]", end=" ")
-    console.print(_wrapped(message), markup=False, soft_wrap=True)
+    console.print(Text(_wrapped(_visible(message))), soft_wrap=True)
+
+
+def _visible(message: str) -> str:
+    """`message` without anything that a terminal obeys; it may quote a file."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in message
+    )
 
 
 def _wrapped(message: str) -> str:

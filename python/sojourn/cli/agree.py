@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from sojourn.agree import page
 from sojourn.agree.grid import cells
@@ -141,11 +142,11 @@ def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
     table.add_column("outside", overflow="fold", max_width=30)
     for m in measured:
         figures = [page.medians(m, name) for name in page.FIGURES]
-        table.add_row(m.cell.name, *figures, page.remark(m))
+        table.add_row(m.cell.name, *figures, Text(page.remark(m)))
     console.print(table)
     for line in page.summary(measured):
-        console.print(line)
-    console.print(f"page    {shown(out / 'agreement.html')}", soft_wrap=True)
+        console.print(Text(line))
+    console.print(Text(f"page    {shown(out / 'agreement.html')}"), soft_wrap=True)
 
 
 def _as_dict(m: Measured) -> dict[str, Any]:

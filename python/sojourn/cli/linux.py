@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from sojourn.cli.shared import app, open_console
 from sojourn.layout import shown
@@ -28,5 +29,5 @@ def build_kernel(
     """Build the kernel with virtual time, for `--kernel virtual`; ten minutes on two cores."""
     with open_console(stderr=True).status("") as status:
         kernel = build.build_kernel(tree, status.update)
-    open_console().print(f"kernel  {shown(kernel)}", soft_wrap=True)
+    open_console().print(Text(f"kernel  {shown(kernel)}"), soft_wrap=True)
     open_console().print("use it  sojourn run SCENARIO --on linux --kernel virtual")

@@ -119,7 +119,11 @@ def _quantity(option: str, text: str, dimension: Dimension, *, least: int = 0) -
 
 def _replay_with_progress(folder: StudyFolder) -> None:
     console = open_console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=40), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=40),
+        TimeElapsedColumn(),
+    )
     progress = folder.study.progress
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         task = bars.add_task("")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
 from sojourn.errors import EXIT_FAULT, EXIT_USER, UnknownAqmError
@@ -75,8 +76,8 @@ def _show(outcome: StfResult | StfError, *, verbose: bool) -> None:
         complaint.print(str(outcome.args[0]), markup=False, soft_wrap=True)
         return
     traffic = f"{_packets(outcome.packets_in)} in, {outcome.packets_out} out"
-    verdict = "[green]passed[/]" if outcome.passed else "[bold red]FAILED[/]"
-    console.print(f"{outcome.file}: {verdict} ({traffic})", soft_wrap=True)
+    verdict = ("passed", "green") if outcome.passed else ("FAILED", "bold red")
+    console.print(Text.assemble(f"{outcome.file}: ", verdict, f" ({traffic})"), soft_wrap=True)
     for note in outcome.notes if verbose else ():
         console.print(f"  {note}", markup=False, soft_wrap=True)
     for failure in outcome.failures:

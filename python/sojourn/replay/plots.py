@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from sojourn.plots import bare
+from sojourn.plots import bare, named_legend, plain_text
 from sojourn.replay.compare import Comparison
 from sojourn.replay.race import Race
 from sojourn.style import COLOURS, INK
@@ -26,19 +27,23 @@ Raced = dict[str, dict[str, list[list[Race]]]]
 """Group of traces -> AQM -> for each trace its races, in order of latency."""
 
 
+@plain_text()
 def write_equivalence(pooled: Pooled, path: Path) -> None:
     """A panel a group of traces: the share of the reference's drops matched within a time."""
     groups = list(pooled)
     figure = Figure(figsize=(max(2.6 * len(groups), 6), 3.6), layout="constrained")
     panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     colours = _colours(pooled.values())
+    named: dict[str, Artist] = {}
     grid = np.unique(np.logspace(0, 9, 400).astype(np.int64))
     for panel, group in zip(panels, groups, strict=True):
+        lines: dict[str, Artist] = {}
         for label, comparisons in pooled[group].items():
             drops = sum(each.reference_drops for each in comparisons)
             errors = np.sort(np.abs(np.concatenate([each.errors for each in comparisons])))
             share = 100 * np.searchsorted(errors, grid, side="right") / max(drops, 1)
-            panel.plot(grid, share, color=colours[label], linewidth=2, label=label)
+            [lines[label]] = panel.plot(grid, share, color=colours[label], linewidth=2)
+        named = named or lines
         panel.set_xscale("log")
         panel.set_xlim(_NEAREST, _FURTHEST)
         panel.set_ylim(-2, 103)
@@ -53,18 +58,26 @@ def write_equivalence(pooled: Pooled, path: Path) -> None:
     figure.supxlabel(
         "within this time of its own (left edge: at the very same packet)", color=INK, fontsize=9
     )
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), frameon=False,
-                  fontsize=9)  # fmt: skip
+    named_legend(
+        figure,
+        list(named.values()),
+        list(named),
+        loc="outside upper right",
+        ncols=len(named),
+        frameon=False,
+        fontsize=9,
+    )
     _save(figure, path)
 
 
+@plain_text()
 def write_race(raced: Raced, path: Path) -> None:
     """A column a group: packets that meet unsynchronised state, and what becomes of drops."""
     groups = list(raced)
     figure = Figure(figsize=(max(4.2 * len(groups), 6), 5.6), layout="constrained")
     panels = figure.subplots(2, len(groups), sharex=True, sharey="row", squeeze=False)
     colours = _colours(raced.values())
+    named: dict[str, Artist] = {}
     for column, group in enumerate(groups):
         above, below = panels[0][column], panels[1][column]
         for label, traces in raced[group].items():
@@ -75,11 +88,13 @@ def write_race(raced: Raced, path: Path) -> None:
             ]
             wrong = [_per(races, "wrong", "drops", 1000) for races in zip(*traces, strict=True)]
             missed = [_per(races, "missed", "drops", 1000) for races in zip(*traces, strict=True)]
-            above.plot(latency, met, color=colour, marker="o", markersize=3, label=label)
-            below.plot(latency, wrong, color=colour, marker="o", markersize=3,
-                       label=f"{label}: wrong")  # fmt: skip
-            below.plot(latency, missed, color=colour, marker="o", markersize=3, linestyle="--",
-                       label=f"{label}: missed")  # fmt: skip
+            above.plot(latency, met, color=colour, marker="o", markersize=3)
+            [line] = below.plot(latency, wrong, color=colour, marker="o", markersize=3)
+            [dashed] = below.plot(
+                latency, missed, color=colour, marker="o", markersize=3, linestyle="--"
+            )
+            if not column:
+                named |= {f"{label}: wrong": line, f"{label}: missed": dashed}
         above.set_title(group, loc="left", color=INK, fontsize=10)
         for panel in (above, below):
             panel.set_xscale("symlog", linthresh=0.1)
@@ -97,8 +112,15 @@ def write_race(raced: Raced, path: Path) -> None:
     panels[1][0].set_ylabel("drops per thousand", color=INK, fontsize=9)
     for panel in panels[1]:
         panel.set_xlabel("time that a mirrored copy takes, us", color=INK, fontsize=9)
-    handles, labels = panels[1][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    named_legend(
+        figure,
+        list(named.values()),
+        list(named),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+    )
     _save(figure, path)
 
 

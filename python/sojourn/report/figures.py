@@ -88,7 +88,7 @@ def _mark_steps(figure: go.Figure, result: Result, queue: Queue) -> None:
 def _panel_title(run: QueueRun, look: Look) -> str:
     summary = run.summary
     return (
-        f'<b style="color:{look.colour}">{escape(run.label)}</b>   '
+        f'<b style="color:{look.colour}">{_text(run.label)}</b>   '
         f"mean {milliseconds(summary.mean)} ms, "
         f"p99 {milliseconds(summary.p99)} ms, max {milliseconds(summary.max)} ms"
     )
@@ -112,7 +112,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
             x=time,
             y=mean,
             mode="lines",
-            name=run.label,
+            name=_text(run.label),
             line={"color": look.colour, "width": 1.4},
             customdata=np.stack([low, high], axis=1),
             hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f})",
@@ -142,7 +142,7 @@ def distribution(result: Result, queue: Queue) -> go.Figure:
             x=_drawn(curve.delay),
             y=np.round(100 * curve.share, 4),
             mode="lines",
-            name=f"{escape(run.label)}<br>median {milliseconds(run.summary.median)} ms",
+            name=f"{_text(run.label)}<br>median {milliseconds(run.summary.median)} ms",
             line={"color": look[run.label].colour, "dash": look[run.label].dash, "width": 2.2},
             hovertemplate="%{y:.1f} % of packets have at most %{x:.3g} ms<extra></extra>",
         )
@@ -169,6 +169,11 @@ def distribution(result: Result, queue: Queue) -> go.Figure:
     )
     figure.update_layout(height=460, **_common_layout(left=70))
     return figure
+
+
+def _text(label: str) -> str:
+    """A label as plotly shows it: it takes a few tags, and knows few names of characters."""
+    return escape(label, quote=False)
 
 
 def _common_layout(*, left: int) -> dict[str, object]:

@@ -125,7 +125,9 @@ def synchronisation(result: Result) -> str:
             f"{spans['total'] / 1e6:.3f}",
             f"{spans['max'] / 1e3:.2f}",
         )
-        rows.append(f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{c}</td>" for c in cells))
+        rows.append(
+            f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{escape(c)}</td>" for c in cells)
+        )
     if not rows:
         return ""
     heads = (

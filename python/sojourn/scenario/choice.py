@@ -18,22 +18,22 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from sojourn.parameters import Discipline, Parameter, disciplines
-from sojourn.scenario.quantities import Strict
+from sojourn.scenario.quantities import FilePath, Label, Strict
 
 
 class AqmChoice(Strict):
     """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
-    use: str
+    use: FilePath
     """A native discipline, a shipped program, or the path of a `.p4` file."""
-    label: str | None = None
+    label: Label | None = None
     architecture: Literal["tofino1", "v1model"] | None = None
     """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""
-    include_paths: Annotated[list[str], Field(default_factory=list)]
+    include_paths: Annotated[list[FilePath], Field(default_factory=list)]
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
-    control: str | None = None
+    control: FilePath | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""
 
     @property

@@ -11,7 +11,7 @@ from sojourn.scenario.bottleneck import Bottleneck, network_bottlenecks, only_bo
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
 from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
 from sojourn.scenario.network import Hosts, Link, NetworkSwitch, Switch
-from sojourn.scenario.quantities import PositiveTime, Rate, Strict
+from sojourn.scenario.quantities import Paragraphs, PositiveTime, Rate, Strict, Title
 
 __all__ = [
     "AqmChoice",
@@ -27,11 +27,11 @@ __all__ = [
 class Scenario(Strict):
     """Everything that a run depends on."""
 
-    title: str = ""
-    description: str = ""
-    look_at: str = ""
+    title: Title = ""
+    description: Paragraphs = ""
+    look_at: Title = ""
     """What to look at in what a run says: a sentence."""
-    notes: str = ""
+    notes: Paragraphs = ""
     """Why it comes out so; paragraphs of the report."""
     duration: PositiveTime
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1

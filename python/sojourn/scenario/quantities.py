@@ -3,9 +3,17 @@
 Quantities are exact integers in the engine's units once read, and are written back with a unit.
 """
 
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+)
 
 from sojourn.units import RATE, SIZE, TIME, Dimension
 
@@ -53,6 +61,27 @@ Spread = Annotated[
     PlainSerializer(_write_spread, when_used="json"),
 ]
 """One time for all flows of a group, or two between which they are spread evenly."""
+
+
+def _printable(text: str) -> str:
+    """A terminal obeys control characters, and a path ends at a NUL."""
+    for char in text:
+        if not char.isprintable():
+            raise ValueError(f"holds a character that cannot be shown, U+{ord(char):04X}")
+    return text
+
+
+def _paragraphs(text: str) -> str:
+    _printable(re.sub(r"[\n\t\r\u00a0]", " ", text))
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
+"""What tables and plots call something."""
+Title = Annotated[str, Field(max_length=1_000), AfterValidator(_paragraphs)]
+Paragraphs = Annotated[str, Field(max_length=100_000), AfterValidator(_paragraphs)]
+FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(_printable)]
+"""Of a file, or another name."""
 
 
 class Strict(BaseModel):

@@ -48,6 +48,10 @@ parser EgressParser(
     }
 }
 
+// Each flag in a container of its own. A container is written in one stage: if the two shared one, so
+// would the registers that they come from, and the compiler would put these into two.
+@pa_solitary("egress", "codel_act_is_dropping")
+@pa_solitary("egress", "codel_act_was_dropping")
 control Egress(
         inout egress_headers_t hdr,
         inout egress_metadata_t md,

@@ -10,10 +10,10 @@
 //     3   [dropping]            was_dropping       ok_to_drop
 //     4   [schedule]            count              was_dropping
 //     5   [last_count]          last_number        count: here a packet is dropped or marked
-//         [drop_epoch]          last_epoch
+//         [drop_epoch]          recent             epoch
 //         [step_taken]          taken              count
-//     6    differences          delta, age         count, last_number, last_epoch
-//     7    choose_count         count              delta, age
+//     6    compute_delta        delta              count, last_number
+//     7    choose_count         count              delta, recent
 //     8    control_law          spacing            count
 //     9    spacing - taken      correction         -> mirrored copy -> port 68 -> egress again
 //
@@ -27,7 +27,8 @@
 //   dropping     every data packet        every data packet: ok_to_drop
 //   schedule:    packets with ok_to_drop
 //    drop_next                            entering: now + INTERVAL; a later drop: + about
-//                                         INTERVAL / sqrt(count); the copy: + what that is wrong by
+//                                         INTERVAL / sqrt(count), or now - 2 s + INTERVAL if it is
+//                                         2 s behind; the copy: + what that is wrong by
 //    number                               count + 1. Entering: 2; a later drop: + 1; the copy of a
 //                                         cycle with memory: + what it started with too low
 //   last_count   entering                 lastcount + 1, as number
@@ -58,7 +59,17 @@
 //  * A packet is dropped behind the scheduler: its turn on the wire is spent. (So with every AQM in
 //    Tofino's egress.) The RFC's inner loop, several drops at one instant, is a drop a packet here.
 //  * A drop that becomes due within the microsecond until a copy is back is late by up to that.
-//  * "No more than one packet in the queue" is told from cells of 80 bytes.
+//  * drop_next is never more than 2 s behind the clock (LONGEST_LAG). The RFC has no such bound:
+//    under a flood that does not react, drops fall due faster than packets leave, each packet is
+//    dropped, and drop_next falls behind for as long as that lasts. So it does here, but what is
+//    due for longer than 2 s is forgotten. While the flood lasts all packets are dropped either
+//    way. When packets leave faster than drops fall due again (the line's rate has risen), the RFC
+//    goes on dropping every one until all it owes is made up for; here that is 1.9 to 2 s of it.
+//  * "No more than one packet in the queue" is bytes in the RFC, and the chip tells cells of 80.
+//    CODEL_EXACT_ONE_PACKET are those of one full frame. Of small packets, fewer bytes than a full
+//    frame take more cells (28 frames of 54 bytes take 28, 22 of 68 bytes with the bridge header
+//    44): they are dropped where the RFC spares them. It matters only where one full frame takes
+//    longer than TARGET, below 2.4 Mbit/s for 5 ms; docs/equivalence.md has figures.
 //  * INTERVAL / sqrt(count) is rounded to 1 ns for counts up to 16,383, and right to 0.1 % above.
 //  * When the sojourn time falls below TARGET right behind a dropped packet, the RFC's loop leaves
 //    drop_next where it was; here it moves on. That shifts the limit of 16 intervals by a spacing.
@@ -66,18 +77,25 @@
 // Time. 32 bits of nanoseconds, which start again from 0 every 4.295 s; the stateful ALU compares
 // differences of signed words modulo 2^32, right for instants less than 2.1 s apart. first_above
 // would be older than that in a queue that stays above TARGET, so it moves along with the packets
-// once its time has come. Only "less than 16 intervals ago?" can be about a longer time: the answer
-// in nanoseconds counts if by drop_epoch the last drop was less than 2^15 units (2.1 s) ago, and
-// epochs wrap after 78 h. A port that is paused for more than 2 s misreads sojourn times and
-// first_above for as long.
+// once its time has come; drop_next would under a flood, hence LONGEST_LAG. Neither can lie further
+// ahead than an INTERVAL, so what seems to is long past: that reaches to 4.1 s. Only "less than 16
+// INTERVALs ago?" can be about a longer time: the answer in nanoseconds counts if by drop_epoch the
+// last drop was less than 17 INTERVALs ago (drop_next is an INTERVAL after it at most), and epochs
+// wrap after 78 h. If no packet leaves a queue for longer than 4.1 s, although some wait (a port
+// that is paused, a queue that others starve), sojourn times are misread, and the first drop can be
+// late by up to one and a half INTERVALs.
 #ifndef AQM_CODEL_EXACT_P4
 #define AQM_CODEL_EXACT_P4
 
 #include "../common/control_law.p4"
 
-#if INTERVAL > 125000000
-#error "codel_exact tells times up to 2 s apart; 16 * INTERVAL is more: use at most 125000000"
+#if INTERVAL > 110000000
+#error "codel_exact tells times up to 2 s apart; 18 * INTERVAL is near: use at most 110000000"
 #endif
+
+#define LONGEST_LAG         2000000000                      // ns: now - drop_next at most
+#define SHORTENED_LAG       (LONGEST_LAG - INTERVAL)        // ns: what a longer one is made
+#define SEVENTEEN_INTERVALS (17 * INTERVAL / 65536 + 2)     // 65.536 us, rounded up
 
 #define CODEL_EXACT_QUEUES  16384       // 512 ports with 32 queues
 
@@ -140,8 +158,7 @@ control CodelExact(
     bit<8>  entering;                   // this packet enters the dropping state
     bit<32> last_number;                // lastcount + 1
     bit<32> delta;                      // count - lastcount
-    bit<32> last_epoch;                 // when the last drop was
-    bit<32> age;                        // how long ago that is
+    bit<8>  recent;                     // the last drop was less than 17 INTERVALs ago
     bit<32> spacing;                    // ns, INTERVAL / sqrt(count)
     bit<32> rough_spacing;              // ns, the same to 0.1 %
     bit<32> taken;                      // ns, what drop_next was moved on by
@@ -170,6 +187,22 @@ control CodelExact(
         size = 1;
     }
 
+    // ---- Stages 1 and 2: now in epochs -----------------------------------------------------
+    // Two operations, the second of which needs the first. p4c joins plain actions that stand side
+    // by side into one, which the chip would have to do in one stage; a table stays by itself.
+
+    action shift_delay() {
+        delay_epochs = delay >> 16;
+    }
+    table delay_in_epochs {
+        actions = { shift_delay; }
+        const default_action = shift_delay();
+        size = 1;
+    }
+    action add_epochs() {
+        epoch = arrival_epoch + delay_epochs;
+    }
+
     // ---- Stage 1: above TARGET, now and before ---------------------------------------------
     // Needs the delay. Both answers come out as one word, 1 << (above now + 2 * above before).
 
@@ -190,7 +223,8 @@ control CodelExact(
     action update_above() { phase = above_update.execute(md.queue); }
 
     // ---- Stage 2: above TARGET for an INTERVAL? --------------------------------------------
-    // Needs the phase. `now` goes where its time has come, so that the register is never old.
+    // Needs the phase. `now` goes where its time has come, so that the register is never old. If no
+    // packet has left for 2.1 s, the instant seems to lie ahead, but an INTERVAL is the most it can.
 
     Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) first_above;
     RegisterAction<int<32>, bit<16>, bit<8>>(first_above) first_above_set = {
@@ -199,7 +233,7 @@ control CodelExact(
     RegisterAction<int<32>, bit<16>, bit<8>>(first_above) first_above_test = {
         void apply(inout int<32> state, out bit<8> ok) {
             ok = 0;
-            if ((int<32>)time - state >= 0) {
+            if ((int<32>)time - state >= 0 || (int<32>)time - state < -INTERVAL) {
                 state = (int<32>)time;
                 ok = 1;
             }
@@ -241,8 +275,14 @@ control CodelExact(
     RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_step = {
         void apply(inout codel_exact_schedule_t state, out int<32> number) {
             number = 0;
-            if ((int<32>)time - state.drop_next >= 0) {
+            if ((int<32>)time - state.drop_next >= LONGEST_LAG
+                    || (int<32>)time - state.drop_next >= 0) {
                 number = state.number;
+            }
+            if ((int<32>)time - state.drop_next >= LONGEST_LAG) {
+                state.drop_next = (int<32>)time - SHORTENED_LAG;
+                state.number = state.number + 1;
+            } else if ((int<32>)time - state.drop_next >= 0) {
                 state.drop_next = state.drop_next + interval_by_sqrt.execute(state.number);
                 state.number = state.number + 1;
             }
@@ -291,21 +331,23 @@ control CodelExact(
         md.kind = KIND_NEXT;
     }
 
-    Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_epoch;
-    RegisterAction<bit<32>, bit<16>, bit<32>>(drop_epoch) drop_epoch_update = {
-        void apply(inout bit<32> state, out bit<32> word) {
-            word = state;
-            state = epoch;
+    Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_epoch;
+    RegisterAction<int<32>, bit<16>, bit<8>>(drop_epoch) drop_epoch_update = {
+        void apply(inout int<32> state, out bit<8> is_recent) {
+            is_recent = 0;
+            if ((int<32>)epoch - state >= 0 && (int<32>)epoch - state < SEVENTEEN_INTERVALS) {
+                is_recent = 1;
+            }
+            state = (int<32>)epoch;
         }
     };
-    action update_drop_epoch() { last_epoch = drop_epoch_update.execute(md.queue); }
+    action update_drop_epoch() { recent = drop_epoch_update.execute(md.queue); }
 
     // ---- Stage 6 and 7: the count to start with --------------------------------------------
     // Ternary on whole fields: a gateway on some bits of a sum would cut the field and its sum.
 
-    action compute_differences() {
+    action compute_delta() {
         delta = md.count - last_number;
-        age = epoch - last_epoch;
     }
     action restart() {
         md.count = 1;
@@ -319,14 +361,14 @@ control CodelExact(
     // delta > 1 and now - drop_next < 16 * INTERVAL; if not recent, md.count is 0, delta negative
     table choose_count {
         key = {
-            delta : ternary;
-            age   : ternary;
+            delta  : ternary;
+            recent : ternary;
         }
         actions = { restart; resume; }
         const default_action = restart();
         const entries = {
             (0x00000000 &&& 0xfffffffe, _) : restart();
-            (0x00000000 &&& 0x80000000, 0x00000000 &&& 0xffff8000) : resume();
+            (0x00000000 &&& 0x80000000, 1) : resume();
         }
         size = 2;
     }
@@ -372,6 +414,9 @@ control CodelExact(
     action mirror() {
         eg_dprsr_md.mirror_type = CODEL_EXACT_MIRROR;
         md.session = CODEL_EXACT_SESSION;
+    }
+    // By itself: an action cannot have a constant (the session) and a computed index at once.
+    action count_sent_copy() {
         copies_sent.count(md.queue);
     }
     action count_used_copy() {
@@ -404,8 +449,8 @@ control CodelExact(
             md.added = 0;
             sojourn_time.apply();
             // Stage 1 and 2
-            delay_epochs = delay >> 16;
-            epoch = arrival_epoch + delay_epochs;
+            delay_in_epochs.apply();
+            add_epochs();
             // dodequeue
             update_above();
             if (phase == PHASE_FIRST_ABOVE) {
@@ -430,13 +475,14 @@ control CodelExact(
                     update_drop_epoch();
                     if (entering == 1) {
                         enter_last_count();
-                        compute_differences();
+                        compute_delta();
                         choose_count.apply();
                     } else {
                         compute_taken();
                     }
                     if (md.kind != KIND_DATA) {
                         mirror();
+                        count_sent_copy();
                         control_law_beyond.apply();
                         if (control_law.apply().hit) {
                             compute_correction();

@@ -4,6 +4,7 @@
 
 mod decisions;
 mod ecn;
+mod flood;
 mod lost_copies;
 mod rfc8289;
 mod rig;

@@ -35,5 +35,5 @@ fn an_interval_whose_sixteenfold_the_clock_cannot_tell_is_refused() {
     };
     let refused = load_with(&FileLoader, folder.join("tna/codel_exact.p4"), &options);
     let error = refused.expect_err("INTERVAL is too long").to_string();
-    assert!(error.contains("use at most 125000000"), "{error}");
+    assert!(error.contains("use at most 110000000"), "{error}");
 }

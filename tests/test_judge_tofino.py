@@ -1,0 +1,50 @@
+"""The shipped TNA programs before an independent judge: p4c's Tofino back end.
+
+SOJOURN_JUDGE names a folder with `p4c-tofino`, which takes a program and `-D NAME`, ends with
+status 0 if the compiler takes it and prints "stages: ingress N, egress M". Without it, these tests
+are skipped with one line.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sojourn.layout import programs_folder
+
+JUDGE = os.environ.get("SOJOURN_JUDGE")
+pytestmark = pytest.mark.skipif(not JUDGE, reason="SOJOURN_JUDGE names no folder of compilers")
+
+
+def stages(program: str, *defines: str) -> tuple[int, int]:
+    """Stages of ingress and egress that the compiler puts a program into."""
+    compiler = Path(JUDGE or "", "p4c-tofino")
+    path = programs_folder() / "tna" / f"{program}.p4"
+    done = subprocess.run(
+        [compiler, path, *(f"-D{name}" for name in defines)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"stages: ingress (\d+), egress (\d+)", done.stdout)
+    assert found, done.stdout
+    return int(found[1]), int(found[2])
+
+
+@pytest.mark.parametrize(
+    ("program", "defines", "expected"),
+    [
+        ("p4_codel", (), (1, 6)),
+        ("codel_act", (), (1, 7)),
+        ("codel_exact", (), (1, 10)),
+        ("codel_exact", ("CODEL_ECN",), (1, 10)),
+    ],
+)
+def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
+    program: str, defines: tuple[str, ...], expected: tuple[int, int]
+) -> None:
+    assert stages(program, *defines) == expected
+    # The header of the program says so, too.
+    first = (programs_folder() / "tna" / f"{program}.p4").read_text().splitlines()[0]
+    ingress, egress = expected
+    assert f"{ingress} stage of ingress, {egress} of egress" in first

@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import Finished, Sojourn
+from sojourn.errors import ScenarioError
 from sojourn.replay import (
     RFC_8289,
     Parameters,
@@ -177,6 +179,37 @@ def test_a_run_can_be_replayed_by_its_folder(sojourn: Sojourn, finished: Finishe
         [exact] = trace["outcomes"]
         assert exact["same_packet_share"] >= SAME
         assert exact["within_1_us_share"] == NEAR
+
+
+def two_queues(path: Path) -> Path:
+    """Rows of a port with two queues: number 3 stands at 20 ms, number 1 is next to empty."""
+    packets = 1_000
+    time = np.repeat(np.arange(packets) * MS, 2) + 10**9
+    queue = np.tile(np.array([3, 1], np.uint8), packets)
+    sojourn = np.where(queue == 3, 20 * MS, 1_000)
+    rows = {
+        "enqueued": time - sojourn,
+        "dequeued": time,
+        "size": np.full(2 * packets, 1_514, np.uint32),
+        "verdict": ["sent"] * (2 * packets),
+        "queue": queue,
+    }
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table(rows), path)
+    return path
+
+
+def test_rows_of_several_queues_are_several_traces(sojourn: Sojourn, tmp_path: Path) -> None:
+    # In one trace the packets of the empty queue would end each drop state at once.
+    path = two_queues(tmp_path / "run" / "mine" / "packets.parquet")
+    done = sojourn("replay", path, "--aqm", "codel_exact", "--json", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    empty, full = json.loads(done.stdout)["traces"]
+    assert [empty["trace"], full["trace"]] == ["run/mine queue 1", "run/mine queue 3"]
+    assert empty["outcomes"][0]["drops"] == empty["outcomes"][0]["reference_drops"] == 0
+    assert full["outcomes"][0]["drops"] == full["outcomes"][0]["reference_drops"] > 10
+    with pytest.raises(ScenarioError, match=r"2 queues of the port, 1, 3"):
+        RecordedTrace(path).read()
 
 
 @pytest.mark.parametrize(

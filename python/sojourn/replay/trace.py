@@ -154,12 +154,13 @@ class RecordedTrace:
     path: Path
     """A `packets.parquet`."""
     queue: int | None = None
-    """Only the packets of this queue of the port; of all of them if absent."""
+    """Only the packets of this queue of the port; if absent, the port has used one only."""
 
     @property
     def name(self) -> str:
-        """The folders that a run and its AQM have."""
-        return "/".join(self.path.parts[-3:-1]) or self.path.name
+        """The folders that a run and its AQM have, and the queue if there are several."""
+        folders = "/".join(self.path.parts[-3:-1]) or self.path.name
+        return folders if self.queue is None else f"{folders} queue {self.queue}"
 
     @property
     def group(self) -> str:
@@ -173,17 +174,21 @@ class RecordedTrace:
         first packet came that was still waiting when the run ended.
         """
         columns = ["enqueued", "dequeued", "size", "verdict", "queue"]
-        try:
-            table = rows_table(self.path, columns)
-        except (OSError, pa.ArrowInvalid, KeyError) as error:
-            raise ScenarioError(f"{shown(self.path)}: not a run's packets: {error}") from error
+        table = _columns(self.path, columns)
         left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL
         entered, time, size = (
             table[name].to_numpy()[left].astype(np.int64) for name in columns[:3]
         )
+        queue = table["queue"].to_numpy()[left]
         if self.queue is not None:
-            mine = table["queue"].to_numpy()[left] == self.queue
+            mine = queue == self.queue
             entered, time, size = entered[mine], time[mine], size[mine]
+        elif len(several := np.unique(queue)) > 1:
+            # Put together they would be a queue that nobody had: an AQM has state for each.
+            raise ScenarioError(
+                f"{shown(self.path)}: packets of {len(several)} queues of the port, "
+                f"{', '.join(map(str, several))}: a trace is of one of them"
+            )
         if not len(time):
             raise ScenarioError(f"{shown(self.path)}: no packet left this run's queue")
         order = np.argsort(time, kind="stable")
@@ -214,7 +219,8 @@ def find_traces(
 ) -> list[Trace]:
     """What `names` mean: synthetic profiles at each rate, and the rows of runs.
 
-    A run is named by its folder, one AQM's folder in it, or a `packets.parquet`.
+    A run is named by its folder, one AQM's folder in it, or a `packets.parquet`. Rows of several
+    queues are several traces.
     """
     found: list[Trace] = []
     for name in names:
@@ -223,8 +229,24 @@ def find_traces(
                 length = duration or default_duration(rate, parameters.interval)
                 found.append(SyntheticTrace(name, rate, length, parameters, seed, packet_size))
         else:
-            found += [RecordedTrace(path) for path in _recorded(name)]
+            for path in _recorded(name):
+                found += [RecordedTrace(path, queue) for queue in _queues(path)]
     return found
+
+
+def _columns(path: Path, names: Sequence[str]) -> pa.Table:
+    try:
+        return rows_table(path, list(names))
+    except (OSError, pa.ArrowInvalid, KeyError) as error:
+        raise ScenarioError(f"{shown(path)}: not a run's packets: {error}") from error
+
+
+def _queues(path: Path) -> list[int] | list[None]:
+    """The queues of the port that packets have left; nothing to choose if that is one."""
+    table = _columns(path, ["verdict", "queue"])
+    left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL
+    used: list[int] = np.unique(table["queue"].to_numpy()[left]).tolist()
+    return used if len(used) > 1 else [None]
 
 
 def default_duration(rate: int, interval: int) -> int:

@@ -1,7 +1,7 @@
 //! What a run knows beyond its rows: counters that are read once, at the end or on the way.
 
 use serde::Serialize;
-use sojourn_targets::FaultReport;
+use sojourn_packet::FaultReport;
 
 /// Counters of one run up to [`Simulation::now`](crate::Simulation::now).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,12 +1,23 @@
 //! What travels through every floor and the units it is measured in.
 //!
 //! Time, rates and sizes are integer newtypes; a [`Packet`] is the bytes a wire would carry plus a
-//! payload that is only counted; random numbers that a seed determines. This crate must not know who makes, forwards or reads a packet.
+//! payload that is only counted; random numbers that a seed determines; a [`DataPlane`] is what
+//! decides about packets in a switch. This crate must not know who makes, forwards or reads a
+//! packet, nor what a data plane is made of.
 
+mod carried;
+pub mod dataplane;
 mod packet;
+mod program_log;
 mod split_mix;
 mod units;
 
+pub use carried::{Carried, Luggage};
+pub use dataplane::{
+    Admission, DataPlane, EgressInput, EgressOutput, FaultReport, IngressInput, IngressOutput,
+    Mirror, MirrorDirection, PortId, Replication,
+};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
+pub use program_log::{LogLine, ProgramLog};
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

@@ -7,15 +7,15 @@ use crate::program::refused;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
-use sojourn_net::controlled::{self, session};
-use sojourn_net::{Bench, BenchConfig};
+use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
+use sojourn_engine::switch_setup::{self, session};
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
 use sojourn_switch::PortId;
 use sojourn_targets::control::{self, ActionCall, ControlPlane, Number, TableEntry};
 use sojourn_targets::externs::counter::Count;
 use sojourn_targets::runtime_control::{entry_spec, named};
-use sojourn_targets::{Architecture, DataPlane, LoadOptions, RuntimeControl, describe, load};
+use sojourn_targets::{LoadOptions, RuntimeControl, describe, load};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ type Nodes = Vec<(u16, Vec<u16>)>;
 #[pyclass(module = "sojourn._core")]
 pub struct PacketSwitch {
     // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
-    bench: Mutex<Bench>,
+    bench: Mutex<packet_switch::PacketSwitch>,
 }
 
 fn wrong(error: impl Display) -> PyErr {
@@ -40,7 +40,7 @@ fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
 }
 
 impl PacketSwitch {
-    fn bench(&mut self) -> &mut Bench {
+    fn bench(&mut self) -> &mut packet_switch::PacketSwitch {
         self.bench.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,14 +71,9 @@ impl PacketSwitch {
         let options = LoadOptions { include_paths, defines, seed: 1, ..LoadOptions::default() };
         let bench = py.detach(|| {
             let plane = load(&program, &options).map_err(|error| refused(&error))?;
-            let mut config = BenchConfig::of(plane.architecture());
-            if let Some(queues) = priority_queues {
-                if plane.architecture() != Architecture::V1Model {
-                    return Err(wrong("priority queues are bmv2's; this program is for Tofino"));
-                }
-                config.queues = queues.into();
-            }
-            Bench::new(Box::new(plane), &config).map_err(wrong)
+            let config = PacketSwitchConfig::of(plane.architecture());
+            let config = config.with_priority_queues(plane.architecture(), priority_queues);
+            packet_switch::PacketSwitch::new(plane, &config.map_err(wrong)?).map_err(wrong)
         })?;
         Ok(PacketSwitch { bench: Mutex::new(bench) })
     }
@@ -183,7 +178,7 @@ impl PacketSwitch {
     fn set_multicast_group(&mut self, group: u16, nodes: Nodes) -> PyResult<()> {
         let node = |(rid, ports)| control::MulticastNode { rid, ports };
         let nodes = nodes.into_iter().map(node).collect();
-        let group = controlled::group(&control::MulticastGroup { id: group, nodes });
+        let group = switch_setup::group(&control::MulticastGroup { id: group, nodes });
         self.bench().switch().set_multicast_group(group).map_err(wrong)
     }
 

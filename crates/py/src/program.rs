@@ -1,50 +1,25 @@
-//! P4 programs: loading one for a run, and asking what language and target say of one.
+//! What language and target say of a program, and their refusals as exceptions.
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::prelude::*;
-use sojourn_net::RunConfig;
-use sojourn_net::config::{Aqm, MathUnitReading};
-use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
-use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
-use sojourn_p4::source::SourceMap;
-use sojourn_p4::{CompileError, check_program};
-use sojourn_targets::tna::fit;
-use sojourn_targets::tna::math_unit::Reading;
-use sojourn_targets::{Architecture, DataPlane, LoadError, LoadOptions, load, load_with};
+use sojourn_engine::RunError;
+use sojourn_engine::load::{self, Checked};
+use sojourn_p4::CompileError;
+use sojourn_p4::diagnostic::{RenderOptions, render_all, to_json_string};
+use sojourn_p4::preprocess::PreprocessOptions;
+use sojourn_targets::{Architecture, LoadError, LoadOptions};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The loaded and configured programs of a run, one for each switch that runs one.
-pub fn planes(config: &RunConfig) -> PyResult<Vec<Box<dyn DataPlane>>> {
-    let loaded = config.aqms().into_iter().map(|aqm| plane(aqm, config.seed));
-    loaded.filter_map(PyResult::transpose).collect()
-}
-
-/// The loaded and configured program of a P4 AQM; none for a native discipline. `seed` is that of
-/// its random externs.
-pub fn plane(aqm: &Aqm, seed: u64) -> PyResult<Option<Box<dyn DataPlane>>> {
-    let Aqm::P4(p4) = aqm else { return Ok(None) };
-    let options = LoadOptions {
-        include_paths: p4.include_paths.iter().map(PathBuf::from).collect(),
-        defines: p4.defines.clone().into_iter().collect(),
-        math_unit: match p4.math_unit {
-            MathUnitReading::Vendor => Reading::Vendor,
-            MathUnitReading::Paper => Reading::Paper,
-        },
-        seed,
-        ..LoadOptions::default()
-    };
-    let mut plane = load(&p4.program, &options).map_err(|error| refused(&error))?;
-    if let Some(wanted) = p4.architecture.filter(|wanted| *wanted != plane.architecture()) {
-        let (wanted, found) = (wanted.name(), plane.architecture().name());
-        let message = format!("aqm.architecture = {wanted}: {} is for {found}", p4.program);
-        return Err(ConfigError::new_err(message));
+/// Why a run cannot be had, as an exception.
+pub fn run_refused(error: &RunError) -> PyErr {
+    match error {
+        RunError::Program(error) => refused(error),
+        other => ConfigError::new_err(other.to_string()),
     }
-    let fits = plane.configure(&p4.control);
-    fits.map_err(|error| ConfigError::new_err(format!("control plane: {error}")))?;
-    Ok(Some(Box::new(plane)))
 }
 
+/// What a target has against a program, as an exception.
 pub fn refused(error: &LoadError) -> PyErr {
     ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
 }
@@ -70,54 +45,23 @@ pub fn check(
     colour: bool,
 ) -> Verdict {
     let defines = defines.into_iter().collect();
-    py.detach(|| match language_only {
-        true => check_language(&path, include_paths, defines, colour),
-        false => check_loading(&path, include_paths, defines, colour),
+    py.detach(|| {
+        let checked = if language_only {
+            let options =
+                PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
+            load::check_language(&path, &options)
+        } else {
+            let options =
+                LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
+            load::check(&path, &options)
+        };
+        verdict(&checked, colour)
     })
 }
 
-fn check_language(
-    path: &Path,
-    include_paths: Vec<PathBuf>,
-    defines: Vec<(String, String)>,
-    colour: bool,
-) -> Verdict {
-    let options = PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
-    match check_program(&FileLoader, path, &options) {
-        Ok((_, sources, warnings)) => verdict(None, true, &warnings, &sources, colour),
-        Err(error) => verdict(None, false, &error.diagnostics, &error.sources, colour),
-    }
-}
-
-fn check_loading(
-    path: &Path,
-    include_paths: Vec<PathBuf>,
-    defines: Vec<(String, String)>,
-    colour: bool,
-) -> Verdict {
-    let options =
-        LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
-    match load_with(&FileLoader, path, &options) {
-        Ok(loaded) => {
-            let architecture = loaded.plane.architecture();
-            let (mut warnings, sources) = (loaded.warnings.clone(), loaded.sources.clone());
-            if let Some(loaded) = loaded.into_tofino() {
-                warnings.extend(fit::doubt(&loaded, &fit::estimate(&loaded)));
-            }
-            verdict(Some(architecture), true, &warnings, &sources, colour)
-        }
-        Err(error) => verdict(None, false, &error.diagnostics, &error.sources, colour),
-    }
-}
-
-fn verdict(
-    architecture: Option<Architecture>,
-    ok: bool,
-    diagnostics: &[Diagnostic],
-    sources: &SourceMap,
-    colour: bool,
-) -> Verdict {
+fn verdict(checked: &Checked, colour: bool) -> Verdict {
+    let Checked { ok, diagnostics, sources, architecture } = checked;
     let options = RenderOptions { colour, ..RenderOptions::default() };
     let rendered = render_all(diagnostics, sources, &options);
-    (ok, rendered, to_json_string(diagnostics, sources), architecture.map(Architecture::name))
+    (*ok, rendered, to_json_string(diagnostics, sources), architecture.map(Architecture::name))
 }

@@ -2,10 +2,10 @@
 
 use crate::columns::column;
 use crate::errors::ConfigError;
-use crate::program;
+use crate::program::run_refused;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sojourn_net::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
+use sojourn_engine::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,10 +21,7 @@ impl Replay {
     #[new]
     fn new(py: Python<'_>, config: &str) -> PyResult<Replay> {
         let config = ReplayConfig::from_json(config).map_err(refused)?;
-        let replay = py.detach(|| {
-            let plane = program::plane(&config.aqm, config.seed)?;
-            replay::Replay::new(&config, plane).map_err(refused)
-        })?;
+        let replay = py.detach(|| replay::Replay::new(&config)).map_err(|e| run_refused(&e))?;
         Ok(Replay { replay: Mutex::new(replay) })
     }
 

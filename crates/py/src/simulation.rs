@@ -2,10 +2,11 @@
 
 use crate::columns;
 use crate::errors::ConfigError;
-use crate::program;
+use crate::program::run_refused;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_net::RunConfig;
+use sojourn_engine::config::{self, Aqm, RunConfig};
+use sojourn_engine::load;
 use sojourn_packet::Time;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyfunction]
 pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
     let config = read_config(config)?;
-    py.detach(|| program::planes(&config)).map(|_| ())
+    py.detach(|| load::planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
 }
 
 /// How much later than configured a flow starts under a seed, ns.
@@ -26,13 +27,13 @@ pub fn start_jitter(seed: u64, flow: u32) -> u64 {
 #[pyfunction]
 pub fn drawn_traffic(py: Python<'_>, config: &str) -> PyResult<String> {
     let config = read_config(config)?;
-    let drawn = py.detach(|| sojourn_net::drawn_traffic(&config));
+    let drawn = py.detach(|| sojourn_net::drawn_traffic(&config.with_aqms(Aqm::on_switch)));
     serde_json::to_string(&drawn)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
 fn read_config(config: &str) -> PyResult<RunConfig> {
-    RunConfig::from_json(config).map_err(|error| ConfigError::new_err(error.to_string()))
+    config::read(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }
 
 /// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
@@ -53,11 +54,8 @@ impl Simulation {
     #[new]
     fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
         let config = read_config(config)?;
-        let run = py.detach(|| {
-            let planes = program::planes(&config)?;
-            sojourn_net::Simulation::new(config, planes)
-                .map_err(|error| ConfigError::new_err(error.to_string()))
-        })?;
+        let run = py.detach(|| sojourn_engine::simulation(&config));
+        let run = run.map_err(|error| run_refused(&error))?;
         Ok(Simulation { run: Mutex::new(run) })
     }
 

@@ -8,14 +8,14 @@
 #![allow(missing_docs)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use sojourn_packet::{
+    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
+    MirrorDirection,
+};
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, SwitchProgram,
     discipline,
-};
-use sojourn_targets::{
-    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -27,13 +27,18 @@ struct Trivial {
 }
 
 impl DataPlane for Trivial {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> IngressOutput {
         let unicast = (input.port == PortId(1)).then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
         IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
     }
 
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
         let mirror = (self.mirroring && !input.mirrored).then(|| Mirror {
             session: 1,
             direction: MirrorDirection::Egress,
@@ -94,7 +99,7 @@ fn through_the_traffic_manager(c: &mut Criterion) {
     let packet = Packet { flow: FlowId(1), bytes, zeros: 1448, ..Packet::default() };
     let mut group = c.benchmark_group("switch");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
-    let plane = |mirroring| SwitchProgram::P4(Box::new(Trivial { mirroring }));
+    let plane = |mirroring| SwitchProgram::Plane(Box::new(Trivial { mirroring }));
     type Program<'a> = (&'a str, Box<dyn Fn() -> SwitchProgram>);
     let programs: [Program; 4] = [
         ("native fifo", Box::new(|| native("fifo"))),

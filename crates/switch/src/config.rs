@@ -6,7 +6,7 @@
 
 use crate::tm::shaper::ShaperConfig;
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_targets::{MirrorDirection, PortId};
+use sojourn_packet::{MirrorDirection, PortId};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 //!
 //! Sans-IO. [`Switch`] is a state machine fed with instants and packets; it reads no clock, opens
 //! no socket and must not know who drives it, virtual time or a wall clock. What the packets mean
-//! is the business of the [`DataPlane`](sojourn_targets::DataPlane) it is given, if any.
+//! is the business of the [`DataPlane`](sojourn_packet::DataPlane) it is given, if any.
 //!
 //! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
 //! [`Switch::next_timer`] is due, and after either take everything from
@@ -26,7 +26,7 @@ pub use config::{
 };
 pub use observation::{CapturedFrame, Observation, PacketObservation, Transmit, Verdict};
 pub use routes::Routes;
-pub use sojourn_targets::PortId;
+pub use sojourn_packet::PortId;
 pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, Statistics, UnsynchronisedTime,

@@ -3,8 +3,8 @@
 //! Plain data. Rows are made at ports marked as observed, frames at ports marked for capture; this
 //! file must not know what becomes of either.
 
+use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
-use sojourn_targets::PortId;
 
 /// A packet on its way out of a front-panel port.
 #[derive(Clone, Debug, PartialEq, Eq)]

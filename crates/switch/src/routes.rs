@@ -5,7 +5,7 @@
 
 use crate::ecn::{IpHeader, ip_header};
 use sojourn_packet::Packet;
-use sojourn_targets::PortId;
+use sojourn_packet::PortId;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 

@@ -6,7 +6,7 @@
 
 use crate::tm::shaper::EffectiveShaper;
 use sojourn_packet::{Bytes, Time};
-use sojourn_targets::{FaultReport, PortId};
+use sojourn_packet::{FaultReport, PortId};
 
 /// Packets and their bytes (frames without FCS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 //! Stands on the places that the interpreter's halts and calls carry. Nothing here decides about a
 //! packet; it must not know who reads it.
 
-use serde::Serialize;
 use sojourn_p4::interp::Halt;
 use sojourn_p4::source::{SourceMap, Span};
+pub use sojourn_packet::FaultReport;
 use std::sync::Arc;
 
 /// Faults of one kind: how many, and the first of them.
@@ -74,7 +74,7 @@ impl Faults {
         ];
         let happened = kinds.into_iter().filter(|(_, fault)| fault.count > 0);
         let report = |(kind, fault): (FaultKind, &Fault)| FaultReport {
-            kind,
+            kind: kind.name(),
             count: fault.count,
             first: fault.first.as_deref().unwrap_or_default().to_owned(),
             place: fault.place.and_then(|at| Some(sources?.location(at)?.to_string())),
@@ -84,8 +84,7 @@ impl Faults {
 }
 
 /// What kind of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A register was accessed twice in one pass; the second access did nothing.
     SecondAccess,
@@ -95,15 +94,13 @@ pub enum FaultKind {
     Halted,
 }
 
-/// Faults of one kind, for a run's counters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FaultReport {
-    /// What kind.
-    pub kind: FaultKind,
-    /// How many.
-    pub count: u64,
-    /// What was said at the first.
-    pub first: String,
-    /// File, line and column of the first, if they are known.
-    pub place: Option<String>,
+impl FaultKind {
+    /// As a run's counters call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FaultKind::SecondAccess => "second_access",
+            FaultKind::FailedClaim => "failed_claim",
+            FaultKind::Halted => "halted",
+        }
+    }
 }

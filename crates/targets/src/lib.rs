@@ -1,6 +1,6 @@
 //! What an architecture adds to P4: its metadata, its externs, its idea of a pipeline.
 //!
-//! Above this crate a loaded program is a [`DataPlane`]: two passes over a packet with a traffic
+//! Above this crate a loaded program is a [`DataPlane`](sojourn_packet::DataPlane): two passes over a packet with a traffic
 //! manager between them. Where packets come from, and what the queues do, is not known here.
 //!
 //! | part | what it is |
@@ -10,10 +10,10 @@
 //! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
 //! | [`externs`] | the fixed-function blocks that both have |
 
+mod architecture;
 mod arguments;
 mod calls;
 pub mod control;
-mod dataplane;
 pub mod describe;
 mod digest;
 pub mod externs;
@@ -32,17 +32,13 @@ pub mod tna;
 pub mod v1model;
 mod visit;
 
+pub use architecture::Architecture;
 pub use control::ControlPlane;
-pub use dataplane::{
-    Admission, Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
-    Mirror, MirrorDirection, PortId, Replication,
-};
 pub use describe::describe;
 pub use digest::Digest;
-pub use faults::{Fault, FaultKind, FaultReport, Faults};
+pub use faults::{Fault, FaultKind, Faults};
 pub use load::{LoadError, LoadOptions, Loaded, load, load_with};
-pub use log::{LogLine, ProgramLog};
-pub use phv::Carried;
 pub use plane::Plane;
 pub use rule::{Refusal, Rule, find_rule};
 pub use runtime_control::RuntimeControl;
+use sojourn_packet::dataplane;

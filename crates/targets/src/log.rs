@@ -2,29 +2,11 @@
 //!
 //! The last ones are kept until somebody takes them. It must not know what a line says.
 
-use sojourn_packet::Time;
+pub use sojourn_packet::{LogLine, ProgramLog};
 use std::collections::VecDeque;
 
 /// Lines that are kept; the oldest goes when there are more.
 const KEPT_LINES: usize = 4096;
-
-/// A line of a program's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
-    /// When it was written.
-    pub at: Time,
-    /// The line.
-    pub text: String,
-}
-
-/// What a program has written since it was last asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProgramLog {
-    /// Lines that are not here because there were too many; they came before the others.
-    pub lost: u64,
-    /// The lines, in their order.
-    pub lines: Vec<LogLine>,
-}
 
 /// The lines that wait.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +35,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_packet::Time;
 
     #[test]
     fn the_oldest_lines_are_lost_and_counted() {

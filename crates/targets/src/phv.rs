@@ -1,14 +1,11 @@
 //! The packet header vector: what a program knows of a packet between two passes, kept beside the
 //! packet's bytes.
 //!
-//! Tofino writes it in front of the packet and parses it again; in bmv2 a packet keeps its headers
-//! and metadata from ingress to egress. A switch hands a [`Carried`] on unread.
+//! In bmv2 a packet keeps its headers and metadata from ingress to egress; a switch hands them on
+//! unread, as a [`Carried`].
 
 use num_bigint::BigUint;
-
-/// What goes with a packet from one pass to another, opaque to whoever carries it.
-#[derive(Clone, Debug, Default)]
-pub struct Carried(pub(crate) Option<Box<Phv>>);
+pub use sojourn_packet::Carried;
 
 /// Headers and metadata as slots of a frame, and what the fixed parts keep with them.
 #[derive(Clone, Debug, Default)]

@@ -2,10 +2,9 @@
 //!
 //! Stands on the architectures' folders and adds nothing of its own.
 
+use crate::architecture::Architecture;
 use crate::control::{ControlError, ControlPlane};
-use crate::dataplane::{
-    Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
-};
+use crate::dataplane::{DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput};
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
 use crate::phv::Carried;
@@ -14,6 +13,7 @@ use crate::tna::Tofino;
 use crate::v1model::V1Model;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Packet;
+use std::any::Any;
 use std::sync::Arc;
 
 /// A loaded program.
@@ -38,6 +38,28 @@ impl Plane {
         }
     }
 
+    /// Which architecture it is for.
+    pub fn architecture(&self) -> Architecture {
+        match self {
+            Plane::Tofino(_) => Architecture::Tofino1,
+            Plane::V1Model(_) => Architecture::V1Model,
+        }
+    }
+
+    /// The way in for a control plane while packets pass.
+    pub fn control(&mut self) -> &mut dyn RuntimeControl {
+        match self {
+            Plane::Tofino(plane) => plane.as_mut(),
+            Plane::V1Model(plane) => plane.as_mut(),
+        }
+    }
+
+    /// The loaded program behind a data plane, if it is one.
+    pub fn of<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
+        let any: &mut dyn Any = plane;
+        any.downcast_mut()
+    }
+
     /// Tells the program where its text is, so that faults are told with their place.
     pub(crate) fn keep_sources(&mut self, sources: &Arc<SourceMap>) {
         let kept = match self {
@@ -56,14 +78,6 @@ impl Plane {
 }
 
 impl DataPlane for Plane {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
-        self.plane().ingress(input, packet)
-    }
-
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
-        self.plane().egress(input, packet)
-    }
-
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
@@ -82,13 +96,6 @@ impl DataPlane for Plane {
         self.plane().egress_carrying(input, packet, carried)
     }
 
-    fn architecture(&self) -> Architecture {
-        match self {
-            Plane::Tofino(plane) => plane.architecture(),
-            Plane::V1Model(plane) => plane.architecture(),
-        }
-    }
-
     fn faults(&self) -> Vec<FaultReport> {
         let (faults, sources) = match self {
             Plane::Tofino(plane) => (plane.faults(), &plane.sources),
@@ -99,9 +106,5 @@ impl DataPlane for Plane {
 
     fn take_log(&mut self) -> ProgramLog {
         self.plane().take_log()
-    }
-
-    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        self.plane().control()
     }
 }

@@ -1,6 +1,6 @@
 //! What a control plane can do to a loaded program while packets pass.
 //!
-//! Implemented by each architecture beside [`DataPlane`](crate::DataPlane). Tables are reached
+//! Implemented by each architecture beside [`DataPlane`](sojourn_packet::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
 use crate::control::{ControlError, ControlPlane, Number, TableEntry};

@@ -13,7 +13,7 @@ use passes::{folder, programs, withstand};
 use sojourn_packet::SplitMix64;
 use sojourn_targets::control::{Number, TableEntries, TableEntry};
 use sojourn_targets::describe::describe;
-use sojourn_targets::{ControlPlane, DataPlane, LoadOptions, Plane, load};
+use sojourn_targets::{ControlPlane, LoadOptions, Plane, load};
 
 /// All programs of a folder; each is reached beyond its parser, and beyond its drops.
 fn all_withstand(name: &str, frames: u64) {
@@ -68,7 +68,7 @@ fn entries_that_do_not_fit_are_refused_by_name_and_leave_the_table_as_it_was() {
     for program in ["tests/stf/v1model/match_kinds.p4", "tests/stf/tna/match_kinds.p4"] {
         let mut plane = plane(program);
         let mut random = SplitMix64::new(5);
-        let described = describe(plane.control().unwrap().program());
+        let described = describe(plane.control().program());
         let open = |table: &&_| {
             let table: &sojourn_targets::describe::TableDescription = table;
             !table.const_entries && !table.keys.is_empty()

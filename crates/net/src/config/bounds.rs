@@ -8,17 +8,18 @@ use std::ops::RangeInclusive;
 pub(super) const LONGEST: u64 = 100_000_000_000_000;
 pub(super) const FASTEST: u64 = 100_000_000_000_000;
 
-pub(crate) fn within(
-    key: &str,
-    value: u64,
-    allowed: RangeInclusive<u64>,
-) -> Result<(), ConfigError> {
+/// `value`, or what is wrong with it.
+///
+/// # Errors
+/// It is not in the allowed range.
+pub fn within(key: &str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), ConfigError> {
     if allowed.contains(&value) {
         return Ok(());
     }
     Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
 }
 
-pub(crate) fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
+/// `key` stands for something that is not allowed.
+pub fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
     ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
 }

@@ -26,11 +26,11 @@ pub enum ConfigError {
         /// The keys that there are.
         allowed: String,
     },
-    /// `aqm.kind` is `p4` and no loaded program was handed over.
-    #[error("aqm.kind = p4: a loaded program must be handed over with the configuration")]
+    /// A switch waits for a data plane and none was handed over.
+    #[error("aqm: a data plane must be handed over with the configuration")]
     PlaneMissing,
-    /// `aqm.kind` is `native` and a loaded program was handed over.
-    #[error("aqm.kind = native: no P4 program takes part, but one was handed over")]
+    /// No switch waits for a data plane and one was handed over.
+    #[error("aqm: no data plane takes part, but one was handed over")]
     PlaneUnexpected,
     /// The switch refuses its part.
     #[error("switch: {0}")]

@@ -12,7 +12,7 @@ mod network;
 mod network_check;
 pub(crate) mod routes;
 
-pub(crate) use bounds::{invalid, within};
+pub use bounds::{invalid, within};
 pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub use flows::{
@@ -22,13 +22,15 @@ pub use flows::{
 pub use network::{HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode};
 
 use serde::{Deserialize, Serialize};
-use sojourn_targets::{Architecture, ControlPlane};
 use std::collections::BTreeMap;
 
 /// One run: a switch, an AQM, the flows through it, a duration and a seed.
+///
+/// `A` is what is said of an AQM. Who knows more than this floor says more of it, and brings it to
+/// this floor's terms with [`RunConfig::with_aqms`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunConfig {
+#[serde(deny_unknown_fields, bound(deserialize = "A: Deserialize<'de>"))]
+pub struct RunConfig<A = Aqm> {
     /// Simulated time in ns; 1 ns to 100,000 s.
     pub duration: u64,
     /// Seed of everything random in the run: start jitter, initial sequence numbers.
@@ -42,9 +44,9 @@ pub struct RunConfig {
     pub switch: SwitchSection,
     /// Several switches, or hosts that have names, in place of `switch` and `access_rate`.
     #[serde(default)]
-    pub network: Option<NetworkSection>,
+    pub network: Option<NetworkSection<A>>,
     /// What manages the bottleneck's queue.
-    pub aqm: Aqm,
+    pub aqm: A,
     /// Who sends; without a network, flow `i` has its own pair of hosts.
     pub flows: Vec<FlowConfig>,
     /// Rate in bit/s of the link that all senders share towards port 1, and of the one that all
@@ -107,8 +109,9 @@ impl Default for SwitchSection {
 pub enum Aqm {
     /// A discipline built into the switch.
     Native(NativeAqm),
-    /// A P4 program; the queue under it is plain tail drop.
-    P4(Box<P4Aqm>),
+    /// A data plane that is handed over with the configuration; the queue under it is plain tail
+    /// drop.
+    HandedOver,
 }
 
 /// A native discipline by its registered name.
@@ -122,40 +125,6 @@ pub struct NativeAqm {
     pub parameters: BTreeMap<String, u64>,
 }
 
-/// A P4 program and how to load it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct P4Aqm {
-    /// Path of the program's source text.
-    pub program: String,
-    /// Architecture that the program must be for; any if absent.
-    #[serde(default)]
-    pub architecture: Option<Architecture>,
-    /// How the stateful ALU's math unit rounds its mantissa.
-    #[serde(default)]
-    pub math_unit: MathUnitReading,
-    /// Where `#include` looks.
-    #[serde(default)]
-    pub include_paths: Vec<String>,
-    /// Preprocessor definitions.
-    #[serde(default)]
-    pub defines: BTreeMap<String, String>,
-    /// Table entries, mirror sessions, queues.
-    #[serde(default)]
-    pub control: ControlPlane,
-}
-
-/// The two published readings of the math unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MathUnitReading {
-    /// As the vendor's reference model computes.
-    #[default]
-    Vendor,
-    /// As the CoDel-ACT paper's figures imply.
-    Paper,
-}
-
 impl RunConfig {
     /// Reads a configuration from JSON and checks it.
     ///
@@ -167,9 +136,25 @@ impl RunConfig {
         config.check()?;
         Ok(config)
     }
+}
+
+impl<A> RunConfig<A> {
+    /// The same run with its AQMs told in other terms.
+    pub fn with_aqms<B>(&self, told: impl Fn(&A) -> B) -> RunConfig<B> {
+        RunConfig {
+            duration: self.duration,
+            seed: self.seed,
+            capture: self.capture,
+            switch: self.switch.clone(),
+            network: self.network.as_ref().map(|network| network.with_aqms(&told)),
+            aqm: told(&self.aqm),
+            flows: self.flows.clone(),
+            access_rate: self.access_rate,
+        }
+    }
 
     /// What manages the queues of each switch, in the order in which a network names them.
-    pub fn aqms(&self) -> Vec<&Aqm> {
+    pub fn aqms(&self) -> Vec<&A> {
         match &self.network {
             None => vec![&self.aqm],
             Some(network) => {

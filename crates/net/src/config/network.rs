@@ -10,11 +10,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// Hosts, switches and the links between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NetworkSection {
+pub struct NetworkSection<A = Aqm> {
     /// Who sends and receives.
     pub hosts: Vec<HostSection>,
     /// What is between them.
-    pub switches: Vec<SwitchNode>,
+    pub switches: Vec<SwitchNode<A>>,
     /// Links, each between two of either; a switch numbers its ports from 1 in this order.
     pub links: Vec<LinkSection>,
 }
@@ -33,13 +33,13 @@ pub struct HostSection {
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SwitchNode {
+#[serde(deny_unknown_fields, bound(deserialize = "A: Deserialize<'de>"))]
+pub struct SwitchNode<A = Aqm> {
     /// Its name.
     pub name: String,
     /// What manages the queues of its shaped ports; the run's AQM if absent.
     #[serde(default)]
-    pub aqm: Option<Aqm>,
+    pub aqm: Option<A>,
     /// Speed of a port in bit/s.
     #[serde(default = "default_port_speed")]
     pub port_speed: u64,
@@ -102,6 +102,26 @@ pub struct LinkStep {
     /// on a link: those sent after a delay became shorter arrive behind those sent before.
     #[serde(default)]
     pub delay: Option<u64>,
+}
+
+impl<A> NetworkSection<A> {
+    /// The same network with its AQMs told in other terms.
+    pub(super) fn with_aqms<B>(&self, told: &impl Fn(&A) -> B) -> NetworkSection<B> {
+        let switch = |node: &SwitchNode<A>| SwitchNode {
+            name: node.name.clone(),
+            aqm: node.aqm.as_ref().map(told),
+            port_speed: node.port_speed,
+            ingress_latency: node.ingress_latency,
+            egress_latency: node.egress_latency,
+            recirculation_rate: node.recirculation_rate,
+            recirculation_latency: node.recirculation_latency,
+        };
+        NetworkSection {
+            hosts: self.hosts.clone(),
+            switches: self.switches.iter().map(switch).collect(),
+            links: self.links.clone(),
+        }
+    }
 }
 
 fn yes() -> bool {

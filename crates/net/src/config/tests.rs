@@ -1,23 +1,12 @@
 use super::*;
 use serde_json::{Value, json};
-use sojourn_targets::control::{MatchValue, Number};
 
 const DEMO: &str = r#"{
   "duration": 10000000000, "seed": 7, "capture": true,
   "switch": {"port_speed": 10000000000, "rate": 100000000, "burst": 1600, "queue_limit": 1940000,
              "ingress_latency": 600, "egress_latency": 500,
              "recirculation_rate": 100000000000, "recirculation_latency": 400},
-  "aqm": {"kind": "p4", "program": "p4/tna/codel_act.p4", "architecture": "tofino1",
-          "math_unit": "paper", "include_paths": ["p4/include"], "defines": {"A": "1"},
-          "control": {
-            "tables": [{"name": "Ingress.forward", "entries": [
-              {"match": {"ig_intr_md.ingress_port": 1}, "action": "send",
-               "args": {"port": 2}, "priority": 0},
-              {"match": {"a": {"value": 1, "mask": 255}, "b": {"value": 8, "prefix": 4},
-                         "c": {"low": 1, "high": 9}, "d": "0xffffffffffffffffffff"},
-               "action": "drop"}]}],
-            "mirror_sessions": [{"session": 100, "direction": "egress", "port": 68,
-                                 "queue": 0, "max_length": 100}]}},
+  "aqm": {"kind": "native", "name": "codel", "target": 1000000},
   "flows": [
     {"kind": "tcp", "congestion_control": "newreno", "rtt": 5000000, "start": 0, "stop": null,
      "rate_cap": null, "ecn": false},
@@ -28,15 +17,8 @@ const DEMO: &str = r#"{
 #[test]
 fn every_key_of_the_documented_form_is_read_and_written_back() {
     let config = RunConfig::from_json(DEMO).unwrap();
-    let Aqm::P4(p4) = &config.aqm else { panic!("not a P4 run") };
-    assert_eq!(p4.math_unit, MathUnitReading::Paper);
-    let matches = &p4.control.tables[0].entries[1].matches;
-    assert_eq!(matches["a"], MatchValue::Ternary { value: 1.into(), mask: 255.into() });
-    assert_eq!(matches["b"], MatchValue::Prefix { value: 8.into(), prefix: 4 });
-    assert_eq!(matches["c"], MatchValue::Range { low: 1.into(), high: 9.into() });
-    let wide: Number = serde_json::from_str("\"0xffffffffffffffffffff\"").unwrap();
-    assert_eq!(matches["d"], MatchValue::Exact(wide));
-    assert_eq!(p4.control.mirror_sessions[0].max_length, Some(100));
+    let Aqm::Native(native) = &config.aqm else { panic!("not a native run") };
+    assert_eq!(native.parameters["target"], 1_000_000);
     let again = serde_json::to_string(&config).unwrap();
     assert_eq!(RunConfig::from_json(&again).unwrap(), config);
 }
@@ -66,7 +48,7 @@ fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
 
 #[test]
 fn an_unknown_key_is_named_beside_the_allowed_ones() {
-    for place in ["", "/switch", "/aqm", "/aqm/control", "/flows/0", "/flows/1"] {
+    for place in ["", "/switch", "/flows/0", "/flows/1"] {
         let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
         assert!(message.contains("nonsense"), "{place}: {message}");
         assert!(message.contains(", expected "), "{place}: {message}");

@@ -29,21 +29,37 @@ use directory::Directory;
 pub use hosts::start_jitter;
 use layout::End;
 use slab::{PacketSlab, Slot};
+use sojourn_packet::{DataPlane, ProgramLog};
 use sojourn_packet::{FlowId, Packet, PacketId, Time};
-use sojourn_switch::{PortId, Switch, Transmit};
-use sojourn_targets::{DataPlane, ProgramLog};
+use sojourn_switch::{PortId, Switch, SwitchConfig, Transmit};
 use transfers::Transfers;
 
 pub use drawn::{DrawnFlow, drawn_traffic};
 
 /// The port of the senders.
-pub(crate) const SENDERS: PortId = PortId(1);
+pub const SENDERS: PortId = PortId(1);
 /// The port of the receivers: the bottleneck.
 const RECEIVERS: PortId = PortId(2);
 /// The recirculation port.
 const RECIRCULATION: PortId = PortId(68);
 /// How often flows are sampled.
 const SAMPLE_INTERVAL: Time = Time::from_millis(10);
+
+/// A data plane for a switch, and what it asks of the switch around it.
+pub struct HandedOver {
+    /// What decides.
+    pub plane: Box<dyn DataPlane>,
+    /// What its control plane and its architecture set at the switch itself, once the switch has
+    /// its ports: sessions, groups, queues, limits.
+    pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
+}
+
+impl HandedOver {
+    /// A data plane that asks nothing of its switch.
+    pub fn plain(plane: Box<dyn DataPlane>) -> HandedOver {
+        HandedOver { plane, set_up: Box::new(|_| ()) }
+    }
+}
 
 /// Something that will happen outside the switch.
 #[derive(Clone, Copy, Debug)]
@@ -155,15 +171,15 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Builds the run; `planes` are the loaded and configured programs, one for each switch that
-    /// runs one, in the order of [`RunConfig::aqms`].
+    /// Builds the run; `planes` are the data planes, ready to run, one for each switch that waits
+    /// for one, in the order of [`RunConfig::aqms`].
     ///
     /// # Errors
-    /// [`ConfigError`] if a value is not allowed, or if there are more or fewer programs than
-    /// switches that run one.
+    /// [`ConfigError`] if a value is not allowed, or if there are more or fewer data planes than
+    /// switches that wait for one.
     pub fn new(
         config: RunConfig,
-        planes: impl IntoIterator<Item = Box<dyn DataPlane>>,
+        planes: impl IntoIterator<Item = HandedOver>,
     ) -> Result<Simulation, ConfigError> {
         config.check()?;
         let layout = layout::layout(&config);

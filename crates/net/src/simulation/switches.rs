@@ -1,23 +1,22 @@
 //! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
 
 use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
-use super::{Bottleneck, Node, RECEIVERS, RECIRCULATION, SENDERS, Side, Wire};
+use super::{Bottleneck, HandedOver, Node, RECEIVERS, RECIRCULATION, SENDERS, Side, Wire};
 use crate::config::{Aqm, ConfigError, NativeAqm, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
-use sojourn_packet::Time;
+use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
     PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, cells_for_bytes,
     discipline,
 };
-use sojourn_targets::DataPlane;
 use std::collections::BTreeMap;
 
 /// What the disciplines that draw random numbers call the parameter they start from.
 const SEED: &str = "seed";
 
-type Planes<'a> = &'a mut dyn Iterator<Item = Box<dyn DataPlane>>;
+type Planes<'a> = &'a mut dyn Iterator<Item = HandedOver>;
 
 /// All switches, in the order of the layout.
 pub(super) fn nodes(
@@ -28,7 +27,7 @@ pub(super) fn nodes(
     let mut nodes = Vec::with_capacity(layout.switches.len());
     for (place, given) in layout.switches.iter().enumerate() {
         let plane = match given.aqm {
-            Aqm::P4(_) => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
+            Aqm::HandedOver => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
             Aqm::Native(_) => None,
         };
         let switch = switch(config, given, place as u64, layout, plane)?;
@@ -68,7 +67,7 @@ fn switch(
     given: &SwitchLayout,
     place: u64,
     layout: &Layout,
-    plane: Option<Box<dyn DataPlane>>,
+    plane: Option<HandedOver>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
     let ports = given.ports.iter().map(|port| front(port, config.capture));
@@ -87,10 +86,10 @@ fn switch(
     let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = switch.cells.max(room);
-    if let Aqm::P4(p4) = given.aqm {
-        let architecture = plane.as_ref().map(|plane| plane.architecture()).unwrap_or_default();
-        crate::controlled::configure(&mut switch, &p4.control, architecture);
-    }
+    let plane = plane.map(|HandedOver { plane, set_up }| {
+        set_up(&mut switch);
+        plane
+    });
     try_shapers(&switch, layout, place as u16)?;
     let seed = config.seed.wrapping_add(place);
     Switch::new(switch, program(given, seed, plane)?).map_err(|error| refused(&error))
@@ -133,8 +132,8 @@ fn program(
     plane: Option<Box<dyn DataPlane>>,
 ) -> Result<SwitchProgram, ConfigError> {
     let native = match (given.aqm, plane) {
-        (Aqm::P4(_), Some(plane)) => return Ok(SwitchProgram::P4(plane)),
-        (Aqm::P4(_), None) => return Err(ConfigError::PlaneMissing),
+        (Aqm::HandedOver, Some(plane)) => return Ok(SwitchProgram::Plane(plane)),
+        (Aqm::HandedOver, None) => return Err(ConfigError::PlaneMissing),
         (Aqm::Native(native), _) => native,
     };
     let mut disciplines = BTreeMap::new();

@@ -1,10 +1,11 @@
 //! Whole runs, held against what can be computed by hand.
 
 use super::*;
+use crate::config::Aqm;
 use crate::records::{CapturePoint, Verdict};
 use crate::wire::{Frame, Role, Transport, flow_of};
 use serde_json::{Value, json};
-use sojourn_targets::{Admission, EgressInput, EgressOutput, IngressInput, IngressOutput};
+use sojourn_packet::{Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
 const FRAMING: u64 = 24;
@@ -366,17 +367,25 @@ fn samples_come_every_10_ms_from_the_start_of_each_flow() {
 }
 
 #[test]
-fn a_program_is_wanted_for_p4_and_for_nothing_else() {
-    let mut p4 = config(1.0, fifo(), &[tcp(5)]);
-    p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
-    assert_eq!(Simulation::new(p4, None).err(), Some(ConfigError::PlaneMissing));
+fn a_data_plane_is_wanted_where_one_is_handed_over_and_nowhere_else() {
+    let mut waiting = config(1.0, fifo(), &[tcp(5)]);
+    waiting.aqm = Aqm::HandedOver;
+    assert_eq!(Simulation::new(waiting, None).err(), Some(ConfigError::PlaneMissing));
+    let plain = HandedOver::plain(Box::new(Forwarder));
+    let refused = Simulation::new(config(1.0, fifo(), &[tcp(5)]), [plain]).err();
+    assert_eq!(refused, Some(ConfigError::PlaneUnexpected));
 }
 
 /// A data plane that does what the native switch does: ports 1 and 2 into each other.
 struct Forwarder;
 
 impl DataPlane for Forwarder {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> IngressOutput {
         let unicast = Some(if input.port == SENDERS { RECEIVERS } else { SENDERS });
         IngressOutput {
             packet: Some(packet),
@@ -385,7 +394,12 @@ impl DataPlane for Forwarder {
         }
     }
 
-    fn egress(&mut self, _input: &EgressInput, packet: Packet) -> EgressOutput {
+    fn egress_carrying(
+        &mut self,
+        _input: &EgressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> EgressOutput {
         EgressOutput { packet: Some(packet), ..EgressOutput::default() }
     }
 }
@@ -395,10 +409,10 @@ fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
     let mut steep = tcp(8);
     steep["congestion_control"] = "newreno".into();
     let native = config(1.0, fifo(), &[steep, tcp(5)]);
-    let mut p4 = native.clone();
-    p4.aqm = serde_json::from_value(json!({"kind": "p4", "program": "a.p4"})).expect("p4");
-    let plane: Box<dyn DataPlane> = Box::new(Forwarder);
-    let mut simulation = Simulation::new(p4, [plane]).expect("a program");
+    let mut waiting = native.clone();
+    waiting.aqm = Aqm::HandedOver;
+    let plane = HandedOver::plain(Box::new(Forwarder));
+    let mut simulation = Simulation::new(waiting, [plane]).expect("a program");
     simulation.advance(Time::MAX, usize::MAX);
     let (expected, got) = (run(&native), simulation.take_packets());
     assert!(expected.count(Verdict::TailDrop) > 0);

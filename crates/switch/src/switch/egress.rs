@@ -11,7 +11,7 @@ use crate::tm::port::Decision;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{Carried, EgressInput, EgressOutput, Mirror};
+use sojourn_packet::{Carried, EgressInput, EgressOutput, Mirror};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
@@ -89,7 +89,7 @@ impl Switch {
         queued: &mut Queued,
     ) -> Option<EgressOutput> {
         let plane = match &mut self.forwarding {
-            Forwarding::P4(plane) if !queued.noted.bypass_egress => plane,
+            Forwarding::Plane(plane) if !queued.noted.bypass_egress => plane,
             _ => return None,
         };
         let length = queued.length();

@@ -7,8 +7,8 @@ use super::{Admitted, Event, Forwarding, Resubmitted, Returned, Switch};
 use crate::ecn;
 use crate::tm::queued::{Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
+use sojourn_packet::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
 
 /// How a packet comes to ingress.
 struct Entry {
@@ -97,7 +97,7 @@ impl Switch {
 
     fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
         self.ingress_statistics.passes += 1;
-        if let Forwarding::P4(plane) = &mut self.forwarding {
+        if let Forwarding::Plane(plane) = &mut self.forwarding {
             let input = IngressInput {
                 port: entry.port,
                 arrived: entry.arrived,

@@ -12,8 +12,8 @@ use crate::statistics::{
 use crate::tm::port::Port;
 use crate::tm::queued::{Queued, Tag};
 use crate::tm::shaper::TokenBucket;
+use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, Packet};
-use sojourn_targets::PortId;
 
 impl Switch {
     /// Everything counted so far.
@@ -43,7 +43,7 @@ impl Switch {
                 peak_cells: self.buffer.usage().peak,
             },
             faults: match &self.forwarding {
-                Forwarding::P4(plane) => plane.faults(),
+                Forwarding::Plane(plane) => plane.faults(),
                 Forwarding::Native(_) | Forwarding::Routed(_) => Vec::new(),
             },
             held: self.held(),

@@ -23,14 +23,14 @@ use crate::tm::port::Port;
 use crate::tm::queued::Tag;
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
+use sojourn_packet::{Admission, Carried, DataPlane, PortId};
 use sojourn_packet::{Packet, Time};
-use sojourn_targets::{Admission, Carried, DataPlane, PortId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What decides about packets.
 pub enum SwitchProgram {
-    /// A loaded P4 program; all queues are plain tail drop.
-    P4(Box<dyn DataPlane>),
+    /// A data plane; all queues are plain tail drop.
+    Plane(Box<dyn DataPlane>),
     /// No program: packets go from port to port, through native disciplines.
     Native {
         /// Where packets that arrive at a port leave.
@@ -49,7 +49,7 @@ pub enum SwitchProgram {
 
 /// Who decides, once the disciplines are in their queues.
 enum Forwarding {
-    P4(Box<dyn DataPlane>),
+    Plane(Box<dyn DataPlane>),
     Native(BTreeMap<PortId, PortId>),
     Routed(Routes),
 }
@@ -59,7 +59,7 @@ impl Forwarding {
     /// a program decides itself.
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId> {
         match self {
-            Forwarding::P4(_) => None,
+            Forwarding::Plane(_) => None,
             Forwarding::Native(map) => map.get(&came_by).copied(),
             Forwarding::Routed(routes) => routes.port(packet),
         }
@@ -143,7 +143,7 @@ impl Switch {
     /// to wait for.
     pub fn passage(&self) -> Option<Time> {
         match self.forwarding {
-            Forwarding::P4(_) => None,
+            Forwarding::Plane(_) => None,
             Forwarding::Native(_) | Forwarding::Routed(_) => Some(self.ingress_latency),
         }
     }
@@ -188,9 +188,9 @@ impl Switch {
     }
 
     /// The program, for its control plane; absent for a native switch.
-    pub fn data_plane(&mut self) -> Option<&mut dyn DataPlane> {
+    pub fn data_plane(&mut self) -> Option<&mut (dyn DataPlane + 'static)> {
         match &mut self.forwarding {
-            Forwarding::P4(plane) => Some(plane.as_mut()),
+            Forwarding::Plane(plane) => Some(plane.as_mut()),
             Forwarding::Native(_) | Forwarding::Routed(_) => None,
         }
     }

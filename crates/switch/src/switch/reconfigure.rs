@@ -5,8 +5,8 @@
 use super::Switch;
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
 use crate::tm::shaper::ShaperConfig;
+use sojourn_packet::PortId;
 use sojourn_packet::Time;
-use sojourn_targets::PortId;
 
 impl Switch {
     /// Sets a mirror session, in place of one with its number.

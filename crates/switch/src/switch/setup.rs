@@ -10,8 +10,8 @@ use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
 use crate::tm::replication::ReplicationEngine;
+use sojourn_packet::PortId;
 use sojourn_packet::Time;
-use sojourn_targets::PortId;
 use std::collections::{BTreeMap, VecDeque};
 
 impl Switch {
@@ -22,7 +22,7 @@ impl Switch {
     pub fn new(config: SwitchConfig, program: SwitchProgram) -> Result<Switch, ConfigError> {
         check(&config)?;
         let (forwarding, disciplines) = match program {
-            SwitchProgram::P4(plane) => (Forwarding::P4(plane), BTreeMap::new()),
+            SwitchProgram::Plane(plane) => (Forwarding::Plane(plane), BTreeMap::new()),
             SwitchProgram::Native { forwarding, disciplines } => {
                 (Forwarding::Native(forwarding), disciplines)
             }
@@ -34,7 +34,7 @@ impl Switch {
             require(&config, "a discipline", port, 0)?;
         }
         match &forwarding {
-            Forwarding::P4(_) => {}
+            Forwarding::Plane(_) => {}
             Forwarding::Native(map) => {
                 map.values().try_for_each(|&port| require(&config, "forwarding", port, 0))?;
             }

@@ -9,7 +9,7 @@ use crate::statistics::MirrorStatistics;
 use crate::tm::line::Line;
 use crate::tm::queued::Tag;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::{Carried, Mirror};
+use sojourn_packet::{Carried, Mirror};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::config::SessionDirection;
     use sojourn_packet::Rate;
-    use sojourn_targets::{MirrorDirection, PortId};
+    use sojourn_packet::{MirrorDirection, PortId};
 
     fn buffer(max_length: u32) -> MirrorBuffer {
         let mut session = MirrorSession::egress(7, PortId(68), 0);

@@ -11,8 +11,8 @@ use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
 use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
+use sojourn_packet::PortId;
 use sojourn_packet::Time;
-use sojourn_targets::PortId;
 use std::collections::VecDeque;
 
 /// What a port can do at an instant.

@@ -10,8 +10,8 @@ use crate::tm::cells::{Buffer, Share, cells_of};
 use crate::tm::pace::Pace;
 use crate::tm::queued::Queued;
 use crate::tm::shaper::{TokenBucket, Unencodable};
+use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, Time};
-use sojourn_targets::PortId;
 
 /// A queue of a port.
 #[derive(Debug)]

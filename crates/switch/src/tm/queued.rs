@@ -1,7 +1,7 @@
 //! A packet as the traffic manager holds it: the packet and what was known when it came.
 
+use sojourn_packet::Carried;
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
-use sojourn_targets::Carried;
 
 /// What a packet carries through the switch beside its bytes.
 #[derive(Clone, Debug, Default)]

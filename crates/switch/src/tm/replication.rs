@@ -5,7 +5,7 @@
 //! exclusion id in nodes that carry the packet's own replication id. It must not know queues.
 
 use crate::config::{ExclusionSet, MulticastGroup, MulticastNode};
-use sojourn_targets::{PortId, Replication};
+use sojourn_packet::{PortId, Replication};
 
 /// One copy to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

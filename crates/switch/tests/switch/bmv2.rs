@@ -2,13 +2,13 @@
 //! priorities, clones to groups, packets that go round past all ports.
 
 use crate::harness::*;
+use sojourn_packet::{
+    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PortId,
+};
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, QueueConfig, SwitchConfig, Verdict,
-};
-use sojourn_targets::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId,
 };
 
 /// Port 2 with these queues.

@@ -3,14 +3,14 @@
 
 use crate::harness::*;
 use proptest::prelude::*;
+use sojourn_packet::{
+    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PortId, Replication,
+};
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, QueueConfig, ShaperConfig, Statistics,
     SwitchConfig,
-};
-use sojourn_targets::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId, Replication,
 };
 
 /// First byte of packets that have been recirculated.

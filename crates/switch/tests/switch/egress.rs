@@ -1,9 +1,9 @@
 //! The egress pass: what it is told, when it runs, and what a drop there costs.
 
 use crate::harness::*;
+use sojourn_packet::EgressOutput;
 use sojourn_packet::{Bytes, Packet, Rate, Time};
 use sojourn_switch::{Observation, QueueConfig, ShaperConfig, Verdict};
-use sojourn_targets::EgressOutput;
 
 #[test]
 fn a_packet_takes_the_latencies_of_the_pipelines_and_its_time_on_the_wire() {

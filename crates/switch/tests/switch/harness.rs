@@ -1,10 +1,10 @@
 //! A data plane made of closures, and a driver with a fake clock.
 
-use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Rate, Time};
-use sojourn_switch::{Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit};
-use sojourn_targets::{
+use sojourn_packet::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
 };
+use sojourn_packet::{Bytes, Carried, FlowId, Packet, PacketId, Rate, Time};
+use sojourn_switch::{Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit};
 use std::sync::{Arc, Mutex};
 
 pub const GIGABIT: u64 = 1_000_000_000;
@@ -53,12 +53,17 @@ impl Fake {
 }
 
 impl DataPlane for Fake {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> IngressOutput {
         self.ingress_log.lock().unwrap().push((*input, packet.clone()));
         (self.ingress)(input, packet)
     }
 
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
         self.egress_log.lock().unwrap().push((*input, packet.clone()));
         (self.egress)(input, packet)
     }
@@ -107,7 +112,7 @@ pub struct Driver {
 impl Driver {
     pub fn p4(config: SwitchConfig, plane: Fake) -> Driver {
         let (ingress_log, egress_log) = (plane.ingress_log.clone(), plane.egress_log.clone());
-        let driver = Driver::new(config, SwitchProgram::P4(Box::new(plane)));
+        let driver = Driver::new(config, SwitchProgram::Plane(Box::new(plane)));
         Driver { ingress_log, egress_log, ..driver }
     }
 

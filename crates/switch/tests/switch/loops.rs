@@ -2,12 +2,12 @@
 
 use crate::harness::*;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_switch::{
-    ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, SwitchConfig,
-};
-use sojourn_targets::{
+use sojourn_packet::{
     Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId, Replication,
+};
+use sojourn_switch::{
+    ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, SwitchConfig,
 };
 
 fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {

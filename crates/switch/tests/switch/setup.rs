@@ -1,18 +1,18 @@
 //! Configurations that are refused, and what is said about them.
 
 use crate::harness::*;
+use sojourn_packet::PortId;
 use sojourn_packet::Rate;
 use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, PortConfig, ShaperConfig, Switch, SwitchConfig,
     SwitchProgram, discipline,
 };
-use sojourn_targets::PortId;
 use std::collections::BTreeMap;
 
 fn refusal(change: impl FnOnce(&mut SwitchConfig)) -> String {
     let mut config = config();
     change(&mut config);
-    let plane = SwitchProgram::P4(Box::new(Fake::new()));
+    let plane = SwitchProgram::Plane(Box::new(Fake::new()));
     Switch::new(config, plane).err().expect("should have been refused").to_string()
 }
 

@@ -10,11 +10,9 @@ mod cpu_time;
 
 use cpu_time::CpuTime;
 use criterion::{Criterion, Throughput};
+use sojourn_packet::{DataPlane, EgressInput, EgressOutput, IngressInput, PortId};
 use sojourn_packet::{Packet, Time};
-use sojourn_targets::{
-    ControlPlane, DataPlane, EgressInput, EgressOutput, IngressInput, LoadOptions, Plane, PortId,
-    load,
-};
+use sojourn_targets::{ControlPlane, LoadOptions, Plane, load};
 use std::path::{Path, PathBuf};
 
 /// Packets in one measured round.

@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use sojourn_packet::SplitMix64;
 use sojourn_targets::control::{MatchValue, Number, TableEntries, TableEntry};
 use sojourn_targets::describe::{ActionDescription, KeyDescription, TableDescription, describe};
-use sojourn_targets::{ControlPlane, DataPlane, Plane};
+use sojourn_targets::{ControlPlane, Plane};
 use std::path::Path;
 
 /// Entries that a table without its own gets.
@@ -17,7 +17,7 @@ const ENTRIES: u64 = 24;
 /// Installs what is beside the program, then random entries; those that are refused do not matter.
 pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
     plane.configure(&beside(program)).unwrap_or_else(|error| panic!("{program:?}: {error}"));
-    let Some(control) = plane.control() else { return };
+    let control = plane.control();
     let tables = describe(control.program()).tables;
     for table in tables.iter().filter(|table| !table.const_entries) {
         for _ in 0..ENTRIES {

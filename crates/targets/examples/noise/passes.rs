@@ -7,11 +7,11 @@
 use crate::entries;
 use crate::frames::{below, frame};
 use sojourn_packet::SplitMix64;
-use sojourn_packet::{Packet, Time};
-use sojourn_targets::{
-    Carried, DataPlane, EgressInput, FaultKind, IngressInput, IngressOutput, LoadOptions, Mirror,
-    Plane, PortId, load,
+use sojourn_packet::{
+    Carried, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
 };
+use sojourn_packet::{Packet, Time};
+use sojourn_targets::{FaultKind, LoadOptions, Plane, load};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -209,7 +209,12 @@ impl Fire {
     /// What the frames have shown; a program may drop by its own claims and do nothing else.
     fn judge(mut self, program: &Path) -> Tally {
         for fault in self.plane.faults() {
-            assert_eq!(fault.kind, FaultKind::FailedClaim, "{}: {fault:?}", program.display());
+            assert_eq!(
+                fault.kind,
+                FaultKind::FailedClaim.name(),
+                "{}: {fault:?}",
+                program.display()
+            );
             self.tally.failed_claims += fault.count;
         }
         self.tally

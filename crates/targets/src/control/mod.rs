@@ -56,6 +56,20 @@ pub struct ControlPlane {
     pub queues: Vec<QueueSetting>,
 }
 
+impl ControlPlane {
+    /// What is for the switch and not for the program.
+    pub fn for_switch(&self) -> ControlPlane {
+        ControlPlane {
+            mirror_sessions: self.mirror_sessions.clone(),
+            multicast_groups: self.multicast_groups.clone(),
+            priority_queues: self.priority_queues,
+            fair_queues: self.fair_queues,
+            queues: self.queues.clone(),
+            ..ControlPlane::default()
+        }
+    }
+}
+
 /// The value of one cell of a register, or of all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,6 @@
 //! Tofino 1 as its P4 architecture (TNA) shows it.
 //!
-//! It stands on the language crate and on [`crate::DataPlane`]'s vocabulary. What the chip does to
+//! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What the chip does to
 //! one packet in one pass is here; queues, ports and clocks are not.
 //!
 //! | part | what it is |

@@ -386,22 +386,29 @@ impl Tofino {
 }
 
 impl DataPlane for Tofino {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+    /// What a packet of Tofino brings from another pass is in front of its bytes.
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        _carried: Carried,
+    ) -> IngressOutput {
         self.run_ingress(input, &packet).unwrap_or_else(|halt| {
             self.runtime.faults.halted(&halt);
             IngressOutput::default()
         })
     }
 
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+    fn egress_carrying(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        _carried: Carried,
+    ) -> EgressOutput {
         self.run_egress(input, &packet).unwrap_or_else(|halt| {
             self.runtime.faults.halted(&halt);
             EgressOutput::default()
         })
-    }
-
-    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        Some(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! v1model, the architecture of bmv2's `simple_switch`.
 //!
-//! It stands on the language crate and on [`crate::DataPlane`]'s vocabulary. What `simple_switch`
+//! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What `simple_switch`
 //! does to one packet in one pass is here, after its documentation (`docs/simple_switch.md` of
 //! p4lang/behavioral-model) and, where that is silent, its source; queues, ports and clocks are not.
 //!

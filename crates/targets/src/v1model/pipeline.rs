@@ -17,8 +17,8 @@ use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType, micros};
 use crate::control::fits;
 use crate::dataplane::{
-    Architecture, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection, PortId, Replication,
+    DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PortId, Replication,
 };
 use crate::digest::Digest;
 use crate::externs::counter::Count;
@@ -26,7 +26,6 @@ use crate::externs::meter::Meter;
 use crate::faults::Faults;
 use crate::log::ProgramLog;
 use crate::phv::{Carried, Phv};
-use crate::runtime_control::RuntimeControl;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::{Bytes, HeaderBytes, Packet};
@@ -141,7 +140,7 @@ impl V1Model {
         self.runtime.begin(input.now, length);
         let parser = &mut self.blocks.parser;
         parser.reset();
-        match carried.0 {
+        match carried.take::<Phv>() {
             Some(phv) => {
                 parser.restore(&phv);
                 self.spare.push(phv);
@@ -194,7 +193,7 @@ impl V1Model {
         if let Some(list) = self.runtime.pass.resubmit.take() {
             let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
             self.spare.push(phv);
-            (out.resubmit, out.carried) = (Some(packet), Carried(Some(kept)));
+            (out.resubmit, out.carried) = (Some(packet), Carried::from(kept));
             return Ok(out);
         }
         let group = standard.mcast_grp.get(frame) as u16;
@@ -213,7 +212,7 @@ impl V1Model {
                 Some(Replication { groups: [Some(group), None], ..Replication::default() });
         }
         self.set_instance(&mut phv, instance);
-        (out.packet, out.carried) = (Some(packet), Carried(Some(phv)));
+        (out.packet, out.carried) = (Some(packet), Carried::from(phv));
         Ok(out)
     }
 
@@ -244,7 +243,7 @@ impl V1Model {
             direction: MirrorDirection::Ingress,
             packet: packet.clone(),
             header_len: 0,
-            carried: Carried(Some(kept)),
+            carried: Carried::from(kept),
         })
     }
 
@@ -312,7 +311,7 @@ impl V1Model {
         carried: Carried,
     ) -> Result<EgressOutput, Halt> {
         // A packet that brings nothing along has no headers that egress could know.
-        let Some(mut phv) = carried.0 else { return Ok(EgressOutput::default()) };
+        let Some(mut phv) = carried.take::<Phv>() else { return Ok(EgressOutput::default()) };
         self.begin_egress(input, &phv);
         let before = self.blocks.egress.header_bytes();
         let egress = &mut self.blocks.egress;
@@ -329,7 +328,7 @@ impl V1Model {
                 direction: MirrorDirection::Egress,
                 packet: packet.clone(),
                 header_len: 0,
-                carried: Carried(Some(kept)),
+                carried: Carried::from(kept),
             });
         }
         let egress = &self.blocks.egress;
@@ -354,7 +353,7 @@ impl V1Model {
         out.packet = Some(self.deparse(packet, phv.consumed)?);
         if let Some(list) = recirculate {
             out.recirculate = true;
-            out.carried = Carried(Some(self.preserved(phv, list, InstanceType::Recirculated)));
+            out.carried = Carried::from(self.preserved(phv, list, InstanceType::Recirculated));
         }
         Ok(())
     }
@@ -405,14 +404,6 @@ fn rewritten(mut packet: Packet, headers: &[u8], consumed: u64) -> Packet {
 }
 
 impl DataPlane for V1Model {
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
-        self.ingress_carrying(input, packet, Carried::default())
-    }
-
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
-        self.egress_carrying(input, packet, Carried::default())
-    }
-
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
@@ -437,15 +428,7 @@ impl DataPlane for V1Model {
         })
     }
 
-    fn architecture(&self) -> Architecture {
-        Architecture::V1Model
-    }
-
     fn take_log(&mut self) -> ProgramLog {
         self.runtime.log.take()
-    }
-
-    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        Some(self)
     }
 }

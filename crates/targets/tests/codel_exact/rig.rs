@@ -5,9 +5,10 @@
 
 use crate::rfc8289::{INTERVAL, spacing};
 use serde_json::{Value, json};
+use sojourn_packet::{DataPlane, EgressInput, IngressInput, PortId};
 use sojourn_packet::{Packet, Time};
+use sojourn_targets::RuntimeControl;
 use sojourn_targets::tna::{Clock, ControlPlane, LoadOptions, Tofino, load};
-use sojourn_targets::{DataPlane, EgressInput, IngressInput, PortId, RuntimeControl};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -135,7 +135,7 @@ fn a_second_access_that_only_the_packet_shows_does_nothing_and_is_counted() {
     };
     assert_eq!([run(0x0001), run(0x0200), run(0x0201)], [(1, 0), (2, 0), (3, 1)]);
     let told = plane.faults().report(None);
-    assert_eq!((told.len(), told[0].kind), (1, crate::FaultKind::SecondAccess));
+    assert_eq!((told.len(), told[0].kind), (1, crate::FaultKind::SecondAccess.name()));
     assert!(told[0].first.contains("Eg.count"), "{}", told[0].first);
 }
 

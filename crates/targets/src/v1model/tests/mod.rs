@@ -119,7 +119,7 @@ impl Pass {
             port: PortId(3),
             arrived: self.now,
             now: self.now,
-            resubmitted: carried.0.is_some(),
+            resubmitted: !carried.is_empty(),
         };
         self.plane.ingress_carrying(&input, packet, carried)
     }

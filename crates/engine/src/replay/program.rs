@@ -8,13 +8,12 @@
 
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
-use crate::simulation::SENDERS;
 use serde::Serialize;
+use sojourn_net::SENDERS;
 use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_packet::{Carried, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
+use sojourn_targets::ControlPlane;
 use sojourn_targets::control::MirrorSession;
-use sojourn_targets::{
-    Carried, ControlPlane, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId,
-};
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.

@@ -1,7 +1,8 @@
 //! The native law under replay: the state machine that [`codel`] runs on its queue, told the same.
 
 use super::trace::{Decision, Dequeue};
-use crate::config::{ConfigError, NativeAqm, invalid};
+use sojourn_net::ConfigError;
+use sojourn_net::config::{NativeAqm, invalid};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::{Params, State};
 

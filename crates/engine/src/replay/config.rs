@@ -1,7 +1,9 @@
 //! What a replay is told: the AQM, and how long its mirrored copies take.
 
-use crate::config::{Aqm, ConfigError, within};
+use crate::config::Aqm;
 use serde::{Deserialize, Serialize};
+use sojourn_net::ConfigError;
+use sojourn_net::config::within;
 use sojourn_packet::Time;
 
 /// One AQM under replay.

@@ -1,7 +1,7 @@
 //! The packets that a trace's rows stand for: IPv4 and UDP, of the length that the row says.
 
-use crate::config::IpVersion;
-use crate::wire::{
+use sojourn_net::config::IpVersion;
+use sojourn_net::wire::{
     FrameTemplate, Protocol, UDP_HEADER_LEN, UdpDatagram, flow_endpoints, write_udp,
 };
 use sojourn_packet::{FlowId, HeaderBytes, Packet, PacketId};

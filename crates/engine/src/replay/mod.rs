@@ -24,10 +24,11 @@ pub use program::Copies;
 pub use synthetic::{Profile, Synthetic, SyntheticConfig};
 pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, TraceRows};
 
-use crate::config::{Aqm, ConfigError};
+use crate::RunError;
+use crate::config::Aqm;
+use crate::load;
 use law::Law;
 use program::Program;
-use sojourn_targets::DataPlane;
 use thiserror::Error;
 
 /// Why a replay cannot go on.
@@ -63,24 +64,25 @@ enum Subject {
 }
 
 impl Replay {
-    /// An AQM before its first packet. A P4 program comes loaded and configured.
+    /// An AQM before its first packet: its program is loaded and configured.
     ///
     /// # Errors
-    /// If the configuration is not allowed, or names a discipline that has no decisions apart from
-    /// its queue.
-    pub fn new(
-        config: &ReplayConfig,
-        plane: Option<Box<dyn DataPlane>>,
-    ) -> Result<Replay, ConfigError> {
+    /// If the configuration is not allowed, names a discipline that has no decisions apart from its
+    /// queue, or a program that cannot be loaded.
+    pub fn new(config: &ReplayConfig) -> Result<Replay, RunError> {
         config.check()?;
-        let subject = match (&config.aqm, plane) {
-            (Aqm::Native(native), _) => Subject::Law(Law::new(native)?),
-            (Aqm::P4(p4), Some(plane)) => {
+        let subject = match &config.aqm {
+            Aqm::Native(native) => Subject::Law(Law::new(native)?),
+            Aqm::P4(p4) => {
+                let plane = Box::new(load::plane(p4, config.seed)?);
                 Subject::Program(Box::new(Program::new(plane, &p4.control, config.latency())))
             }
-            (Aqm::P4(_), None) => return Err(ConfigError::PlaneMissing),
         };
-        Ok(Replay { subject, asked: 0, last: 0 })
+        Ok(Replay::of(subject))
+    }
+
+    fn of(subject: Subject) -> Replay {
+        Replay { subject, asked: 0, last: 0 }
     }
 
     /// What the AQM decides about the next packet of the trace.

@@ -10,10 +10,11 @@ mod profile;
 pub use profile::Profile;
 
 use super::trace::Dequeue;
-use crate::config::{ConfigError, invalid, within};
 use oorandom::Rand64;
 use profile::{FULL, Phase, Profiled, SWING};
 use serde::{Deserialize, Serialize};
+use sojourn_net::ConfigError;
+use sojourn_net::config::{invalid, within};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::Params;
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};

@@ -1,15 +1,15 @@
-//! The door between a loaded program and a switch: what each pass is given and what it decides.
+//! The contract between a data plane and a switch: what each pass is given and what it decides.
 //!
 //! Every architecture with an ingress pass, a traffic manager and an egress pass fits. The
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
-//! the instants it is handed.
+//! the instants it is handed. The switch must not know what the implementor is made of.
 
-use crate::faults::FaultReport;
-use crate::log::ProgramLog;
-use crate::phv::Carried;
-use crate::runtime_control::RuntimeControl;
-use serde::{Deserialize, Serialize};
-use sojourn_packet::{Packet, Time};
+use crate::carried::Carried;
+use crate::packet::Packet;
+use crate::program_log::ProgramLog;
+use crate::units::Time;
+use serde::Serialize;
+use std::any::Any;
 
 /// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,60 +155,49 @@ pub struct EgressOutput {
     pub parser_rejected: bool,
 }
 
-/// Which architecture a program is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Architecture {
-    /// The Tofino Native Architecture, on Tofino 1.
-    #[default]
-    Tofino1,
-    /// v1model, as bmv2's `simple_switch` runs it.
-    V1Model,
+/// What a program did while packets passed that its switch cannot do, or claimed itself would not
+/// happen: all of one kind, for a run's counters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultReport {
+    /// What kind, in the words of whoever runs the program.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+    /// What was said at the first.
+    pub first: String,
+    /// File, line and column of the first, if they are known.
+    pub place: Option<String>,
 }
 
-impl Architecture {
-    /// Its name on the command line and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Architecture::Tofino1 => "tofino1",
-            Architecture::V1Model => "v1model",
-        }
-    }
-}
-
-/// A loaded program: its tables and registers, driven one pass at a time.
-pub trait DataPlane: Send {
-    /// Runs the ingress pass on a packet that has come in by a port.
-    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput;
-
-    /// Runs the egress pass.
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput;
-
-    /// [`DataPlane::ingress`] for a packet that comes from another pass, with what that carried.
+/// What decides about packets in two passes, with a traffic manager between them.
+///
+/// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
+/// plane reaches a running program.
+pub trait DataPlane: Any + Send {
+    /// Runs the ingress pass on a packet, with what a pass before it carried.
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
         packet: Packet,
         carried: Carried,
-    ) -> IngressOutput {
-        let _ = carried;
-        self.ingress(input, packet)
-    }
+    ) -> IngressOutput;
 
-    /// [`DataPlane::egress`] with what the pass before carried.
+    /// Runs the egress pass, with what the pass before carried.
     fn egress_carrying(
         &mut self,
         input: &EgressInput,
         packet: Packet,
         carried: Carried,
-    ) -> EgressOutput {
-        let _ = carried;
-        self.egress(input, packet)
+    ) -> EgressOutput;
+
+    /// The ingress pass on a packet that has come in by a port.
+    fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+        self.ingress_carrying(input, packet, Carried::default())
     }
 
-    /// Which switch it runs on.
-    fn architecture(&self) -> Architecture {
-        Architecture::Tofino1
+    /// The egress pass on a packet that nothing goes with.
+    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+        self.egress_carrying(input, packet, Carried::default())
     }
 
     /// What the program did so far that the switch cannot do, by kind.
@@ -219,10 +208,5 @@ pub trait DataPlane: Send {
     /// What the program has written into its log since the last call.
     fn take_log(&mut self) -> ProgramLog {
         ProgramLog::default()
-    }
-
-    /// The way in for a control plane while packets pass, if the implementor has one.
-    fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        None
     }
 }

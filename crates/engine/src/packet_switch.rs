@@ -1,19 +1,22 @@
-//! A switch on a bench: packets go in by hand, everything that comes out is collected.
+//! A switch that nothing is connected to: packets go in by hand, everything that comes out is
+//! collected.
 //!
 //! The switch is the one of every run, driven in virtual time with nothing at its ports, so that
 //! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
 //! look like is the business of whoever drives it.
 
-use crate::controlled::{priority_queues, unlimited};
+use crate::RunError;
+use crate::switch_setup;
+use sojourn_packet::DataPlane;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
 };
-use sojourn_targets::{Architecture, DataPlane, RuntimeControl};
+use sojourn_targets::{Architecture, Plane, RuntimeControl};
 
-/// What the switch on the bench is made of.
+/// What the switch is made of.
 #[derive(Clone, Debug)]
-pub struct BenchConfig {
+pub struct PacketSwitchConfig {
     /// Ports 0 to this number, not included.
     pub ports: u16,
     /// Queues of each port; for v1model, which has at most 8, a higher number goes first.
@@ -22,24 +25,42 @@ pub struct BenchConfig {
     pub recirculating: Vec<u16>,
 }
 
-impl BenchConfig {
+impl PacketSwitchConfig {
     /// The switch that programs for an architecture run on.
-    pub fn of(architecture: Architecture) -> BenchConfig {
+    pub fn of(architecture: Architecture) -> PacketSwitchConfig {
         match architecture {
-            Architecture::Tofino1 => BenchConfig::tofino(),
-            Architecture::V1Model => BenchConfig::v1model(),
+            Architecture::Tofino1 => PacketSwitchConfig::tofino(),
+            Architecture::V1Model => PacketSwitchConfig::v1model(),
+        }
+    }
+
+    /// The same with so many queues at each port, if that is said.
+    ///
+    /// # Errors
+    /// The architecture's switch has no priority queues.
+    pub fn with_priority_queues(
+        self,
+        architecture: Architecture,
+        queues: Option<u8>,
+    ) -> Result<PacketSwitchConfig, RunError> {
+        match queues {
+            None => Ok(self),
+            Some(queues) if architecture == Architecture::V1Model => {
+                Ok(PacketSwitchConfig { queues: queues.into(), ..self })
+            }
+            Some(_) => Err(RunError::NoPriorityQueues),
         }
     }
 
     /// All ports that bmv2 can name, with one queue each as it has by default.
-    pub fn v1model() -> BenchConfig {
-        BenchConfig { ports: 512, queues: 1, recirculating: Vec::new() }
+    pub fn v1model() -> PacketSwitchConfig {
+        PacketSwitchConfig { ports: 512, queues: 1, recirculating: Vec::new() }
     }
 
     /// All 512 ports of a Tofino; of each of its four pipes, ports 68 to 71 recirculate.
-    pub fn tofino() -> BenchConfig {
+    pub fn tofino() -> PacketSwitchConfig {
         let recirculating = (0..4).flat_map(|pipe| (68..72).map(move |port| pipe * 128 + port));
-        BenchConfig { ports: 512, queues: 32, recirculating: recirculating.collect() }
+        PacketSwitchConfig { ports: 512, queues: 32, recirculating: recirculating.collect() }
     }
 }
 
@@ -50,19 +71,29 @@ const SPEED: Rate = Rate(100_000_000_000);
 const LOOP: Time = Time(400);
 
 /// A switch and the packets that have come out of it.
-pub struct Bench {
+pub struct PacketSwitch {
     switch: Switch,
     now: Time,
     packets: u64,
     sent: Vec<Transmit>,
 }
 
-impl Bench {
+impl PacketSwitch {
     /// A switch at rest that runs `plane`.
     ///
     /// # Errors
     /// The configuration contradicts itself.
-    pub fn new(plane: Box<dyn DataPlane>, config: &BenchConfig) -> Result<Bench, ConfigError> {
+    pub fn new(plane: Plane, config: &PacketSwitchConfig) -> Result<PacketSwitch, ConfigError> {
+        let unlimited = plane.architecture() == Architecture::V1Model;
+        PacketSwitch::running(Box::new(plane), unlimited, config)
+    }
+
+    /// A switch at rest that runs any data plane, `unlimited` as bmv2 is.
+    fn running(
+        plane: Box<dyn DataPlane>,
+        unlimited: bool,
+        config: &PacketSwitchConfig,
+    ) -> Result<PacketSwitch, ConfigError> {
         let port = |number: u16| PortConfig {
             queues: vec![QueueConfig::default(); config.queues],
             recirculation: config.recirculating.contains(&number).then_some(LOOP),
@@ -72,12 +103,12 @@ impl Bench {
             ports: (0..config.ports).map(port).collect(),
             ..SwitchConfig::default()
         };
-        if plane.architecture() == Architecture::V1Model {
-            unlimited(&mut switch);
-            priority_queues(&mut switch, config.queues as u8);
+        if unlimited {
+            switch_setup::unlimited(&mut switch);
+            switch_setup::priority_queues(&mut switch, config.queues as u8);
         }
-        let switch = Switch::new(switch, SwitchProgram::P4(plane))?;
-        Ok(Bench { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
+        let switch = Switch::new(switch, SwitchProgram::Plane(plane))?;
+        Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
     }
 
     /// The instant up to which everything has happened.
@@ -85,7 +116,7 @@ impl Bench {
         self.now
     }
 
-    /// A frame arrives at `port` now; its consequences need [`Bench::settle`].
+    /// A frame arrives at `port` now; its consequences need [`PacketSwitch::settle`].
     pub fn receive(&mut self, port: PortId, frame: &[u8]) {
         self.packets += 1;
         let bytes = frame.to_vec();
@@ -122,9 +153,9 @@ impl Bench {
         &mut self.switch
     }
 
-    /// The program, if its architecture has a way in for a control plane.
+    /// The way into the program for a control plane.
     pub fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        self.switch.data_plane()?.control()
+        Plane::of(self.switch.data_plane()?).map(Plane::control)
     }
 
     fn advance_to(&mut self, due: Time) {
@@ -144,25 +175,32 @@ impl Bench {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_targets::{Admission, EgressInput, EgressOutput, IngressInput, IngressOutput};
+    use sojourn_packet::{
+        Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput,
+    };
 
     /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
     struct Next;
 
     impl DataPlane for Next {
-        fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
+        fn ingress_carrying(
+            &mut self,
+            input: &IngressInput,
+            packet: Packet,
+            _: Carried,
+        ) -> IngressOutput {
             let port = if input.port == PortId(68) { 2 } else { input.port.0 + 1 };
             let admission = Admission { unicast: Some(PortId(port)), ..Admission::default() };
             IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
         }
 
-        fn egress(&mut self, _: &EgressInput, packet: Packet) -> EgressOutput {
+        fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
             EgressOutput { packet: Some(packet), ..EgressOutput::default() }
         }
     }
 
-    fn bench() -> Bench {
-        Bench::new(Box::new(Next), &BenchConfig::tofino()).unwrap()
+    fn bench() -> PacketSwitch {
+        PacketSwitch::running(Box::new(Next), false, &PacketSwitchConfig::tofino()).unwrap()
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //! of a synthetic queue.
 
 use super::*;
-use crate::config::{NativeAqm, P4Aqm};
-use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::control::{MirrorSession, SessionDirection};
-use sojourn_targets::{
-    Admission, Carried, ControlPlane, EgressInput, EgressOutput, IngressInput, IngressOutput,
-    Mirror, MirrorDirection, PortId,
+use sojourn_net::config::NativeAqm;
+use sojourn_packet::{
+    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
+    MirrorDirection, PortId,
 };
+use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_targets::ControlPlane;
+use sojourn_targets::control::{MirrorSession, SessionDirection};
 use std::sync::{Arc, Mutex};
 
 /// Drops every third packet and asks for a copy of it; notes when each pass was.
@@ -21,13 +22,18 @@ struct EveryThird {
 }
 
 impl DataPlane for EveryThird {
-    fn ingress(&mut self, _input: &IngressInput, packet: Packet) -> IngressOutput {
+    fn ingress_carrying(
+        &mut self,
+        _input: &IngressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> IngressOutput {
         let unicast = self.forwards.then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
         IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
     }
 
-    fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
+    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
         if input.mirrored {
             assert_eq!((input.port, packet.len()), (PortId(68), Bytes(100)));
             self.copies.lock().unwrap().push((input.now.0, self.seen));
@@ -45,7 +51,8 @@ impl DataPlane for EveryThird {
     }
 }
 
-fn config(latency: u64) -> ReplayConfig {
+/// The replay of a data plane whose copies come back after `latency`.
+fn replay_of(plane: EveryThird, latency: u64) -> Replay {
     let session = MirrorSession {
         session: 100,
         direction: SessionDirection::Egress,
@@ -55,15 +62,8 @@ fn config(latency: u64) -> ReplayConfig {
         max_length: Some(100),
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
-    let aqm = Aqm::P4(Box::new(P4Aqm {
-        program: "every_third.p4".into(),
-        architecture: None,
-        math_unit: crate::config::MathUnitReading::Vendor,
-        include_paths: Vec::new(),
-        defines: std::collections::BTreeMap::new(),
-        control,
-    }));
-    ReplayConfig { aqm, seed: 1, recirculation_latency: latency }
+    let program = Program::new(Box::new(plane), &control, Time(latency));
+    Replay::of(Subject::Program(Box::new(program)))
 }
 
 fn row(time: u64) -> Dequeue {
@@ -80,7 +80,7 @@ fn native(name: &str, parameters: &[(&str, u64)]) -> ReplayConfig {
 fn a_copy_returns_after_the_latency_and_before_a_packet_of_the_same_instant() {
     let plane = EveryThird { forwards: true, ..EveryThird::default() };
     let (copies, sojourns) = (plane.copies.clone(), plane.sojourns.clone());
-    let mut replay = Replay::new(&config(250), Some(Box::new(plane))).unwrap();
+    let mut replay = replay_of(plane, 250);
     let decisions: Vec<_> = (1..=7).map(|i| replay.decide(&row(i * 100)).unwrap().bits()).collect();
     // The third packet, at 300, is dropped; its copy comes at 550, so 400 and 500 are early. The
     // sixth is dropped, too.
@@ -91,7 +91,7 @@ fn a_copy_returns_after_the_latency_and_before_a_packet_of_the_same_instant() {
 
     let plane = EveryThird { forwards: true, ..EveryThird::default() };
     let copies = plane.copies.clone();
-    let mut replay = Replay::new(&config(200), Some(Box::new(plane))).unwrap();
+    let mut replay = replay_of(plane, 200);
     let decisions: Vec<_> = (1..=5).map(|i| replay.decide(&row(i * 100)).unwrap().bits()).collect();
     assert_eq!(decisions, [0, 0, dropped, early, 0]);
     assert_eq!(*copies.lock().unwrap(), [(500, 4)]);
@@ -100,13 +100,13 @@ fn a_copy_returns_after_the_latency_and_before_a_packet_of_the_same_instant() {
 
 #[test]
 fn a_program_that_forwards_nothing_is_an_error_and_not_a_drop() {
-    let mut replay = Replay::new(&config(0), Some(Box::new(EveryThird::default()))).unwrap();
+    let mut replay = replay_of(EveryThird::default(), 0);
     assert_eq!(replay.decide(&row(100)), Err(ReplayError::NotForwarded { packet: 0 }));
 }
 
 #[test]
 fn a_trace_does_not_go_back_in_time() {
-    let mut replay = Replay::new(&native("codel", &[]), None).unwrap();
+    let mut replay = Replay::new(&native("codel", &[])).unwrap();
     replay.decide(&row(100)).unwrap();
     replay.decide(&row(100)).unwrap();
     assert_eq!(replay.decide(&row(99)), Err(ReplayError::Order { packet: 2 }));
@@ -114,9 +114,9 @@ fn a_trace_does_not_go_back_in_time() {
 
 #[test]
 fn only_codel_has_a_law_apart_from_its_queue() {
-    let error = Replay::new(&native("pie", &[]), None).err().unwrap().to_string();
+    let error = Replay::new(&native("pie", &[])).err().unwrap().to_string();
     assert!(error.starts_with("aqm.name = `pie`: allowed is `codel`"), "{error}");
-    assert!(Replay::new(&native("codel", &[("ecn", 1)]), None).is_err());
+    assert!(Replay::new(&native("codel", &[("ecn", 1)])).is_err());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_law_drops_at_the_times_of_the_rfc() {
     // A packet a millisecond, all 20 ms old, from 1000 ms on: the drops of the discipline's own
     // test of constant overload, worked out by hand there.
     let ms = 1_000_000;
-    let mut replay = Replay::new(&native("codel", &[]), None).unwrap();
+    let mut replay = Replay::new(&native("codel", &[])).unwrap();
     let mut drops = Vec::new();
     for now in 1000..1602 {
         let row = Dequeue {

@@ -1,0 +1,100 @@
+//! The configuration of a run, its P4 programs included, as plain data that JSON carries.
+//!
+//! What network, flows and native disciplines are told is the network floor's business; here is
+//! what a P4 program is told. Files are named and not read.
+
+use serde::{Deserialize, Serialize};
+use sojourn_net::ConfigError;
+use sojourn_net::config::{NativeAqm, invalid};
+use sojourn_targets::tna::math_unit::Reading;
+use sojourn_targets::{Architecture, ControlPlane, LoadOptions};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// One run.
+pub type RunConfig = sojourn_net::RunConfig<Aqm>;
+
+/// What manages a bottleneck's queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Aqm {
+    /// A discipline built into the switch.
+    Native(NativeAqm),
+    /// A P4 program; the queue under it is plain tail drop.
+    P4(Box<P4Aqm>),
+}
+
+/// A P4 program and how to load it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct P4Aqm {
+    /// Path of the program's source text.
+    pub program: String,
+    /// Architecture that the program must be for; any if absent.
+    #[serde(default)]
+    pub architecture: Option<Architecture>,
+    /// How the stateful ALU's math unit rounds its mantissa.
+    #[serde(default)]
+    pub math_unit: Reading,
+    /// Where `#include` looks.
+    #[serde(default)]
+    pub include_paths: Vec<String>,
+    /// Preprocessor definitions.
+    #[serde(default)]
+    pub defines: BTreeMap<String, String>,
+    /// Table entries, mirror sessions, queues.
+    #[serde(default)]
+    pub control: ControlPlane,
+}
+
+impl P4Aqm {
+    /// How its program is loaded; `seed` is that of its random externs.
+    pub fn load_options(&self, seed: u64) -> LoadOptions {
+        LoadOptions {
+            include_paths: self.include_paths.iter().map(PathBuf::from).collect(),
+            defines: self.defines.clone().into_iter().collect(),
+            math_unit: self.math_unit,
+            seed,
+            ..LoadOptions::default()
+        }
+    }
+}
+
+impl Aqm {
+    /// Checks what can be checked without a program's text.
+    ///
+    /// # Errors
+    /// A discipline or a parameter that does not exist, its value if it is not allowed, or no
+    /// program.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Aqm::P4(p4) if p4.program.is_empty() => {
+                Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
+            }
+            aqm => aqm.on_switch().check(),
+        }
+    }
+
+    /// The same in the terms of a switch, which is handed a program and does not load it.
+    pub fn on_switch(&self) -> sojourn_net::config::Aqm {
+        match self {
+            Aqm::Native(native) => sojourn_net::config::Aqm::Native(native.clone()),
+            Aqm::P4(_) => sojourn_net::config::Aqm::HandedOver,
+        }
+    }
+}
+
+/// Reads a run's configuration from JSON and checks it.
+///
+/// # Errors
+/// [`ConfigError`] names the key and what is allowed there.
+pub fn read(json: &str) -> Result<RunConfig, ConfigError> {
+    let config: RunConfig =
+        serde_json::from_str(json).map_err(|error| ConfigError::Json(error.to_string()))?;
+    config.aqms().into_iter().chain([&config.aqm]).try_for_each(Aqm::check)?;
+    config.with_aqms(Aqm::on_switch).check()?;
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests;

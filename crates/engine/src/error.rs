@@ -1,0 +1,36 @@
+//! Why a run cannot be had.
+
+use sojourn_net::ConfigError;
+use sojourn_targets::LoadError;
+use sojourn_targets::control::ControlError;
+use thiserror::Error;
+
+/// Why a run, a replay or a switch of packet tests cannot begin.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A value of the configuration is not allowed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A program cannot be loaded.
+    #[error(transparent)]
+    Program(#[from] LoadError),
+    /// A program is for another architecture than the configuration wants.
+    #[error("aqm.architecture = {wanted}: {program} is for {found}")]
+    Architecture {
+        /// What the configuration wants.
+        wanted: &'static str,
+        /// The program's path.
+        program: String,
+        /// What it is for.
+        found: &'static str,
+    },
+    /// A control plane does not fit its program.
+    #[error("control plane: {0}")]
+    Control(#[from] ControlError),
+    /// A switch of packet tests cannot be built.
+    #[error(transparent)]
+    Switch(#[from] sojourn_switch::ConfigError),
+    /// Priority queues for a switch that has none.
+    #[error("priority queues are bmv2's; this program is for Tofino")]
+    NoPriorityQueues,
+}

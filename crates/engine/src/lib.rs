@@ -1,0 +1,25 @@
+//! Where the two towers meet: P4 programs on one side, switches and networks on the other.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`config`] | a run as data, its P4 programs included |
+//! | [`load`] | programs loaded and configured for a run, and what is said of one |
+//! | [`simulation`] | a configured run in virtual time |
+//! | [`switch_setup`] | what a control plane sets at the switch itself |
+//! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |
+//! | [`replay`] | the packets of a trace put to an AQM one by one |
+//!
+//! It stands on both towers and knows no Python, no clock and no socket.
+
+pub mod config;
+mod error;
+pub mod load;
+pub mod packet_switch;
+pub mod replay;
+pub mod simulation;
+pub mod switch_setup;
+
+pub use config::{Aqm, P4Aqm, RunConfig};
+pub use error::RunError;
+pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
+pub use simulation::simulation;

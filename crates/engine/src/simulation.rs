@@ -1,0 +1,15 @@
+//! A configured run in virtual time: its programs loaded and put into the simulator's switches.
+
+use crate::RunError;
+use crate::config::{Aqm, RunConfig};
+use crate::load;
+use sojourn_net::Simulation;
+
+/// Builds a run: loads and configures a program for each switch that has one.
+///
+/// # Errors
+/// The first program that cannot be loaded or configured, or what the network refuses.
+pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {
+    let planes = load::planes(config)?;
+    Ok(Simulation::new(config.with_aqms(Aqm::on_switch), planes)?)
+}

@@ -1,0 +1,66 @@
+//! TCP over a P4 program, from a configuration to rows, without Python.
+
+use serde_json::{Value, json};
+use sojourn_engine::{config, simulation};
+use sojourn_net::Verdict;
+use sojourn_packet::Time;
+
+/// Four long-lived flows through 20 Mbit/s for two seconds, in a queue that `aqm` manages.
+fn run(aqm: &Value) -> sojourn_net::PacketRows {
+    let flow = json!({"kind": "tcp", "rtt": 20_000_000});
+    let config = json!({
+        "duration": 2_000_000_000_u64,
+        "switch": {"rate": 20_000_000, "queue_limit": 200_000},
+        "aqm": aqm,
+        "flows": [flow, flow, flow, flow],
+    });
+    let config = config::read(&config.to_string()).expect("a configuration");
+    let mut run = simulation(&config).expect("a run");
+    run.advance(Time::MAX, usize::MAX);
+    assert!(run.finished());
+    run.take_packets()
+}
+
+/// How many packets had this fate, and the median time in the queue of the last second, ns.
+fn seen(rows: &sojourn_net::PacketRows, fate: Verdict) -> (usize, u64) {
+    let fates = rows.verdict.iter().filter(|verdict| **verdict == fate as u8).count();
+    let late = (0..rows.len()).filter(|row| rows.enqueued[*row] > 1_000_000_000);
+    let mut waited: Vec<u64> = late
+        .filter(|row| rows.dequeued[*row] > rows.enqueued[*row])
+        .map(|row| rows.dequeued[row] - rows.enqueued[row])
+        .collect();
+    waited.sort_unstable();
+    (fates, waited[waited.len() / 2])
+}
+
+/// CoDel-ACT as a wire between ports 1 and 2, its copies back through the recirculation port.
+fn codel_act() -> Value {
+    let forward = |from: u64, to: u64| json!({"match": {"ig_intr_md.ingress_port": from}, "action": "send", "args": {"port": to}});
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
+    json!({
+        "kind": "p4",
+        "program": format!("{root}/tna/codel_act.p4"),
+        "include_paths": [format!("{root}/include")],
+        "control": {
+            "tables": [{"name": "Ingress.forward", "entries": [forward(1, 2), forward(2, 1)]}],
+            "mirror_sessions": [{"session": 100, "port": 68, "max_length": 100}],
+        },
+    })
+}
+
+#[test]
+fn a_p4_codel_keeps_the_queue_of_tcp_short_where_tail_drop_fills_it() {
+    let codel = run(&codel_act());
+    let tail_drop = run(&json!({"kind": "native", "name": "fifo"}));
+    let (drops, delay) = seen(&codel, Verdict::AqmDrop);
+    let (lost, without) = seen(&tail_drop, Verdict::TailDrop);
+    assert!(drops > 0 && lost > 0, "{drops} and {lost} drops");
+    assert!(delay * 3 < without, "{delay} ns with the program, {without} ns without");
+}
+
+#[test]
+fn a_program_gives_the_same_rows_each_time() {
+    let first = run(&codel_act());
+    assert!(first.len() > 1_000, "{} rows", first.len());
+    assert_eq!(first, run(&codel_act()));
+}

@@ -1,0 +1,129 @@
+//! The walls of the house: which crate may know which.
+//!
+//! What a crate may name is the table below, as in ARCHITECTURE.md; Cargo's dependencies and every
+//! path that begins with `sojourn_` are held against it, the tests', examples' and benches' own
+//! included.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A crate and those that it may know. Neither tower names the other.
+const FLOORS: [(&str, &[&str]); 7] = [
+    ("packet", &[]),
+    ("p4", &[]),
+    ("targets", &["packet", "p4"]),
+    ("switch", &["packet"]),
+    ("net", &["packet", "switch"]),
+    ("engine", &["packet", "p4", "targets", "switch", "net"]),
+    ("py", &["packet", "p4", "targets", "switch", "net", "engine"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn allowed(name: &str, other: &str) -> bool {
+    let floor = FLOORS.iter().find(|(known, _)| *known == name);
+    name == other || floor.is_some_and(|(_, below)| below.contains(&other))
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The crates of the house that a text names: what follows `sojourn_` in a path.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for (at, _) in line.match_indices("sojourn_") {
+            let rest = &line[at + "sojourn_".len()..];
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            let starts = line[..at].chars().last().is_none_or(|c| !c.is_alphanumeric() && c != '_');
+            if starts && (behind.starts_with("::") || behind.starts_with(';')) {
+                found.push((number + 1, name.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_crate_of_the_workspace_has_its_floor() {
+    let manifest = fs::read_to_string(crates().join("../Cargo.toml")).expect("the workspace");
+    let manifest: toml::Table = manifest.parse().expect("TOML");
+    let members = manifest["workspace"]["members"].as_array().expect("members");
+    let members: Vec<_> = members.iter().filter_map(|m| m.as_str()).collect();
+    for member in &members {
+        let name = member.strip_prefix("crates/").expect("all crates are in crates/");
+        assert!(FLOORS.iter().any(|(known, _)| *known == name), "{name} has no floor in this test");
+    }
+    assert_eq!(members.len(), FLOORS.len());
+}
+
+#[test]
+fn no_dependency_looks_up_or_across() {
+    for (name, _) in FLOORS {
+        let text = fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
+        let manifest: toml::Table = text.parse().expect("TOML");
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(section) = manifest.get(section).and_then(|s| s.as_table()) else { continue };
+            for other in section.keys().filter_map(|key| key.strip_prefix("sojourn-")) {
+                assert!(allowed(name, other), "crates/{name} depends on {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_path_in_the_code_looks_up_or_across() {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, _) in FLOORS {
+        let mut files = Vec::new();
+        rust_files(&crates().join(name), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a source file");
+            for (line, other) in named(&text) {
+                assert!(allowed(name, &other), "{}:{line} names {other}", file.display());
+                *seen.entry(name).or_default() += 1;
+            }
+        }
+    }
+    // The search has found what is certainly there.
+    assert!(seen["net"] > 20 && seen["switch"] > 10 && seen["engine"] > 10, "{seen:?}");
+}
+
+#[test]
+fn a_path_to_a_crate_is_found_wherever_it_stands() {
+    let text = "use sojourn_p4::ir;\nlet x = sojourn_net::Simulation::new(); // my_sojourn_x::y\n";
+    assert_eq!(named(text), [(1, "p4".to_owned()), (2, "net".to_owned())]);
+}
+
+#[test]
+fn the_network_tower_has_no_word_of_p4() {
+    for name in ["packet", "switch", "net"] {
+        let mut files = Vec::new();
+        rust_files(&crates().join(name).join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a source file");
+            for (number, line) in text.lines().enumerate() {
+                // What a comment says is for readers; what code names is a dependency.
+                let code = line.split("//").next().unwrap_or_default();
+                let word = code.split(|c: char| !c.is_alphanumeric()).find(|word| {
+                    let word = word.to_ascii_lowercase();
+                    ["p4", "tofino", "v1model", "tna", "bmv2"].contains(&word.as_str())
+                });
+                let place = format!("{}:{}", file.display(), number + 1);
+                assert_eq!(word, None, "{place} names what only the other tower knows");
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What goes with a packet from one pass to another beside its bytes.
+//!
+//! Tofino writes it in front of the packet and parses it again; in bmv2 a packet keeps its headers
+//! and metadata from ingress to egress. A switch hands a [`Carried`] on unread: only the data plane
+//! that filled it knows what is in it.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+/// Something that a data plane lets a packet carry.
+pub trait Luggage: Any + Send + Debug {
+    /// The same once more, for a copy of the packet.
+    fn duplicate(&self) -> Box<dyn Luggage>;
+}
+
+impl<T: Any + Send + Debug + Clone> Luggage for T {
+    fn duplicate(&self) -> Box<dyn Luggage> {
+        Box::new(self.clone())
+    }
+}
+
+/// What goes with a packet, opaque to whoever carries it.
+///
+/// ```
+/// use sojourn_packet::Carried;
+/// let carried = Carried::from(Box::new(7_u32));
+/// assert_eq!(carried.clone().take::<u32>(), Some(Box::new(7)));
+/// assert_eq!(carried.take::<u64>(), None);
+/// ```
+#[derive(Debug, Default)]
+pub struct Carried(Option<Box<dyn Luggage>>);
+
+impl Carried {
+    /// True if nothing is carried.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// What is carried, if it is a `T`.
+    pub fn take<T: Luggage>(self) -> Option<Box<T>> {
+        let any: Box<dyn Any> = self.0?;
+        any.downcast().ok()
+    }
+}
+
+impl<T: Luggage> From<Box<T>> for Carried {
+    fn from(luggage: Box<T>) -> Carried {
+        Carried(Some(luggage))
+    }
+}
+
+impl Clone for Carried {
+    fn clone(&self) -> Carried {
+        // Of what is in the box: the box itself could be carried, too.
+        Carried(self.0.as_deref().map(Luggage::duplicate))
+    }
+}

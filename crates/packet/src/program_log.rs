@@ -1,0 +1,21 @@
+//! The lines of text that a program writes while packets pass, as whoever reads them takes them.
+
+use crate::units::Time;
+
+/// A line of a program's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When it was written.
+    pub at: Time,
+    /// The line.
+    pub text: String,
+}
+
+/// What a program has written since it was last asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramLog {
+    /// Lines that are not here because there were too many; they came before the others.
+    pub lost: u64,
+    /// The lines, in their order.
+    pub lines: Vec<LogLine>,
+}

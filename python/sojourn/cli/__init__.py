@@ -8,10 +8,6 @@ import os
 import sys
 from textwrap import TextWrapper
 
-from rich.text import Text
-
-# Importing a command's module registers the command.
-from sojourn.cli import agree, aqms, check, delays, emit, linux, replay, report, run, test  # noqa: F401
 from sojourn.cli.shared import WIDTH, app, open_console
 from sojourn.cli.signals import listen
 from sojourn.errors import (
@@ -58,6 +54,8 @@ def main() -> None:
 
 
 def _complain(message: str, kind: str) -> None:
+    from rich.text import Text
+
     console = open_console(stderr=True)
     colour = "yellow" if kind == "interrupted" else "red"
     console.print(f"[bold {colour}]{kind}:[/]", end=" ")

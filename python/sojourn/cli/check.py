@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,19 +10,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-import sojourn
 from sojourn.checker import CheckResult
-from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
-from sojourn.dependencies import dependencies, draw_dependencies
+from sojourn.checker import check as check_program
+from sojourn.cli.shared import Define, Include, Json, app, definitions
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
-from sojourn.stages import (
-    NOT_SIMULATED,
-    Stages,
-    draw_stages,
-    estimate,
-    explanation,
-    stages_page,
-)
+from sojourn.stages import NOT_SIMULATED, Stages, estimate, explanation
 
 TARGETS = ("tofino1", "v1model")
 """What a program can be for; the program itself says which."""
@@ -137,6 +130,8 @@ def _check_state(
     as_json: bool,
 ) -> None:
     """The state variables; what the chip has against the program does not matter here."""
+    from sojourn.dependencies import dependencies, draw_dependencies
+
     result = _asked(program, True, include, defines)
     found = None
     if result.ok:
@@ -160,19 +155,29 @@ def _check_state(
 def _asked(
     program: Path, language_only: bool, include: Sequence[Path], defines: Mapping[str, str]
 ) -> CheckResult:
-    return sojourn.check(
+    return check_program(
         program,
         language_only=language_only,
         include_paths=include,
         defines=defines,
-        colour=open_console().is_terminal and "NO_COLOR" not in os.environ,
+        colour=_in_colour(),
     )
+
+
+def _in_colour() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def _draw(program: Path, stages: Stages | None, svg: Path | None, html: Path | None) -> list[Path]:
     """Writes what was asked for; a program that is refused has no stages to draw."""
-    if stages is None:
+    if stages is None or not (svg or html):
         return []
+    # The pictures stand on more than the check.
+    from sojourn.stages.page import stages_page
+    from sojourn.stages.picture import draw_stages
+
     for path, draw in ((svg, draw_stages), (html, stages_page)):
         if path:
             _write(path, draw(program, stages.data))

@@ -1,26 +1,78 @@
 """What every command shares: the application, its console, flags of several commands.
 
-Knows no command.
+Knows no command but its name and its line in the help: a command's module is imported when the
+command is asked for, so that no command waits for what others need.
 """
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
 from sojourn.errors import ScenarioError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 WIDTH = 100
 
+COMMANDS = {
+    "agree": "Run cells of a grid in the simulator and on Linux; show both figures side by side.",
+    "aqms": "List the native disciplines and the shipped P4 programs, and on which grounds they "
+    "run.",
+    "check": "Check a P4 program: the language, whether the target can load it, and its stages.",
+    "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
+    "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
+    "replay": "Put the same packets to P4 programs and to RFC 8289; compare their decisions one by "
+    "one.",
+    "report": "Make table, plots and report again from the rows of an earlier run.",
+    "run": "Run a scenario through each of its AQMs; write rows, table, plots and report.",
+    "test": "Run packet tests (STF) on a P4 program.",
+    "linux": "Kernels for --on linux.",
+}
+"""Each command, which is a module beside this one, with its line in the help."""
+
+
+class Commands(TyperGroup):
+    """The commands by name; one is imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What the help needs of a command."""
+        line = COMMANDS.get(cmd_name)
+        return TyperCommand(cmd_name, help=line, short_help=line) if line else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, with what is said if there is none of that name."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        if name is None or stub is None:
+            return name, stub, rest
+        import_module(f"sojourn.cli.{name}")
+        known = typer.main.get_command(app)
+        assert isinstance(known, TyperGroup)
+        return name, known.commands[name], rest
+
+
 app = typer.Typer(
+    cls=Commands,
     help="What a P4 queue-management program does to real traffic, from its source text.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _sojourn() -> None:
+    """Makes a group of the application before it has a command."""
+
 
 Include = Annotated[
     list[Path] | None, typer.Option("-I", metavar="DIR", help="Where #include looks first.")
@@ -33,8 +85,10 @@ Define = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def open_console(*, stderr: bool = False) -> Console:
+def open_console(*, stderr: bool = False) -> "Console":
     """A console no wider than 100 columns."""
+    from rich.console import Console
+
     console = Console(stderr=stderr, highlight=False)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console

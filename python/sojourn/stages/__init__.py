@@ -5,7 +5,5 @@ them together, `page` adds what a browser can show. Stands on the engine; knows 
 """
 
 from sojourn.stages.estimate import NOT_SIMULATED, Stages, estimate, explanation
-from sojourn.stages.page import stages_page
-from sojourn.stages.picture import draw_stages
 
-__all__ = ["NOT_SIMULATED", "Stages", "draw_stages", "estimate", "explanation", "stages_page"]
+__all__ = ["NOT_SIMULATED", "Stages", "estimate", "explanation"]

@@ -4,6 +4,7 @@ The equivalence that `docs/equivalence.md` shows is held here as assertions, on 
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,37 @@ def test_codel_exact_drops_the_very_packets_that_rfc_8289_drops(
             assert figures.near_share == NEAR, profile
         assert figures.extra == 0, profile
     assert found >= drops
+
+
+@pytest.mark.parametrize(
+    ("profile", "rate", "seconds"), [("flood", 2 * 10**6, 30), ("flood", 10**7, 40)]
+)
+def test_codel_exact_drops_the_very_packets_of_a_flood_for_as_long_as_it_lasts(
+    profile: str, rate: int, seconds: int
+) -> None:
+    # drop_next is 2^31 ns behind the clock after 9 s at 2 Mbit/s, after 27 s at 10 Mbit/s.
+    [exact] = outcome(SyntheticTrace(profile, rate, seconds * 1_000 * MS), "codel_exact").outcomes
+    figures = exact.comparison
+    assert figures.reference_drops > 1_000
+    assert figures.same == figures.reference_drops
+    assert (figures.missed, figures.extra) == (0, 0)
+
+
+@pytest.mark.parametrize("profile", ["submtu", "aroundmtu"])
+def test_of_small_packets_codel_exact_takes_20_cells_for_one_packet_and_differs_in_nothing_else(
+    profile: str,
+) -> None:
+    trace = SyntheticTrace(profile, 10**6, 20_000 * MS)
+    rows = trace.read()
+    [subject] = subjects(["codel_exact"])
+    exact = ask(subject.config, rows, label="codel_exact", latency=1_000)
+    law = {"kind": "native", "name": "codel"}
+    by_bytes = ask(law, rows, label="codel")
+    few = np.where(rows.cells <= 20, 0, 1_000_000)
+    by_cells = ask(law, replace(rows, backlog=few), label="codel")
+    assert exact is not None and by_bytes is not None and by_cells is not None
+    assert np.array_equal(exact.dropped, by_cells.dropped)
+    assert exact.dropped.sum() > by_bytes.dropped.sum()
 
 
 def test_drops_that_are_due_together_after_a_pause_are_late_by_a_microsecond_at_most() -> None:

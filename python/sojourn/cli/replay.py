@@ -23,8 +23,6 @@ from sojourn.replay.table import (
 )
 from sojourn.units import RATE, TIME, Dimension
 
-_RATES = ("100 Mbit/s", "1 Gbit/s", "10 Gbit/s", "100 Gbit/s")
-
 
 @app.command()
 def replay(
@@ -41,7 +39,7 @@ def replay(
     ] = None,
     rate: Annotated[
         list[str] | None,
-        typer.Option(help="Line rate of synthetic traces. Repeatable. By default 100M to 100G."),
+        typer.Option(help="Line rate of synthetic traces. Repeatable. By default each one's own."),
     ] = None,
     duration: Annotated[str | None, typer.Option(help="Length of synthetic traces.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of synthetic traces.")] = 1,
@@ -81,7 +79,7 @@ def replay(
     study = Study(
         find_traces(
             trace or list(PROFILES),
-            rates=[_quantity("--rate", text, RATE, least=10**6) for text in rate or _RATES],
+            rates=[_quantity("--rate", text, RATE, least=10**6) for text in rate or ()],
             duration=_quantity("--duration", duration, TIME, least=1) if duration else None,
             seed=seed,
             packet_size=packet_size,

@@ -42,8 +42,21 @@ PROFILES = {
     "rates": "a line whose rate falls to a twentieth and rises again",
     "pauses": "a line that stands still for up to 1.5 INTERVALs while packets wait",
     "flicker": "a sojourn time that crosses TARGET again and again",
+    "flood": "more than the line carries, without end",
+    "slowflood": "the same with a line at a tenth of its rate, at times at all of it",
+    "submtu": "small packets, the queue about four fifths of a full frame",
+    "aroundmtu": "small packets, the queue now less and now more than a full frame",
 }
 """The engine's synthetic traces, each with what happens in it."""
+
+_RATES = (10**8, 10**9, 10**10, 10**11)
+_SLOW_RATES = {
+    "flood": (2 * 10**6, 10**7),
+    "slowflood": (2 * 10**7,),
+    "submtu": (10**6, 2 * 10**6),
+    "aroundmtu": (10**6, 2 * 10**6),
+}
+"""What happens in these traces happens on slow lines only."""
 
 _TAIL = "tail"
 _FCS, _CELL = 4, 80
@@ -211,13 +224,13 @@ def _left_behind(entered: Longs, time: Longs, amount: Longs) -> Longs:
 def find_traces(
     names: Sequence[str],
     *,
-    rates: Sequence[int],
+    rates: Sequence[int] | None,
     duration: int | None,
     seed: int,
     packet_size: int | None,
     parameters: Parameters = RFC_8289,
 ) -> list[Trace]:
-    """What `names` mean: synthetic profiles at each rate, and the rows of runs.
+    """What `names` mean: synthetic profiles at each rate, or at their own, and the rows of runs.
 
     A run is named by its folder, one AQM's folder in it, or a `packets.parquet`. Rows of several
     queues are several traces.
@@ -225,7 +238,7 @@ def find_traces(
     found: list[Trace] = []
     for name in names:
         if name in PROFILES:
-            for rate in rates:
+            for rate in rates or _SLOW_RATES.get(name, _RATES):
                 length = duration or default_duration(rate, parameters.interval)
                 found.append(SyntheticTrace(name, rate, length, parameters, seed, packet_size))
         else:

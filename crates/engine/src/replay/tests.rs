@@ -199,6 +199,31 @@ fn a_flickering_queue_crosses_target_again_and_again() {
 }
 
 #[test]
+fn a_flood_never_lets_the_queue_empty() {
+    for profile in [Profile::Flood, Profile::SlowFlood] {
+        let rows = Synthetic::new(synthetic(profile, 10_000_000, 20_000_000_000)).unwrap();
+        let filled: Vec<_> = rows.skip_while(|row| row.sojourn < Time::from_millis(20)).collect();
+        assert!(filled.len() > 500, "{profile:?}: {}", filled.len());
+        let low = filled.iter().map(|row| row.sojourn).min().unwrap();
+        assert!(low >= Time::from_millis(5), "{profile:?}: {low:?}");
+    }
+}
+
+#[test]
+fn a_queue_of_small_packets_is_held_at_a_part_of_a_full_frame() {
+    for (profile, level) in [(Profile::SubMtu, 1_211), (Profile::AroundMtu, 1_900)] {
+        let rows: Vec<_> =
+            Synthetic::new(synthetic(profile, 2_000_000, 20_000_000_000)).unwrap().collect();
+        assert!(rows.iter().all(|row| row.size <= 104));
+        let mean = rows.iter().map(|row| row.backlog.0).sum::<u64>() / rows.len() as u64;
+        assert!(mean.abs_diff(level) < 350, "{profile:?}: {mean} bytes");
+        // More cells than a full frame takes, in fewer bytes than it has.
+        let few = rows.iter().filter(|row| row.backlog.0 <= 1_514 && row.cells > 20).count();
+        assert!(few * 10 > rows.len(), "{profile:?}: {few} of {}", rows.len());
+    }
+}
+
+#[test]
 fn a_synthetic_trace_depends_on_its_seed_and_on_nothing_else() {
     let config = synthetic(Profile::Wander, 100_000_000, 100_000_000);
     let trace =

@@ -27,6 +27,8 @@ const CELL: u32 = 80;
 /// Lengths of IP packets to draw from, and how often each is drawn: acknowledgements, the old
 /// minimum MTU, Ethernet's, and jumbo frames.
 const SIZES: [(u32, u64); 5] = [(40, 3), (576, 1), (1_500, 3), (4_000, 1), (9_000, 3)];
+/// The same where all are small: acknowledgements, and what calls and games send.
+const SMALL_SIZES: [(u32, u64); 3] = [(40, 2), (64, 4), (90, 2)];
 /// Packets of one sender, of one length, come in trains of at most so many.
 const LONGEST_TRAIN: u64 = 16;
 
@@ -49,7 +51,8 @@ pub struct SyntheticConfig {
     /// The AQM's INTERVAL, ns, which the profile's times are multiples of. By default 100 ms.
     #[serde(default = "default_interval")]
     pub interval: u64,
-    /// The AQM's TARGET, ns. The queue has room for six times as much. By default 5 ms.
+    /// The AQM's TARGET, ns. The queue has room for six times as much, and for 90,140 bytes at
+    /// least. By default 5 ms.
     #[serde(default = "default_target")]
     pub target: u64,
     /// Length of all IP packets; by default they are mixed, from 40 to 9,000 bytes.
@@ -71,6 +74,8 @@ fn default_target() -> u64 {
 
 /// Room in the queue, in TARGETs.
 const ROOM: u64 = 6;
+/// But no less than for ten of the longest packets, bytes: on a slow line TARGET is less than one.
+const LEAST_ROOM: u128 = 90_140;
 
 impl SyntheticConfig {
     /// From JSON, checked.
@@ -141,6 +146,7 @@ impl Synthetic {
         let mut random = Rand64::new(u128::from(config.seed));
         let mut profile = Profiled::new(config.profile, config.interval * PS, config.target * PS);
         let room = u128::from(ROOM * config.target) * u128::from(config.rate) / 8_000_000_000;
+        let room = room.max(LEAST_ROOM);
         let mut trace = Synthetic {
             phase: profile.next(start, &mut random),
             arrival: start,
@@ -196,7 +202,11 @@ impl Synthetic {
 
     /// The load that the phase offers now.
     fn offered(&self) -> u64 {
-        let Phase { load, level: Some(level), .. } = self.phase else { return self.phase.load };
+        let Phase { load, level, backlog, .. } = self.phase;
+        if let Some(backlog) = backlog {
+            return if self.backlog < backlog { load + 5 * SWING } else { load - 5 * SWING };
+        }
+        let Some(level) = level else { return load };
         let wait = self.free.saturating_sub(self.arrival) + self.work;
         if wait < level { load + SWING } else { load - SWING }
     }
@@ -204,9 +214,11 @@ impl Synthetic {
     /// Length of the next frame, without FCS.
     fn draw_size(&mut self) -> u32 {
         if self.train.1 == 0 {
-            let all = SIZES.iter().map(|(_, weight)| weight).sum();
+            let small = self.config.profile.is_small();
+            let sizes = if small { SMALL_SIZES.as_slice() } else { SIZES.as_slice() };
+            let all = sizes.iter().map(|(_, weight)| weight).sum();
             let mut draw = self.random.rand_range(0..all);
-            for (ip, weight) in SIZES {
+            for &(ip, weight) in sizes {
                 if draw < weight {
                     self.train.0 = ip;
                     break;

@@ -2,7 +2,7 @@
 //!
 //! A profile is a sequence of phases, each with a load and a line rate in thousandths of the full
 //! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds, if that is 100 ms as by
-//! default. It must not know packets or queues.
+//! default. Of packets and queues it knows the bytes that a queue is to hold.
 
 use oorandom::Rand64;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,24 @@ pub enum Profile {
     /// The sojourn time stands at TARGET and crosses it again and again; from time to time
     /// it stays a little above for longer than an INTERVAL.
     Flicker,
+    /// More than the line carries, and it never ends: nobody reacts.
+    Flood,
+    /// A flood through a line at a tenth of its rate, which from time to time gets all of it.
+    SlowFlood,
+    /// Small packets, the queue about four fifths of a full frame.
+    SubMtu,
+    /// Small packets, the queue now less and now more than a full frame.
+    AroundMtu,
+}
+
+/// Bytes of a full frame without FCS.
+const FULL_FRAME: u64 = 1_514;
+
+impl Profile {
+    /// Whether packets are small ones only.
+    pub(super) fn is_small(self) -> bool {
+        matches!(self, Profile::SubMtu | Profile::AroundMtu)
+    }
 }
 
 /// A stretch of time with one load.
@@ -43,6 +61,8 @@ pub(super) struct Phase {
     pub service: u64,
     /// The load goes up and down by [`SWING`] to hold the sojourn time here, ps.
     pub level: Option<u64>,
+    /// The load goes up and down by five times [`SWING`] to hold the queue at so many bytes.
+    pub backlog: Option<u64>,
     /// The line stands still all the while.
     pub pause: bool,
 }
@@ -69,7 +89,7 @@ impl Profiled {
     pub fn next(&mut self, now: u64, random: &mut Rand64) -> Phase {
         let step = self.step;
         self.step += 1;
-        let (mut level, mut pause) = (None, false);
+        let (mut level, mut backlog, mut pause) = (None, None, false);
         let ms = self.unit;
         let mut between = |low: u64, high: u64| random.rand_range(low..high + 1);
         let (length, load) = match self.profile {
@@ -105,7 +125,23 @@ impl Profiled {
                 let longest = if stays_above { 400 * ms } else { 60 * ms };
                 (between(longest / 4, longest), FULL)
             }
+            Profile::Flood => (between(50 * ms, 400 * ms), between(2_000, 4_000)),
+            Profile::SlowFlood => {
+                let slow = step.is_multiple_of(2);
+                self.service = if slow { FULL / 10 } else { FULL };
+                let length = if slow { (10_000, 25_000) } else { (500, 3_000) };
+                let overload = between(2_000, 4_000);
+                (between(length.0 * ms, length.1 * ms), self.service * overload / FULL)
+            }
+            Profile::SubMtu => {
+                backlog = Some(FULL_FRAME * 4 / 5);
+                (100 * ms, FULL)
+            }
+            Profile::AroundMtu => {
+                backlog = Some(FULL_FRAME * [8, 10, 13, 20][between(0, 3) as usize] / 10);
+                (between(100 * ms, 700 * ms), FULL)
+            }
         };
-        Phase { until: now + length, load, service: self.service, level, pause }
+        Phase { until: now + length, load, service: self.service, level, backlog, pause }
     }
 }

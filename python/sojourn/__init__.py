@@ -1,7 +1,7 @@
 """Sojourn: what a P4 queue-management program does to real traffic, from its source text.
 
-`run` takes a scenario through all its AQMs and returns figures and Arrow tables; `check` says what
-the engine thinks of a P4 program.
+`run` takes a scenario through all its AQMs and returns figures and Arrow tables; `sweep` does so
+with many seeds and values; `check` says what the engine thinks of a P4 program.
 """
 
 from importlib import import_module
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sojourn.result import AqmResult, Result
     from sojourn.runner import run
     from sojourn.scenario import Scenario
+    from sojourn.sweeps.sweep import sweep
 
 __all__ = [
     "AqmResult",
@@ -24,6 +25,7 @@ __all__ = [
     "SojournError",
     "check",
     "run",
+    "sweep",
 ]
 
 _PLACES = {
@@ -36,6 +38,7 @@ _PLACES = {
     "SojournError": "errors",
     "check": "checker",
     "run": "runner",
+    "sweep": "sweeps.sweep",
 }
 """The module of each name: imported when the name is first asked for, as some take long to load."""
 

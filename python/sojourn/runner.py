@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sojourn.engine import Progress
@@ -23,8 +24,9 @@ from sojourn.scenario import (
     find_scenario,
     make_plan,
     read_scenario,
-    scenario_from_dict,
 )
+from sojourn.scenario.keys import with_changes
+from sojourn.scenario.read import read_document
 from sojourn.writing import held
 
 
@@ -32,21 +34,26 @@ def plan_scenario(
     scenario: str | Path | Scenario | Mapping[str, Any],
     *,
     ground: Ground = SIMULATOR,
+    set: Mapping[str, Any] = MappingProxyType({}),
     **changes: Any,
 ) -> Plan:
     """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
 
-    `changes` are `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`. What `ground` cannot run is
+    `set` has keys of the scenario by dotted names, and what they are instead. `changes` are
+    `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`. What `ground` cannot run is
     refused here.
     """
     changes["also"] = ground.own_disciplines
     if isinstance(scenario, Scenario):
+        if set:
+            scenario = with_changes(scenario.model_dump(mode="json", exclude_none=True), set)
         plan = make_plan(scenario, **changes)
     elif isinstance(scenario, Mapping):
-        plan = make_plan(scenario_from_dict(dict(scenario)), **changes)
+        plan = make_plan(with_changes(dict(scenario), set), **changes)
     else:
         path = find_scenario(str(scenario))
-        plan = make_plan(read_scenario(path), name=path.stem, beside=path.parent, **changes)
+        read = with_changes(read_document(path)[0], set, path.stem) if set else read_scenario(path)
+        plan = make_plan(read, name=path.stem, beside=path.parent, **changes)
     ground.check(plan)
     return plan
 
@@ -120,6 +127,7 @@ def run(
     out: str | Path | None = None,
     aqms: Sequence[str] = (),
     seed: int | None = None,
+    set: Mapping[str, Any] = MappingProxyType({}),
     math_unit: str | None = None,
     pcap: bool = False,
     ground: Ground = SIMULATOR,
@@ -128,12 +136,19 @@ def run(
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
     `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
-    shape. Without `out`, the run's folder is a new one in the system's temporary folder. `ground`
-    is where it runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out` is
-    replaced; one of another scenario only if `replaces`.
+    shape; `set` has keys of it by dotted names, as in `{"switch.rate": "50 Mbit/s"}`. Without
+    `out`, the run's folder is a new one in the system's temporary folder. `ground` is where it
+    runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out` is replaced; one of
+    another scenario only if `replaces`.
     """
     plan = plan_scenario(
-        scenario, ground=ground, aqms=aqms, seed=seed, math_unit=math_unit, capture=pcap
+        scenario,
+        ground=ground,
+        set=set,
+        aqms=aqms,
+        seed=seed,
+        math_unit=math_unit,
+        capture=pcap,
     )
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
     with held(folder):

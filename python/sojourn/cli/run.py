@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -16,6 +16,7 @@ from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan
+from sojourn.scenario.keys import read_changes
 from sojourn.writing import held
 
 
@@ -32,6 +33,16 @@ def run(
         typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="1..20", help="A run for each; means with their intervals."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help='As in switch.rate="50 Mbit/s". Repeatable.'
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     replaces: Annotated[
         bool, typer.Option("--replace", help="Also if --out has a run of another scenario.")
@@ -52,6 +63,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
+    if seeds is not None:
+        if on != "sim" or seed is not None or math_unit is not None or pcap or replaces:
+            raise ScenarioError("--seeds goes with --set, --aqm and --out only")
+        _run_seeds(scenario, seeds, aqm or [], read_changes(changes or ()), out, as_json)
+        return
     ground = SIMULATOR
     given = (kernel, traffic, accept_disturbed, attempts)
     if on != "linux" and given != ("uml", "sockets", False, ATTEMPTS):
@@ -63,7 +79,13 @@ def run(
             kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
         )
     plan = plan_scenario(
-        scenario, ground=ground, aqms=aqm or (), seed=seed, math_unit=math_unit, capture=pcap
+        scenario,
+        ground=ground,
+        set=read_changes(changes or ()),
+        aqms=aqm or (),
+        seed=seed,
+        math_unit=math_unit,
+        capture=pcap,
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
@@ -77,6 +99,25 @@ def run(
         print(
             f"took    {runs_done - start:.1f} s for the runs, {now - runs_done:.1f} s for the rest"
         )
+
+
+def _run_seeds(
+    scenario: str,
+    seeds: str,
+    aqms: list[str],
+    changes: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """A sweep without axes: the scenario with each seed."""
+    from sojourn.cli.sweep import show_sweep
+    from sojourn.sweeps.file import sweep_from_dict
+    from sojourn.sweeps.sweep import plan_file
+
+    given = {"scenario": scenario, "seeds": seeds, "aqms": aqms, "set": changes}
+    plan = plan_file(sweep_from_dict(given, "run --seeds"))
+    folder = out or default_folder(f"{plan.name}-seeds")
+    show_sweep(plan, folder, None, None, as_json=as_json)
 
 
 def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bool) -> RunFolder:

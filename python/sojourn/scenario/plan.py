@@ -209,7 +209,7 @@ def _planned(
     config, sources = aqm_config(choice, aqm, beside)
     described = config
     if aqm.program is not None:
-        written = written_control_plane(_program_choice(choice, aqm.program, aqm, beside))
+        written = written_control_plane(program_choice(choice, aqm.program, aqm, beside))
         described = config | {"control": written}
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
@@ -224,7 +224,7 @@ def aqm_config(
     """What the engine is told of an AQM, and the P4 files that it reads, each with its SHA-256."""
     if aqm.program is None:
         return {"kind": "native", "name": aqm.name} | choice.parameters, {}
-    chosen = _program_choice(choice, aqm.program, aqm, beside)
+    chosen = program_choice(choice, aqm.program, aqm, beside)
     config: dict[str, Any] = {
         "kind": "p4",
         "program": str(aqm.program),
@@ -237,9 +237,10 @@ def aqm_config(
     return config, _sources(aqm.program, config["include_paths"])
 
 
-def _program_choice(
+def program_choice(
     choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
 ) -> ProgramChoice:
+    """The program that `choice` names with all that decides what its text means."""
     base = beside or Path()
     paths = [str(base / path) for path in choice.include_paths]
     return ProgramChoice(

@@ -48,6 +48,13 @@ def find_scenario(name: str) -> Path:
 
 def read_scenario(path: Path) -> Scenario:
     """The scenario in the file at `path`; `ScenarioError` says all that is wrong with it."""
+    document, text = read_document(path)
+    return scenario_from_dict(document, shown(path), text)
+
+
+def read_document(path: Path) -> tuple[dict[str, Any], str]:
+    """The TOML document in the file at `path`, and its text; whether it is a scenario is not
+    looked at."""
     name = shown(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -56,10 +63,9 @@ def read_scenario(path: Path) -> Scenario:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{name}: not a text file in UTF-8") from error
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text), text
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{name}: not valid TOML: {error}") from error
-    return scenario_from_dict(document, name, text)
 
 
 def scenario_from_dict(

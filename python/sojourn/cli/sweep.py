@@ -1,0 +1,156 @@
+"""`sojourn sweep`: a scenario with many seeds and values."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import JustifyMethod
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sojourn.cli.shared import Json, app, open_console
+from sojourn.errors import EXIT_USER
+from sojourn.layout import shown
+from sojourn.sweeps.coordinate import State
+from sojourn.sweeps.page import PAGE, ended
+from sojourn.sweeps.plan import SweepPlan
+from sojourn.sweeps.summary import Rows, summary
+from sojourn.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
+from sojourn.sweeps.table import TABLE
+
+_EVERY = 10.0
+"""Seconds between two lines where no terminal shows a bar."""
+_MOST_ROWS = 60
+"""Of the table in a terminal; the page has them all."""
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(help="A sweep file (docs/sweeps.md).")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The sweep's folder; one that is there is gone on with."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario with every combination of seeds and values; one table, plots and a page."""
+    plan = plan_file(file)
+    folder = out or Path("sweeps") / file.stem
+    show_sweep(plan, folder, cluster, processes, as_json=as_json)
+
+
+def show_sweep(
+    plan: SweepPlan, folder: Path, cluster: str | None, processes: int | None, *, as_json: bool
+) -> None:
+    """Runs `plan` with its progress shown, and shows what it came to. Status 2 if a run failed."""
+    workers = workers_for(cluster, processes)
+    start = time.perf_counter()
+    with _progress(len(plan.runs)) as tell:
+        result = run_sweep(plan, folder, workers=workers, tell=tell)
+    rows = summary(plan, result.table)
+    if as_json:
+        print(json.dumps(_as_json(result, rows), indent=2))
+    else:
+        _print(result, rows, time.perf_counter() - start)
+    if result.state.failures:
+        sys.exit(EXIT_USER)
+
+
+def _as_json(result: SweepResult, rows: Rows) -> dict[str, object]:
+    return {
+        "folder": str(result.folder),
+        "runs": result.state.total,
+        "found": result.state.found,
+        "failures": [{"run": run, "message": one.message} for run, one in result.state.failures],
+        "summary": [dict(zip(rows.heads, row, strict=True)) for row in rows.rows],
+    }
+
+
+def _print(result: SweepResult, rows: Rows, seconds: float) -> None:
+    console = open_console()
+    console.print(f"\n[bold]{escape(result.plan.title)}[/bold]")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
+    for index, head in enumerate(rows.heads):
+        justify: JustifyMethod = "left" if index < rows.keys else "right"
+        table.add_column(
+            escape(head.replace(" ", "\n")), justify=justify, no_wrap=index >= rows.keys
+        )
+    for row in rows.rows[:_MOST_ROWS]:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    if len(rows.rows) > _MOST_ROWS:
+        console.print(f"... and {len(rows.rows) - _MOST_ROWS} more rows in the page")
+    for run, failure in result.state.failures[:8]:
+        console.print(f"failed  {run}: {failure.message}", markup=False, soft_wrap=True)
+    if (more := len(result.state.failures) - 8) > 0:
+        console.print(f"        and {more} more in failures.json")
+    console.print(f"page    {shown(result.folder / PAGE)}", soft_wrap=True, markup=False)
+    console.print(f"table   {shown(result.folder / TABLE)}", soft_wrap=True, markup=False)
+    console.print(f"took    {seconds:.1f} s for {ended(result.state)}")
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[State], None]]:
+    """A bar with an estimate of the end; a line now and then where there is no terminal."""
+    console = open_console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines()
+        return
+    columns = (
+        TextColumn("runs"),
+        BarColumn(bar_width=40),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[failed]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as bars:
+        task = bars.add_task("runs", total=total, failed="")
+
+        def tell(state: State) -> None:
+            failed = f"{len(state.failures)} failed" if state.failures else ""
+            came = state.found + state.done + len(state.failures)
+            bars.update(task, completed=came, failed=failed)
+
+        yield tell
+
+
+class _Lines:
+    """Plain lines for a log."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, state: State) -> None:
+        now = time.monotonic()
+        came = state.done + len(state.failures)
+        if now - self._last < _EVERY or not came:
+            return
+        self._last = now
+        missing = state.total - state.found - came
+        left = (now - self._start) / came * missing
+        print(f"{ended(state)}; about {_duration(left)} left", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        f"{hours} h {minutes} min"
+        if hours
+        else f"{minutes} min {rest} s"
+        if minutes
+        else f"{rest} s"
+    )

@@ -1,0 +1,78 @@
+"""One run of a sweep as it is sent to whoever runs it, and what comes back.
+
+A job is text: the scenario with one AQM and one seed, the files that it reads, and which engine it
+was planned for. Its digest names its folder: equal digests have equal results, so a run that is
+there need not be run again. Stands on plans; runs nothing.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+
+SHIPPED = "shipped:"
+"""Begins the path of what every machine has with its Sojourn."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario, one AQM, one seed."""
+
+    digest: str
+    scenario: Mapping[str, Any]
+    """As `scenario_from_dict` takes it, with the one AQM."""
+    name: str
+    label: str
+    engine: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What the scenario reads and Sojourn does not ship: text by relative path. The scenario names
+    them by the same paths, and what is shipped by `SHIPPED` and its path below `p4/`."""
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to."""
+
+    result: Mapping[str, Any]
+    """Figures as plain data; see `work`."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What is kept of its folder, by path below it."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that came to nothing, and why."""
+
+    message: str
+
+
+def digest_of(
+    scenario: Mapping[str, Any], read: Sequence[str], engine: str, keep: tuple[str, ...]
+) -> str:
+    """The name of a run's folder: 32 hexadecimal digits.
+
+    `read` has the digests of what the run reads beside it: program texts, control planes.
+    Paths are not part of it; the same text elsewhere is the same run.
+    """
+    told = {"scenario": scenario, "read": read, "engine": engine, "keep": sorted(keep)}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def engine_identity() -> str:
+    """The version and the digest of the engine's own code: what has to be equal on all machines for
+    their results to be."""
+    library = Path(_core.__file__)
+    digest = hashlib.sha256()
+    digest.update(library.read_bytes())
+    for path in sorted(library.parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return f"{version('sojourn')} ({digest.hexdigest()[:12]})"

@@ -1,0 +1,52 @@
+"""The sweep's page: its plots, the means with their intervals, what failed, what was asked for.
+
+Stands on jinja2, which escapes whatever comes out of a file.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from sojourn.sweeps.coordinate import State
+from sojourn.sweeps.drawings import Drawing
+from sojourn.sweeps.plan import SweepPlan
+from sojourn.sweeps.summary import Rows
+from sojourn.sweeps.table import TABLE
+
+PAGE = "index.html"
+
+
+def write_page(
+    plan: SweepPlan,
+    state: State,
+    rows: Rows,
+    plots: Sequence[tuple[Drawing, str]],
+    folder: Path,
+) -> None:
+    """Writes the page into the sweep's folder, beside the plots that it shows."""
+    text = files("sojourn.sweeps").joinpath("page.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    page = environment.from_string(text).render(
+        title=plan.title,
+        state=ended(state),
+        failures=[{"run": run, "message": failure.message} for run, failure in state.failures],
+        plots=plots,
+        summary=rows,
+        table=TABLE,
+        engine=f"Sojourn {plan.engine}",
+        asked=json.dumps(plan.sweep.model_dump(mode="json", exclude_defaults=True), indent=2),
+    )
+    (folder / PAGE).write_text(page, encoding="utf-8")
+
+
+def ended(state: State) -> str:
+    """How the sweep ended, in a sentence."""
+    parts = [f"{state.found + state.done} of {state.total} runs"]
+    if state.found:
+        parts.append(f"{state.found} of them from an earlier start")
+    if state.failures:
+        parts.append(f"{len(state.failures)} failed")
+    return ", ".join(parts)

@@ -1,0 +1,190 @@
+"""From a sweep file to its jobs: every cell, every AQM, every seed.
+
+Stands on the base scenario's own plan, so a mistake anywhere is told before the first run begins.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sojourn.aqms import is_path
+from sojourn.errors import ScenarioError
+from sojourn.scenario import Plan, Scenario, make_plan, scenario_from_dict
+from sojourn.scenario.keys import set_key
+from sojourn.statistics import Summary
+from sojourn.sweeps.axes import Axis, Cell, axes_of, cells, count_cells
+from sojourn.sweeps.drawings import Drawing, drawings
+from sojourn.sweeps.file import MOST_RUNS, Base, SweepFile
+from sojourn.sweeps.job import Job, digest_of, engine_identity
+from sojourn.sweeps.reads import Reads, choices_in, reads_of, with_portable_paths
+
+RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
+"""Columns of the table beside the axes and the figures of `Summary`."""
+
+_TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
+_TEXTS = ("title", "description", "look_at", "notes")
+"""What a scenario says to people; it changes no result."""
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """A job with what it is within the sweep."""
+
+    cell: Cell
+    seed: int
+    job: Job
+
+    def __str__(self) -> str:
+        axes = [f"{name} = {value}" for name, value in self.cell.values.items()]
+        return ", ".join([*axes, self.job.label, f"seed {self.seed}"])
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """A sweep, ready to run."""
+
+    name: str
+    """The base scenario's."""
+    title: str
+    sweep: SweepFile
+    axes: tuple[Axis, ...]
+    runs: tuple[SweepRun, ...]
+    engine: str
+    drawings: tuple[Drawing, ...]
+    target: int
+    """The delay against which the first cell's results are judged, ns."""
+
+
+def plan_sweep(sweep: SweepFile, base: Base) -> SweepPlan:
+    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it."""
+    axes = axes_of(sweep, _TAKEN)
+    drawn = drawings(sweep, axes)
+    if (count := count_cells(sweep) * len(sweep.seeds)) > MOST_RUNS:
+        raise ScenarioError(f"{count:,} runs for each AQM; a sweep has at most {MOST_RUNS:,}")
+    planner = _Planner(sweep, base)
+    runs = tuple(run for cell in cells(sweep, axes) for run in planner.runs(cell))
+    _refuse_repeats(runs)
+    title = sweep.title or f"{base.name}, {len(runs)} runs"
+    return SweepPlan(base.name, title, sweep, axes, runs, engine_identity(), drawn, planner.target)
+
+
+def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:
+    """Two cells that are the same run would share a folder: an axis without effect is a mistake."""
+    seen: dict[str, SweepRun] = {}
+    for run in runs:
+        other = seen.setdefault(run.job.digest, run)
+        if other is not run:
+            raise ScenarioError(f"two runs of the sweep are the same: {other}; and {run}")
+
+
+class _Planner:
+    """Makes jobs of cells. What AQMs read is found out once for all cells that choose the same."""
+
+    def __init__(self, sweep: SweepFile, base: Base) -> None:
+        self._sweep, self._base = sweep, base
+        self._engine = engine_identity()
+        self._keep = tuple(sorted(set(sweep.keep)))
+        self._planned: dict[str, tuple[list[str], list[Reads]]] = {}
+        self.target = 0
+
+    def runs(self, cell: Cell) -> Iterator[SweepRun]:
+        """Every AQM and seed of `cell`."""
+        scenario = self._scenario(cell)
+        self.target = self.target or scenario.target
+        labels, reads = self._plan(scenario)
+        document = scenario.model_dump(mode="json", exclude_none=True)
+        for choice, label, read in zip(document["aqms"], labels, reads, strict=True):
+            own = document | {"aqms": [choice | {"label": label}]}
+            for seed in self._sweep.seeds:
+                seeded = own | {"seed": seed}
+                digest = digest_of(_placeless(seeded), read.digests, self._engine, self._keep)
+                job = Job(
+                    digest,
+                    with_portable_paths(seeded, read),
+                    self._base.name,
+                    label,
+                    self._engine,
+                    read.files,
+                    self._keep,
+                )
+                yield SweepRun(cell, seed, job)
+
+    def _scenario(self, cell: Cell) -> Scenario:
+        document = self._base.document()
+        if self._sweep.aqms:
+            document["aqms"] = _chosen(document.get("aqms"), self._sweep.aqms)
+        for key, value in (dict(self._sweep.set) | dict(cell.changes)).items():
+            set_key(document, key, value)
+        at = partial(_absolute, beside=self._base.beside)
+        for choice in _written_choices(document):
+            _make_absolute(choice, at)
+        where = ", ".join(f"{key} = {value!r}" for key, value in cell.changes.items())
+        name = f"{self._base.name} with {where}" if where else self._base.name
+        return scenario_from_dict(document, name)
+
+    def _plan(self, scenario: Scenario) -> tuple[list[str], list[Reads]]:
+        """The label of each AQM, and what it reads."""
+        own = [switch.aqm for switch in scenario.switches if switch.aqm is not None]
+        choices = [choice.model_dump(mode="json") for choice in (*scenario.aqms, *own)]
+        key = json.dumps(choices, sort_keys=True)
+        if key not in self._planned:
+            plan: Plan = make_plan(scenario, name=self._base.name)
+            reads = [
+                reads_of(run, [choice, *own])
+                for run, choice in zip(plan.runs, plan.scenario.aqms, strict=True)
+            ]
+            self._planned[key] = [run.label for run in plan.runs], reads
+        return self._planned[key]
+
+
+def _chosen(listed: object, wanted: list[Any]) -> list[Any]:
+    """The AQMs that are wanted, each name with all that the scenario says of it."""
+    known = listed if isinstance(listed, list) else []
+    chosen: list[Any] = []
+    for one in wanted:
+        same = [c for c in known if one == (c.get("use") if isinstance(c, dict) else c)]
+        chosen += same if isinstance(one, str) and same else [one]
+    return chosen
+
+
+def _written_choices(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every AQM that `document` chooses, each made a table if it is only a name."""
+    aqms = document.get("aqms")
+    if isinstance(aqms, list):
+        document["aqms"] = [{"use": one} if isinstance(one, str) else one for one in aqms]
+    switches = document.get("switches")
+    for switch in switches if isinstance(switches, list) else []:
+        if isinstance(switch, dict) and isinstance(switch.get("aqm"), str):
+            switch["aqm"] = {"use": switch["aqm"]}
+    for choice in choices_in(document):
+        if isinstance(choice, dict):
+            yield choice
+
+
+def _make_absolute(choice: dict[str, Any], at: partial[str]) -> None:
+    """Paths that start from the scenario's folder, as they are from anywhere."""
+    if isinstance(choice.get("use"), str) and is_path(choice["use"]):
+        choice["use"] = at(choice["use"])
+    if isinstance(choice.get("control"), str):
+        choice["control"] = at(choice["control"])
+    folders = choice.get("include_paths")
+    if isinstance(folders, list):
+        choice["include_paths"] = [at(one) if isinstance(one, str) else one for one in folders]
+
+
+def _absolute(path: str, beside: Path) -> str:
+    return str((beside / Path(path).expanduser()).absolute())
+
+
+def _placeless(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """`scenario` without what does not change its result: texts for people, and where files are."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(scenario)))
+    for text in _TEXTS:
+        plain.pop(text, None)
+    for choice in choices_in(plain):
+        for key in ("control", "include_paths", *(("use",) if is_path(choice["use"]) else ())):
+            choice.pop(key, None)
+    return plain

@@ -100,6 +100,26 @@ def test_of_small_packets_codel_exact_takes_20_cells_for_one_packet_and_differs_
     assert exact.dropped.sum() > by_bytes.dropped.sum()
 
 
+@pytest.mark.parametrize("aqm", ["codel_exact", "codel_act", "v1model/codel", "v1model/codel_act"])
+@pytest.mark.parametrize("wrap", [2**31 * 1_000, 2**32 * 1_000, 2**48], ids=hex)
+def test_decisions_are_the_same_where_a_clock_starts_again(aqm: str, wrap: int) -> None:
+    # 32 bits of microseconds and their sign (bmv2), 48 bits of nanoseconds (Tofino), and with
+    # these 32 bits of nanoseconds, start again a second after the trace begins.
+    rows = SyntheticTrace("bursts", 10**8, 3_000 * MS, packet_size=1500).read()
+    rows = replace(rows, time=rows.time // 1_000 * 1_000, sojourn=rows.sojourn // 1_000 * 1_000)
+    [subject] = subjects([aqm])
+
+    def dropped(offset: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        moved = replace(rows, time=rows.time - rows.time[0] + offset // 1_000 * 1_000)
+        decided = ask(subject.config, moved, label=aqm, latency=1_000)
+        assert decided is not None
+        return decided.dropped
+
+    expected = dropped(3_600 * 1_000 * MS)
+    assert expected.sum() > 50
+    assert np.array_equal(dropped(wrap - 1_000 * MS), expected)
+
+
 def test_drops_that_are_due_together_after_a_pause_are_late_by_a_microsecond_at_most() -> None:
     # The copies that correct drop_next are still under way when the next packets come.
     trace = SyntheticTrace("pauses", 10**11, 30 * MS, FAST)

@@ -76,7 +76,9 @@
 // their differences are compared as signed numbers, which the stateful ALU does modulo 2^32: right
 // for any two instants less than 2.1 s apart, before and after the clock starts again from 0 every
 // 4.295 s. The one question about a longer time, "less than 16 intervals ago?", is answered right
-// up to 3.7 s; an end of cycle 3.7 to 5.9 s ago passes for a recent one.
+// up to 3.7 s; an end of cycle 3.7 to 5.9 s ago passes for a recent one. Nothing bounds how far
+// dropNextU falls behind: under a flood that does not react it is more than 2.1 s after a while, and
+// then nothing is dropped for 2.1 s, and so on by turns (docs/equivalence.md).
 #ifndef AQM_CODEL_ACT_P4
 #define AQM_CODEL_ACT_P4
 

@@ -92,6 +92,20 @@ mod tests {
     }
 
     #[test]
+    fn a_begun_segment_of_the_share_is_sent_at_once() {
+        // RFC 6937 section 3, sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out: of a
+        // window of 20 with CUBIC's threshold, seven segments go for ten that were delivered. The
+        // shares are 0.7, 1.4, 2.1, 2.8, 3.5, 4.2, 4.9, 5.6, 6.3 and 7.
+        let mut reduction = Reduction::new(20);
+        let mut flight = 200;
+        let cubic = Progress { ssthresh: 14, ..ONE };
+        let sent: Vec<u32> = (0..10).map(|_| step(&mut reduction, &mut flight, cubic)).collect();
+        assert_eq!(sent, [1, 1, 1, 0, 1, 1, 0, 1, 1, 0]);
+        // A whole share is not exceeded: rounding up is not one more.
+        assert_eq!(reduction.out, 7);
+    }
+
+    #[test]
     fn after_heavy_losses_as_much_is_sent_as_is_delivered_and_one_more_when_it_advances() {
         let mut reduction = Reduction::new(20);
         let mut flight = 5;

@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::sender::{INITIAL_RTO, MAX_RTO};
+use super::ticks::expiry;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use sojourn_packet::Time;
 
@@ -82,7 +83,7 @@ impl Handshake {
     pub(crate) fn sent(&mut self, now: Time) {
         let rto = Time(INITIAL_RTO.0 << self.tries.min(8)).min(MAX_RTO);
         self.pending = false;
-        self.deadline = Some(now + rto);
+        self.deadline = Some(expiry(now, rto));
         self.tries += 1;
         self.sent = now;
     }

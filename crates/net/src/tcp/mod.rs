@@ -19,6 +19,7 @@ mod ranges;
 pub mod receiver;
 pub mod sender;
 mod sequence;
+mod ticks;
 
 pub use config::TcpConfig;
 pub use connection::Connection;

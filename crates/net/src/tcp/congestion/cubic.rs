@@ -5,6 +5,7 @@
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
 use super::{Ack, CongestionControl, Flow, RttSample, Window};
+use crate::tcp::ticks::{coarse, ticks, whole};
 use sojourn_packet::Time;
 
 /// Multiplicative decrease (section 4.6): 0.7 in units of 1/1024.
@@ -17,10 +18,9 @@ const FRACTION: u64 = 1024;
 /// Acknowledged segments for one segment of the Reno-friendly window, per eighth of a window
 /// (section 4.3): 8/3 (1 + beta) / (1 - beta), rounded down as Linux does.
 const RENO_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// The clock tick of Debian's kernel (`CONFIG_HZ=250`).
-const TICK: Time = Time::from_millis(4);
-/// While the window stays the same, the function is evaluated only this often.
-const UPDATE_INTERVAL: Time = Time(31_250_000);
+/// While the window stays the same, the function is evaluated only this often, in ticks: a 32nd of a
+/// second.
+const UPDATE_INTERVAL: u64 = 31;
 /// Round-trip times say nothing about the path for so long after a reduction.
 const SETTLING: Time = Time::from_secs(1);
 /// The smallest threshold in segments (section 4.6).
@@ -37,8 +37,8 @@ pub struct Cubic {
     per_segment: u32,
     /// Window just before the last reduction, lowered by fast convergence; 0 if there was none.
     w_max: u32,
-    /// Window and instant of the last evaluation.
-    evaluated: Option<(u32, Time)>,
+    /// Window and tick of the last evaluation.
+    evaluated: Option<(u32, u64)>,
     /// The congestion avoidance stage, from its first acknowledgement on.
     epoch: Option<Epoch>,
     /// The least round-trip time.
@@ -51,6 +51,7 @@ pub struct Cubic {
 /// One congestion avoidance stage.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
+    /// As the coarse clock shows it.
     start: Time,
     /// How long the function takes to reach `plateau` again, in 1/1024 s.
     k: u64,
@@ -71,12 +72,12 @@ impl Epoch {
         } else {
             (cwnd, 0)
         };
-        Epoch { start: now, k, plateau, reno: cwnd, reno_credit: acked }
+        Epoch { start: coarse(now), k, plateau, reno: cwnd, reno_credit: acked }
     }
 
     /// Equation 1: W_cubic(t) = C (t - K)^3 + W_max, a `min_rtt` ahead.
     fn target(&self, now: Time, min_rtt: Time) -> i64 {
-        let elapsed = ticks(now).saturating_sub(ticks(self.start)) * TICK.0 + min_rtt.0;
+        let elapsed = coarse(now).saturating_sub(self.start).0 + whole(min_rtt).0;
         let t = (u128::from(elapsed) * u128::from(FRACTION) / 1_000_000_000) as i64;
         let distance = (t - self.k as i64).clamp(-(1 << 24), 1 << 24);
         let cubed = i128::from(distance.unsigned_abs()).pow(3) * i128::from(C);
@@ -94,10 +95,6 @@ impl Epoch {
     }
 }
 
-fn ticks(at: Time) -> u64 {
-    at.0 / TICK.0
-}
-
 impl Cubic {
     /// A fresh control.
     pub fn new() -> Cubic {
@@ -109,17 +106,18 @@ impl Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.reno_credit += acked;
         }
-        let since = self.evaluated.filter(|(last, _)| *last == cwnd).map(|(_, at)| now - at);
-        if since.is_some_and(|since| since <= UPDATE_INTERVAL) {
+        let now_ticks = ticks(now);
+        let recent = |(last, at): (u32, u64)| last == cwnd && now_ticks - at <= UPDATE_INTERVAL;
+        if self.evaluated.is_some_and(recent) {
             return;
         }
-        let this_tick = self.evaluated.is_some_and(|(_, at)| ticks(at) == ticks(now));
+        let this_tick = self.evaluated.is_some_and(|(_, at)| at == now_ticks);
         let epoch = self.epoch.get_or_insert_with(|| {
             self.evaluated = None;
             Epoch::begin(now, cwnd, self.w_max, acked)
         });
         if !this_tick || self.evaluated.is_none() {
-            self.evaluated = Some((cwnd, now));
+            self.evaluated = Some((cwnd, now_ticks));
             let target = epoch.target(now, self.min_rtt.unwrap_or_default());
             self.per_segment = match target - i64::from(cwnd) {
                 missing @ 1.. => cwnd / u32::try_from(missing).unwrap_or(u32::MAX),
@@ -153,7 +151,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_rtt(&mut self, window: &mut Window, sample: &RttSample) {
-        if self.epoch.is_some_and(|epoch| sample.now.saturating_sub(epoch.start) < SETTLING) {
+        if self.epoch.is_some_and(|epoch| coarse(sample.now).saturating_sub(epoch.start) < SETTLING)
+        {
             return;
         }
         let min_rtt = self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt));
@@ -189,7 +188,7 @@ impl CongestionControl for Cubic {
     /// Section 5.8: time in which nothing was sent does not count.
     fn on_transmit_start(&mut self, _window: &mut Window, flow: &Flow, idle: Time) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + idle).min(flow.now);
+            epoch.start = (epoch.start + idle).min(coarse(flow.now));
         }
     }
 }
@@ -246,15 +245,35 @@ mod tests {
     fn a_small_window_grows_as_reno_with_the_same_average() {
         // With an RTT of 10 ms the cubic function is far slower than Reno: the friendly window has
         // a segment more for every 15/8 windows acknowledged, about 0.53 = 3 * 0.3 / 1.7 a round
-        // trip, and the window follows, a round trip or the 31 ms between evaluations later.
+        // trip, and the window follows, the 32 ms between evaluations and a round trip later.
         let (mut control, mut window) = reduced_from(20);
         assert_eq!(window.cwnd, 14);
         let rtt = Time::from_millis(10);
         for n in 0..11 {
             round(&mut control, &mut window, Time(n * rtt.0), rtt);
         }
-        // 11 rounds at 0.53 make 5.8 segments; the window is at most two behind.
-        assert!((18..=20).contains(&window.cwnd), "{}", window.cwnd);
+        // 11 rounds at 0.53 make 5.8 segments, 42 ms before it were 3.6.
+        assert!((17..=19).contains(&window.cwnd), "{}", window.cwnd);
+    }
+
+    #[test]
+    fn the_function_is_evaluated_again_at_the_next_tick_or_if_the_window_stays_after_32() {
+        let (mut control, mut window) = reduced_from(1000);
+        let us = Time::from_micros;
+        control.on_ack(&mut window, &ack(us(900), 1));
+        let first = control.per_segment;
+        control.epoch.as_mut().expect("a stage").plateau += 1000;
+        control.on_ack(&mut window, &ack(us(31_999), 1));
+        assert_eq!(control.per_segment, first, "31 ticks later");
+        control.on_ack(&mut window, &ack(us(32_000), 1));
+        assert!(control.per_segment < first, "32 ticks later");
+        let second = control.per_segment;
+        window.cwnd += 1;
+        control.epoch.as_mut().expect("a stage").plateau -= 1000;
+        control.on_ack(&mut window, &ack(us(32_999), 1));
+        assert_eq!(control.per_segment, second, "once a tick");
+        control.on_ack(&mut window, &ack(us(33_000), 1));
+        assert!(control.per_segment > second, "another window, at the next tick");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! while the receive window grows, after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
 //! mode, where acknowledgements ride on its data and quick-ACK does not count.
 
+use crate::tcp::ticks::{coarse, expiry, whole};
 use sojourn_packet::Time;
 
 /// The shortest delay, and the longest in and out of ping-pong mode.
@@ -36,6 +37,7 @@ pub(crate) struct DelayedAck {
     due: Due,
     /// The delay as it has adapted; absent before the first segment.
     delay: Option<Time>,
+    /// By the coarse clock.
     last_data: Time,
     /// Acknowledgements that still go at once.
     quick: u32,
@@ -51,8 +53,12 @@ pub(crate) struct DelayedAck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
-    /// After a delay in which data may come to ride on, or a second segment.
-    At(Time),
+    /// After a delay in which data may come to ride on, or a second segment: `until` by the coarse
+    /// clock, when the timer `expires`.
+    At {
+        until: Time,
+        expires: Time,
+    },
     /// With other reports of data out of order.
     Report(Time),
     Now,
@@ -96,17 +102,17 @@ impl DelayedAck {
     /// The delay follows the gaps between segments; after a gap so long that the sender has begun
     /// anew, or at the beginning, acknowledgements are quick.
     fn adapt(&mut self, now: Time, path: &Path) {
-        let gap = now.saturating_sub(self.last_data);
-        self.last_data = now;
+        let gap = coarse(now).saturating_sub(self.last_data);
+        self.last_data = coarse(now);
         let Some(delay) = self.delay else {
             self.raise_quick(MAX_QUICK);
             self.delay = Some(MIN_DELAY);
             return;
         };
         if gap <= Time(MIN_DELAY.0 / 2) {
-            self.delay = Some(Time(delay.0 / 2 + MIN_DELAY.0 / 2));
+            self.delay = Some(half(delay) + half(MIN_DELAY));
         } else if gap < delay {
-            self.delay = Some(Time(delay.0 / 2 + gap.0).min(path.rto));
+            self.delay = Some((half(delay) + gap).min(path.rto));
         } else if gap > path.rto {
             self.raise_quick(MAX_QUICK);
         }
@@ -204,15 +210,17 @@ impl DelayedAck {
         let mut delay = self.delay.unwrap_or(MIN_DELAY);
         if delay > MIN_DELAY {
             let longest = if self.pingpong { MAX_PINGPONG_DELAY } else { MAX_DELAY };
-            let longest = path.srtt.map_or(longest, |srtt| longest.min(srtt.max(MIN_DELAY)));
+            let longest = path.srtt.map_or(longest, |srtt| longest.min(whole(srtt).max(MIN_DELAY)));
             delay = delay.min(longest);
         }
         delay = delay.min(LONGEST);
+        let (clock, delay) = (coarse(now), whole(delay));
+        let at = |until: Time| Due::At { until, expires: expiry(now, until - clock) };
         self.due = match self.due {
             // One that is nearly due is sent now.
-            Due::At(at) if at <= now + Time(delay.0 / 4) => Due::Now,
-            Due::At(at) => Due::At(at.min(now + delay)),
-            Due::Nothing | Due::Report(_) | Due::Now => Due::At(now + delay),
+            Due::At { until, .. } if until <= clock + coarse(Time(delay.0 / 4)) => Due::Now,
+            Due::At { until, .. } if until <= clock + delay => self.due,
+            _ => at(clock + delay),
         };
     }
 
@@ -224,8 +232,8 @@ impl DelayedAck {
 
     /// An acknowledgement goes out at `now`, alone or with data.
     pub(crate) fn sent(&mut self, now: Time, path: &Path) {
-        if let Due::At(at) = self.due
-            && at <= now
+        if let Due::At { expires, .. } = self.due
+            && expires <= now
         {
             self.expired(path);
         }
@@ -253,7 +261,7 @@ impl DelayedAck {
 
     /// Data go out: if they answer data, acknowledgements can ride on them.
     pub(crate) fn data_sent(&mut self, now: Time) {
-        if self.delay.is_some_and(|delay| now.saturating_sub(self.last_data) < delay) {
+        if self.delay.is_some_and(|delay| coarse(now).saturating_sub(self.last_data) < delay) {
             self.pingpong = true;
         }
     }
@@ -261,7 +269,7 @@ impl DelayedAck {
     pub(crate) fn is_due(&self, now: Time) -> bool {
         match self.due {
             Due::Nothing => false,
-            Due::At(deadline) | Due::Report(deadline) => now >= deadline,
+            Due::At { expires: deadline, .. } | Due::Report(deadline) => now >= deadline,
             Due::Now => true,
         }
     }
@@ -269,10 +277,15 @@ impl DelayedAck {
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self.due {
             Due::Nothing => None,
-            Due::At(deadline) | Due::Report(deadline) => Some(deadline),
+            Due::At { expires: deadline, .. } | Due::Report(deadline) => Some(deadline),
             Due::Now => Some(Time::ZERO),
         }
     }
+}
+
+/// Half of it in whole ticks, rounded down.
+fn half(delay: Time) -> Time {
+    coarse(Time(delay.0 / 2))
 }
 
 #[cfg(test)]
@@ -303,7 +316,7 @@ mod tests {
     #[test]
     fn half_a_window_of_segments_is_quick_but_not_more_than_sixteen() {
         for window in [3, 16, 100] {
-            assert_eq!(segment(&mut settled(window), MS(1)), MS(41));
+            assert_eq!(segment(&mut settled(window), MS(1)), MS(42), "the tick after 40");
         }
     }
 
@@ -311,17 +324,18 @@ mod tests {
     fn the_delay_follows_the_gaps_between_segments() {
         let mut acks = settled(3);
         // Linux: half of the old one and the gap, where the gap is below the old one.
-        assert_eq!(segment(&mut acks, MS(30)), MS(30 + 50));
-        // The delay was in vain: twice as long, then half of that and the gap of 60 ms.
-        assert_eq!(segment(&mut acks, MS(90)), MS(90 + 110));
+        assert_eq!(segment(&mut acks, MS(30)), MS(30 + 50 + 1), "the tick after");
+        // The delay was in vain: twice as long, then half of that and the gap of 60 ms. From 63 ms on
+        // timers expire at multiples of 8 ms.
+        assert_eq!(segment(&mut acks, MS(90)), MS(90 + 110 + 8));
         // Never longer than 200 ms, nor than the round-trip time.
         acks.delay = Some(MS(480));
-        assert_eq!(segment(&mut acks, MS(400)), MS(600));
+        assert_eq!(segment(&mut acks, MS(400)), MS(600 + 8));
         let near = Path { srtt: Some(MS(70)), ..PATH };
         acks.on_data(MS(700), 1000, &near);
         acks.delay = Some(MS(480));
         acks.decide(MS(700), &near, None);
-        assert_eq!(acks.deadline(), Some(MS(770)));
+        assert_eq!(acks.deadline(), Some(MS(776)));
     }
 
     #[test]
@@ -332,11 +346,21 @@ mod tests {
     }
 
     #[test]
+    fn gaps_and_delays_are_counted_in_ticks() {
+        // The coarse clock shows 10 and 40 ms: a gap of 30, and a delay of 20 + 30 ms.
+        let us = Time::from_micros;
+        let mut acks = settled(3);
+        assert_eq!(segment(&mut acks, us(10_900)), MS(51));
+        acks.delay = Some(MS(40));
+        assert_eq!(segment(&mut acks, us(40_100)), MS(40 + 50 + 1));
+    }
+
+    #[test]
     fn a_delay_in_vain_ends_ping_pong_mode() {
         let mut acks = settled(3);
         acks.data_sent(MS(10));
         assert!(acks.pingpong);
-        assert_eq!(segment(&mut acks, MS(11)), MS(51));
+        assert_eq!(segment(&mut acks, MS(11)), MS(52));
         assert!(!acks.pingpong);
     }
 
@@ -351,6 +375,6 @@ mod tests {
         acks.on_data(MS(3), 10, &PATH);
         acks.on_push();
         acks.decide(MS(3), &PATH, None);
-        assert_eq!(acks.deadline(), Some(MS(43)));
+        assert_eq!(acks.deadline(), Some(MS(44)));
     }
 }

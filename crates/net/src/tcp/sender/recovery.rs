@@ -92,7 +92,7 @@ impl Sender {
         let resent = self.scoreboard.resent_out();
         let path = self.path(now);
         if let Some(wait) = self.rack.detect(&mut self.scoreboard, &path) {
-            self.timer.set(Alarm::Reordering, now + wait + TIMER_SLACK);
+            self.timer.set(Alarm::Reordering, now, wait + TIMER_SLACK);
             reading.set_timer = false;
         }
         self.scoreboard.resent_out() < resent

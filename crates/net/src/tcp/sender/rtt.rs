@@ -4,6 +4,7 @@
 //! section 2.4 would have the whole timeout be at least 1 s.
 
 use crate::tcp::minmax::WindowedMin;
+use crate::tcp::ticks::whole;
 use sojourn_packet::Time;
 
 /// The timeout before the first measurement (RFC 6298 section 2.1).
@@ -102,9 +103,9 @@ impl RttEstimator {
         self.min_rto
     }
 
-    /// The timeout, not backed off.
+    /// The timeout, not backed off: a whole number of ticks.
     pub fn rto(&self) -> Time {
-        self.srtt.map_or(INITIAL_RTO, |srtt| (srtt + self.variation).min(MAX_RTO))
+        self.srtt.map_or(INITIAL_RTO, |srtt| whole(srtt + self.variation).min(MAX_RTO))
     }
 }
 
@@ -140,7 +141,7 @@ mod tests {
         rtt.sample(MS(100), 1, 100);
         rtt.sample(MS(20), 2, 100);
         // 200 ms and (80 - 50) / 8 ms; the mean has come down by 10 ms.
-        assert_eq!(rtt.rto(), MS(90) + Time(203_750_000));
+        assert_eq!(rtt.rto(), MS(294), "293.75 ms in whole ticks");
     }
 
     #[test]
@@ -156,7 +157,7 @@ mod tests {
         rtt.sample(MS(400), 21, 30);
         assert!(rtt.rto() < MS(400 + 800) && rtt.rto() > MS(400 + 600));
         (3..200).for_each(|n| rtt.sample(MS(400), 10 * n + 1, 10 * n + 10));
-        assert!(rtt.rto() < MS(601), "{}", rtt.rto());
+        assert!(rtt.rto() <= MS(601), "{}", rtt.rto());
         assert!(rtt.rto() >= MS(600));
     }
 }

@@ -3,6 +3,7 @@
 //! the reordering window (RFC 8985 section 6.3).
 
 use super::rtt::MAX_RTO;
+use crate::tcp::ticks::expiry;
 use sojourn_packet::Time;
 
 /// What the timer is set for.
@@ -34,8 +35,9 @@ impl SenderTimer {
         self.set.map(|(alarm, _)| alarm)
     }
 
-    pub(crate) fn set(&mut self, alarm: Alarm, at: Time) {
-        self.set = Some((alarm, at));
+    /// Sets it for `wait` from `now` on, in whole ticks.
+    pub(crate) fn set(&mut self, alarm: Alarm, now: Time, wait: Time) {
+        self.set = Some((alarm, expiry(now, wait)));
     }
 
     pub(crate) fn stop(&mut self) {

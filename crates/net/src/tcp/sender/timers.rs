@@ -4,7 +4,11 @@
 use super::timer::Alarm;
 use super::{Sender, TIMER_SLACK};
 use crate::tcp::congestion::State;
+use crate::tcp::ticks::{coarse, whole};
 use sojourn_packet::Time;
+
+/// A timeout that is over already is one in a microsecond.
+const SHORTEST_WAIT: Time = Time::from_micros(1);
 
 /// A loss probe that is out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ impl Sender {
         self.forced = Some(Forced::Oldest);
         self.retransmit = super::recovery::Retransmit::Lost;
         self.timer.back_off();
-        self.timer.set(Alarm::Timeout, now + self.rto());
+        self.timer.set(Alarm::Timeout, now, self.rto());
     }
 
     /// What could have been only late is lost (RFC 8985 section 6.3).
@@ -64,7 +68,7 @@ impl Sender {
             self.retransmit = super::recovery::Retransmit::Lost;
         }
         match wait {
-            Some(wait) => self.timer.set(Alarm::Reordering, now + wait + TIMER_SLACK),
+            Some(wait) => self.timer.set(Alarm::Reordering, now, wait + TIMER_SLACK),
             None => self.rearm(now, true),
         }
     }
@@ -121,8 +125,12 @@ impl Sender {
         }
         let other =
             other_expired || matches!(self.timer.alarm(), Some(Alarm::Probe | Alarm::Reordering));
-        let at = if other { self.timeout_of_oldest(now).max(now) } else { now + self.rto() };
-        self.timer.set(Alarm::Timeout, at + self.pacing.delay(now));
+        let wait = if other {
+            self.timeout_of_oldest(now).saturating_sub(now).max(SHORTEST_WAIT)
+        } else {
+            self.rto()
+        };
+        self.timer.set(Alarm::Timeout, now, whole(wait) + coarse(self.pacing.delay(now)));
     }
 
     /// Sets the timer for a loss probe, two round trips from now, not later than `timeout`; with a
@@ -133,16 +141,15 @@ impl Sender {
         if outstanding == 0 || !self.sack || !calm {
             return false;
         }
-        let wait = match self.rtt.measured() {
+        let mut wait = match self.rtt.measured() {
             None => super::rtt::INITIAL_RTO,
             Some(srtt) if outstanding == 1 => Time(2 * srtt.0) + self.rtt.min_rto(),
             Some(srtt) => Time(2 * srtt.0) + TIMER_SLACK,
         };
-        let mut at = now + wait;
         if timeout > now {
-            at = at.min(timeout);
+            wait = wait.min(timeout - now);
         }
-        self.timer.set(Alarm::Probe, at + self.pacing.delay(now));
+        self.timer.set(Alarm::Probe, now, whole(wait) + coarse(self.pacing.delay(now)));
         true
     }
 }

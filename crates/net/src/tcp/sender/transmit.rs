@@ -9,10 +9,8 @@ use super::usage::Burst;
 use super::{Outgoing, Sender};
 use crate::config::SegmentationOffload;
 use crate::tcp::congestion::State;
+use crate::tcp::ticks::{coarse, ticks};
 use sojourn_packet::Time;
-
-/// The tick of the timestamp clock.
-const TICK: u64 = 1_000_000;
 
 impl Sender {
     /// The next segment that may be sent now.
@@ -61,7 +59,7 @@ impl Sender {
         let retransmission = probe.is_some_and(|probe| probe.retransmission);
         self.probe = Some(LossProbe { end: self.scoreboard.next(), retransmission });
         self.statistics.probes += 1;
-        self.timer.set(Alarm::Timeout, now + self.rto());
+        self.timer.set(Alarm::Timeout, now, self.rto());
         self.probe_sent = true;
         probe
     }
@@ -99,7 +97,8 @@ impl Sender {
         }
         if start == self.scoreboard.una() && self.timer.alarm() != Some(Alarm::Reordering) {
             // The timer is for the oldest segment, which has just been sent.
-            self.timer.set(Alarm::Timeout, now + self.rto() + self.pacing.delay(now));
+            let wait = self.rto() + coarse(self.pacing.delay(now));
+            self.timer.set(Alarm::Timeout, now, wait);
         }
         Some(outgoing)
     }
@@ -107,7 +106,7 @@ impl Sender {
     fn resend(&mut self, now: Time, start: u64, end: u64) -> Outgoing {
         let snapshot = self.rate.sent(now, false);
         self.scoreboard.resend(now, start, snapshot);
-        self.undo.resent(now.0 / TICK);
+        self.undo.resent(ticks(now));
         self.pacing.sent(now, end - start, self.transmissions());
         self.repeated(now, start, end)
     }
@@ -255,13 +254,10 @@ impl Sender {
     /// Before the first segment after an idle time: RFC 5681 section 4.1 and RFC 2861, halving the
     /// window for each timeout that has passed.
     fn note_idle(&mut self, now: Time) {
-        if self.scoreboard.in_flight() > 0 || self.last_sent == Time::ZERO {
+        if self.scoreboard.in_flight() > 0 || [Time::ZERO, now].contains(&self.last_sent) {
             return;
         }
-        let idle = now.saturating_sub(self.last_sent);
-        if idle == Time::ZERO {
-            return;
-        }
+        let idle = coarse(now).saturating_sub(coarse(self.last_sent));
         let rto = self.rto();
         if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_enforced() {
             self.window.ssthresh = self.window.remembered_threshold();

@@ -3,6 +3,7 @@
 //! Linux makes).
 
 use crate::tcp::congestion::Window;
+use crate::tcp::ticks::coarse;
 use sojourn_packet::Time;
 
 /// How far the window was used in the current round trip, in segments.
@@ -60,7 +61,7 @@ impl WindowUsage {
     /// A window that was not used for a timeout falls half-way to what was used (RFC 2861).
     #[cold]
     pub(crate) fn decay(&mut self, now: Time, rto: Time, initial: u32, window: &mut Window) {
-        if self.is_limited(window) || now.saturating_sub(self.used_at) < rto {
+        if self.is_limited(window) || coarse(now).saturating_sub(coarse(self.used_at)) < rto {
             return;
         }
         let used = self.used.max(initial);

@@ -57,8 +57,9 @@ fn the_client_acknowledges_before_it_sends_data() {
 fn a_syn_is_repeated_after_1_2_and_4_seconds_and_costs_the_initial_window() {
     let mut drill = Drill::new(Connection::connect(TcpConfig::default()));
     drill.one();
-    for seconds in [1, 3, 7] {
-        assert_eq!(drill.timer(), Time::from_secs(seconds));
+    // A timer of more than half a second expires at a multiple of 64 ticks.
+    for at in [1024, 1024 + 2000 + 48, 3072 + 4000 + 32] {
+        assert_eq!(drill.timer(), ms(at));
         assert_eq!(drill.one().flags, TcpFlags::SYN);
     }
     drill.inject(syn_ack(full_offer()));

@@ -14,14 +14,24 @@ fn with_tail(segments: u64) -> Drill {
 #[test]
 fn the_last_segment_is_sent_again_two_round_trips_after_it_was_sent() {
     let mut drill = with_tail(5);
-    // PTO = 2 * SRTT and Linux's 2 ms for its timers (section 7.2).
-    assert_eq!(drill.timer(), ms(40 + 80 + 2));
+    // PTO = 2 * SRTT and Linux's 2 ms for its timers (section 7.2), at the next multiple of 8 ms.
+    assert_eq!(drill.timer(), ms(40 + 80 + 2 + 6));
     assert_eq!(drill.sent(), [seq(4)]);
     // Then the timeout takes over, counted from the probe, not doubled.
-    assert_eq!(drill.timer(), ms(122 + 240));
+    assert_eq!(drill.timer(), ms(128 + 240 + 8));
     assert_eq!(drill.sent(), [seq(0)]);
     let statistics = drill.end.sender().statistics();
     assert_eq!((statistics.probes, statistics.timeouts), (1, 1));
+}
+
+#[test]
+fn a_probe_of_a_short_path_goes_at_the_tick_after() {
+    // 2 * 1.2 ms and 2 ms are 5 ticks, counted from the one that began at 1 ms.
+    let mut drill = Drill::quiet_sender(new_reno(), Time::from_micros(1_200));
+    drill.end.set_written(5 * u64::from(MSS));
+    assert_eq!(drill.sent().len(), 5);
+    assert_eq!(drill.timer(), ms(1 + 5 + 1));
+    assert_eq!(drill.sent(), [seq(4)]);
 }
 
 #[test]
@@ -36,7 +46,7 @@ fn new_data_are_the_better_probe_and_do_not_wait_for_the_window() {
 #[test]
 fn a_single_segment_gives_the_receiver_time_to_delay_its_acknowledgement() {
     // 2 * 40 + 200 ms would be later than the timeout after 40 + 200 ms, which bounds it.
-    assert_eq!(with_tail(1).timer(), ms(40 + 240));
+    assert_eq!(with_tail(1).timer(), ms(40 + 240 + 8));
 }
 
 #[test]

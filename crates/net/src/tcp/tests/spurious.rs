@@ -3,13 +3,13 @@
 
 use super::*;
 
-/// Ten segments sent at 40 ms, a loss probe at 122 ms, and the timer at 362 ms.
+/// Ten segments sent at 40 ms, a loss probe at 128 ms, and the timer at 376 ms.
 fn timed_out(config: TcpConfig) -> Drill {
     let mut drill = Drill::sender(config, ms(40));
     assert_eq!(drill.sent().len(), 10);
     drill.timer();
     assert_eq!(drill.sent(), [seq(10)]);
-    assert_eq!(drill.timer(), ms(362));
+    assert_eq!(drill.timer(), ms(376));
     assert_eq!(drill.sent(), [seq(0)]);
     assert_eq!(drill.end.sender().ssthresh(), 5 * u64::from(MSS));
     drill
@@ -26,7 +26,7 @@ fn ack_echoing(drill: &mut Drill, ack: u32, echo: Time) {
 #[test]
 fn a_timeout_is_undone_when_the_echo_is_older_than_the_retransmission() {
     let mut drill = timed_out(new_reno());
-    drill.at(ms(370));
+    drill.at(ms(384));
     ack_echoing(&mut drill, seq(1), ms(40));
     let sender = drill.end.sender();
     assert_eq!(sender.ssthresh(), u64::MAX);
@@ -38,8 +38,8 @@ fn a_timeout_is_undone_when_the_echo_is_older_than_the_retransmission() {
 #[test]
 fn a_timeout_stands_when_the_echo_is_that_of_the_retransmission() {
     let mut drill = timed_out(new_reno());
-    drill.at(ms(402));
-    ack_echoing(&mut drill, seq(1), ms(362));
+    drill.at(ms(416));
+    ack_echoing(&mut drill, seq(1), ms(376));
     assert_eq!(drill.end.sender().statistics().undone, 0);
     assert_eq!(drill.end.sender().ssthresh(), 5 * u64::from(MSS));
 }
@@ -48,8 +48,8 @@ fn a_timeout_stands_when_the_echo_is_that_of_the_retransmission() {
 fn a_timeout_is_undone_when_segments_arrive_that_were_never_sent_again() {
     // RFC 5682 section 3.1 step 3b: the first acknowledgement covers more than the retransmission.
     let mut drill = timed_out(new_reno());
-    drill.at(ms(402));
-    ack_echoing(&mut drill, seq(4), ms(362));
+    drill.at(ms(416));
+    ack_echoing(&mut drill, seq(4), ms(376));
     assert_eq!(drill.end.sender().statistics().undone, 1);
     assert!(drill.window() >= 10);
 }
@@ -57,14 +57,14 @@ fn a_timeout_is_undone_when_segments_arrive_that_were_never_sent_again() {
 #[test]
 fn after_the_first_acknowledgement_new_data_are_sent_to_see_whether_the_timeout_was_spurious() {
     let mut drill = timed_out(new_reno());
-    drill.at(ms(402));
-    ack_echoing(&mut drill, seq(1), ms(362));
+    drill.at(ms(416));
+    ack_echoing(&mut drill, seq(1), ms(376));
     // Step 2b: two new segments, where slow start would send segments 1 and 2 again.
     let new = drill.sent();
     assert_eq!(new, [seq(11), seq(12)]);
     // Step 3a: they arrive, and nothing of what is missing: the loss was real.
-    drill.at(ms(442));
-    let mut options = peer_options(ms(442));
+    drill.at(ms(456));
+    let mut options = peer_options(ms(456));
     options.sack.push(seq(11), seq(13));
     drill.inject(TcpSegment { ack: seq(1), options, ..peer(1) });
     assert_eq!(drill.sent()[0], seq(1));
@@ -104,7 +104,7 @@ fn a_late_segment_teaches_that_the_path_reorders_and_the_next_is_given_time() {
     let now: Vec<u32> = drill.sent();
     assert!(!now.contains(&seq(4)), "it may be late, too");
     // A quarter of the least round trip of 40 ms later, and 2 ms for the timer, it is lost.
-    assert_eq!(drill.timer(), ms(80 + 10 + 2));
+    assert_eq!(drill.timer(), ms(80 + 10 + 2 + 1), "the tick after");
     assert_eq!(drill.sent()[0], seq(4));
 }
 

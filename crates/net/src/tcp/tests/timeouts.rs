@@ -1,11 +1,13 @@
 use super::*;
+use crate::tcp::ticks::expiry;
 
 #[test]
 fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {
-    // One measurement of 40 ms: 4 * 20 ms of variation are below the minimum of 200 ms.
+    // One measurement of 40 ms: 4 * 20 ms of variation are below the minimum of 200 ms. Timers of
+    // more than 62 ms expire at the next multiple of 8 ms.
     let mut drill = Drill::plain_sender(TcpConfig::default(), ms(40));
     drill.sent();
-    assert_eq!(drill.timer(), ms(40 + 40 + 200));
+    assert_eq!(drill.timer(), ms(40 + 40 + 200 + 8));
     assert_eq!(drill.sent(), [seq(0)], "one segment");
     assert_eq!(drill.window(), 1);
     assert_eq!(drill.end.sender().ssthresh(), 7 * u64::from(MSS));
@@ -15,7 +17,7 @@ fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {
 fn a_large_variation_counts_instead_of_the_minimum() {
     let mut drill = Drill::plain_sender(TcpConfig::default(), ms(400));
     drill.sent();
-    assert_eq!(drill.timer(), ms(400 + 400 + 4 * 200));
+    assert_eq!(drill.timer(), ms(400 + 400 + 4 * 200 + 64), "the next multiple of 64");
 }
 
 #[test]
@@ -25,12 +27,12 @@ fn the_timeout_doubles_until_something_is_acknowledged_and_the_threshold_falls_o
     // Nothing new that F-RTO could send.
     drill.end.set_written(10 * u64::from(MSS));
     drill.sent();
-    let mut at = ms(40);
-    for backoff in 0..5 {
-        at += Time(ms(240).0 << backoff);
-        assert_eq!(drill.timer(), at);
+    // 240 ms from 40 on, and so forth: at the next multiple of 8 ms, from 504 ms on of 64 ms.
+    for at in [288, 288 + 480 + 8, 776 + 960 + 56, 1792 + 1920 + 64, 3776 + 3840 + 64] {
+        assert_eq!(drill.timer(), ms(at));
         assert_eq!(drill.sent(), [seq(0)]);
     }
+    let at = drill.now;
     assert_eq!(drill.end.sender().ssthresh(), 7 * u64::from(MSS));
     assert_eq!(drill.end.sender().statistics().timeouts, 5);
     drill.at(at + ms(40));
@@ -38,7 +40,7 @@ fn the_timeout_doubles_until_something_is_acknowledged_and_the_threshold_falls_o
     assert_eq!(drill.sent(), [seq(1), seq(2)], "slow start over what is still missing");
     // The echoed timestamp has measured a round trip, so the backoff is forgotten.
     let rto = drill.end.sender().rtt().rto();
-    assert_eq!(drill.timer(), at + ms(40) + rto);
+    assert_eq!(drill.timer(), expiry(at + ms(40), rto));
 }
 
 #[test]
@@ -50,7 +52,7 @@ fn without_timestamps_a_segment_sent_twice_measures_nothing() {
     drill.inject(syn_ack(offer));
     drill.end.set_written(1460);
     drill.all();
-    assert_eq!(drill.timer(), ms(280));
+    assert_eq!(drill.timer(), ms(288));
     drill.one();
     drill.at(ms(300));
     drill.inject(TcpSegment { ack: 1461, ..peer(1) });
@@ -59,7 +61,7 @@ fn without_timestamps_a_segment_sent_twice_measures_nothing() {
     // Karn: the backed-off timeout stays until a segment sent once is acknowledged.
     drill.end.set_written(2 * 1460);
     drill.one();
-    assert_eq!(drill.timer(), ms(300 + 2 * 240));
+    assert_eq!(drill.timer(), ms(300 + 2 * 240 + 4));
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn an_acknowledgement_of_new_data_starts_the_timer_anew() {
     drill.ack(seq(2));
     drill.sent();
     let rto = drill.end.sender().rtt().rto();
-    assert_eq!(drill.timer(), ms(80) + rto);
+    assert_eq!(drill.timer(), expiry(ms(80), rto));
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn a_duplicate_does_not_start_the_timer_anew() {
     drill.at(ms(100));
     drill.ack(seq(0));
     drill.sent();
-    assert_eq!(drill.timer(), ms(280));
+    assert_eq!(drill.timer(), ms(288));
 }
 
 /// Lets timers expire until the retransmission timer has; what is sent then.

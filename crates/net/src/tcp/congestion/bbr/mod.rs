@@ -14,6 +14,7 @@ mod tests;
 
 use super::{Ack, CongestionControl, Flow, RateSample, Start, State, Verdict, Window};
 use crate::tcp::minmax::WindowedMax;
+use crate::tcp::ticks::ticks;
 use bandwidth::{AckAggregation, Bandwidth};
 use oorandom::Rand32;
 use policer::Policer;
@@ -41,8 +42,6 @@ const PROBE_RTT_TIME: Time = Time::from_millis(200);
 /// The pipe is full when the bandwidth has grown by less than a quarter in three rounds.
 const FULL_GROWTH: Gain = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
-/// The clock tick with which the waits above are measured (`CONFIG_HZ=250`).
-const TICK: Time = Time::from_millis(4);
 /// The round-trip time assumed before the first is measured.
 const NOMINAL_RTT: Time = Time::from_millis(1);
 
@@ -258,7 +257,7 @@ impl Bbr {
     }
 
     fn update_min_rtt(&mut self, window: &mut Window, flow: &Flow, sample: &RateSample) -> Verdict {
-        let expired = tick(flow.now) > tick(self.min_rtt_at + MIN_RTT_WINDOW);
+        let expired = ticks(flow.now) > ticks(self.min_rtt_at + MIN_RTT_WINDOW);
         if let Some(rtt) = sample.rtt
             && (self.min_rtt.is_none_or(|min| rtt < min) || (expired && !sample.ack_delayed))
         {
@@ -303,7 +302,7 @@ impl Bbr {
 
     fn check_probe_rtt_done(&mut self, window: &mut Window, flow: &Flow) {
         let Mode::ProbeRtt { done: Some(done), .. } = self.mode else { return };
-        if tick(flow.now) <= tick(done) {
+        if ticks(flow.now) <= ticks(done) {
             return;
         }
         self.min_rtt_at = flow.now;
@@ -314,10 +313,6 @@ impl Bbr {
             self.mode = Mode::Startup;
         }
     }
-}
-
-fn tick(at: Time) -> u64 {
-    at.0 / TICK.0
 }
 
 impl CongestionControl for Bbr {

@@ -160,7 +160,7 @@ def test_the_page_marks_what_is_outside_and_counts_what_agrees() -> None:
     failed = Measured(Cell("pie", 1, RATES[0], RTTS[0], "bbr"), failed="linux: disturbed")
     listed = [good, bad, failed]
     assert page.summary(listed) == [
-        "CUBIC and NewReno: 1 of 2 cells within (50 %).",
+        "CUBIC and NewReno: 1 of 2 judged cells within (50 %).",
         "Cells without figures of one ground: 1.",
     ]
     html = page.html(listed, 10**10, ["sojourn agree"])
@@ -168,6 +168,24 @@ def test_the_page_marks_what_is_outside_and_counts_what_agrees() -> None:
     assert "3.00 / 1.00" in html
     assert "linux: disturbed" in html
     assert "Linux 6.1 in virtual time" in page.markdown(listed, 10**10, ["sojourn agree"])
+
+
+def test_a_cell_in_which_the_kernel_differs_from_itself_is_marked_and_not_judged() -> None:
+    cell = Cell("red", 1, RATES[0], RTTS[1], "cubic")
+    apart = [KERNEL, replace(KERNEL, loss=1.4)]
+    for simulated in (KERNEL, replace(KERNEL, loss=9.0)):
+        measured = Measured(cell, {"sim": [simulated] * 2, "linux": apart}, {})
+        # Whether the medians agree or not: a cell is not left out for being outside.
+        assert measured.verdict is None
+        assert page.remark(measured) == "not judged: the kernel's own 2 runs differ in loss"
+        assert page.summary([measured]) == [
+            "Cells not judged because the kernel's own runs are further apart than the tolerances: "
+            "1."
+        ]
+    steady = Measured(cell, {"sim": apart, "linux": [KERNEL] * 2}, {})
+    assert steady.verdict, "the simulator's own spread is no excuse"
+    near = Measured(cell, {"sim": apart, "linux": [KERNEL, replace(KERNEL, loss=1.2)]}, {})
+    assert near.verdict, "within the tolerances"
 
 
 def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:

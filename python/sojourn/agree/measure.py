@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.agree.grid import Cell, cells
-from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side
+from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side, unsteady
 from sojourn.errors import SojournError, output_error
 from sojourn.ground import SIMULATOR
 from sojourn.layout import shown
@@ -55,11 +55,19 @@ class Measured:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The comparison, if both grounds have figures that tell of them and not of the machine."""
-        if self.disturbed:
+        """The comparison, if both grounds have figures that tell of them and not of the machine,
+        and the kernel's agree with each other.
+        """
+        if self.disturbed or self.unsteady:
             return None
         sides = [self.side(name) for name in GROUNDS]
         return compare(sides[0], sides[1]) if sides[0] and sides[1] else None
+
+    @property
+    def unsteady(self) -> tuple[str, ...]:
+        """The figures in which the kernel's own runs differ too much to be judged by."""
+        kernel = self.side("linux")
+        return unsteady(kernel) if kernel else ()
 
     @property
     def scattered(self) -> bool:

@@ -53,10 +53,15 @@ def summary(measured: Sequence[Measured]) -> list[str]:
         if verdicts:
             good = sum(not verdict.outside for verdict in verdicts)
             share = 100 * good / len(verdicts)
-            lines.append(f"{name}: {good} of {len(verdicts)} cells within ({share:.0f} %).")
+            lines.append(f"{name}: {good} of {len(verdicts)} judged cells within ({share:.0f} %).")
     if disturbed := sum(bool(m.disturbed) for m in measured):
         lines.append(f"Cells not judged because the machine disturbed the kernel: {disturbed}.")
-    if lacking := sum(m.verdict is None and not m.disturbed for m in measured):
+    if unsteady := sum(bool(m.unsteady) and not m.disturbed for m in measured):
+        lines.append(
+            "Cells not judged because the kernel's own runs are further apart than the tolerances: "
+            f"{unsteady}."
+        )
+    if lacking := sum(not (m.verdict or m.disturbed or m.unsteady) for m in measured):
         lines.append(f"Cells without figures of one ground: {lacking}.")
     return lines
 
@@ -158,6 +163,9 @@ def remark(m: Measured) -> str:
     verdict: Verdict | None = m.verdict
     if m.disturbed:
         return f"not judged, disturbed: {m.disturbed[-1]}"
+    if m.unsteady:
+        runs = len(m.runs["linux"])
+        return f"not judged: the kernel's own {runs} runs differ in {', '.join(m.unsteady)}"
     if verdict is None:
         return m.failed or "not measured"
     if not verdict.outside:

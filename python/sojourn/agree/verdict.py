@@ -79,12 +79,27 @@ def scattered(simulated: Side, kernel: Side) -> bool:
     Then the medians of so few may agree or not by chance. It asks for more runs whether the medians
     agree or not: runs that are only added to what is outside would end when chance has let it in.
     """
-    theirs = kernel.median
-    return any(
-        each.high.utilisation - each.low.utilisation > UTILISATION_POINTS
-        or each.high.mean - each.low.mean > max(DELAY_SHARE * theirs.mean, DELAY_MS)
-        or each.high.loss - each.low.loss > max(LOSS_SHARE * theirs.loss, LOSS_POINTS)
-        for each in (simulated, kernel)
+    return any(_apart(each, kernel.median) for each in (simulated, kernel))
+
+
+def unsteady(kernel: Side) -> tuple[str, ...]:
+    """The figures in which the kernel's own runs lie further apart than the grounds may.
+
+    Nothing can be judged by them, whether the medians agree or not.
+    """
+    return _apart(kernel, kernel.median)
+
+
+def _apart(runs: Side, reference: Figures) -> tuple[str, ...]:
+    """The figures whose least and greatest are further apart than allowed around `reference`."""
+    high, low = runs.high, runs.low
+    allowed = {
+        "utilisation": UTILISATION_POINTS,
+        "mean": max(DELAY_SHARE * reference.mean, DELAY_MS),
+        "loss": max(LOSS_SHARE * reference.loss, LOSS_POINTS),
+    }
+    return tuple(
+        name for name, most in allowed.items() if getattr(high, name) - getattr(low, name) > most
     )
 
 

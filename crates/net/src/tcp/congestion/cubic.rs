@@ -277,6 +277,22 @@ mod tests {
     }
 
     #[test]
+    fn on_a_short_path_the_window_grows_by_one_segment_and_then_waits_for_the_function() {
+        // What the function lacks of its plateau is rounded down, so its first value is one segment
+        // above the window. A millisecond later it says so no more: 23 acknowledgements in 2.3 ms,
+        // a response of an incast, are worth one segment, and three if the clock stood still.
+        let (mut control, mut window) = reduced_from(10);
+        control.min_rtt = Some(Time::from_micros(150));
+        for n in 0..23 {
+            control.on_ack(&mut window, &ack(Time::from_micros(100 * n), 1));
+        }
+        assert_eq!(window.cwnd, 8);
+        let (mut control, mut window) = reduced_from(10);
+        (0..23).for_each(|_| control.on_ack(&mut window, &ack(Time::ZERO, 1)));
+        assert_eq!(window.cwnd, 10);
+    }
+
+    #[test]
     fn a_flow_that_did_not_regain_its_window_leaves_room() {
         let (mut control, window) = reduced_from(1000);
         assert_eq!(control.reduced_threshold(&window), 490);

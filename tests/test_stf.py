@@ -1,6 +1,7 @@
 """Packet tests in STF: ours for every construct pass, and `sojourn test` says what is wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from conftest import Sojourn
 from sojourn.stf import run_stf
 from sojourn.stf.parse import parse_stf
 from sojourn.stf.report import StfError
+from sojourn.stf.statements import Check
 
 STF = Path(__file__).parent / "stf"
 TESTS = sorted(STF.rglob("*.stf"))
 STATE = STF / "tna" / "state.p4"
+REGISTER = "seen(0)"
 KINDS = STF / "tna" / "match_kinds.p4"
 
 
@@ -24,6 +27,41 @@ def test_every_construct_does_to_packets_what_its_test_says(test: Path) -> None:
         for failure in result.failures
     )
     assert result.packets_in > 0
+
+
+def test_what_p4cs_driver_for_tofino_writes_differently_means_the_same() -> None:
+    tofino = """add t k:1 act(a:1 b:0x2);
+add t k:2 other
+setdefault t other
+packet 1 00 11 \\
+    22 33 \\
+    44  # the last of it
+check_register r(0) lo = 7
+check_counter c(1) packets = 3
+"""
+    plain = """add t k:1 act(a:1, b:0x2)
+add t k:2 other()
+setdefault t other()
+packet 1 00 11 22 33 44
+
+
+check_register r(0) == 7
+check_counter c(1) packets == 3
+"""
+    without_halves = [
+        (line, replace(each, half=None) if isinstance(each, Check) else each)
+        for line, each in parse_stf(tofino, "t")
+    ]
+    assert without_halves == parse_stf(plain, "p")
+
+
+def test_a_register_is_compared_by_the_half_that_is_named(tmp_path: Path) -> None:
+    text = "packet 1 02 0000 00\nexpect 9\ncheck_register {} >= 0\n"
+    for half in ("", " lo"):
+        assert run_stf(STATE, failing(tmp_path, text.format(REGISTER + half))).passed
+    for half, why in (("hi", "has entries of one word, lo"), ("top", "they are lo and hi")):
+        with pytest.raises(StfError, match=why):
+            run_stf(STATE, failing(tmp_path, text.format(f"{REGISTER} {half}")))
 
 
 def failing(tmp_path: Path, text: str) -> Path:
@@ -91,7 +129,7 @@ def test_no_packet_fails_if_its_packet_makes_one_leave(sojourn: Sojourn, tmp_pat
         ("add by_value key:1 note(value:300)", "300 does not fit 8 bits (largest is 255)"),
         ("add by_value key:1 note(value:1) extra", "extra is left over at the end of the line"),
         ("add by_value key 1 note(value:1)", ": is missing after key key; found 1"),
-        ("setdefault by_value note(value:1", ", is missing between arguments"),
+        ("setdefault by_value note(value:1", "an argument is missing"),
         ("packet 1 012", "3 hexadecimal digits are not whole bytes"),
         ("packet 1 zz", "packet data are hexadecimal digits, not z"),
         ("packet", "nothing is not a port; write packet PORT DATA"),

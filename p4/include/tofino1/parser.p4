@@ -9,7 +9,7 @@ extern Checksum {
     // Parser: takes the data into the sum, or out of it.
     void add<T>(in T data);
     void subtract<T>(in T data);
-    // Parser: does the sum over everything added say "intact"?
+    // Parser: does the sum over everything added say "damaged"? True (1) for an error.
     bool verify();
     // Parser: the sum over what was added; in the second form everything that is extracted later
     // is taken out of it, so that the rest (the payload's share) reaches the deparser.

@@ -1,6 +1,8 @@
 """From the text of an STF file to statements, or to messages that name file and line.
 
-One statement a line; words of the language in any case; `#` begins a comment. Knows no program.
+One statement a line, which goes on where a line ends in a backslash; words of the language in any
+case; `#` begins a comment. What p4c's driver for Tofino writes differently is read, too: `;` at the
+end, arguments without commas, actions without parentheses, `=` for `==`. Knows no program.
 """
 
 import re
@@ -51,8 +53,8 @@ def parse_stf(text: str, name: str) -> list[tuple[int, Statement]]:
     """The statements of a text; `name` is what messages call it."""
     statements: list[tuple[int, Statement]] = []
     wrong: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.partition("#")[0].strip()
+    for number, line in _lines(text):
+        stripped = line.rstrip(";").rstrip()
         if not stripped:
             continue
         try:
@@ -62,6 +64,22 @@ def parse_stf(text: str, name: str) -> list[tuple[int, Statement]]:
     if wrong:
         raise StfError("\n".join(wrong))
     return statements
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, joined where one ends in a backslash; the number of the first."""
+    start, joined = 1, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.partition("#")[0].strip()
+        start = start if joined else number
+        joined += stripped.removesuffix("\\")
+        if not stripped.endswith("\\"):
+            yield start, joined.strip()
+            joined = ""
+        else:
+            joined += " "
+    if joined:
+        yield start, joined.strip()
 
 
 def _statement(line: str) -> Statement:
@@ -142,6 +160,9 @@ def _add(rest: str) -> Add:
         if tokens.accept("("):
             call = Call(name, _arguments(tokens))
             break
+        if tokens.at_end():
+            call = Call(name, ())
+            break
         tokens.expect(":", f"after key {name}")
         matches.append((name, _match_value(tokens)))
     label = tokens.name("a name for the entry") if tokens.accept("=") else None
@@ -163,10 +184,14 @@ def _setdefault(rest: str) -> SetDefault:
     tokens = _Tokens(rest)
     table = tokens.name("a table")
     action = tokens.name("an action")
-    tokens.expect("(", f"after action {action}")
-    call = Call(action, _arguments(tokens))
+    arguments = () if tokens.at_end() else _call(tokens, f"after action {action}")
     tokens.end()
-    return SetDefault(table, call)
+    return SetDefault(table, Call(action, arguments))
+
+
+def _call(tokens: "_Tokens", where: str) -> tuple[tuple[str, str], ...]:
+    tokens.expect("(", where)
+    return _arguments(tokens)
 
 
 def _arguments(tokens: "_Tokens") -> tuple[tuple[str, str], ...]:
@@ -174,7 +199,7 @@ def _arguments(tokens: "_Tokens") -> tuple[tuple[str, str], ...]:
     arguments: list[tuple[str, str]] = []
     while not tokens.accept(")"):
         if arguments:
-            tokens.expect(",", "between arguments")
+            tokens.accept(",")
         name = tokens.name("an argument")
         tokens.expect(":", f"after argument {name}")
         arguments.append((name, tokens.number("a value")))
@@ -196,12 +221,14 @@ def _check(what: str) -> Callable[[str], Check]:
                 raise _Wrong(f"{unit}: a counter counts packets or bytes")
         if what == "counter" and tokens.at_end():
             return Check(what, name, index, None, "==", 0)
-        operator = tokens.sign()
+        is_half = what == "register" and tokens.next_is_name()
+        half = tokens.name("lo or hi") if is_half else None
+        operator = "==" if tokens.accept("=") else tokens.sign()
         if operator not in _OPERATORS:
             raise _Wrong(f"{operator} does not compare; use one of {' '.join(_OPERATORS)}")
         number = int(tokens.number("a number"), 0)
         tokens.end()
-        return Check(what, name, index, unit, operator, number)
+        return Check(what, name, index, unit, operator, number, half)
 
     return read
 
@@ -241,6 +268,9 @@ class _Tokens:
 
     def _peek(self) -> tuple[str, str]:
         return ("end", "the end of the line") if self.at_end() else self._tokens[self._at]
+
+    def next_is_name(self) -> bool:
+        return self._peek()[0] in ("word", "quoted")
 
     def next_is_number(self) -> bool:
         return self._peek()[0] == "number"

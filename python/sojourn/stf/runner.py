@@ -203,8 +203,9 @@ class _Run:
         index = self._index(check.index)
         name = self.program.object(check.what, check.name).name
         if check.what == "register":
-            found = int(self.switch.read_register(name, index)[0])
-            what = f"register {name}[{index}]"
+            halves = self.switch.read_register(name, index)
+            found = _half(halves, check.half, f"register {name}")
+            what = f"register {name}[{index}]{f' {check.half}' if check.half else ''}"
         else:
             packets, count = self.switch.read_counter(name, index)
             found = count if check.unit == "bytes" else packets
@@ -269,6 +270,16 @@ class _Run:
         self.failures.append(
             Failure(line, message, dump(expect, packet.data), pattern, packet.data.hex())
         )
+
+
+def _half(halves: Sequence[str], wanted: str | None, what: str) -> int:
+    """The number in a half of a register's entry, the first unless said."""
+    places = {None: 0, "lo": 0, "hi": 1}
+    if wanted not in places:
+        raise ControlError(f"{what}: {wanted} is no half of an entry; they are lo and hi")
+    if places[wanted] >= len(halves):
+        raise ControlError(f"{what} has entries of one word, lo")
+    return int(halves[places[wanted]])
 
 
 def _start(data: bytes) -> str:

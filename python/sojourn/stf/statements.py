@@ -63,7 +63,7 @@ class NoPacket:
 class Check:
     """`check_counter NAME(INDEX) [packets|bytes OP NUMBER]`
 
-    or `check_register NAME(INDEX) OP NUMBER`
+    or `check_register NAME(INDEX) [lo|hi] OP NUMBER`
     """
 
     what: str
@@ -72,6 +72,8 @@ class Check:
     unit: str | None
     operator: str
     number: int
+    half: str | None = None
+    """Which half of a register's entry, `lo` (also if not said) or `hi`."""
 
 
 @dataclass(frozen=True)

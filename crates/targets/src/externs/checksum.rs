@@ -4,26 +4,42 @@
 //! subtracts the old header fields from the packet's own checksum, the deparser adds the new ones.
 
 /// A running ones' complement sum.
+///
+/// What is added or subtracted one after the other is one run of bytes: a part behind an odd number
+/// of them begins in the lower half of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnesComplement {
     sum: u32,
+    odd: bool,
 }
 
 impl OnesComplement {
     /// The empty sum.
     pub const fn new() -> OnesComplement {
-        OnesComplement { sum: 0 }
+        OnesComplement { sum: 0, odd: false }
     }
 
     /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
-        self.sum = fold(words(bytes).map(u64::from).sum::<u64>() + u64::from(self.sum));
+        self.take(words(bytes).map(u64::from).sum(), bytes.len());
     }
 
     /// Subtracts bytes: adds the complement of each word.
     pub fn subtract(&mut self, bytes: &[u8]) {
-        let words = words(bytes).map(|word| u64::from(!word));
-        self.sum = fold(words.sum::<u64>() + u64::from(self.sum));
+        self.take(words(bytes).map(|word| u64::from(!word)).sum(), bytes.len());
+    }
+
+    /// Takes a sum of words that stands for so many bytes; a sum of exchanged bytes is the sum
+    /// with its bytes exchanged (RFC 1071 section 2 B).
+    fn take(&mut self, words: u64, bytes: usize) {
+        let part = if self.odd { u64::from((fold(words) as u16).swap_bytes()) } else { words };
+        self.sum = fold(part + u64::from(self.sum));
+        self.odd ^= bytes % 2 == 1;
+    }
+
+    /// The same sum, going on at the beginning of a word.
+    pub fn aligned(self) -> OnesComplement {
+        OnesComplement { odd: false, ..self }
     }
 
     /// The sum itself, what a parser hands on as a residual.
@@ -88,6 +104,25 @@ mod tests {
         assert!(verify(&header));
         header[8] ^= 1;
         assert!(!verify(&header));
+    }
+
+    #[test]
+    fn parts_of_odd_length_sum_up_like_the_whole() {
+        for subtract in [false, true] {
+            let run = |parts: &[&[u8]]| {
+                let mut sum = OnesComplement::new();
+                for part in parts {
+                    if subtract { sum.subtract(part) } else { sum.add(part) }
+                }
+                sum.sum() % 0xffff
+            };
+            let whole = run(&[&EXAMPLE]);
+            for at in 0..EXAMPLE.len() {
+                let (a, b) = EXAMPLE.split_at(at);
+                assert_eq!(run(&[a, b]), whole, "cut at {at}");
+            }
+            assert_eq!(run(&[&EXAMPLE[..1], &EXAMPLE[1..4], &EXAMPLE[4..]]), whole);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The hash engine: CRCs of any polynomial up to 64 bits, XOR folding, identity and random.
+//! The hash engine: CRCs of any polynomial up to 128 bits, XOR folding, identity and random.
 //!
 //! On the chip every one of them is a matrix over single bits computed when the program is built;
 //! here each is computed from the input as bytes: the fields one behind the other, the first most
@@ -15,24 +15,27 @@ use thiserror::Error;
 pub struct Crc {
     width: u32,
     reversed: bool,
-    init: u64,
-    xor: u64,
-    table: Box<[u64; 256]>,
+    init: u128,
+    xor: u128,
+    /// One entry a byte for a CRC of up to 64 bits, which is every one that is common.
+    table: Option<Box<[u64; 256]>>,
+    /// The polynomial as the state lies: mirrored, or in the topmost bits.
+    coeff: u128,
 }
 
 /// The parameters of a CRC, named as `CRCPolynomial` names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polynomial {
-    /// Width in bits, 1 to 64.
+    /// Width in bits, 1 to 128.
     pub width: u32,
     /// The polynomial without its leading term.
-    pub coeff: u64,
+    pub coeff: u128,
     /// Bytes are taken lowest bit first, and the result is mirrored.
     pub reversed: bool,
     /// Value before the first byte.
-    pub init: u64,
+    pub init: u128,
     /// Value that the result is XORed with.
-    pub xor: u64,
+    pub xor: u128,
 }
 
 /// A polynomial that the chip cannot be configured with.
@@ -40,19 +43,19 @@ pub struct Polynomial {
 pub enum PolynomialError {
     /// The hardware's matrix needs the constant term.
     #[error("the polynomial {0:#x} is even; a CRC polynomial has its lowest bit set")]
-    Even(u64),
+    Even(u128),
     /// A value has more bits than the CRC.
     #[error("the {what} value {value:#x} does not fit a CRC of {width} bits")]
     TooWide {
         /// Which value.
         what: &'static str,
         /// The value.
-        value: u64,
+        value: u128,
         /// Width of the CRC.
         width: u32,
     },
     /// A width the engine does not have.
-    #[error("a CRC of {0} bits; the hash engine has 1 to 64")]
+    #[error("a CRC of {0} bits; the widest is 128")]
     Width(u32),
 }
 
@@ -80,10 +83,10 @@ impl Crc {
     /// A CRC of these parameters.
     pub fn new(polynomial: Polynomial) -> Result<Crc, PolynomialError> {
         let Polynomial { width, coeff, reversed, init, xor } = polynomial;
-        if !(1..=64).contains(&width) {
+        if !(1..=128).contains(&width) {
             return Err(PolynomialError::Width(width));
         }
-        let mask = u64::MAX >> (64 - width);
+        let mask = u128::MAX >> (128 - width);
         for (what, value) in [("polynomial", coeff), ("initial", init), ("final XOR", xor)] {
             if value & !mask != 0 {
                 return Err(PolynomialError::TooWide { what, value, width });
@@ -92,42 +95,53 @@ impl Crc {
         if coeff & 1 == 0 {
             return Err(PolynomialError::Even(coeff));
         }
-        let table = Box::new(if reversed {
-            std::array::from_fn(|byte| reflected_row(byte as u64, mirror(coeff, width)))
-        } else {
-            // Kept in the topmost bits so that widths below eight need no case of their own.
-            std::array::from_fn(|byte| row((byte as u64) << 56, coeff << (64 - width)))
+        // Kept in the topmost bits so that widths below eight need no case of their own.
+        let place = |value: u128| {
+            if reversed { value.reverse_bits() >> (128 - width) } else { value << (128 - width) }
+        };
+        let (coeff, init) = (place(coeff), place(init));
+        let table = (width <= 64).then(|| {
+            Box::new(if reversed {
+                std::array::from_fn(|byte| reflected_row(byte as u128, coeff) as u64)
+            } else {
+                std::array::from_fn(|byte| (row((byte as u128) << 120, coeff) >> 64) as u64)
+            })
         });
-        let init = if reversed { mirror(init, width) } else { init << (64 - width) };
-        Ok(Crc { width, reversed, init, xor, table })
+        Ok(Crc { width, reversed, init, xor, table, coeff })
     }
 
     /// The CRC of these bytes.
-    pub fn of(&self, bytes: &[u8]) -> u64 {
-        let mut state = self.init;
-        for byte in bytes {
-            state = if self.reversed {
-                state >> 8 ^ self.table[usize::from(state as u8 ^ byte)]
-            } else {
-                state << 8 ^ self.table[usize::from((state >> 56) as u8 ^ byte)]
-            };
-        }
-        (if self.reversed { state } else { state >> (64 - self.width) }) ^ self.xor
+    pub fn of(&self, bytes: &[u8]) -> u128 {
+        let state = match &self.table {
+            Some(table) if self.reversed => {
+                u128::from(bytes.iter().fold(self.init as u64, |state, byte| {
+                    state >> 8 ^ table[usize::from(state as u8 ^ byte)]
+                }))
+            }
+            Some(table) => {
+                u128::from(bytes.iter().fold((self.init >> 64) as u64, |state, byte| {
+                    state << 8 ^ table[usize::from((state >> 56) as u8 ^ byte)]
+                })) << 64
+            }
+            None if self.reversed => bytes.iter().fold(self.init, |state, byte| {
+                state >> 8 ^ reflected_row((state as u8 ^ byte).into(), self.coeff)
+            }),
+            None => bytes.iter().fold(self.init, |state, byte| {
+                state << 8 ^ row(u128::from((state >> 120) as u8 ^ byte) << 120, self.coeff)
+            }),
+        };
+        (if self.reversed { state } else { state >> (128 - self.width) }) ^ self.xor
     }
 }
 
 /// The remainder of one byte, lowest bit first, in the low bits.
-fn reflected_row(byte: u64, polynomial: u64) -> u64 {
+fn reflected_row(byte: u128, polynomial: u128) -> u128 {
     (0..8).fold(byte, |state, _| state >> 1 ^ if state & 1 == 1 { polynomial } else { 0 })
 }
 
 /// The remainder of one byte, highest bit first, in the topmost bits.
-fn row(byte: u64, polynomial: u64) -> u64 {
-    (0..8).fold(byte, |state, _| state << 1 ^ if state >> 63 == 1 { polynomial } else { 0 })
-}
-
-fn mirror(value: u64, width: u32) -> u64 {
-    value.reverse_bits() >> (64 - width)
+fn row(byte: u128, polynomial: u128) -> u128 {
+    (0..8).fold(byte, |state, _| state << 1 ^ if state >> 127 == 1 { polynomial } else { 0 })
 }
 
 /// What a `Hash` computes.
@@ -178,6 +192,15 @@ impl Algorithm {
         }
     }
 
+    /// A CRC that is repeated where the output is wider, as TNA's `CRC16` and its like are.
+    #[must_use]
+    pub fn repeating(self) -> Algorithm {
+        match self {
+            Algorithm::Crc { crc, msb, .. } => Algorithm::Crc { crc, msb, extended: true },
+            other => other,
+        }
+    }
+
     /// The hash of whole bytes, 64 bits wide.
     pub fn of_bytes(&self, bytes: &[u8]) -> u64 {
         self.hash(bytes, bytes.len() as u32 * 8, 64) as u64
@@ -201,7 +224,7 @@ impl Algorithm {
             Algorithm::Random { seed } => random_matrix(*seed, bytes),
             Algorithm::Xor(fold) => xor_fold(bytes, bits, *fold),
             Algorithm::Crc { crc, msb, extended } => {
-                let value = u128::from(crc.of(bytes));
+                let value = crc.of(bytes);
                 if *msb && width < crc.width {
                     value >> (crc.width - width)
                 } else if *extended && width > crc.width {
@@ -269,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn every_catalogued_crc_of_up_to_64_bits_agrees_with_an_independent_crate() {
+    fn every_catalogued_crc_agrees_with_an_independent_crate() {
         use ::crc::*;
         macro_rules! agree {
             ($type:ty: $($name:ident),*) => {$({
@@ -284,7 +307,7 @@ mod tests {
                 .unwrap();
                 let reference = ::crc::Crc::<$type>::new(&ALGORITHM);
                 for bytes in [&b""[..], b"\0", b"123456789", b"\xff\x00\x80\x01 queue delay"] {
-                    let want = u64::from(reference.checksum(bytes));
+                    let want = u128::from(reference.checksum(bytes));
                     assert_eq!(ours.of(bytes), want, "{}", stringify!($name));
                 }
             })*};
@@ -295,6 +318,7 @@ mod tests {
             CRC_16_T10_DIF, CRC_16_GENIBUS, CRC_16_RIELLO, CRC_16_KERMIT);
         agree!(u32: CRC_24_OPENPGP, CRC_24_BLE, CRC_32_ISO_HDLC, CRC_32_BZIP2, CRC_32_ISCSI,
             CRC_32_BASE91_D, CRC_32_MPEG_2, CRC_32_CKSUM, CRC_32_AIXM, CRC_32_JAMCRC, CRC_32_XFER);
+        agree!(u128: CRC_82_DARC);
         agree!(u64: CRC_40_GSM, CRC_64_ECMA_182, CRC_64_GO_ISO, CRC_64_WE, CRC_64_XZ);
     }
 
@@ -326,7 +350,7 @@ mod tests {
             refuse(|p| p.init = 0x1_0000),
             "the initial value 0x10000 does not fit a CRC of 16 bits"
         );
-        assert_eq!(refuse(|p| p.width = 65), "a CRC of 65 bits; the hash engine has 1 to 64");
+        assert_eq!(refuse(|p| p.width = 129), "a CRC of 129 bits; the widest is 128");
     }
 
     #[test]

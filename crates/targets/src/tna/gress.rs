@@ -112,12 +112,19 @@ fn same_size(blocks: [&mut Block; 3]) {
     }
 }
 
-/// True if a unit does more with `parser_err` than hand it on.
+/// True if a unit does more with `parser_err` than hand it on: what it puts into a header or into
+/// metadata is used there.
 fn reads_parser_error(program: &Program, unit: UnitId) -> bool {
     let params = &program.units[unit.index()].params;
     let errors = params.iter().filter(|p| Role::of_type(&p.ty) == Some(Role::FromParser));
     let mut carriers: HashSet<Slot> =
         errors.filter_map(|param| super::metadata::field(&param.layout, "parser_err")).collect();
+    let lasting: HashSet<Slot> = params
+        .iter()
+        .filter(|param| Role::of_type(&param.ty) != Some(Role::FromParser))
+        .flat_map(|param| param.layout.range().narrow())
+        .map(|slot| Slot(slot as u32))
+        .collect();
     let mut read = false;
     let mut before = 0;
     while carriers.len() != before {
@@ -126,11 +133,13 @@ fn reads_parser_error(program: &Program, unit: UnitId) -> bool {
             StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. })
                 if carriers.contains(from) =>
             {
+                read |= lasting.contains(to);
                 carriers.insert(*to);
             }
             StmtKind::Copy { narrow: (from, to, count), .. } => {
                 let moved = (0..*count).filter(|i| carriers.contains(&Slot(from.0 + i)));
                 let moved: Vec<Slot> = moved.map(|i| Slot(to.0 + i)).collect();
+                read |= moved.iter().any(|slot| lasting.contains(slot));
                 carriers.extend(moved);
             }
             _ => {

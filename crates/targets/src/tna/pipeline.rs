@@ -45,7 +45,8 @@ impl ParserErrors {
         let bit = |name: &Arc<str>| match &**name {
             "NoError" => 0,
             "NoMatch" => 0x0001,
-            "PacketTooShort" | "HeaderTooShort" => 0x0002,
+            // The header is missed where it is asked for, and again where it is extracted.
+            "PacketTooShort" | "HeaderTooShort" => 0x0022,
             "CounterRange" => 0x0004,
             "Timeout" => 0x0008,
             "ParserTimeout" => 0x0010,
@@ -459,7 +460,7 @@ fn run_deparser(
 fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
     for deposit in &runtime.pass.deposits {
         let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
-        let mut sum = deposit.sum;
+        let mut sum = deposit.sum.aligned();
         sum.subtract(front.get(range).unwrap_or_default());
         gress.parser.frame.set(deposit.slot, sum.sum().into());
     }

@@ -2,7 +2,9 @@
 //! chooses for them, and the refusals.
 
 use super::super::testing::{Parts, action, load_text_with, p4_folder};
+use crate::dataplane::{DataPlane, EgressInput};
 use crate::tna::{LoadOptions, Loaded, load};
+use sojourn_packet::Packet;
 
 /// A register of `entry` with the action `act` of the given output and body, executed once.
 fn with_action(entry: &str, output: &str, body: &str) -> String {
@@ -127,6 +129,82 @@ fn signed_differences_of_the_registers_width_are_compared_modulo_it() {
         compiled("int<32>", "bit<8>", body),
         "cmplo: geq.uus -lo phv_lo\nhi1: alu_a 1 if cmplo\noutput: alu_hi if cmplo"
     );
+}
+
+/// `(a - b - c) OP 0` as the vendor's model of the chip computes `.uus`: in `width` bits, of which
+/// the highest is the sign.
+fn modular(operator: &str, sum: i64, width: u32) -> bool {
+    let sum = (sum as u32) << (32 - width);
+    let (negative, zero) = (sum >> 31 == 1, sum == 0);
+    match operator {
+        ">" => !negative && !zero,
+        "<=" => zero || negative,
+        ">=" => zero || !negative,
+        _ => negative && !zero,
+    }
+}
+
+/// Whether a comparison of the register `v` with the field `x` holds, for each of the pairs.
+fn holds(width: u32, condition: &str, pairs: &[(u32, u32)]) -> Vec<bool> {
+    let egress = format!(
+        "Register<bit<{width}>, bit<9>>(16) reg;
+         RegisterAction<bit<{width}>, bit<9>, bit<8>>(reg) act = {{
+             void apply(inout bit<{width}> v, out bit<8> r) {{
+                 r = 0; if ({condition}) {{ r = 1; }}
+             }}
+         }};"
+    );
+    let apply =
+        format!("m.x = h.ethernet.src[{}:0]; h.ethernet.dst = (bit<48>)act.execute(0);", width - 1);
+    let metadata = format!("bit<{width}> x;");
+    let parts = Parts { metadata: &metadata, egress: &egress, apply: &apply, ..Parts::default() };
+    let mut plane = parts.loaded().plane;
+    let mut one = |(v, x): (u32, u32)| {
+        plane.register_mut("reg").unwrap().set(0, [v, 0]);
+        let mut bytes = vec![0; 14];
+        bytes[8..12].copy_from_slice(&x.to_be_bytes());
+        let packet = Packet { bytes, ..Packet::default() };
+        plane.egress(&EgressInput::default(), packet).packet.unwrap().bytes[5] == 1
+    };
+    pairs.iter().map(|pair| one(*pair)).collect()
+}
+
+#[test]
+fn a_signed_cast_of_a_difference_compares_modulo_the_registers_width() {
+    for width in [8, 16, 32] {
+        let top = u32::MAX >> (32 - width);
+        let half = top / 2;
+        let marks = [0, 1, half - 1, half, half + 1, half + 2, top - 1, top];
+        let pairs: Vec<_> = marks.iter().flat_map(|v| marks.map(|x| (*v, x))).collect();
+        for operator in [">", "<=", ">=", "<"] {
+            for (text, sum) in [
+                ("(int<W>)(m.x - v) OP 0", (|v, x| x - v) as fn(i64, i64) -> i64),
+                ("(int<W>)(v - m.x) OP 0", |v, x| v - x),
+                ("(int<W>)(v + m.x) OP 0", |v, x| v + x),
+                ("0 OP (int<W>)(m.x - v)", |v, x| v - x),
+                ("(int<W>)(m.x - v) OP 5", |v, x| x - v - 5),
+                ("(int<W>)(v - 3) OP 0", |v, _| v - 3),
+                ("(int<W>)(m.x - v - 3) OP 0", |v, x| x - v - 3),
+                ("(int<W>)m.x - (int<W>)v OP 0", |v, x| x - v),
+            ] {
+                let text = text.replace('W', &width.to_string()).replace("OP", operator);
+                let expected: Vec<bool> = pairs
+                    .iter()
+                    .map(|(v, x)| modular(operator, sum((*v).into(), (*x).into()), width))
+                    .collect();
+                assert_eq!(holds(width, &text, &pairs), expected, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_holds_a_difference_compares_like_it() {
+    let local = "bit<32> ago = m.now - v; r = 0; if ((int<32>)ago > 0) { r = 1; }";
+    let text = compiled("bit<32>", "bit<8>", local);
+    assert!(text.starts_with("cmplo: grt.uus -lo phv_lo\n"), "{text}");
+    let unsigned = compiled("int<32>", "bit<8>", "r = 0; if ((bit<32>)(v - 7) > 0) { r = 1; }");
+    assert!(unsigned.starts_with("cmplo: grt.u lo -7\n"), "{unsigned}");
 }
 
 #[test]

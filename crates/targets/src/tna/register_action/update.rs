@@ -97,7 +97,7 @@ fn one_operation_each(values: &[Value]) -> Vec<Value> {
 
 fn is_operation(term: &Term) -> bool {
     match &term.kind {
-        TermKind::Operation(..) | TermKind::Negate(_) => true,
+        TermKind::Operation(..) => true,
         TermKind::Complement(inner) => is_operation(inner),
         _ => false,
     }

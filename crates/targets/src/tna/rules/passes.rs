@@ -32,6 +32,9 @@ rules! {
     UNSUPPORTED "T0804" "a part of the architecture that is not simulated"
         "the program asks for something this tool does not have yet"
         "leave it out for the simulation, for instance under an #ifdef"
+    WIRED_ARGUMENT "T0805" "the step of a parser counter and the adjustment of a counter or meter are constants"
+        "they are settings of the state or table, not inputs from the packet"
+        "choose between calls with constants by a `select` or by different actions"
 
     MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"

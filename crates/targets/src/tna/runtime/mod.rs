@@ -4,17 +4,22 @@
 //! the program is loaded (`prepare`); at run time one match leads to a few lines of the extern's
 //! own file. It must not know where packets come from: a pass tells it the time and the length.
 
+mod counter_byte;
 mod deparser;
 mod field;
+mod limits;
 mod numbers;
 mod parser;
 mod prepare;
 mod registers;
 mod stateful;
+mod symmetric;
 
+use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
 pub use prepare::prepare;
 pub use registers::RegisterState;
+use symmetric::Pair;
 
 pub(crate) use crate::calls::{answer, scalar, value};
 use crate::digest::Digests;
@@ -55,6 +60,7 @@ pub(crate) enum Site {
     Hash {
         hash: u32,
         bits: u32,
+        symmetric: Option<u32>,
     },
     Random(u32),
     Count {
@@ -80,7 +86,10 @@ pub(crate) enum Site {
     ChecksumUpdate {
         bits: u32,
     },
-    CounterSet,
+    /// From a field of a few bits: the fields of its byte.
+    CounterSet {
+        byte: Option<u32>,
+    },
     CounterAdd {
         negative: bool,
     },
@@ -143,6 +152,10 @@ pub struct Runtime {
     pub(crate) sites: Vec<Site>,
     pub(crate) registers: Vec<RegisterState>,
     pub(crate) hashes: Vec<Hash>,
+    /// The pairs of fields that calls of symmetric hashes exchange.
+    pub(crate) symmetric: Vec<Vec<Pair>>,
+    /// The bytes of the packet that parser counters are set from.
+    pub(crate) counter_bytes: Vec<Vec<ByteOf>>,
     pub(crate) randoms: Vec<Random>,
     pub(crate) counters: Vec<(Arc<str>, Counter)>,
     pub(crate) meters: Vec<(Arc<str>, Meter)>,
@@ -206,7 +219,7 @@ impl Externs for Runtime {
             Site::WriteRegister { register, direct } => {
                 self.write_register(register, direct, call, ctx);
             }
-            Site::Hash { hash, bits } => self.hash(hash, bits, call, ctx),
+            Site::Hash { hash, bits, symmetric } => self.hash(hash, bits, symmetric, call, ctx),
             Site::Random(random) => {
                 let number = self.randoms[random as usize].get();
                 answer(call, ctx, number);
@@ -241,8 +254,9 @@ impl Runtime {
             Site::ChecksumAdd { checksum, bits } => self.sum(checksum, bits, false, call, ctx),
             Site::ChecksumSubtract { checksum, bits } => self.sum(checksum, bits, true, call, ctx),
             Site::ChecksumVerify(checksum) => {
-                let valid = self.checksums[checksum as usize].verify();
-                answer(call, ctx, valid.into());
+                // The engine's result bit is set for an error.
+                let error = !self.checksums[checksum as usize].verify();
+                answer(call, ctx, error.into());
             }
             Site::ChecksumGet(checksum) => {
                 let sum = self.checksums[checksum as usize].sum();
@@ -250,7 +264,7 @@ impl Runtime {
             }
             Site::ChecksumDeposit(checksum) => self.deposit_later(checksum, call, ctx),
             Site::ChecksumUpdate { bits } => self.update_checksum(bits, call, ctx),
-            Site::CounterSet => self.set_parser_counter(call, ctx),
+            Site::CounterSet { byte } => self.set_parser_counter(byte, call, ctx),
             Site::CounterAdd { negative } => self.add_to_parser_counter(negative, call, ctx),
             Site::CounterIsZero => {
                 answer(call, ctx, u128::from(self.pass.parser_counter == 0));

@@ -1,6 +1,6 @@
 //! Externs of the parsers and deparsers: checksums, the parser counter, port metadata.
 
-use super::{Deposit, Runtime, answer, scalar, value};
+use super::{Deposit, Runtime, answer, counter_byte, scalar, value};
 use crate::externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
@@ -53,21 +53,30 @@ impl Runtime {
     }
 
     /// `counter.set(value)` or `counter.set(field, max, rotate, mask, add)`
-    pub(super) fn set_parser_counter(&mut self, call: &ExternCall, ctx: &mut Context<'_>) {
-        let field = scalar(call, 0, ctx) as u8;
+    ///
+    /// The counter is set from a whole byte of the packet, with what lies beside a narrower field.
+    pub(super) fn set_parser_counter(
+        &mut self,
+        byte: Option<u32>,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let byte = match byte {
+            Some(byte) => counter_byte::read(&self.counter_bytes[byte as usize], ctx),
+            None => scalar(call, 0, ctx) as u8,
+        };
         if call.args.len() < 5 {
-            self.pass.parser_counter = i32::from(field as i8);
+            self.pass.parser_counter = i32::from(byte as i8);
             return;
         }
         let argument = |index| scalar(call, index, ctx) as u32;
         let (max, rotate, mask, add) = (argument(1), argument(2), argument(3), argument(4));
-        if u32::from(field) > max {
+        let masked = u32::from(byte.rotate_right(rotate % 8)) & ((2u32 << (mask & 7)) - 1);
+        if masked > max & 0xff {
             ctx.reject(self.counter_range);
             return;
         }
-        let rotated = u32::from(field.rotate_right(rotate % 8));
-        let masked = rotated & ((2u32 << (mask & 7)) - 1);
-        self.pass.parser_counter = i32::from((masked + add) as u8 as i8);
+        self.pass.parser_counter = i32::from(masked.wrapping_add(add) as u8 as i8);
     }
 
     /// `counter.increment(value)` or `counter.decrement(value)`, in eight signed bits

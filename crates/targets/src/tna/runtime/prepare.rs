@@ -3,7 +3,7 @@
 //! Everything that can be refused is refused here: arguments out of the chip's range, externs
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
-use super::{Pass, RegisterState, Runtime, Site};
+use super::{Pass, RegisterState, Runtime, Site, counter_byte, limits, symmetric};
 use crate::calls::{argument_bits, name_number, type_bits};
 use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
@@ -21,7 +21,7 @@ use crate::tna::rules::{self, Refusal};
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
-use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId};
+use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId};
 use sojourn_packet::SplitMix64;
 use std::collections::BTreeMap;
 
@@ -44,6 +44,8 @@ pub fn prepare(
         sites: vec![Site::None; program.call_sites as usize],
         registers: registers.into_iter().map(RegisterState::new).collect(),
         hashes: Vec::new(),
+        symmetric: Vec::new(),
+        counter_bytes: Vec::new(),
         randoms: Vec::new(),
         counters: Vec::new(),
         meters: Vec::new(),
@@ -59,14 +61,17 @@ pub fn prepare(
     let mut errors = Vec::new();
     let places = objects(program, seed, &mut runtime, &mut errors);
     profiles(program, &places, &mut runtime, &mut errors);
-    visit::calls(program, &mut |_, call| match site(program, call, &places, &runtime) {
-        Ok(site) => {
-            if let Some(place) = runtime.sites.get_mut(call.site.index()) {
-                *place = site;
+    visit::calls(
+        program,
+        &mut |unit, call| match site(program, unit, call, &places, &mut runtime) {
+            Ok(site) => {
+                if let Some(place) = runtime.sites.get_mut(call.site.index()) {
+                    *place = site;
+                }
             }
-        }
-        Err(refused) => errors.push(refused.into()),
-    });
+            Err(refused) => errors.push(refused.into()),
+        },
+    );
     (runtime, errors)
 }
 
@@ -124,7 +129,8 @@ fn hash(program: &Program, object: &Object, seed: u64) -> Result<Hash, ArgumentE
     let algorithm = match arguments::object_argument(object, "poly") {
         Some(id) => custom(&program.objects[id.index()])?,
         None => Algorithm::named(name, seed)
-            .ok_or_else(|| ArgumentError(format!("{name} needs a CRCPolynomial")))?,
+            .ok_or_else(|| ArgumentError(format!("{name} needs a CRCPolynomial")))?
+            .repeating(),
     };
     Ok(Hash { algorithm, width, fill: Fill::Front })
 }
@@ -219,12 +225,17 @@ fn profiles(
 /// What the call at a site does.
 fn site(
     program: &Program,
+    unit: UnitId,
     call: &ExternCall,
     places: &Places,
-    runtime: &Runtime,
+    runtime: &mut Runtime,
 ) -> Result<Site, Refusal> {
-    let Some(id) = call.object else { return function(call) };
+    let Some(id) = call.object else {
+        limits::check(program, unit, "", call)?;
+        return function(call);
+    };
     let object = &program.objects[id.index()];
+    limits::check(program, unit, &object.of, call)?;
     let place = || places.get(&id).copied().unwrap_or_default();
     let (of, name) = (&*object.of, &*call.name);
     Ok(match (of, name) {
@@ -240,7 +251,13 @@ fn site(
         ("Register" | "DirectRegister", "write") => {
             Site::WriteRegister { register: place(), direct: of == "DirectRegister" }
         }
-        ("Hash", "get") => Site::Hash { hash: place(), bits: argument_bits(call, 0) },
+        ("Hash", "get") => {
+            let algorithm = runtime.hashes.get(place() as usize).map(|hash| &hash.algorithm);
+            let is_crc = matches!(algorithm, None | Some(Algorithm::Crc { .. }));
+            let pairs = symmetric::pairs(program, unit, object, is_crc, call)?;
+            let symmetric = (!pairs.is_empty()).then(|| push(&mut runtime.symmetric, pairs));
+            Site::Hash { hash: place(), bits: argument_bits(call, 0), symmetric }
+        }
         ("Random", "get") => Site::Random(place()),
         ("Counter" | "DirectCounter", "count") => {
             Site::Count { counter: place(), direct: of == "DirectCounter" }
@@ -252,7 +269,10 @@ fn site(
             Site::Meter { meter: place(), direct: true, colored: call.args.len() > 1 }
         }
         ("Checksum", _) => checksum(call, place(), argument_bits(call, 0))?,
-        ("ParserCounter", "set") => Site::CounterSet,
+        ("ParserCounter", "set") => {
+            let byte = counter_byte::of_argument(program, unit, call);
+            Site::CounterSet { byte: byte.map(|byte| push(&mut runtime.counter_bytes, byte)) }
+        }
         ("ParserCounter", "increment") => Site::CounterAdd { negative: false },
         ("ParserCounter", "decrement") => Site::CounterAdd { negative: true },
         ("ParserCounter", "is_zero") => Site::CounterIsZero,

@@ -1,5 +1,6 @@
 //! Hashes, counters and meters in the match-action pipeline.
 
+use super::symmetric::mix;
 use super::{Runtime, answer, scalar, value};
 use crate::externs::hash::Algorithm;
 use crate::externs::meter::Color;
@@ -8,14 +9,30 @@ use sojourn_p4::ir::{ExternCall, Value};
 
 impl Runtime {
     /// `hash.get(data)`
-    pub(super) fn hash(&mut self, hash: u32, bits: u32, call: &ExternCall, ctx: &mut Context<'_>) {
+    pub(super) fn hash(
+        &mut self,
+        hash: u32,
+        bits: u32,
+        symmetric: Option<u32>,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
         let Some(data) = value(call, 0) else { return };
         let width = self.hashes[hash as usize].width;
-        if bits <= 128 && matches!(self.hashes[hash as usize].algorithm, Algorithm::Identity) {
+        if symmetric.is_none()
+            && bits <= 128
+            && matches!(self.hashes[hash as usize].algorithm, Algorithm::Identity)
+        {
             let joined = join(data, ctx) & (u128::MAX >> (128 - width.clamp(1, 128)));
             return answer(call, ctx, joined);
         }
         self.bytes_of(data, bits, ctx);
+        if let Some(symmetric) = symmetric {
+            let mut bytes = self.scratch.take();
+            mix(&self.symmetric[symmetric as usize], bits, &mut bytes);
+            let word = self.hashes[hash as usize].algorithm.hash(&bytes, bits, width);
+            return answer(call, ctx, word);
+        }
         let word = self.hashes[hash as usize].algorithm.hash(self.scratch.bytes(), bits, width);
         answer(call, ctx, word);
     }

@@ -159,6 +159,7 @@ impl fmt::Display for OutputSource {
             OutputSource::Phv(phv) => write!(f, "{phv}"),
             OutputSource::Alu(mem) => write!(f, "alu_{mem}"),
             OutputSource::Predicate => f.write_str("predicate"),
+            OutputSource::Nothing => f.write_str("nothing"),
         }
     }
 }

@@ -200,7 +200,7 @@ fn source_word(
         OutputSource::Phv(p) => operands.phv(p),
         OutputSource::Alu(MemoryOperand::Lo) => new_lo.unwrap_or(operands.mem_lo),
         OutputSource::Alu(MemoryOperand::Hi) => new_hi.unwrap_or(operands.mem_hi),
-        OutputSource::Predicate => 0,
+        OutputSource::Predicate | OutputSource::Nothing => 0,
     }
 }
 

@@ -311,10 +311,12 @@ pub enum OutputSource {
     Alu(MemoryOperand),
     /// The outcome of the comparisons.
     Predicate,
+    /// Code 7: no wire on this chip, which puts out 0.
+    Nothing,
 }
 
 impl OutputSource {
-    /// The source of a 3-bit code; 7 has none on this chip.
+    /// The source of a 3-bit code.
     pub fn from_code(code: u8) -> Option<OutputSource> {
         Some(match code {
             0 => OutputSource::Memory(MemoryOperand::Hi),
@@ -324,6 +326,7 @@ impl OutputSource {
             4 => OutputSource::Alu(MemoryOperand::Hi),
             5 => OutputSource::Alu(MemoryOperand::Lo),
             6 => OutputSource::Predicate,
+            7 => OutputSource::Nothing,
             _ => return None,
         })
     }

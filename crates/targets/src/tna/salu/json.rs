@@ -325,7 +325,7 @@ impl RawOutput {
         let source = OutputSource::from_code(self.source).ok_or(SaluJsonError::OutOfRange {
             what: "setup: output source",
             value: self.source.into(),
-            allowed: "it is 0 to 6 on this chip",
+            allowed: "it is 0 to 7",
         })?;
         let predicate = predicate(self.predicate)?;
         Ok(Output { source, predicate, complement: self.complement })
@@ -413,6 +413,16 @@ mod tests {
         assert_eq!(ask(16, true, 127), (u128::MAX - (0xffff << 96), 0xffff));
         assert_eq!(ask(32, false, 127), (u128::MAX >> 32, 0xffff_ffff));
         assert_eq!(ask(1, false, 3), (u128::MAX - 8, 1));
+    }
+
+    #[test]
+    fn output_source_7_puts_out_zero() {
+        let mut setup = setup(8, false);
+        setup["instructions"][0]["output"]["source"] = json!(7);
+        assert_eq!(run_salu_json(&setup, &case(0, "41")).unwrap(), (0x42, 0));
+        setup["instructions"][0]["output"]["source"] = json!(8);
+        let message = run_salu_json(&setup, &case(0, "41")).unwrap_err().to_string();
+        assert_eq!(message, "setup: output source is 8; it is 0 to 7");
     }
 
     #[test]

@@ -33,6 +33,72 @@ fn a_custom_polynomial_is_used_as_it_is_given() {
 }
 
 #[test]
+fn a_named_crc_repeats_itself_in_a_wider_hash() {
+    for (width, expected) in [(32, 0xbb3d_bb3d), (24, 0x3d_bb3d), (8, 0x3d)] {
+        let egress = format!("Hash<bit<{width}>>(HashAlgorithm_t.CRC16) hash;");
+        let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });";
+        let parts = Parts { egress: &egress, apply, ..Parts::default() };
+        assert_eq!(finding(super::tests::egress(parts).packet), expected, "{width} bits");
+    }
+}
+
+#[test]
+fn a_polynomial_may_be_as_wide_as_a_selectors_hash() {
+    let egress = "CRCPolynomial<bit<82>>(82w0x0308c0111011401440411, true, false, true, 0, 0) darc;
+                  Hash<bit<82>>(HashAlgorithm_t.CUSTOM, darc) hash;";
+    let apply = "h.ethernet.dst = (bit<48>)hash.get({ 72w0x313233343536373839 });";
+    let parts = Parts { egress, apply, ..Parts::default() };
+    // CRC-82/DARC of "123456789" is 09ea83f625023801fd612.
+    assert_eq!(finding(super::tests::egress(parts).packet), 0x2502_3801_fd61_2 & 0xffff_ffff_ffff);
+}
+
+#[test]
+fn a_symmetric_hash_does_not_tell_its_two_fields_apart() {
+    let hash = |annotation: &str, a: u32, b: u32| {
+        let egress = format!("{annotation} Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;");
+        let apply = format!(
+            "m.a = {a}; m.b = {b}; m.c = 7;
+             h.ethernet.dst = (bit<48>)hash.get({{ 3w5, m.a, m.c, m.b }});"
+        );
+        let parts = Parts { egress: &egress, apply: &apply, ..Parts::default() };
+        finding(super::tests::egress(parts).packet)
+    };
+    let (a, b) = (0x4583_94ae, 0x7282_f3a0);
+    let symmetric = "@symmetric(\"m.a\", \"m.b\")";
+    assert_eq!(hash(symmetric, a, b), hash(symmetric, b, a));
+    assert_eq!(hash(symmetric, a, b), hash("", 0, a ^ b), "both have the place of the later");
+    assert_ne!(hash("", a, b), hash("", b, a));
+}
+
+#[test]
+fn a_symmetric_hash_of_a_field_that_it_does_not_get_is_refused() {
+    for (names, why) in [
+        ("(\"m.a\", \"m.c\")", "@symmetric: `m.c` is no field that this hash is given"),
+        ("(\"m.a\", \"m.d\")", "@symmetric: `m.a` and `m.d` are no two fields of one width"),
+        ("(\"m.a\")", "@symmetric has the names of two fields as strings"),
+    ] {
+        let egress = format!("@symmetric{names} Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;");
+        let apply = "h.ethernet.dst = (bit<48>)hash.get({ m.a, m.b, m.d });";
+        let parts = Parts { egress: &egress, apply, ..Parts::default() };
+        assert_eq!(parts.refused(), [("T0803", why.to_owned())]);
+    }
+    let egress = "@symmetric(\"m.a\", \"m.b\") Hash<bit<16>>(HashAlgorithm_t.XOR16) hash;";
+    let apply = "h.ethernet.dst = (bit<48>)hash.get({ m.a, m.b });";
+    let parts = Parts { egress, apply, ..Parts::default() };
+    assert_eq!(parts.refused(), [("T0803", "@symmetric needs a CRC".to_owned())]);
+}
+
+#[test]
+fn a_hash_of_nothing_is_refused() {
+    let parts = Parts {
+        egress: "Hash<bit<16>>(HashAlgorithm_t.IDENTITY) hash;",
+        apply: "h.ethernet.dst = (bit<48>)hash.get({});",
+        ..Parts::default()
+    };
+    assert_eq!(parts.refused(), [("T0803", "a hash of no fields".to_owned())]);
+}
+
+#[test]
 fn random_numbers_repeat_with_the_seed() {
     let text = Parts {
         egress: "Random<bit<32>>() dice;",

@@ -1,0 +1,65 @@
+//! Arguments of calls that are wired when the program is built, and what they may be.
+//!
+//! Stands on the IR. What an extern's constructor may be given is checked where its object is made
+//! (`prepare`).
+
+use crate::calls::{argument_bits, value};
+use crate::tna::rules::{self, Refusal};
+use crate::visit;
+use sojourn_p4::ir::{Expr, ExprKind, ExternCall, Layout, Program, UnitId, Value};
+
+/// Bits that a port has for its metadata.
+const PORT_METADATA_BITS: u32 = 64;
+
+/// Refuses a call whose arguments the chip cannot be configured with; `of` is its object's extern,
+/// empty for a function.
+pub fn check(program: &Program, unit: UnitId, of: &str, call: &ExternCall) -> Result<(), Refusal> {
+    // Where it may be left out, the constant is the last argument.
+    let last = call.args.len().saturating_sub(1);
+    let constant = |what: &str| match value(call, last) {
+        Some(Value::Scalar(expr)) if reads_a_field(program, unit, expr) => {
+            Err(rules::WIRED_ARGUMENT.refuse(expr.span, format!("{what} is not a constant")))
+        }
+        _ => Ok(()),
+    };
+    match (of, &*call.name) {
+        ("Hash", "get") if argument_bits(call, 0) == 0 => {
+            Err(rules::EXTERN_ARGUMENT.refuse(call.span, "a hash of no fields"))
+        }
+        ("ParserCounter", "increment" | "decrement") => constant("the step of a parser counter"),
+        ("Counter" | "DirectCounter", "count") if last > 0 || of == "DirectCounter" => {
+            constant("the adjustment of a counter")
+        }
+        ("Meter" | "DirectMeter", "execute") if last > 0 || of == "DirectMeter" => {
+            constant("the adjustment of a meter")
+        }
+        ("", "port_metadata_unpack") => match call.result.as_ref().map(layout_bits) {
+            Some(bits) if bits != PORT_METADATA_BITS => {
+                let message = format!("{bits} bits of a port's metadata, which has 64");
+                Err(rules::EXTERN_ARGUMENT.refuse(call.span, message))
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// True if a value depends on the packet or on action data. The elaborator's own variables may hold
+/// what `sizeInBytes` and the like have computed, which is known.
+fn reads_a_field(program: &Program, unit: UnitId, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Slot(slot) => !program.units[unit.index()].slots[slot.index()].temporary,
+        ExprKind::WideSlot(_) | ExprKind::Element { .. } | ExprKind::WideElement { .. } => true,
+        _ => visit::operands(expr).into_iter().any(|part| reads_a_field(program, unit, part)),
+    }
+}
+
+fn layout_bits(layout: &Layout) -> u32 {
+    match layout {
+        Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => scalar.width(),
+        Layout::Header { fields: parts, .. } | Layout::Struct { fields: parts, .. } => {
+            parts.iter().map(layout_bits).sum()
+        }
+        _ => 0,
+    }
+}

@@ -10,8 +10,10 @@ from sojourn.control_plane import ProgramChoice
 from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import programs_folder
+from sojourn.runtime_cli import COMMANDS as COMMANDS_OF_BMV2
 from sojourn.runtime_cli import read_commands
 
+PROGRAMS = sorted(path.stem for path in (programs_folder() / "v1model").glob("*.p4"))
 STF = Path(__file__).parent / "stf"
 INCLUDE = (str(programs_folder() / "include"),)
 
@@ -87,12 +89,38 @@ def test_keys_left_out_are_written_as_what_matches_anything() -> None:
 
 def test_a_bit_rate_becomes_packets_and_says_so() -> None:
     shaper = Shaper(1, 100_000_000, 1600)
-    text = TARGETS["bmv2"].files(Job(choice("state"), {}, (shaper,)))["commands.txt"]
+    files = TARGETS["bmv2"].files(Job(choice("state"), {}, (shaper,)))
     # 100 Mbit/s in frames of 1514 bytes are 8256.3 a second.
-    assert text.splitlines()[-2:] == [
-        "# bmv2 has no rate in bit/s; 100000000 bit/s in packets of 1514 bytes:",
-        "set_queue_rate 8256 1",
+    assert files["commands.txt"] == "set_queue_rate 8256 1\n"
+    assert "- Rates in bit/s: 100000000 bit/s are 8256 packets/s of 1514 b" in files["README.md"]
+
+
+def test_the_commands_are_nothing_but_commands_and_what_bmv2_cannot_do_stands_beside_them() -> None:
+    spread = {
+        "name": "spread",
+        "members": [{"id": 1, "action": "note", "args": {"value": 1}}],
+        "groups": [[7, [[1, False]]]],
+    }
+    session = {"session": 5, "port": 2, "max_length": 64}
+    control = {"fair_queues": 8, "action_profiles": [spread], "mirror_sessions": [session]}
+    files = TARGETS["bmv2"].files(Job(choice("profiles"), control))
+    names = [line.split()[0] for line in files["commands.txt"].splitlines()]
+    assert names == ["act_prof_create_member", "act_prof_create_group", "mirroring_add"]
+    remarks = [line for line in files["README.md"].splitlines() if line.startswith("- ")]
+    assert remarks == [
+        "- Queues of equal weight: the 8 of this program go by priority there.",
+        "- Members of a group that are down: 1 of group 7 of spread are left out.",
+        "- Cut copies: those of session 5 to 64 bytes are whole.",
     ]
+    assert "profiles.json -- --priority-queues 8" in files["README.md"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_emitted_for_a_shipped_program_has_a_command_in_every_line(name: str) -> None:
+    chosen = ProgramChoice(programs_folder() / "v1model" / f"{name}.p4", "v1model", INCLUDE)
+    lines = TARGETS["bmv2"].files(Job.of(chosen))["commands.txt"].splitlines()
+    assert lines
+    assert all(line.split() and line.split()[0] in COMMANDS_OF_BMV2 for line in lines)
 
 
 def test_a_program_for_tofino_is_refused(sojourn: Sojourn) -> None:

@@ -27,7 +27,7 @@ from sojourn.declarations import read_declarations
 from sojourn.folder import RunFolder
 from sojourn.layout import programs_folder
 from sojourn.result import read_result
-from sojourn.runtime_cli import Outcome, Session
+from sojourn.runtime_cli import Outcome, Session, read_commands
 from sojourn.runtime_cli.command import run_command
 
 STF = Path(__file__).parent / "stf" / "tna"
@@ -169,6 +169,21 @@ def test_later_commands_change_what_earlier_ones_have_added(kinds: ProgramDescri
     gone = next(item for item in items if isinstance(item, DeleteEntry))
     with pytest.raises(ControlError, match=r"has no entry 1 that a command added"):
         control_plane([gone])
+
+
+def test_comments_begin_with_a_sharp_or_with_two_slashes(
+    kinds: ProgramDescription, tmp_path: Path
+) -> None:
+    commands = tmp_path / "commands.txt"
+    commands.write_text(
+        "// routes\n"
+        "table_add by_prefix note 0xab00/8 => 2 // to the servers\n"
+        "\ttable_add by_value note 1 => 3# to the clients\n"
+        "   // table_add by_value nonsense\n"
+    )
+    entries = [item.operation for item in read_commands(commands, "commands.txt", kinds)]
+    targets = [entry.target for entry in entries if isinstance(entry, AddEntry)]
+    assert targets == [ActionCall("Ingress.note", {"value": value}) for value in (2, 3)]
 
 
 def program_with_commands(folder: Path, commands: str) -> Path:

@@ -21,15 +21,29 @@ struct metadata_t {}
 
 #include "common/router.p4"
 
-// Packets of a flow have the same protocol, addresses and ports, and so the same queue.
+// Packets of a flow have the same protocol, addresses and ports, and so the same queue. A packet
+// without ports has 0: what a header that it lacks holds is left from another packet on bmv2.
 control FlowQueue(in headers_t hdr, inout standard_metadata_t standard_metadata) {
+
+    bit<16> source_port;
+    bit<16> destination_port;
+
     apply {
-        // Fields of headers that a packet does not have are left out.
-        hash(standard_metadata.priority, HashAlgorithm.crc32, 3w0,
-             { hdr.ipv4.protocol, hdr.ipv4.source, hdr.ipv4.destination,
-               hdr.tcp.source_port, hdr.tcp.destination_port,
-               hdr.udp.source_port, hdr.udp.destination_port },
-             4w8);
+        source_port = 0;
+        destination_port = 0;
+        if (hdr.tcp.isValid()) {
+            source_port = hdr.tcp.source_port;
+            destination_port = hdr.tcp.destination_port;
+        } else if (hdr.udp.isValid()) {
+            source_port = hdr.udp.source_port;
+            destination_port = hdr.udp.destination_port;
+        }
+        if (hdr.ipv4.isValid()) {
+            hash(standard_metadata.priority, HashAlgorithm.crc32, 3w0,
+                 { hdr.ipv4.protocol, hdr.ipv4.source, hdr.ipv4.destination,
+                   source_port, destination_port },
+                 4w8);
+        }
     }
 }
 

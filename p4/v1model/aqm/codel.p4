@@ -27,6 +27,7 @@
 #ifndef AQM_CODEL_P4
 #define AQM_CODEL_P4
 
+#include "../common/time.p4"
 #include "../common/units.p4"
 #include "../common/control_law.p4"
 

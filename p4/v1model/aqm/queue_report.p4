@@ -21,7 +21,6 @@
 const bit<32> REPORT_SESSION = 100;
 
 // standard_metadata.instance_type
-const bit<32> NORMAL       = 0;
 const bit<32> EGRESS_CLONE = 2;
 const bit<32> RECIRCULATED = 4;
 

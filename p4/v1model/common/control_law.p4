@@ -12,7 +12,7 @@
 #ifndef COMMON_CONTROL_LAW_P4
 #define COMMON_CONTROL_LAW_P4
 
-#include "units.p4"
+#include "time.p4"
 
 // RFC 8289, sections 4.3 and 4.4. A program may define others before it includes an AQM.
 #ifndef TARGET
@@ -75,7 +75,6 @@ control ControlLaw(in bit<32> count, out time_t spacing) {
             32w0 &&& 0xc0000000 : AT_ODD_POWER(29);
             32w0 &&& 0x80000000 : AT_EVEN_POWER(30);
         }
-        size = 2048;
     }
 
     apply {

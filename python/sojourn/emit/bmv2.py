@@ -1,7 +1,9 @@
 """bmv2: a control plane as commands of `simple_switch_CLI`, to be fed to a running `simple_switch`.
 
-Stands on the job and the program's description. What bmv2 cannot do stands in the file as a comment
-that says so. Reading the file back gives the control plane that it was written from.
+Stands on the job and the program's description. The commands are all that is in their file, because
+`simple_switch_CLI` takes a comment for a command and an empty line for the last one again; how to use
+them, and what bmv2 cannot do, is in a file beside it. Reading the commands back gives the control
+plane that they were written from.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,15 +20,8 @@ def _files(job: Job) -> dict[str, str]:
     name, package = job.name, job.description.package
     if package != "V1Switch":
         raise ControlError(f"{name}.p4: its main is a {package}; bmv2 runs programs for V1Switch")
-    queues = job.control.get("fair_queues") or job.control.get("priority_queues")
-    options = f" -- --priority-queues {queues}" if queues else ""
-    head = [
-        f"# Control plane of {name}.p4 for bmv2. On the switch:",
-        f"#   p4c-bm2-ss {name}.p4 -o {name}.json",
-        f"#   simple_switch -i 1@veth1 -i 2@veth2 {name}.json{options}",
-        "#   simple_switch_CLI < commands.txt",
-    ]
-    return {"commands.txt": "\n".join([*head, *_commands(job)]) + "\n"}
+    commands = "".join(f"{line}\n" for line in _commands(job))
+    return {"commands.txt": commands, "README.md": _readme(job)}
 
 
 BMV2 = Target(
@@ -37,26 +32,74 @@ BMV2 = Target(
 )
 
 
+def _readme(job: Job) -> str:
+    """What to type, and what bmv2 cannot do of this control plane."""
+    macros = "".join(f" -D {name}={value}" for name, value in sorted(job.choice.defines.items()))
+    queues = job.control.get("fair_queues") or job.control.get("priority_queues")
+    options = f" -- --priority-queues {queues}" if queues else ""
+    lines = [
+        f"# {job.name} on bmv2",
+        "",
+        f"    p4c-bm2-ss{macros} {job.choice.program.resolve()} -o {job.name}.json",
+        f"    simple_switch -i 1@veth1 -i 2@veth2 {job.name}.json{options}",
+        "    simple_switch_CLI < commands.txt",
+    ]
+    remarks = list(_remarks(job))
+    if remarks:
+        lines += ["", "What bmv2 cannot do:", "", *(f"- {remark}" for remark in remarks)]
+    return "\n".join(lines) + "\n"
+
+
+def _remarks(job: Job) -> Iterator[str]:
+    control = job.control
+    if control.get("fair_queues"):
+        yield (
+            f"Queues of equal weight: the {control['fair_queues']} of this program go by priority "
+            "there."
+        )
+    for profile in control.get("action_profiles", []):
+        for group, members in profile.get("groups", []):
+            down = ", ".join(str(member) for member, up in members if not up)
+            if down:
+                yield (
+                    f"Members of a group that are down: {down} of group {group} of "
+                    f"{profile['name']} are left out."
+                )
+    for session in control.get("mirror_sessions", []):
+        if session.get("max_length"):
+            number, length = session["session"], session["max_length"]
+            yield f"Cut copies: those of session {number} to {length} bytes are whole."
+    for rate in _bit_rates(job):
+        yield (
+            f"Rates in bit/s: {rate} bit/s are {_packets(rate)} packets/s of {_FRAME_BYTES} bytes."
+        )
+
+
+def _bit_rates(job: Job) -> list[int]:
+    """Every rate in bit/s, once."""
+    of_queues = [queue.get("bits_per_second") for queue in job.control.get("queues", [])]
+    of_ports = [shaper.rate for shaper in job.shapers]
+    return list(dict.fromkeys(rate for rate in of_queues + of_ports if rate is not None))
+
+
+def _packets(rate: int) -> int:
+    """A rate in bit/s in packets."""
+    return rate // (8 * _FRAME_BYTES)
+
+
 def _commands(job: Job) -> Iterator[str]:
     control, program = job.control, job.description
     handles = _Handles()
     for profile in control.get("action_profiles", []):
-        yield from _section("Members and groups", _profile(profile, program, handles))
+        yield from _profile(profile, program, handles)
     for table in control.get("tables", []):
-        yield from _section(table["name"], _table(table, program, handles))
-    yield from _section("Copies", _copies(control))
-    state = [*_registers(control, program), *_meters(control), *_value_sets(control)]
-    yield from _section("State", state)
-    yield from _section("Queues", [*_queues(control), *map(_shaper, job.shapers)])
-
-
-def _section(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:
-    """Lines below a comment, if there are any."""
-    written = list(lines)
-    if written:
-        yield ""
-        yield f"# {title}"
-        yield from written
+        yield from _table(table, program, handles)
+    yield from _copies(control)
+    yield from _registers(control, program)
+    yield from _meters(control)
+    yield from _value_sets(control)
+    yield from _queues(control)
+    yield from (_bit_rate(shaper.rate, f" {shaper.port}") for shaper in job.shapers)
 
 
 class _Handles:
@@ -83,8 +126,8 @@ def _profile(
         yield f"act_prof_create_group {found.name}"
         for member, up in members:
             handle = handles.members[found.name, member]
-            line = f"act_prof_add_member_to_group {found.name} {handle} {place}"
-            yield line if up else f"# down: {line}"
+            if up:
+                yield f"act_prof_add_member_to_group {found.name} {handle} {place}"
 
 
 def _call(table: Table, name: str, args: Mapping[str, Any]) -> str:
@@ -157,8 +200,6 @@ def _copies(control: Mapping[str, Any]) -> Iterator[str]:
             node += 1
     for session in control.get("mirror_sessions", []):
         number = session["session"]
-        if session.get("max_length"):
-            yield f"# bmv2 does not cut copies: session {number} to {session['max_length']} bytes"
         if session.get("group") is not None:
             yield f"mirroring_add_mc {number} {session['group']}"
         if session.get("port") is not None:
@@ -196,29 +237,18 @@ def _per_microsecond(per_second: int) -> str:
 
 
 def _queues(control: Mapping[str, Any]) -> Iterator[str]:
-    if control.get("fair_queues"):
-        yield (
-            f"# bmv2 has no queues of equal weight: the {control['fair_queues']} of this program "
-            "go by priority there"
-        )
     for queue in control.get("queues", []):
         where = "".join(f" {queue[key]}" for key in ("port", "priority") if key in queue)
         if queue.get("packets_per_second") is not None:
             yield f"set_queue_rate {queue['packets_per_second']}{where}"
         if queue.get("bits_per_second") is not None:
-            yield from _bit_rate(queue["bits_per_second"], where)
+            yield _bit_rate(queue["bits_per_second"], where)
         if queue.get("depth") is not None:
             yield f"set_queue_depth {queue['depth']}{where}"
 
 
-def _bit_rate(rate: int, where: str) -> Iterator[str]:
-    packets = rate // (8 * _FRAME_BYTES)
-    yield f"# bmv2 has no rate in bit/s; {rate} bit/s in packets of {_FRAME_BYTES} bytes:"
-    yield f"set_queue_rate {packets}{where}"
-
-
-def _shaper(shaper: Shaper) -> str:
-    return "\n".join(_bit_rate(shaper.rate, f" {shaper.port}"))
+def _bit_rate(rate: int, where: str) -> str:
+    return f"set_queue_rate {_packets(rate)}{where}"
 
 
 def _number(value: Any) -> int:

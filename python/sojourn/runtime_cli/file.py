@@ -1,5 +1,6 @@
 """A whole file of commands, each with its place; nothing is done if one of them is wrong."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from sojourn.errors import ControlPlaneError
 from sojourn.runtime_cli.command import run_command
 from sojourn.runtime_cli.session import Query, Session
 from sojourn.textfile import read_text
+
+
+_COMMENT = re.compile(r"#|(?:^|(?<=\s))//")
+"""`//` only where a word could begin: within one it is not for us to say what it means."""
 
 
 class CommandFileError(ControlPlaneError):
@@ -23,6 +28,11 @@ class PlacedOperation:
     operation: Operation
 
 
+def without_comment(line: str) -> str:
+    """What stands before `#` or `//`: published files have either."""
+    return _COMMENT.split(line, maxsplit=1)[0]
+
+
 def read_commands(path: Path, name: str, program: ProgramDescription) -> list[PlacedOperation]:
     """What the commands in a file ask for; what only shows something is left out."""
     text = read_text(path, name, CommandFileError)
@@ -30,7 +40,7 @@ def read_commands(path: Path, name: str, program: ProgramDescription) -> list[Pl
     placed: list[PlacedOperation] = []
     wrong: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.partition("#")[0].strip()
+        stripped = without_comment(line).strip()
         if not stripped:
             continue
         try:

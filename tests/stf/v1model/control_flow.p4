@@ -18,6 +18,12 @@ control TestIngress(inout headers_t hdr, inout metadata_t md,
         hdr.frame.note = 0xee;
         exit;
     }
+    // p4c takes a table for bmv2 at one place of a program only.
+    table found {
+        key = { hdr.frame.key : exact; }
+        actions = { one; leave; NoAction; }
+        default_action = NoAction();
+    }
     table choose {
         key = { hdr.frame.key : exact; }
         actions = { one; leave; NoAction; }
@@ -27,7 +33,7 @@ control TestIngress(inout headers_t hdr, inout metadata_t md,
     apply {
         standard_metadata.egress_spec = 9;
         if (hdr.frame.kind == 1) {
-            if (choose.apply().hit) { hdr.frame.note = hdr.frame.note + 0x10; }
+            if (found.apply().hit) { hdr.frame.note = hdr.frame.note + 0x10; }
             else { hdr.frame.note = hdr.frame.note + 0x20; }
         } else if (hdr.frame.kind == 2) {
             switch (choose.apply().action_run) {

@@ -1,0 +1,66 @@
+"""bmv2's own `simple_switch` and ours do the same to the same packets, where the judge is at hand.
+
+`bench/judge/bmv2.py` does the work. SOJOURN_JUDGE names the judge's folder; PYTHON an interpreter
+with what its command line wants.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sojourn.layout import programs_folder
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "judge"))
+
+import bmv2
+from frames import checksum, frames
+
+PROGRAMS = sorted((programs_folder() / "v1model").glob("*.p4"))
+
+
+FILES = [
+    pytest.param(file, marks=pytest.mark.xfail(reason=bmv2.KNOWN[file.name], strict=True))
+    if file.name in bmv2.KNOWN
+    else file
+    for file in [*PROGRAMS, *bmv2.tests()]
+]
+JUDGE = os.environ.get("SOJOURN_JUDGE")
+
+
+@pytest.mark.skipif(JUDGE is None, reason="SOJOURN_JUDGE names no folder")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
+def test_programs_and_packet_tests_do_the_same_on_bmv2(file: Path) -> None:
+    for verdict in bmv2.cases([file], Path(str(JUDGE)), 400, 1):
+        assert not verdict.complaints, str(verdict)
+        assert verdict.sent > 0
+
+
+def test_hostile_frames_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
+    made = frames(400, 1)
+    assert made == frames(400, 1) != frames(400, 2)
+    assert all(made)
+    assert any(len(frame) < 14 for frame in made)
+    ipv4 = [frame for frame in made if len(frame) >= 34 and frame[12:15] == b"\x08\x00\x45"]
+    assert {frame[22] for frame in ipv4} >= {0, 1, 2, 64, 255}
+    assert {frame[23] for frame in ipv4} >= {1, 6, 17}
+    right = [checksum(frame[14:34]) == 0 for frame in ipv4]
+    assert True in right
+    assert False in right
+
+
+def test_two_delays_in_one_packet_are_one_packet_and_a_wrong_checksum_is_another() -> None:
+    tcp = bytes(12) + b"\x50\x10" + bytes(6)
+    head = (
+        bytes(12) + b"\x08\x00\x45\x00" + (44).to_bytes(2, "big") + bytes(5) + b"\x06" + bytes(10)
+    )
+
+    def packet(delay: int, wrong: int = 0) -> bytes:
+        body = tcp + delay.to_bytes(4, "big")
+        ours = checksum(body) ^ wrong
+        return head + body[:16] + ours.to_bytes(2, "big") + body[18:]
+
+    plain = bmv2.without_delay(packet(0))
+    assert bmv2.without_delay(packet(1234)) == bmv2.without_delay(packet(0x12345678)) == plain
+    assert bmv2.without_delay(packet(1234, wrong=1)) != plain

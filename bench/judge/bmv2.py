@@ -327,8 +327,8 @@ class _Test:
             read = tuple(map(int, re.findall(r"\d+", answer.splitlines()[0])))
             found = tuple(map(int, pair.ours.read_register(name, ours)))
         else:
-            cells = dict(re.findall(r"(packets|bytes)=(\d+)", answer))
-            read = (int(cells["packets"]), int(cells["bytes"]))
+            cells = {what: int(number) for number, what in re.findall(r"(\d+) (\w+)", answer)}
+            read = (cells["packets"], cells["bytes"])
             found = pair.ours.read_counter(name, ours)
         if read != found:
             where = f"{check.what} {name}[{check.index}]"

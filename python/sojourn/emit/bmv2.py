@@ -1,16 +1,16 @@
 """bmv2: a control plane as commands of `simple_switch_CLI`, to be fed to a running `simple_switch`.
 
 Stands on the job and the program's description. The commands are all that is in their file, because
-`simple_switch_CLI` takes a comment for a command and an empty line for the last one again; how to use
-them, and what bmv2 cannot do, is in a file beside it. Reading the commands back gives the control
-plane that they were written from.
+`simple_switch_CLI` takes a comment for a command and an empty line for the last one again. How to
+use them, and what bmv2 cannot do, is in a file beside it. Reading the commands back gives the
+control plane that they were written from.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sojourn.control import ControlError, Key, ProgramDescription, Table
-from sojourn.emit.job import Job, Shaper, Target
+from sojourn.emit.job import Job, Target
 
 _FRAME_BYTES = 1514
 """Of the packets by which a bit rate becomes bmv2's rate in packets."""

@@ -11,7 +11,6 @@ from sojourn.runtime_cli.command import run_command
 from sojourn.runtime_cli.session import Query, Session
 from sojourn.textfile import read_text
 
-
 _COMMENT = re.compile(r"#|(?:^|(?<=\s))//")
 """`//` only where a word could begin: within one it is not for us to say what it means."""
 

@@ -6,13 +6,9 @@
 use crate::calls::{argument_bits, value};
 use crate::tna::rules::{self, Refusal};
 use crate::visit;
-use sojourn_p4::ir::{Expr, ExprKind, ExternCall, Layout, Program, UnitId, Value};
+use sojourn_p4::ir::{Expr, ExprKind, ExternCall, Program, UnitId, Value};
 
-/// Bits that a port has for its metadata.
-const PORT_METADATA_BITS: u32 = 64;
-
-/// Refuses a call whose arguments the chip cannot be configured with; `of` is its object's extern,
-/// empty for a function.
+/// Refuses a call whose arguments the chip cannot be configured with; `of` is its object's extern.
 pub fn check(program: &Program, unit: UnitId, of: &str, call: &ExternCall) -> Result<(), Refusal> {
     // Where it may be left out, the constant is the last argument.
     let last = call.args.len().saturating_sub(1);
@@ -33,13 +29,6 @@ pub fn check(program: &Program, unit: UnitId, of: &str, call: &ExternCall) -> Re
         ("Meter" | "DirectMeter", "execute") if last > 0 || of == "DirectMeter" => {
             constant("the adjustment of a meter")
         }
-        ("", "port_metadata_unpack") => match call.result.as_ref().map(layout_bits) {
-            Some(bits) if bits != PORT_METADATA_BITS => {
-                let message = format!("{bits} bits of a port's metadata, which has 64");
-                Err(rules::EXTERN_ARGUMENT.refuse(call.span, message))
-            }
-            _ => Ok(()),
-        },
         _ => Ok(()),
     }
 }
@@ -51,15 +40,5 @@ fn reads_a_field(program: &Program, unit: UnitId, expr: &Expr) -> bool {
         ExprKind::Slot(slot) => !program.units[unit.index()].slots[slot.index()].temporary,
         ExprKind::WideSlot(_) | ExprKind::Element { .. } | ExprKind::WideElement { .. } => true,
         _ => visit::operands(expr).into_iter().any(|part| reads_a_field(program, unit, part)),
-    }
-}
-
-fn layout_bits(layout: &Layout) -> u32 {
-    match layout {
-        Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => scalar.width(),
-        Layout::Header { fields: parts, .. } | Layout::Struct { fields: parts, .. } => {
-            parts.iter().map(layout_bits).sum()
-        }
-        _ => 0,
     }
 }

@@ -230,10 +230,7 @@ fn site(
     places: &Places,
     runtime: &mut Runtime,
 ) -> Result<Site, Refusal> {
-    let Some(id) = call.object else {
-        limits::check(program, unit, "", call)?;
-        return function(call);
-    };
+    let Some(id) = call.object else { return function(call) };
     let object = &program.objects[id.index()];
     limits::check(program, unit, &object.of, call)?;
     let place = || places.get(&id).copied().unwrap_or_default();

@@ -186,3 +186,13 @@ fn an_action_selector_chooses_a_member_by_hash() {
     // Ethernet type 0x0c00 + kind, of which the lowest 14 bits are the hash; two members are up.
     assert_eq!([ask(0), ask(1), ask(2), ask(3)], [11, 13, 11, 13]);
 }
+
+#[test]
+fn a_port_may_have_less_metadata_than_its_64_bits() {
+    let text =
+        Parts { types: "struct port_t { bit<4> kind; }", ..Parts::default() }.text().replace(
+            "p.advance(PORT_METADATA_SIZE);",
+            "port_t port = port_metadata_unpack<port_t>(p); m.tag = (bit<8>)port.kind;",
+        );
+    assert!(load_text(&text).is_ok());
+}

@@ -86,6 +86,9 @@ def check(
     """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the
     architecture of a program that was loaded."""
 
+def written_out(path: str, include_paths: list[str], defines: dict[str, str], control: str) -> str:
+    """A control plane, as JSON, with its computed entries written out for a program."""
+
 def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -> str:
     """Constants and tables of a program, as JSON."""
 

@@ -13,6 +13,11 @@ _MACROS = {"tofino1": {"__TARGET_TOFINO__": "1"}}
 """What an architecture defines before the first line."""
 
 
+def target_macros(architecture: str | None) -> dict[str, str]:
+    """What is defined before the first line of a program for `architecture`."""
+    return _MACROS.get(architecture or "", {})
+
+
 def read_declarations(
     program: Path,
     *,
@@ -21,5 +26,5 @@ def read_declarations(
     defines: Mapping[str, str] | None = None,
 ) -> ProgramDescription:
     """The declarations of the program in the file `program`."""
-    macros = _MACROS.get(architecture or "", {}) | dict(defines or {})
+    macros = target_macros(architecture) | dict(defines or {})
     return read_description(_core.declarations(str(program), list(include_paths), macros))

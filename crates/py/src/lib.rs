@@ -23,7 +23,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::declarations::declarations;
+    use super::declarations::{declarations, written_out};
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]

@@ -58,7 +58,11 @@ fn plane(program: &str) -> Plane {
 
 /// What the program says to this one entry.
 fn refusal(plane: &mut Plane, table: &str, entry: TableEntry) -> Option<String> {
-    let tables = vec![TableEntries { name: table.to_owned(), entries: vec![entry], default: None }];
+    let tables = vec![TableEntries {
+        name: table.to_owned(),
+        entries: vec![entry],
+        ..TableEntries::default()
+    }];
     let control = ControlPlane { tables, ..ControlPlane::default() };
     plane.configure(&control).err().map(|error| error.to_string())
 }

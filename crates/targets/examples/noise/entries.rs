@@ -22,7 +22,8 @@ pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
     for table in tables.iter().filter(|table| !table.const_entries) {
         for _ in 0..ENTRIES {
             let entries = vec![entry(table, random)];
-            let tables = vec![TableEntries { name: table.name.clone(), entries, default: None }];
+            let tables =
+                vec![TableEntries { name: table.name.clone(), entries, ..TableEntries::default() }];
             // An entry may be there already, or be one too many.
             let _ = plane.configure(&ControlPlane { tables, ..ControlPlane::default() });
         }

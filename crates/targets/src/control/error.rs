@@ -40,6 +40,14 @@ pub enum ControlError {
         /// The entry, counted from 1.
         number: usize,
     },
+    /// Entries that cannot be computed.
+    #[error("table {table}: {why}")]
+    Computed {
+        /// The table.
+        table: String,
+        /// What is wrong with what they are computed from.
+        why: String,
+    },
     /// A cell that a register or counter does not have.
     #[error("{what} `{name}` has no cell {index}")]
     Cell {

@@ -5,7 +5,7 @@
 
 use super::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, ProfileEntries, ProfileMember,
-    TableEntries, ValueSetMembers, fits,
+    TableEntries, TableEntry, ValueSetMembers, fits,
 };
 use crate::externs::meter::Meter;
 use crate::profiles::Profiles;
@@ -46,17 +46,35 @@ fn value_set(set: &ValueSetMembers, tables: &mut Tables) -> Result<(), ControlEr
 
 fn table(entries: &TableEntries, tables: &mut Tables) -> Result<(), ControlError> {
     let id = tables.find(&entries.name).map_err(Box::new)?;
-    for (index, entry) in entries.entries.iter().enumerate() {
-        let number = index + 1;
-        let name = || entries.name.clone();
-        let spec = entry_spec(entry);
-        let spec = spec.ok_or_else(|| ControlError::Target { table: name(), number })?;
-        let added = tables.add(id, &spec);
-        added.map_err(|why| ControlError::Entry { table: name(), number, why: why.into() })?;
+    for (entry, number) in entries.entries.iter().zip(1..) {
+        add(entries, number, entry, id, tables)?;
+    }
+    if let (Some(from), Some(described)) = (&entries.entries_from, tables.description(id)) {
+        let refused = |why| ControlError::Computed { table: entries.name.clone(), why };
+        let computed = super::law::entries(from, described, tables.program()).map_err(refused)?;
+        for (entry, number) in computed.iter().zip(entries.entries.len() + 1..) {
+            add(entries, number, entry, id, tables)?;
+        }
     }
     if let Some(ActionCall { action, args }) = &entries.default {
         tables.set_default(id, action, &named(args)).map_err(Box::new)?;
     }
+    Ok(())
+}
+
+/// Adds the entry that stands at `number`.
+fn add(
+    entries: &TableEntries,
+    number: usize,
+    entry: &TableEntry,
+    id: TableId,
+    tables: &mut Tables,
+) -> Result<(), ControlError> {
+    let name = || entries.name.clone();
+    let spec = entry_spec(entry);
+    let spec = spec.ok_or_else(|| ControlError::Target { table: name(), number })?;
+    let added = tables.add(id, &spec);
+    added.map_err(|why| ControlError::Entry { table: name(), number, why: why.into() })?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 
 mod error;
 mod install;
+mod law;
 mod number;
 
 pub use error::ControlError;
@@ -15,6 +16,7 @@ pub use number::Number;
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use serde::{Deserialize, Serialize};
+use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 
 /// What a control plane installs before the first packet.
@@ -57,6 +59,26 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
+    /// The same with every computed entry written out, as `program` has the tables.
+    ///
+    /// # Errors
+    /// Entries that cannot be computed, with their table.
+    pub fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
+        let mut all = self;
+        for entries in &mut all.tables {
+            let Some(from) = entries.entries_from.take() else { continue };
+            let refused = |why| ControlError::Computed { table: entries.name.clone(), why };
+            let mut named = program.tables.iter().filter(|table| fits(&table.name, &entries.name));
+            let Some(table) = named.next() else {
+                let known: Vec<&str> = program.tables.iter().map(|table| &*table.name).collect();
+                return Err(ControlError::unknown("table", &entries.name, &known));
+            };
+            let mut computed = law::entries(&from, table, program).map_err(refused)?;
+            entries.entries.append(&mut computed);
+        }
+        Ok(all)
+    }
+
     /// What is for the switch and not for the program.
     pub fn for_switch(&self) -> ControlPlane {
         ControlPlane {
@@ -155,6 +177,10 @@ pub struct TableEntries {
     /// Entries in the order of installation.
     #[serde(default)]
     pub entries: Vec<TableEntry>,
+    /// More entries behind them, computed: `control_law` with a constant of the program and the
+    /// first and the last count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
     /// What a miss runs, unless the program says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<ActionCall>,

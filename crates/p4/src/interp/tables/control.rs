@@ -92,6 +92,11 @@ fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a str> + Clone) -> Optio
 }
 
 impl Tables {
+    /// The program whose tables they are.
+    pub fn program(&self) -> &ir::Program {
+        &self.program
+    }
+
     /// The table that a name, or the end of one, means.
     ///
     /// # Errors

@@ -63,6 +63,6 @@ fn entries(table: &str, key: &str, values: &[u64], action: &str) -> ControlPlane
         ..TableEntry::default()
     };
     let entries = values.iter().map(entry).collect();
-    let tables = vec![TableEntries { name: table.to_owned(), entries, default: None }];
+    let tables = vec![TableEntries { name: table.to_owned(), entries, ..TableEntries::default() }];
     ControlPlane { tables, ..ControlPlane::default() }
 }

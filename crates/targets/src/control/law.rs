@@ -1,0 +1,218 @@
+//! CoDel's control law as table entries: INTERVAL / sqrt(count) for every count a key can be.
+//!
+//! Integers alone, so that the entries are the same on every machine: RFC 8289 section 5.6, rounded
+//! to the nearest nanosecond. The interval is a constant of the program and no number, so that
+//! program and table cannot differ. It must not know in which switch a count is looked up.
+
+use super::{MatchValue, Number, TableEntry};
+use num_bigint::BigUint;
+use serde_json::Value;
+use sojourn_p4::diagnostic::near_name;
+use sojourn_p4::ir::{Layout, Program, Table};
+use std::collections::BTreeMap;
+
+/// Bits of a large count that are looked at, its leading one included: right to 0.1 %.
+const LEADING_BITS: u32 = 9;
+
+/// Bits behind the binary point of a square root.
+const FRACTION: u32 = 32;
+
+/// What `entries_from` may name.
+const GENERATORS: [&str; 1] = ["control_law"];
+
+/// Entries that are computed, by the generator's name and its options.
+pub(super) type EntriesFrom = BTreeMap<String, Value>;
+
+/// An interval from which entries are computed, and the first and the last count.
+struct Law {
+    interval: u128,
+    first: u64,
+    last: u64,
+}
+
+/// The entries that `from` stands for, in a table of a program.
+///
+/// # Errors
+/// What is wrong with it, in words for the person who wrote it.
+pub(super) fn entries(
+    from: &EntriesFrom,
+    table: &Table,
+    program: &Program,
+) -> Result<Vec<TableEntry>, String> {
+    let mut named = from.iter();
+    let (Some((generator, options)), None) = (named.next(), named.next()) else {
+        return Err("entries_from names one generator, as in entries_from = { control_law = { \
+                    interval = \"INTERVAL\", counts = [1, 1023] } }"
+            .into());
+    };
+    if !GENERATORS.contains(&generator.as_str()) {
+        let near = hint(generator, GENERATORS);
+        return Err(format!("entries_from: no generator \"{generator}\"{near}"));
+    }
+    control_law(&law(options, program)?, table)
+}
+
+fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    near_name(name, known).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"))
+}
+
+fn law(options: &Value, program: &Program) -> Result<Law, String> {
+    let keys = |map: &serde_json::Map<String, Value>| map.keys().all(|k| OPTIONS.contains(&&**k));
+    let Some(options) = options.as_object().filter(|map| map.len() == 2 && keys(map)) else {
+        return Err(
+            "control_law takes interval, a constant's name, and counts, like { interval = \
+                    \"INTERVAL\", counts = [1, 1023] }"
+                .into(),
+        );
+    };
+    let (interval, counts) = (&options["interval"], &options["counts"]);
+    let Some(name) = interval.as_str().filter(|name| is_identifier(name)) else {
+        return Err(format!(
+            "interval = {interval}: name a constant of the program, so that the table and the \
+             program cannot have different intervals"
+        ));
+    };
+    let counts: Option<Vec<u64>> =
+        counts.as_array().map(|list| list.iter().filter_map(Value::as_u64).collect());
+    let [first, last] = match counts.as_deref() {
+        Some(&[first, last]) if 1 <= first && first <= last => [first, last],
+        _ => return Err("counts are the first and the last count, like [1, 1023]".into()),
+    };
+    let known = || program.constants.keys().map(|known| &**known);
+    let value = program.constants.get_key_value(name);
+    let Some((_, value)) = value else {
+        return Err(format!("the program has no constant \"{name}\"{}", hint(name, known())));
+    };
+    // Below 2^60 its square, times four, has room; 2^60 ns are 36 years.
+    let interval = value.to_string().parse::<u64>().ok().filter(|value| value >> 60 == 0);
+    let Some(interval) = interval else {
+        return Err(format!("the constant {name} is {value}, which is no interval in ns"));
+    };
+    Ok(Law { interval: interval.into(), first, last })
+}
+
+/// What the control law is told.
+const OPTIONS: [&str; 2] = ["interval", "counts"];
+
+fn is_identifier(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A table with an exact key gets an entry a count, one with a ternary key an entry for each pattern
+/// of leading bits.
+fn control_law(law: &Law, table: &Table) -> Result<Vec<TableEntry>, String> {
+    let [key] = &table.keys[..] else {
+        let keys = table.keys.len();
+        return Err(format!("control_law wants a key of one field, not of {keys}"));
+    };
+    let actions: Vec<_> = table.actions.iter().filter(|action| !action.default_only).collect();
+    let [action] = actions[..] else { return Err(ONE_ACTION.into()) };
+    let [(parameter, Layout::Narrow(..) | Layout::Wide(..))] = &action.data[..] else {
+        return Err(ONE_ACTION.into());
+    };
+    let width = key.expr.scalar.width();
+    if width < 64 && law.last >> width != 0 {
+        return Err(format!("counts end at {}, but the key has {width} bits", law.last));
+    }
+    let entry = |matched: MatchValue, nanoseconds: u128| TableEntry {
+        matches: BTreeMap::from([(key.name.to_string(), matched)]),
+        action: Some(action.name.to_string()),
+        args: BTreeMap::from([(parameter.to_string(), Number(BigUint::from(nanoseconds)))]),
+        ..TableEntry::default()
+    };
+    match &*key.match_kind {
+        "exact" => {
+            let one = |count: u64| entry(MatchValue::Exact(count.into()), spacing(law, count));
+            Ok((law.first..=law.last).map(one).collect())
+        }
+        "ternary" => {
+            let top = 1u64.checked_shl(width).map_or(u64::MAX, |end| end - 1);
+            if !law.first.is_power_of_two() || law.last != top || width > 63 {
+                let range = format!("counts go from a power of two to {top}");
+                return Err(format!("for a ternary key {range}"));
+            }
+            let groups = by_leading_bits(law, width);
+            Ok(groups.map(|(matched, nanoseconds)| entry(matched, nanoseconds)).collect())
+        }
+        kind => Err(format!("control_law has no entries for a {kind} key")),
+    }
+}
+
+const ONE_ACTION: &str = "control_law wants a table with one action with one parameter";
+
+/// INTERVAL / sqrt(count), rounded to the nearest, halves up.
+///
+/// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient
+/// 4 interval^2 / count: no square lies between a number and its integer part.
+fn spacing(law: &Law, count: u64) -> u128 {
+    (4 * law.interval * law.interval / u128::from(count)).isqrt().div_ceil(2)
+}
+
+/// A value for each pattern of leading bits of a count of `width` bits.
+///
+/// The value of a group of counts is the one whose largest relative error is least, the harmonic
+/// mean of the group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
+fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = (MatchValue, u128)> {
+    (law.first.ilog2()..width).flat_map(move |exponent| {
+        let group = 1u64 << exponent.saturating_sub(LEADING_BITS - 1);
+        let mask = (1u64 << width) - group;
+        let lows = (1u64 << exponent..2 << exponent).step_by(group as usize);
+        lows.map(move |low| {
+            let matched = MatchValue::Ternary { value: low.into(), mask: mask.into() };
+            (matched, between(law, low, low + (group - 1)))
+        })
+    })
+}
+
+/// 2 interval / (sqrt(low) + sqrt(high)), rounded to the nearest.
+fn between(law: &Law, low: u64, high: u64) -> u128 {
+    let root = |of: u64| (u128::from(of) << (2 * FRACTION)).isqrt();
+    (((4 * law.interval) << FRACTION) / (root(low) + root(high))).div_ceil(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law_of(interval: u128) -> Law {
+        Law { interval, first: 1, last: 9 }
+    }
+
+    #[test]
+    fn a_spacing_is_rounded_half_up() {
+        // 3 / sqrt(4) = 1.5 and 1 / sqrt(4) = 0.5
+        assert_eq!((spacing(&law_of(3), 4), spacing(&law_of(1), 4)), (2, 1));
+        // RFC 8289, section 5.6, for 100 ms.
+        let ms_100 = law_of(100_000_000);
+        assert_eq!([1, 2, 3].map(|n| spacing(&ms_100, n)), [100_000_000, 70_710_678, 57_735_027]);
+    }
+
+    #[test]
+    fn a_group_of_one_count_has_the_spacing_of_that_count() {
+        let law = law_of(100_000_000);
+        for count in 1..=1_000 {
+            assert_eq!(between(&law, count, count), spacing(&law, count), "{count}");
+        }
+    }
+
+    #[test]
+    fn every_count_is_in_one_group_and_within_a_thousandth_of_the_law() {
+        let law = Law { interval: 100_000_000, first: 1024, last: (1 << 20) - 1 };
+        let groups: Vec<_> = by_leading_bits(&law, 20).collect();
+        let number = |n: &Number| u64::try_from(&n.0).expect("a small number");
+        for count in (1024..1 << 20).step_by(997) {
+            let matching: Vec<_> = groups
+                .iter()
+                .filter(|(matched, _)| match matched {
+                    MatchValue::Ternary { value, mask } => count & number(mask) == number(value),
+                    _ => false,
+                })
+                .collect();
+            let [(_, given)] = matching[..] else { panic!("{count}: {} groups", matching.len()) };
+            let exact = 1e8 / (count as f64).sqrt();
+            assert!((*given as f64 - exact).abs() <= exact / 1_000.0 + 1.0, "{count}: {given}");
+        }
+    }
+}

@@ -30,6 +30,15 @@ pub enum RunError {
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
     Switch(#[from] sojourn_switch::ConfigError),
+    /// A discipline for the queues of a switch whose packets carry what ingress wrote in front.
+    #[error(
+        "aqm.discipline: {program} is for Tofino, whose queues drop from the tail alone; a program \
+         for v1model may have a discipline under it"
+    )]
+    NoDisciplines {
+        /// The program's path.
+        program: String,
+    },
     /// Priority queues for a switch that has none.
     #[error("priority queues are bmv2's; this program is for Tofino")]
     NoPriorityQueues,

@@ -31,9 +31,13 @@ pub fn planes(config: &RunConfig) -> Result<Vec<HandedOver>, RunError> {
 /// It cannot be loaded or configured.
 pub fn handed_over(p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
     let plane = plane(p4, seed)?;
+    if p4.discipline.is_some() && plane.architecture() != Architecture::V1Model {
+        return Err(RunError::NoDisciplines { program: p4.program.clone() });
+    }
     let (control, architecture) = (p4.control.for_switch(), plane.architecture());
     let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, architecture);
-    Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up) })
+    let discipline = p4.discipline.clone();
+    Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline })
 }
 
 /// The loaded and configured program of an AQM; `seed` is that of its random externs.

@@ -64,3 +64,46 @@ fn a_program_gives_the_same_rows_each_time() {
     assert!(first.len() > 1_000, "{} rows", first.len());
     assert_eq!(first, run(&codel_act()));
 }
+
+/// The P4 router between the two ports, with a discipline in its queues or without.
+fn router(discipline: Option<&str>) -> Value {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
+    let route = |address: &str, port: u64| {
+        json!({
+            "match": {"hdr.ipv4.destination": {"value": address, "prefix": 9}},
+            "action": "send",
+            "args": {"port": port, "own": "0x02ff00000001", "next_hop": "0x020000000001"},
+        })
+    };
+    let entries = [route("0x0a000000", 1), route("0x0a800000", 2)];
+    let mut aqm = json!({
+        "kind": "p4",
+        "program": format!("{root}/v1model/router.p4"),
+        "include_paths": [format!("{root}/include")],
+        "control": {"tables": [{"name": "Router.routes", "entries": entries}]},
+    });
+    if let Some(name) = discipline {
+        aqm["discipline"] = json!({"name": name});
+    }
+    aqm
+}
+
+#[test]
+fn a_discipline_in_the_queues_of_a_p4_router_keeps_them_short() {
+    let (tail, managed) = (run(&router(None)), run(&router(Some("fq_codel"))));
+    let (lost, full) = seen(&tail, Verdict::TailDrop);
+    let (drops, delay) = seen(&managed, Verdict::AqmDrop);
+    assert!(lost > 0 && drops > 0, "{lost} and {drops} drops");
+    assert!(delay * 3 < full, "{delay} ns with fq_codel, {full} ns without");
+}
+
+#[test]
+fn a_discipline_under_a_tofino_program_is_refused() {
+    let mut aqm = codel_act();
+    aqm["discipline"] = json!({"name": "fq_codel"});
+    let flow = json!({"kind": "tcp", "rtt": 20_000_000});
+    let config = json!({"duration": 1, "aqm": aqm, "flows": [flow]});
+    let config = config::read(&config.to_string()).expect("a configuration");
+    let refused = simulation(&config).err().expect("no run").to_string();
+    assert!(refused.starts_with("aqm.discipline: ") && refused.contains("v1model"), "{refused}");
+}

@@ -67,11 +67,11 @@ fn config() -> SwitchConfig {
     config
 }
 
-fn native(name: &str) -> SwitchProgram {
-    SwitchProgram::Native {
-        forwarding: BTreeMap::from([(PortId(1), PortId(2))]),
-        disciplines: BTreeMap::from([(PortId(2), discipline::build(name, &[]).expect(name))]),
-    }
+fn native(name: &str) -> Switch {
+    let wire = SwitchProgram::Wire(BTreeMap::from([(PortId(1), PortId(2))]));
+    let discipline = discipline::build(name, &[]).expect(name);
+    let disciplines = BTreeMap::from([((PortId(2), 0), discipline)]);
+    Switch::with_disciplines(config(), wire, disciplines).expect("a switch")
 }
 
 /// Offers a packet each 12 us to a port that needs 12.3 us for one, and takes what comes out.
@@ -99,8 +99,11 @@ fn through_the_traffic_manager(c: &mut Criterion) {
     let packet = Packet { flow: FlowId(1), bytes, zeros: 1448, ..Packet::default() };
     let mut group = c.benchmark_group("switch");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
-    let plane = |mirroring| SwitchProgram::Plane(Box::new(Trivial { mirroring }));
-    type Program<'a> = (&'a str, Box<dyn Fn() -> SwitchProgram>);
+    let plane = |mirroring| {
+        let program = SwitchProgram::Plane(Box::new(Trivial { mirroring }));
+        Switch::new(config(), program).expect("a switch")
+    };
+    type Program<'a> = (&'a str, Box<dyn Fn() -> Switch>);
     let programs: [Program; 4] = [
         ("native fifo", Box::new(|| native("fifo"))),
         ("native codel", Box::new(|| native("codel"))),
@@ -109,11 +112,7 @@ fn through_the_traffic_manager(c: &mut Criterion) {
     ];
     for (name, program) in programs {
         group.bench_function(name, |b| {
-            b.iter_batched(
-                || Switch::new(config(), program()).expect("a valid configuration"),
-                |switch| run(switch, &packet),
-                BatchSize::LargeInput,
-            );
+            b.iter_batched(&program, |switch| run(switch, &packet), BatchSize::LargeInput);
         });
     }
     group.finish();

@@ -31,5 +31,5 @@ pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, Statistics, UnsynchronisedTime,
 };
-pub use switch::{Switch, SwitchProgram};
+pub use switch::{Disciplines, Switch, SwitchProgram};
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

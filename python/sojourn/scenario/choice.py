@@ -21,6 +21,10 @@ from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.scenario.quantities import FilePath, Label, Strict
 
 
+def _discipline(value: object) -> object:
+    return None if value is None else choose(value)
+
+
 class AqmChoice(Strict):
     """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
@@ -35,6 +39,9 @@ class AqmChoice(Strict):
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
     control: FilePath | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""
+    discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None
+    """P4, v1model: the native discipline in the queues under the program, as `use` names it; tail
+    drop if absent."""
 
     @property
     def parameters(self) -> dict[str, Any]:

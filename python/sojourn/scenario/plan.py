@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sojourn.aqms import Aqm, find_aqm, is_path
-from sojourn.control_plane import ProgramChoice, read_control_plane, written_control_plane
+from sojourn.control_plane import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.layout import programs_folder, shown
@@ -24,7 +24,7 @@ from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
 
-_P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control")
+_P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control", "discipline")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?P<name>[^>"]+)[>"]', re.MULTILINE)
 
 
@@ -41,12 +41,16 @@ class PlannedRun:
     variant: str
     """What tells it from others of its family, or nothing."""
     config: dict[str, Any]
-    described: dict[str, Any]
-    """Its AQM as a run's folder names it: computed table entries by what they are computed from."""
     sources: dict[str, str] = field(default_factory=dict)
     """The P4 files it reads, each with its SHA-256."""
     bottlenecks: tuple[Bottleneck, ...] = ()
     """The measured queues, in the engine's order."""
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Its AQM as a run's folder names it."""
+        described: dict[str, Any] = self.config["aqm"]
+        return described
 
 
 @dataclass(frozen=True)
@@ -207,15 +211,11 @@ def _planned(
     bottlenecks: tuple[Bottleneck, ...],
 ) -> PlannedRun:
     config, sources = aqm_config(choice, aqm, beside)
-    described = config
-    if aqm.program is not None:
-        written = written_control_plane(program_choice(choice, aqm.program, aqm, beside))
-        described = config | {"control": written}
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     everything = common | {"aqm": config}
     sources = own_sources | sources
-    return PlannedRun(label, folder, aqm.name, variant, everything, described, sources, bottlenecks)
+    return PlannedRun(label, folder, aqm.name, variant, everything, sources, bottlenecks)
 
 
 def aqm_config(
@@ -232,9 +232,21 @@ def aqm_config(
         "math_unit": _math_unit(choice),
         "include_paths": list(chosen.include_paths),
         "defines": chosen.defines,
-        "control": read_control_plane(chosen),
+        "control": written_control_plane(chosen),
     }
+    if choice.discipline is not None:
+        config["discipline"] = _discipline(choice.discipline)
     return config, _sources(aqm.program, config["include_paths"])
+
+
+def _discipline(choice: AqmChoice) -> dict[str, Any]:
+    """What the engine is told of the discipline under a program."""
+    given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
+    if find_aqm(choice.use).program is not None or given or choice.label:
+        raise ScenarioError(
+            f"aqms: discipline = {choice.use}: name a native discipline, with its parameters alone"
+        )
+    return {"name": choice.use} | choice.parameters
 
 
 def program_choice(

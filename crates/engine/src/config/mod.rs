@@ -20,7 +20,7 @@ pub type RunConfig = sojourn_net::RunConfig<Aqm>;
 pub enum Aqm {
     /// A discipline built into the switch.
     Native(NativeAqm),
-    /// A P4 program; the queue under it is plain tail drop.
+    /// A P4 program.
     P4(Box<P4Aqm>),
 }
 
@@ -45,6 +45,9 @@ pub struct P4Aqm {
     /// Table entries, mirror sessions, queues.
     #[serde(default)]
     pub control: ControlPlane,
+    /// What manages the queues under the program; tail drop if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<NativeAqm>,
 }
 
 impl P4Aqm {
@@ -71,7 +74,11 @@ impl Aqm {
             Aqm::P4(p4) if p4.program.is_empty() => {
                 Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
             }
-            aqm => aqm.on_switch().check(),
+            Aqm::P4(p4) => match &p4.discipline {
+                Some(discipline) => Aqm::Native(discipline.clone()).check(),
+                None => Ok(()),
+            },
+            Aqm::Native(_) => self.on_switch().check(),
         }
     }
 

@@ -17,7 +17,7 @@ mod slab;
 mod switches;
 mod transfers;
 
-use crate::config::{ConfigError, RunConfig};
+use crate::config::{ConfigError, NativeAqm, RunConfig};
 use crate::event::EventQueue;
 use crate::host::Host;
 use crate::link::Link;
@@ -52,12 +52,14 @@ pub struct HandedOver {
     /// What its control plane and its architecture set at the switch itself, once the switch has
     /// its ports: sessions, groups, queues, limits.
     pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
+    /// What manages the queues under it; tail drop if absent.
+    pub discipline: Option<NativeAqm>,
 }
 
 impl HandedOver {
     /// A data plane that asks nothing of its switch.
     pub fn plain(plane: Box<dyn DataPlane>) -> HandedOver {
-        HandedOver { plane, set_up: Box::new(|_| ()) }
+        HandedOver { plane, set_up: Box::new(|_| ()), discipline: None }
     }
 }
 

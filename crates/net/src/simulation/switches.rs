@@ -8,8 +8,8 @@ use crate::records::PacketRows;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
-    PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, cells_for_bytes,
-    discipline,
+    Disciplines, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram,
+    cells_for_bytes, discipline,
 };
 use std::collections::BTreeMap;
 
@@ -86,13 +86,22 @@ fn switch(
     let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = switch.cells.max(room);
-    let plane = plane.map(|HandedOver { plane, set_up }| {
-        set_up(&mut switch);
-        plane
-    });
+    let (plane, below) = match plane {
+        Some(HandedOver { plane, set_up, discipline }) => {
+            set_up(&mut switch);
+            (Some(plane), discipline)
+        }
+        None => (None, None),
+    };
     try_shapers(&switch, layout, place as u16)?;
     let seed = config.seed.wrapping_add(place);
-    Switch::new(switch, program(given, seed, plane)?).map_err(|error| refused(&error))
+    let managed = match given.aqm {
+        Aqm::Native(native) => Some(native),
+        Aqm::HandedOver => below.as_ref(),
+    };
+    let disciplines = disciplines(given, &switch, managed, seed)?;
+    let program = program(given, plane)?;
+    Switch::with_disciplines(switch, program, disciplines).map_err(|error| refused(&error))
 }
 
 fn refused(error: &dyn std::fmt::Display) -> ConfigError {
@@ -126,28 +135,39 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
     Ok(())
 }
 
+/// Where packets go: by the data plane, by routes, or from one port to the other.
 fn program(
     given: &SwitchLayout,
-    seed: u64,
     plane: Option<Box<dyn DataPlane>>,
 ) -> Result<SwitchProgram, ConfigError> {
-    let native = match (given.aqm, plane) {
-        (Aqm::HandedOver, Some(plane)) => return Ok(SwitchProgram::Plane(plane)),
-        (Aqm::HandedOver, None) => return Err(ConfigError::PlaneMissing),
-        (Aqm::Native(native), _) => native,
-    };
-    let mut disciplines = BTreeMap::new();
-    for port in given.ports.iter().filter(|port| port.managed) {
-        let discipline = discipline::build(&native.name, &parameters(native, seed, port.id));
-        disciplines.insert(port.id, discipline.map_err(|error| refused(&error))?);
-    }
-    Ok(match &given.routes {
-        Some(routes) => SwitchProgram::Routed { routes: routes.clone(), disciplines },
-        None => {
-            let forwarding = BTreeMap::from([(SENDERS, RECEIVERS), (RECEIVERS, SENDERS)]);
-            SwitchProgram::Native { forwarding, disciplines }
+    match (given.aqm, plane, &given.routes) {
+        (Aqm::HandedOver, Some(plane), _) => Ok(SwitchProgram::Plane(plane)),
+        (Aqm::HandedOver, None, _) => Err(ConfigError::PlaneMissing),
+        (Aqm::Native(_), _, Some(routes)) => Ok(SwitchProgram::Router(routes.clone())),
+        (Aqm::Native(_), _, None) => {
+            Ok(SwitchProgram::Wire(BTreeMap::from([(SENDERS, RECEIVERS), (RECEIVERS, SENDERS)])))
         }
-    })
+    }
+}
+
+/// A discipline for each queue of each managed port, or none.
+fn disciplines(
+    given: &SwitchLayout,
+    switch: &SwitchConfig,
+    native: Option<&NativeAqm>,
+    seed: u64,
+) -> Result<Disciplines, ConfigError> {
+    let mut made = Disciplines::new();
+    let Some(native) = native else { return Ok(made) };
+    for port in given.ports.iter().filter(|port| port.managed) {
+        let queues = switch.ports.iter().find(|known| known.id == port.id);
+        for queue in 0..queues.map_or(0, |port| port.queues.len() as u8) {
+            let parameters = parameters(native, seed.wrapping_add(queue.into()), port.id);
+            let discipline = discipline::build(&native.name, &parameters);
+            made.insert((port.id, queue), discipline.map_err(|error| refused(&error))?);
+        }
+    }
+    Ok(made)
 }
 
 /// What the discipline is told. One that draws random numbers draws them from the run's seed, unless

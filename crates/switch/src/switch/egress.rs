@@ -4,7 +4,8 @@
 //! shaper tokens and holds its slot on the wire, which stays idle for that long. A native
 //! discipline drops before, in the queue, and holds neither.
 
-use super::{Event, Forwarding, Returned, Switch};
+use super::{Event, Returned, Switch, SwitchProgram};
+use crate::ecn;
 use crate::observation::{Transmit, Verdict};
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::Decision;
@@ -59,6 +60,7 @@ impl Switch {
             self.note_synchronised(&packet);
         }
         let slot = packet.size();
+        let marked = self.marked_in_queue(index, turn.queue, &packet);
         let Some(out) = self.egress_pass(index, turn.queue, &mut packet) else {
             let sent = std::mem::take(&mut packet.packet);
             return self.depart(index, turn.queue, &packet, sent);
@@ -67,7 +69,11 @@ impl Switch {
             self.request_mirror(mirror, now + self.egress_latency);
         }
         self.egress_parser_rejected += u64::from(out.parser_rejected);
-        match out.packet {
+        let mut departing = out.packet;
+        if let (true, Some(sent)) = (marked, &mut departing) {
+            ecn::mark(sent);
+        }
+        match departing {
             Some(sent) if out.recirculate => self.send_back(index, sent, out.carried),
             Some(sent) => self.depart(index, turn.queue, &packet, sent),
             None => {
@@ -79,6 +85,14 @@ impl Switch {
         }
     }
 
+    /// True if the queue's discipline has marked a packet. A program that keeps headers beside the
+    /// bytes writes them over the mark, which is therefore set once more behind it.
+    fn marked_in_queue(&self, index: usize, queue: usize, packet: &Queued) -> bool {
+        self.ports[index].queues[queue].managed
+            && !packet.tag.arrived_marked
+            && ecn::is_marked(&packet.packet)
+    }
+
     /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`; nothing
     /// if no program looks at the packet.
     #[inline(never)]
@@ -88,8 +102,8 @@ impl Switch {
         number: usize,
         queued: &mut Queued,
     ) -> Option<EgressOutput> {
-        let plane = match &mut self.forwarding {
-            Forwarding::Plane(plane) if !queued.noted.bypass_egress => plane,
+        let plane = match &mut self.program {
+            SwitchProgram::Plane(plane) if !queued.noted.bypass_egress => plane,
             _ => return None,
         };
         let length = queued.length();

@@ -3,7 +3,7 @@
 //! The pass itself is the data plane's; here its decisions are carried out. A decision takes
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
-use super::{Admitted, Event, Forwarding, Resubmitted, Returned, Switch};
+use super::{Admitted, Event, Resubmitted, Returned, Switch, SwitchProgram};
 use crate::ecn;
 use crate::tm::queued::{Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
@@ -40,7 +40,7 @@ impl Switch {
         self.ports[index].received.add(packet.len());
         self.ingress_statistics.passes += 1;
         let tag = self.tag(&packet, true);
-        match self.forwarding.port(port, &packet) {
+        match self.program.port(port, &packet) {
             Some(out) => {
                 let (enqueued, queue) = (self.now, Admission::default().queue);
                 self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
@@ -97,7 +97,7 @@ impl Switch {
 
     fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
         self.ingress_statistics.passes += 1;
-        if let Forwarding::Plane(plane) = &mut self.forwarding {
+        if let SwitchProgram::Plane(plane) = &mut self.program {
             let input = IngressInput {
                 port: entry.port,
                 arrived: entry.arrived,
@@ -107,7 +107,7 @@ impl Switch {
             let out = plane.ingress_carrying(&input, packet, entry.carried);
             return self.carry_out(&input, entry.resubmitted, out, tag);
         }
-        let unicast = self.forwarding.port(entry.port, &packet);
+        let unicast = self.program.port(entry.port, &packet);
         if unicast.is_some() {
             let admission = Admission { unicast, ..Admission::default() };
             self.send_on(Admitted { packet, carried: Carried::default(), admission, tag });

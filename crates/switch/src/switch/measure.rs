@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::{Forwarding, Switch};
+use super::{Switch, SwitchProgram};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Verdict};
@@ -42,9 +42,9 @@ impl Switch {
                 cells: self.buffer.usage().cells,
                 peak_cells: self.buffer.usage().peak,
             },
-            faults: match &self.forwarding {
-                Forwarding::Plane(plane) => plane.faults(),
-                Forwarding::Native(_) | Forwarding::Routed(_) => Vec::new(),
+            faults: match &self.program {
+                SwitchProgram::Plane(plane) => plane.faults(),
+                SwitchProgram::Wire(_) | SwitchProgram::Router(_) => Vec::new(),
             },
             held: self.held(),
         }

@@ -27,41 +27,27 @@ use sojourn_packet::{Admission, Carried, DataPlane, PortId};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What decides about packets.
+/// What decides where packets go.
 pub enum SwitchProgram {
-    /// A data plane; all queues are plain tail drop.
+    /// A data plane, in two passes.
     Plane(Box<dyn DataPlane>),
-    /// No program: packets go from port to port, through native disciplines.
-    Native {
-        /// Where packets that arrive at a port leave.
-        forwarding: BTreeMap<PortId, PortId>,
-        /// The discipline of a port's queue 0; tail drop for ports not named.
-        disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
-    },
-    /// No program: packets go by their destination address, through native disciplines.
-    Routed {
-        /// Where packets leave.
-        routes: Routes,
-        /// The discipline of a port's queue 0; tail drop for ports not named.
-        disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
-    },
+    /// A wire: packets that arrive at a port leave by another.
+    Wire(BTreeMap<PortId, PortId>),
+    /// A router: packets go by their destination address.
+    Router(Routes),
 }
 
-/// Who decides, once the disciplines are in their queues.
-enum Forwarding {
-    Plane(Box<dyn DataPlane>),
-    Native(BTreeMap<PortId, PortId>),
-    Routed(Routes),
-}
+/// Native disciplines by port and queue; queues that are not named drop from the tail.
+pub type Disciplines = BTreeMap<(PortId, u8), Box<dyn Discipline>>;
 
-impl Forwarding {
+impl SwitchProgram {
     /// Where a packet that came in by a port leaves. Without a program that is all that is decided;
     /// a program decides itself.
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId> {
         match self {
-            Forwarding::Plane(_) => None,
-            Forwarding::Native(map) => map.get(&came_by).copied(),
-            Forwarding::Routed(routes) => routes.port(packet),
+            SwitchProgram::Plane(_) => None,
+            SwitchProgram::Wire(wire) => wire.get(&came_by).copied(),
+            SwitchProgram::Router(routes) => routes.port(packet),
         }
     }
 }
@@ -69,7 +55,7 @@ impl Forwarding {
 /// The switch.
 pub struct Switch {
     now: Time,
-    forwarding: Forwarding,
+    program: SwitchProgram,
     ports: Vec<Port>,
     /// Index into `ports` by port number, plus one.
     port_index: Vec<u16>,
@@ -142,9 +128,9 @@ impl Switch {
     /// hand the packet in that much later, by [`Switch::receive_passed`], and has one instant less
     /// to wait for.
     pub fn passage(&self) -> Option<Time> {
-        match self.forwarding {
-            Forwarding::Plane(_) => None,
-            Forwarding::Native(_) | Forwarding::Routed(_) => Some(self.ingress_latency),
+        match self.program {
+            SwitchProgram::Plane(_) => None,
+            SwitchProgram::Wire(_) | SwitchProgram::Router(_) => Some(self.ingress_latency),
         }
     }
 
@@ -187,11 +173,11 @@ impl Switch {
         self.observations.pop_front()
     }
 
-    /// The program, for its control plane; absent for a native switch.
+    /// The data plane, for its control plane, if one decides.
     pub fn data_plane(&mut self) -> Option<&mut (dyn DataPlane + 'static)> {
-        match &mut self.forwarding {
-            Forwarding::Plane(plane) => Some(plane.as_mut()),
-            Forwarding::Native(_) | Forwarding::Routed(_) => None,
+        match &mut self.program {
+            SwitchProgram::Plane(plane) => Some(plane.as_mut()),
+            SwitchProgram::Wire(_) | SwitchProgram::Router(_) => None,
         }
     }
 

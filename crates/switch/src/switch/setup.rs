@@ -1,9 +1,8 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
-use super::{Forwarding, Switch, SwitchProgram};
+use super::{Disciplines, Switch, SwitchProgram};
 use crate::config::{ConfigError, SwitchConfig};
-use crate::discipline::fifo::Fifo;
-use crate::discipline::{Discipline, Drops};
+use crate::discipline::Drops;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::switch::events::Events;
 use crate::tm::cells::Buffer;
@@ -12,33 +11,37 @@ use crate::tm::port::Port;
 use crate::tm::replication::ReplicationEngine;
 use sojourn_packet::PortId;
 use sojourn_packet::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 impl Switch {
-    /// A switch at rest at time zero.
+    /// A switch at rest at time zero whose queues drop from the tail.
     ///
     /// # Errors
     /// If the configuration contradicts itself or the hardware cannot express it.
     pub fn new(config: SwitchConfig, program: SwitchProgram) -> Result<Switch, ConfigError> {
+        Switch::with_disciplines(config, program, Disciplines::new())
+    }
+
+    /// A switch at rest at time zero, whatever decides where packets go, with disciplines in its
+    /// queues.
+    ///
+    /// # Errors
+    /// If the configuration contradicts itself or the hardware cannot express it.
+    pub fn with_disciplines(
+        config: SwitchConfig,
+        program: SwitchProgram,
+        disciplines: Disciplines,
+    ) -> Result<Switch, ConfigError> {
         check(&config)?;
-        let (forwarding, disciplines) = match program {
-            SwitchProgram::Plane(plane) => (Forwarding::Plane(plane), BTreeMap::new()),
-            SwitchProgram::Native { forwarding, disciplines } => {
-                (Forwarding::Native(forwarding), disciplines)
-            }
-            SwitchProgram::Routed { routes, disciplines } => {
-                (Forwarding::Routed(routes), disciplines)
-            }
-        };
-        for &port in disciplines.keys() {
-            require(&config, "a discipline", port, 0)?;
+        for &(port, queue) in disciplines.keys() {
+            require(&config, "a discipline", port, queue)?;
         }
-        match &forwarding {
-            Forwarding::Plane(_) => {}
-            Forwarding::Native(map) => {
-                map.values().try_for_each(|&port| require(&config, "forwarding", port, 0))?;
+        match &program {
+            SwitchProgram::Plane(_) => {}
+            SwitchProgram::Wire(map) => {
+                map.values().try_for_each(|&port| require(&config, "a wire", port, 0))?;
             }
-            Forwarding::Routed(routes) => {
+            SwitchProgram::Router(routes) => {
                 routes.ports().try_for_each(|port| require(&config, "a route", port, 0))?;
             }
         }
@@ -46,7 +49,7 @@ impl Switch {
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
             now: Time::ZERO,
-            forwarding,
+            program,
             port_index: index_of(&ports),
             capturing: ports.iter().any(|p| p.capture),
             ports,
@@ -76,14 +79,10 @@ impl Switch {
 
 fn make_ports(
     config: &SwitchConfig,
-    mut disciplines: BTreeMap<PortId, Box<dyn Discipline>>,
+    mut disciplines: Disciplines,
 ) -> Result<Vec<Port>, ConfigError> {
     let make = |port: &crate::PortConfig| {
-        let mut special = disciplines.remove(&port.id);
-        let discipline = |queue: usize| {
-            let special = if queue == 0 { special.take() } else { None };
-            special.unwrap_or_else(|| Box::new(Fifo::default()))
-        };
+        let discipline = |queue: u8| disciplines.remove(&(port.id, queue));
         Port::new(port, discipline, config.core_clock, config.ifg_compensation)
     };
     config.ports.iter().map(make).collect()

@@ -53,10 +53,10 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// A port whose queue 0 has the discipline given, the others tail drop.
+    /// A port whose queues have the disciplines given, or drop from the tail.
     pub fn new(
         config: &PortConfig,
-        disciplines: impl FnMut(usize) -> Box<dyn Discipline>,
+        disciplines: impl FnMut(u8) -> Option<Box<dyn Discipline>>,
         core_clock: u64,
         compensation: u32,
     ) -> Result<Port, ConfigError> {

@@ -4,6 +4,7 @@
 //! queues its port has, nor whether a program or a wire takes its packets.
 
 use crate::config::{ConfigError, QueueConfig};
+use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
 use crate::tm::cells::{Buffer, Share, cells_of};
@@ -17,6 +18,8 @@ use sojourn_packet::{Bytes, Time};
 #[derive(Debug)]
 pub(crate) struct Queue {
     pub discipline: Box<dyn Discipline>,
+    /// The discipline is more than tail drop.
+    pub managed: bool,
     pub share: Share,
     congestion: Option<[u32; 3]>,
     pub min_shaper: Option<TokenBucket>,
@@ -29,13 +32,14 @@ pub(crate) struct Queue {
 impl Queue {
     pub fn new(
         config: &QueueConfig,
-        discipline: Box<dyn Discipline>,
+        discipline: Option<Box<dyn Discipline>>,
         core_clock: u64,
     ) -> Result<Queue, Unencodable> {
         let bucket =
             |c: &Option<_>| c.as_ref().map(|c| TokenBucket::new(c, core_clock)).transpose();
         Ok(Queue {
-            discipline,
+            managed: discipline.is_some(),
+            discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
             share: Share::new(config.limit, config.colors),
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,

@@ -4,7 +4,9 @@ use sojourn_packet::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
 };
 use sojourn_packet::{Bytes, Carried, FlowId, Packet, PacketId, Rate, Time};
-use sojourn_switch::{Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit};
+use sojourn_switch::{
+    Disciplines, Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
+};
 use std::sync::{Arc, Mutex};
 
 pub const GIGABIT: u64 = 1_000_000_000;
@@ -117,8 +119,16 @@ impl Driver {
     }
 
     pub fn new(config: SwitchConfig, program: SwitchProgram) -> Driver {
+        Driver::with_disciplines(config, program, Disciplines::new())
+    }
+
+    pub fn with_disciplines(
+        config: SwitchConfig,
+        program: SwitchProgram,
+        disciplines: Disciplines,
+    ) -> Driver {
         Driver {
-            switch: Switch::new(config, program).unwrap(),
+            switch: Switch::with_disciplines(config, program, disciplines).unwrap(),
             sent: Vec::new(),
             observed: Vec::new(),
             ingress_log: Log::default(),

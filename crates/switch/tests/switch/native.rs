@@ -1,15 +1,15 @@
 //! A switch without a program: port-to-port forwarding and disciplines at the queues.
 
 use crate::harness::*;
-use sojourn_packet::{Packet, Rate, Time};
-use sojourn_switch::{ShaperConfig, SwitchConfig, SwitchProgram, Verdict, discipline};
+use sojourn_packet::{Packet, PacketId, Rate, Time};
+use sojourn_switch::{ShaperConfig, SwitchConfig, SwitchProgram, Transmit, Verdict, discipline};
 use std::collections::BTreeMap;
 
 fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Driver {
     let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
     let discipline = discipline::build(name, parameters).unwrap();
-    let disciplines = BTreeMap::from([(OUT, discipline)]);
-    Driver::new(config, SwitchProgram::Native { forwarding, disciplines })
+    let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
+    Driver::with_disciplines(config, SwitchProgram::Wire(forwarding), disciplines)
 }
 
 #[test]
@@ -156,4 +156,51 @@ fn a_native_drop_does_not_use_the_wire() {
     let queue = codel.switch.statistics().ports[1].queues[0];
     assert_eq!(queue.discipline_drops.packets, 5);
     assert_eq!(queue.dequeued.packets, codel.sent.len() as u64);
+}
+
+#[test]
+fn a_discipline_manages_the_queue_of_any_program() {
+    let discipline = discipline::build("codel", &[]).unwrap();
+    let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
+    let shaper = Some(ShaperConfig::bits(Rate(10_000_000), 1600));
+    let mut config = config();
+    config.ports[1].shaper = shaper;
+    let plane = Fake::new().ingress(|_, packet| to(OUT, 0, packet));
+    let program = SwitchProgram::Plane(Box::new(plane));
+    let mut driver = Driver::with_disciplines(config, program, disciplines);
+    // Twice what the port can carry, for two seconds.
+    for number in 0..3_300 {
+        driver.receive(number * 606_000, IN, packet(number, 1514));
+    }
+    driver.finish();
+    let rows = driver.rows();
+    let verdicts = || rows.iter().map(|row| row.verdict);
+    assert!(verdicts().filter(|verdict| *verdict == Verdict::Aqm).count() > 10);
+    assert!(verdicts().filter(|verdict| *verdict == Verdict::Sent).count() > 1_500);
+}
+
+#[test]
+fn a_mark_of_the_queue_survives_a_program_that_writes_headers_anew() {
+    let frame = |number: u64| {
+        let mut bytes = vec![0; 34];
+        bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+        bytes[14..16].copy_from_slice(&[0x45, 0b10]);
+        Packet { id: PacketId(number), bytes, zeros: 1_480, ..Packet::default() }
+    };
+    let discipline = discipline::build("codel", &[("ecn", 1)]).unwrap();
+    let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
+    let mut config = config();
+    config.ports[1].shaper = Some(ShaperConfig::bits(Rate(10_000_000), 1600));
+    // As bmv2's deparser does it: the headers that were parsed on arrival.
+    let anew = move |_: &_, packet: Packet| pass(Packet { id: packet.id, ..frame(0) });
+    let plane = Fake::new().ingress(|_, packet| to(OUT, 0, packet)).egress(anew);
+    let program = SwitchProgram::Plane(Box::new(plane));
+    let mut driver = Driver::with_disciplines(config, program, disciplines);
+    for number in 0..3_300 {
+        driver.receive(number * 606_000, IN, frame(number));
+    }
+    driver.finish();
+    let marked = |sent: &&Transmit| sent.packet.bytes[15] & 3 == 3;
+    assert!(driver.sent.iter().filter(marked).count() > 10);
+    assert!(driver.rows().iter().all(|row| row.verdict != Verdict::Aqm), "none is dropped");
 }

@@ -63,8 +63,13 @@ fn sessions_and_groups_must_lead_somewhere() {
 
 #[test]
 fn a_discipline_needs_its_port() {
-    let disciplines = BTreeMap::from([(PortId(7), discipline::build("codel", &[]).unwrap())]);
-    let program = SwitchProgram::Native { forwarding: BTreeMap::new(), disciplines };
-    let error = Switch::new(config(), program).err().unwrap();
-    assert_eq!(error.to_string(), "a discipline refers to port 7 queue 0, which is not configured");
+    let refused = |port, queue| {
+        let discipline = discipline::build("codel", &[]).unwrap();
+        let disciplines = BTreeMap::from([((port, queue), discipline)]);
+        let program = SwitchProgram::Wire(BTreeMap::new());
+        Switch::with_disciplines(config(), program, disciplines).err().unwrap().to_string()
+    };
+    let message = |place| format!("a discipline refers to {place}, which is not configured");
+    assert_eq!(refused(PortId(7), 0), message("port 7 queue 0"));
+    assert_eq!(refused(PortId(2), 9), message("port 2 queue 9"));
 }

@@ -74,8 +74,10 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
         return _commands(path, choice)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
+    except RecursionError:
+        raise ControlPlaneError(f"{shown(path)}: nested too deep for a control plane") from None
 
 
 def _with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str, Any]:

@@ -46,12 +46,16 @@ class Queue:
         return max((run.summary.max or 0) for run in self.runs) / 1e6
 
 
+_MOST_MARKED = 50
+"""Changes of a rate that a plot has room for; with more none is marked."""
+
+
 def rates(result: Result, queue: Queue) -> list[tuple[int, int]]:
     """When the rate of a queue's link changes within the run, ns, and to what, the first rate at 0;
     nothing if it stays the same."""
     bottleneck = queue.bottleneck
     steps = [step for step in bottleneck.steps if step[0] < result.scenario.duration]
-    return [(0, bottleneck.rate), *steps] if steps else []
+    return [(0, bottleneck.rate), *steps] if 0 < len(steps) <= _MOST_MARKED else []
 
 
 def queues(result: Result) -> tuple[Queue, ...]:

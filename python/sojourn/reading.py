@@ -5,6 +5,7 @@ cause.
 """
 
 from sojourn.faults import faults
+from sojourn.nothing_through import blocked, ingress_drops
 from sojourn.result import AqmResult, Result
 from sojourn.style import milliseconds
 from sojourn.units import TIME
@@ -18,7 +19,9 @@ def remarks(result: Result) -> list[str]:
     target = result.scenario.target
     lines = [_against_target(aqm, target) for aqm in result.aqms.values()]
     lines += [f"{label}: left no rows; the run ended before." for label in result.missing]
-    lines = [*(f"{sentence}." for sentence in interruptions(result)), *lines]
+    told = {**blocked(result), **ingress_drops(result)}
+    first = [*interruptions(result), *(f"{label}: {text}" for label, text in told.items())]
+    lines = [*(f"{sentence}." for sentence in first), *lines]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     if any(run.aqm.get("architecture") == TOFINO for run in result.folder.runs):

@@ -3,10 +3,16 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MOST = 500
+"""Names among which one is looked for; of more, each mistake would take its time."""
+
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that `word` was probably meant to be, if there is one."""
-    by_folded = {name.casefold(): name for name in known}
+    names = list(known)
+    if len(names) > _MOST:
+        return None
+    by_folded = {name.casefold(): name for name in names}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None
 

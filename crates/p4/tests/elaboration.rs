@@ -312,9 +312,47 @@ fn calls_that_double_at_every_level_are_refused() {
 
 #[test]
 fn a_frame_that_is_too_large_is_refused() {
+    let variables: String = (0..20).map(|n| format!("H[60000] h{n};")).collect();
     let text = format!(
-        "{HEAD} header H {{ bit<8> f; }} control C(inout S s) {{ H[1000000] h; apply {{}} }} Main(C()) main;"
+        "{HEAD} header H {{ bit<8> f; }} control C(inout S s) {{ {variables} apply {{}} }} Main(C()) main;"
     );
     let error = try_compile(&text).expect_err("it is too large");
     assert!(error.to_string().contains("frame"), "{error}");
+}
+
+/// What is said of a program whose `level`s each use the one below twice, 40 deep.
+fn doubled(first: &str, level: impl Fn(usize) -> String, control: &str) -> String {
+    let levels: String = (1..40).map(level).collect();
+    let text =
+        format!("{HEAD}{first}\n{levels} control C(inout S s) {{ {control} }} Main(C()) main;");
+    try_compile(&text).expect_err("it is too large").to_string()
+}
+
+#[test]
+fn calls_and_instances_that_double_without_a_statement_are_refused() {
+    for said in [
+        doubled(
+            "void f0(inout bit<8> x) { }",
+            |n| format!("void f{n}(inout bit<8> x) {{ f{0}(x); f{0}(x); }}\n", n - 1),
+            "apply { f39(s.a); }",
+        ),
+        doubled(
+            "bit<8> f0(in bit<8> x) { return x; }",
+            |n| format!("bit<8> f{n}(in bit<8> x) {{ return f{0}(x) + f{0}(x); }}\n", n - 1),
+            "apply { s.a = f39(s.a); }",
+        ),
+        doubled(
+            "control c0(inout bit<8> x) { apply { } }",
+            |n| {
+                let below = n - 1;
+                format!(
+                    "control c{n}(inout bit<8> x) {{ c{below}() a; c{below}() b; apply {{ }} }}\n"
+                )
+            },
+            "c39() c; apply { c.apply(s.a); }",
+        ),
+    ] {
+        assert!(said.contains("inlining makes this program too large"), "{said}");
+        assert!(said.contains("the limit is"), "{said}");
+    }
 }

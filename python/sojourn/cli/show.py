@@ -8,6 +8,7 @@ from sojourn.cli.shared import open_console
 from sojourn.faults import faults
 from sojourn.folder import RunFolder
 from sojourn.layout import shown
+from sojourn.nothing_through import blocked, ingress_drops
 from sojourn.reading import interruptions
 from sojourn.result import Result
 from sojourn.run_files import REPORT
@@ -27,6 +28,8 @@ def show(result: Result, *, as_json: bool) -> None:
         warnings = {label: faults(aqm.findings.counters) for label, aqm in result.aqms.items()}
         for sentence in interruptions(result):
             label, _, text = sentence.rpartition(": ")
+            warnings[label].append(text)
+        for label, text in blocked(result).items():
             warnings[label].append(text)
         told = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
         print(json.dumps(told, indent=2))
@@ -48,6 +51,7 @@ def _notes(result: Result) -> list[str]:
     """What a ground has to say of its runs: what it did otherwise, what disturbed it, what is
     missing."""
     notes = [f"note    {label}: left no rows; the run ended before" for label in result.missing]
+    notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
     for label, about in result.folder.ground.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:
@@ -57,7 +61,11 @@ def _notes(result: Result) -> list[str]:
 
 def _warnings(result: Result) -> list[str]:
     """What went wrong in a run without ending it."""
-    return [f"warning {sentence}" for sentence in interruptions(result)] + [
+    sentences = [
+        *interruptions(result),
+        *(f"{label}: {text}" for label, text in blocked(result).items()),
+    ]
+    return [f"warning {sentence}" for sentence in sentences] + [
         f"warning {label}: {text}"
         for label, aqm in result.aqms.items()
         for text in faults(aqm.findings.counters)

@@ -11,6 +11,9 @@ from sojourn.scenario.network import SwitchStep
 from sojourn.suggest import did_you_mean
 from sojourn.units import TIME
 
+_SHOWN = 12
+"""Names that a message lists."""
+
 Keys = tuple[int | str, ...]
 Problem = tuple[Keys, str]
 
@@ -70,13 +73,14 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
     hosts = [host.name for host in scenario.hosts]
     switches = [node.name for node in scenario.switches]
     known = [*hosts, *switches]
+    are_known, are_switches = set(known), set(switches)
     for index, link in enumerate(scenario.links):
         keys: Keys = ("links", index)
         for name in link.between:
-            if name not in known:
+            if name not in are_known:
                 hint = did_you_mean(name, known)
                 yield (*keys, "between"), f'"{name}": not a host or switch{hint} ({_list(known)})'
-        if link.between[0] == link.between[1] or not set(link.between) & set(switches):
+        if link.between[0] == link.between[1] or not set(link.between) & are_switches:
             yield (*keys, "between"), "a link is between two different nodes, one of them a switch"
         if link.rate is None and (link.rate_back or any(s.rate for s in link.schedule)):
             yield keys, "a rate for the way back or on a schedule needs a rate to begin with"
@@ -93,12 +97,13 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
 
 def _flows(scenario: Scenario) -> Iterator[Problem]:
     hosts = [host.name for host in scenario.hosts]
+    are_hosts = set(hosts)
     for index, group in enumerate(scenario.flows):
         keys: Keys = ("flows", index)
         for key, name in (("from", group.from_), ("to", group.to)):
             if name is None:
                 yield (*keys, key), f"missing: in a network, one of the hosts {_list(hosts)}"
-            elif name not in hosts:
+            elif name not in are_hosts:
                 hint = did_you_mean(name, hosts)
                 yield (*keys, key), f'"{name}": not a host{hint} (hosts: {_list(hosts)})'
         if group.from_ is not None and group.from_ == group.to:
@@ -130,4 +135,5 @@ def _schedule(keys: Keys, steps: Sequence[SwitchStep]) -> Iterator[Problem]:
 
 
 def _list(names: list[str]) -> str:
-    return ", ".join(names) or "none"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more or "none"

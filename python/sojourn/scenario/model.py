@@ -10,7 +10,7 @@ from pydantic import Field
 from sojourn.scenario.bottleneck import Bottleneck, network_bottlenecks, only_bottleneck
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
 from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
-from sojourn.scenario.network import Hosts, Link, NetworkSwitch, Switch
+from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, NetworkSwitch, Switch
 from sojourn.scenario.quantities import Paragraphs, PositiveTime, Rate, Strict, Title
 
 __all__ = [
@@ -41,11 +41,11 @@ class Scenario(Strict):
     """Of the links between all senders and the switch, and the switch and all receivers."""
     switch: Switch | None = None
     """The only one; or else hosts, switches and links."""
-    hosts: Annotated[Hosts, Field(default_factory=list)]
-    switches: Annotated[list[NetworkSwitch], Field(default_factory=list)]
-    links: Annotated[list[Link], Field(default_factory=list)]
-    aqms: Annotated[list[Choice], Field(min_length=1)]
-    flows: Annotated[list[TaggedFlows], Field(min_length=1)]
+    hosts: Annotated[Hosts, Field(default_factory=list, max_length=MOST_HOSTS)]
+    switches: Annotated[list[NetworkSwitch], Field(default_factory=list, max_length=MOST_HOSTS)]
+    links: Annotated[list[Link], Field(default_factory=list, max_length=2 * MOST_HOSTS)]
+    aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
+    flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
 
     @property
     def bottlenecks(self) -> tuple[Bottleneck, ...]:

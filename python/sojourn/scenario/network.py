@@ -13,6 +13,14 @@ from sojourn.scenario.choice import Choice
 from sojourn.scenario.quantities import PositiveTime, Rate, Size, Strict, Time
 from sojourn.units import RATE
 
+_CLASS_E = 240 << 24
+"""From here on IPv4 has no address of a host."""
+
+MOST_STEPS = 1_000
+"""Changes of one link: each is a phase of the results and a line in the plots."""
+
+MOST_HOSTS = 10_000
+
 PacketRate = Annotated[int, Field(ge=1, le=10**9)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 V4 = Annotated[
@@ -30,7 +38,15 @@ V6 = Annotated[
 def _address(value: object, kind: type[IPv4Address] | type[IPv6Address]) -> object:
     if not isinstance(value, str):
         return value
-    return kind(value)
+    address = kind(value)
+    for what in ("unspecified", "loopback", "multicast", "link_local"):
+        if getattr(address, f"is_{what}"):
+            raise ValueError(f"a host cannot have this address, which is {what.replace('_', '-')}")
+    if kind is IPv4Address and int(address) >= _CLASS_E:
+        raise ValueError("a host cannot have this address, which is reserved or broadcast")
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        raise ValueError("a host cannot have this address, which stands for one of IPv4")
+    return address
 
 
 class SwitchStep(Strict):
@@ -61,7 +77,7 @@ class Switch(Strict):
     recirculation_latency: Time = 400
     delay: Time = 0
     """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
-    schedule: Annotated[list[SwitchStep], Field(default_factory=list)]
+    schedule: Annotated[list[SwitchStep], Field(default_factory=list, max_length=MOST_STEPS)]
     """What changes while the run goes on, in the order of time."""
 
     @model_validator(mode="before")
@@ -128,7 +144,7 @@ class Link(Strict):
     """Tail-drop limit of the queues in front of it; counted in cells of 80 bytes."""
     rows: bool = True
     """Whether a link with a rate is measured: a row for each packet."""
-    schedule: Annotated[list[LinkStep], Field(default_factory=list)]
+    schedule: Annotated[list[LinkStep], Field(default_factory=list, max_length=MOST_STEPS)]
     """What changes while the run goes on, in the order of time."""
 
 

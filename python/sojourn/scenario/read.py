@@ -4,6 +4,7 @@ Stands on `tomllib` and the model. Knows no AQM: whether a name can be run is `p
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,10 @@ from sojourn.scenario.place import line_of
 from sojourn.suggest import did_you_mean
 
 _SHOWN_ERRORS = 8
+_DEEP_KEY = re.compile(r"^\s*\[*\s*(?:[\w\"'-]+\s*\.\s*){64}", re.MULTILINE)
+"""A key of so many parts that reading it takes minutes."""
+_LARGEST = 16 << 20
+"""Bytes of a scenario's file."""
 
 
 def shipped_scenarios() -> list[str]:
@@ -57,15 +62,21 @@ def read_document(path: Path) -> tuple[dict[str, Any], str]:
     looked at."""
     name = shown(path)
     try:
+        if (size := path.stat().st_size) > _LARGEST:
+            raise ScenarioError(f"{name}: {size} bytes; a scenario has {_LARGEST} at most")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ScenarioError(f"{name}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{name}: not a text file in UTF-8") from error
+    if _DEEP_KEY.search(text):
+        raise ScenarioError(f"{name}: nested too deep for a scenario")
     try:
         return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, ValueError) as error:
         raise ScenarioError(f"{name}: not valid TOML: {error}") from error
+    except RecursionError:
+        raise ScenarioError(f"{name}: nested too deep for a scenario") from None
 
 
 def scenario_from_dict(
@@ -169,7 +180,10 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
 
 def _written(value: object) -> str:
     """`value` as TOML writes it, cut to a line."""
-    written = json.dumps(value, default=str, ensure_ascii=False)
+    try:
+        written = json.dumps(value, default=str, ensure_ascii=False)
+    except (RecursionError, ValueError):
+        return "a value nested too deep"
     return written if len(written) <= 60 else written[:57] + "..."
 
 

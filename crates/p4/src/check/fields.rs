@@ -3,6 +3,7 @@
 
 use super::Checker;
 use super::constant;
+use super::nesting::MAX_PARTS;
 use super::report::code;
 use super::scope::{Entity, Generic, TypeEntity};
 use crate::ast::{self, Annotation, FieldsKind, Name, TypeRef};
@@ -39,6 +40,12 @@ impl Checker<'_> {
         });
         let made: Vec<FieldType> = made.collect();
         self.scopes.pop();
+        let shown = format!("`{}`", name.text);
+        if self.too_large(made.iter().map(|field| &field.ty), MAX_PARTS, &shown, name.span) {
+            // Whatever has this type has none, and doubles no further.
+            self.finish(name, Entity::Broken);
+            return;
+        }
         let body = Arc::new(FieldsType {
             declaration: self.declaration_id(),
             name: name.text.clone(),

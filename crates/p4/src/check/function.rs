@@ -17,6 +17,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// The most that the type arguments of a generic function may hold together: each copy of it goes
+/// through them again and again.
+const MAX_ARGUMENT_PARTS: u64 = 1 << 12;
+
 /// A declared function.
 pub(super) struct FunctionInfo<'a> {
     pub signature: Rc<Signature>,
@@ -69,6 +73,10 @@ impl<'a> Checker<'a> {
         if self.program.functions.len() >= super::MAX_COPIES {
             let message = "too many copies of generic functions are needed";
             self.error(code::TOO_LARGE, span, message);
+            return None;
+        }
+        if self.too_large(type_args, MAX_ARGUMENT_PARTS, "what this function is called with", span)
+        {
             return None;
         }
         if !self.enter(span) {

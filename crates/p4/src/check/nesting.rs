@@ -115,9 +115,68 @@ fn misplaced(ty: &Type) -> Option<(Container, Type)> {
     }
 }
 
+/// The most that a type may hold, all that is in it counted.
+pub(super) const MAX_PARTS: u64 = 1 << 17;
+
+/// How many parts a value of this type has, itself and all that is in it; no longer counted than
+/// up to a little more than `most`, since types within types can double without end.
+fn parts(ty: &Type, most: u64) -> u64 {
+    let of_fields = |types: &mut dyn Iterator<Item = &Type>| {
+        let mut sum = 1;
+        for ty in types {
+            if sum > most {
+                break;
+            }
+            sum += parts(ty, most - sum);
+        }
+        sum
+    };
+    match ty {
+        Type::New(new) => parts(&new.target, most),
+        Type::Struct(f) | Type::Header(f) | Type::HeaderUnion(f) => {
+            of_fields(&mut f.fields.iter().map(|field| &field.ty))
+        }
+        Type::Tuple(elements) => of_fields(&mut elements.iter()),
+        Type::Stack(element, size) => {
+            parts(element, most).saturating_mul(u64::from(*size)).saturating_add(1)
+        }
+        Type::List(element) | Type::Set(element) => 1 + parts(element, most),
+        Type::Extern(_, args) | Type::Package(_, args) => of_fields(&mut args.iter()),
+        Type::Parser(block) | Type::Control(block) => of_fields(&mut block.args.iter()),
+        _ => 1,
+    }
+}
+
 impl Checker<'_> {
+    /// Says so if types together hold more than `most`; `name` is what they are the type of.
+    pub(super) fn too_large<'t>(
+        &mut self,
+        types: impl IntoIterator<Item = &'t Type>,
+        most: u64,
+        name: &str,
+        span: Span,
+    ) -> bool {
+        let mut sum = 1;
+        for ty in types {
+            sum += parts(ty, most);
+            if sum > most {
+                let message = format!("{name} has more than {most} parts");
+                let diagnostic = Diagnostic::error(code::TOO_LARGE, span, message);
+                self.report(diagnostic.with_note(
+                    "all fields and elements are counted, with those within them; each level of \
+                     types within types multiplies them",
+                ));
+                return true;
+            }
+        }
+        false
+    }
+
     /// Hands the type on if everything in it may stand where it stands; otherwise says so.
     pub(super) fn well_formed(&mut self, ty: Type, span: Span) -> Type {
+        if self.too_large([&ty], MAX_PARTS, "this type", span) {
+            return Type::Unknown;
+        }
         let resolved = self.resolved(&ty);
         match misplaced(&resolved) {
             None => ty,

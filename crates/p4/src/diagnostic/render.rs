@@ -16,6 +16,9 @@ pub struct RenderOptions {
     pub colour: bool,
 }
 
+/// Diagnostics of one program that are drawn.
+const MOST_DRAWN: usize = 100;
+
 impl Default for RenderOptions {
     fn default() -> RenderOptions {
         RenderOptions { width: 100, colour: false }
@@ -29,9 +32,13 @@ pub fn render_all(
     options: &RenderOptions,
 ) -> String {
     let mut text = String::new();
-    for diagnostic in diagnostics {
+    let drawn = most_important(diagnostics);
+    for diagnostic in &drawn {
         text.push_str(&render(diagnostic, sources, options));
         text.push('\n');
+    }
+    if drawn.len() < diagnostics.len() {
+        text.push_str(&format!("{} more are not shown\n\n", diagnostics.len() - drawn.len()));
     }
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let counted = |number: usize, word: &str| match number {
@@ -47,6 +54,15 @@ pub fn render_all(
         text.push('\n');
     }
     text
+}
+
+/// Those that are drawn: all, or of too many for anybody to read the first, errors before others.
+fn most_important(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
+    if diagnostics.len() <= MOST_DRAWN {
+        return diagnostics.iter().collect();
+    }
+    let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
+    errors.into_iter().chain(others).take(MOST_DRAWN).collect()
 }
 
 /// One diagnostic, with a line break at its end.

@@ -229,6 +229,10 @@ impl Elaborator<'_> {
     /// A function in place of its call.
     pub(super) fn inline_function(&mut self, id: FunctionId, call: &hir::Call) -> Option<Value> {
         let function = &self.hir.functions[id.index()];
+        if !self.may_inline(call.span) {
+            let gives = function.returns != Type::Void;
+            return gives.then(|| self.zero(&function.returns, call.span));
+        }
         let manner = Manner { by_place: true, may_renew: true, owner: self.unit.current };
         let copies = self.bind(&function.params, &call.args, manner);
         let gives = function.returns != Type::Void;
@@ -247,6 +251,9 @@ impl Elaborator<'_> {
     /// An action in place of its direct call; its action data are arguments like others.
     pub(super) fn inline_action(&mut self, id: ActionId, call: &hir::Call) {
         let action = &self.hir.actions[id.index()];
+        if !self.may_inline(call.span) {
+            return;
+        }
         let manner = Manner { by_place: false, may_renew: true, owner: self.unit.current };
         let copies = self.bind(&action.params, &call.args, manner);
         self.guarded(copies, call.span, |this| this.action_body(action, call.span));
@@ -323,6 +330,9 @@ impl Elaborator<'_> {
             self.error("E1306", call.span, message);
             return;
         };
+        if !self.may_inline(call.span) {
+            return;
+        }
         let control = &self.hir.controls[id.index()];
         let by_place = self.applied_once(object);
         let manner = Manner { by_place, may_renew: false, owner: scope };

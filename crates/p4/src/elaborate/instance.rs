@@ -229,6 +229,9 @@ impl Elaborator<'_> {
             self.error("E1311", instance.span, "instances within instances never end");
             return None;
         }
+        if !self.may_inline(instance.span) {
+            return None;
+        }
         let (constructor_params, inner) = match instance.of {
             InstanceOf::Parser(id) => {
                 let parser = &hir.parsers[id.index()];

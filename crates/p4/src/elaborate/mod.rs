@@ -39,6 +39,9 @@ use std::sync::Arc;
 
 /// Statements of a whole program: inlining can multiply without end.
 const MAX_STATEMENTS: u32 = 400_000;
+/// Calls and instances of a whole program that are written out: those that come to no statement
+/// can double without end, too.
+const MAX_INLINED: u32 = 1 << 16;
 /// Slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
 /// Instances within instances.
@@ -163,6 +166,8 @@ struct Elaborator<'h> {
     /// Statements of the list in the making.
     code: Vec<Stmt>,
     statements: u32,
+    /// Calls and instances that were written out.
+    inlined: u32,
     /// True once the program is too large: nothing more is made.
     exhausted: bool,
 }
@@ -180,6 +185,7 @@ impl<'h> Elaborator<'h> {
             unit: UnitState::default(),
             code: Vec::new(),
             statements: 0,
+            inlined: 0,
             exhausted: false,
         }
     }
@@ -228,6 +234,25 @@ impl<'h> Elaborator<'h> {
             return;
         }
         self.code.push(Stmt { kind, span });
+    }
+
+    /// Counts a call or an instance that is to be written out at `span`; false if it is one too
+    /// many, or nothing more is made anyway.
+    fn may_inline(&mut self, span: Span) -> bool {
+        if self.exhausted {
+            return false;
+        }
+        self.inlined += 1;
+        if self.inlined <= MAX_INLINED {
+            return true;
+        }
+        self.exhausted = true;
+        let message = "inlining makes this program too large";
+        self.report(Diagnostic::error("E1302", span, message).with_note(format!(
+            "each call is written out, and each instance with all instances in it; the limit is \
+             {MAX_INLINED} of them"
+        )));
+        false
     }
 
     /// The statements that `fill` appends, as a list of their own.

@@ -85,3 +85,43 @@ fn types_that_grow_without_end_are_stopped() {
     assert!(checked(&program).0.is_some());
     assert_eq!(codes("typedef bit<99999999> W;\n"), ["E0504"]);
 }
+
+#[test]
+fn types_that_double_at_every_level_are_refused_where_they_grow_too_large() {
+    let levels = |of: &dyn Fn(usize) -> String| (1..31).map(of).collect::<String>();
+    let structs = levels(&|n| format!("struct s{n} {{ s{0} a; s{0} b; }}\n", n - 1));
+    for first in
+        ["struct s0 { bit<8> x; }", "struct s0 { }", "header h { bit<8> x; } struct s0 { h x; }"]
+    {
+        assert_eq!(codes(&format!("{first}\n{structs}")), ["E1202"], "{first}");
+    }
+    let constants = levels(&|n| {
+        let below = n - 1;
+        format!(
+            "struct s{n} {{ s{below} a; s{below} b; }} const s{n} k{n} = {{ k{below}, k{below} }};\n"
+        )
+    });
+    let first = "struct s0 { bit<8> x; } const s0 k0 = { 1 };\n";
+    assert_eq!(codes(&format!("{first}{constants}")), ["E1202"]);
+    let tuples = levels(&|n| format!("typedef tuple<t{0}, t{0}> t{n};\n", n - 1));
+    assert_eq!(codes(&format!("typedef bit<8> t0;\n{tuples}")), ["E1202"]);
+    let generic = levels(&|n| format!("typedef G<g{0}> g{n};\n", n - 1));
+    let first = "struct G<T> { T a; T b; } struct g0 { bit<8> x; }\n";
+    assert_eq!(codes(&format!("{first}{generic}")), ["E1202"]);
+    let copies = levels(&|n| {
+        format!("T f{n}<T>(in T x) {{ tuple<T, T> y = {{ x, x }}; f{0}(y); return x; }}\n", n - 1)
+    });
+    let used = in_control("x = f30(x);");
+    let said = codes(&format!("T f0<T>(in T x) {{ return x; }}\n{copies}{used}"));
+    assert!(said.contains(&"E1202"), "{said:?}");
+}
+
+#[test]
+fn of_too_many_messages_the_first_are_drawn_and_all_are_counted() {
+    let assignments: String = (0..10_000).map(|n| format!("x = z{n};\n")).collect();
+    let (_, sources, found) = checked(&in_control(&assignments));
+    let drawn = crate::diagnostic::render_all(&found, &sources, &Default::default());
+    assert!(drawn.contains("`z0`") && drawn.contains("`z99`") && !drawn.contains("`z100`"));
+    assert!(drawn.contains("9900 more are not shown"));
+    assert!(drawn.ends_with("10000 errors\n"), "{}", &drawn[drawn.len() - 60..]);
+}

@@ -126,6 +126,14 @@ pub fn compile(
             vec![rules::EXTERN_ARGUMENT.refuse(object.span, format!("this register: {why}")).into()]
         })?),
     };
+    if let Some(entries) = size {
+        let bits = shape.width.bits() as usize * if shape.dual { 2 } else { 1 };
+        let most = STAGE_BITS / bits;
+        if entries > most {
+            let message = format!("this register has {entries} entries, a stage holds {most}");
+            return Err(vec![rules::EXTERN_ARGUMENT.refuse(object.span, message).into()]);
+        }
+    }
     Ok(CompiledRegister {
         object: register,
         name: object.name.to_string(),
@@ -139,6 +147,10 @@ pub fn compile(
         unit,
     })
 }
+
+/// What registers, counters and meters of one stage can take at most: each block of theirs has one
+/// of the stage's 48 map RAMs beside it, and a block has 1,024 words of 128 bits.
+pub const STAGE_BITS: usize = 48 * 1024 * 128;
 
 /// The register actions that name `register` in their constructor.
 pub fn actions_of(

@@ -16,7 +16,7 @@ use crate::faults::Faults;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::tna::arguments::{self, ArgumentError};
 use crate::tna::copies;
-use crate::tna::register_action::CompiledRegister;
+use crate::tna::register_action::{CompiledRegister, STAGE_BITS};
 use crate::tna::rules::{self, Refusal};
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -25,6 +25,8 @@ use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, 
 use sojourn_packet::SplitMix64;
 use std::collections::BTreeMap;
 
+/// Bits of the narrowest entry of a counter or meter.
+const NARROWEST: usize = 16;
 /// Bits that the mirror and the resubmit unit have for a header.
 const MIRROR_BITS: u32 = 32 * 8;
 const RESUBMIT_BITS: u32 = 8 * 8;
@@ -152,11 +154,21 @@ fn custom(object: &Object) -> Result<Algorithm, ArgumentError> {
     })
 }
 
+/// The size of a counter or meter that a stage can hold.
+fn entries(object: &Object) -> Result<usize, ArgumentError> {
+    let (size, most) = (arguments::integer(object, "size")?, STAGE_BITS / NARROWEST);
+    if size > most {
+        let why = format!("it has {size} entries, a stage holds {most} at most");
+        return Err(ArgumentError(why));
+    }
+    Ok(size)
+}
+
 fn counter(object: &Object) -> Result<Counter, ArgumentError> {
     let name = arguments::member(object, "type")?;
     let kind =
         CounterKind::named(name).ok_or_else(|| ArgumentError(format!("`type` is {name}")))?;
-    let size = if &*object.of == "Counter" { arguments::integer(object, "size")? } else { 0usize };
+    let size = if &*object.of == "Counter" { entries(object)? } else { 0usize };
     Ok(Counter::new(kind, size))
 }
 
@@ -165,7 +177,7 @@ fn meter(object: &Object) -> Result<Meter, ArgumentError> {
         "PACKETS" => MeterKind::Packets,
         _ => MeterKind::Bytes,
     };
-    let size = if &*object.of == "Meter" { arguments::integer(object, "size")? } else { 0usize };
+    let size = if &*object.of == "Meter" { entries(object)? } else { 0usize };
     let meter = Meter::new(kind, size);
     if arguments::constant(object, "red").is_none() {
         return Ok(meter);

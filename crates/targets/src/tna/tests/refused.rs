@@ -58,3 +58,21 @@ fn what_is_not_simulated_can_be_checked() {
     assert_eq!(told, ["T0804"]);
     assert_eq!(parts.refused()[0].0, "T0804");
 }
+
+#[test]
+fn what_no_stage_can_hold_is_refused() {
+    for (object, call) in [
+        ("Register<bit<32>, bit<32>>(32w0x80000000) r;", "r.write(0, 5);"),
+        ("Register<bit<32>, bit<32>>(196609) r;", "r.write(0, 5);"),
+        ("Counter<bit<32>, bit<32>>(32w0x80000000, CounterType_t.PACKETS) r;", "r.count(0);"),
+        ("Meter<bit<32>>(32w0x80000000, MeterType_t.BYTES) r;", "m.a = (bit<32>)r.execute(0);"),
+    ] {
+        let parts = Parts { egress: object, apply: call, ..Parts::default() };
+        let refused = parts.refused();
+        assert_eq!(refused[0].0, "T0803", "{object}: {refused:?}");
+        assert!(refused[0].1.contains("a stage holds"), "{refused:?}");
+    }
+    let fits = "Register<bit<32>, bit<32>>(196608) r;";
+    let parts = Parts { egress: fits, apply: "r.write(0, 5);", ..Parts::default() };
+    assert!(load_text(&parts.text()).is_ok());
+}

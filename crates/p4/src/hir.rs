@@ -65,7 +65,8 @@ pub struct Program {
     pub top_level: Vec<InstanceId>,
     /// The top-level instantiation called `main`.
     pub main: Option<InstanceId>,
-    /// Top-level constants that are numbers, for those who ask the program for a value by name.
+    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
+    /// level: for those who ask the program for a value by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 

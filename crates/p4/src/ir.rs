@@ -51,7 +51,8 @@ pub struct Program {
     pub errors: Vec<Arc<str>>,
     /// The number of call sites.
     pub call_sites: u32,
-    /// Top-level constants that are numbers.
+    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
+    /// level: for those who ask the program for a value by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 

@@ -12,7 +12,6 @@ use crate::plane::Plane;
 use crate::tna;
 use crate::tna::math_unit::Reading;
 use crate::v1model;
-use sojourn_p4::ast;
 use sojourn_p4::check::check;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::elaborate::elaborate;
@@ -114,9 +113,9 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let mut loaded = build_with(loader, path, options, |program, tree, diagnostics| {
+    let mut loaded = build_with(loader, path, options, |program, diagnostics| {
         if program.main.as_ref().is_some_and(|main| v1model::is_package(&main.of)) {
-            let plane = v1model::build(program, tree, options, diagnostics)?;
+            let plane = v1model::build(program, options, diagnostics)?;
             return Some(Plane::V1Model(Box::new(plane)));
         }
         let plane = tna::build(program, options, diagnostics)?;
@@ -131,14 +130,21 @@ pub(crate) fn build_with<P>(
     loader: &dyn SourceLoader,
     path: impl AsRef<Path>,
     options: &LoadOptions,
-    build: impl FnOnce(Program, &ast::Program, &mut Vec<Diagnostic>) -> Option<P>,
+    build: impl FnOnce(Program, &mut Vec<Diagnostic>) -> Option<P>,
 ) -> Result<Loaded<P>, LoadError> {
-    let preprocess = PreprocessOptions {
-        include_paths: options.include_paths.clone(),
-        defines: with_target(&options.defines),
-        ..PreprocessOptions::default()
+    let parse = |target: &str| {
+        let preprocess = PreprocessOptions {
+            include_paths: options.include_paths.clone(),
+            defines: with_target(&options.defines, target),
+            ..PreprocessOptions::default()
+        };
+        parse_program(loader, path.as_ref(), &preprocess)
     };
-    let (tree, sources, mut diagnostics) = parse_program(loader, path, &preprocess);
+    let mut parsed = parse(TOFINO);
+    if is_for_bmv2(&parsed.1) {
+        parsed = parse(BMV2);
+    }
+    let (tree, sources, mut diagnostics) = parsed;
     let sources = Arc::new(sources);
     tell_other_architecture(&mut diagnostics, &sources);
     let program = if diagnostics.iter().any(Diagnostic::is_error) {
@@ -154,7 +160,7 @@ pub(crate) fn build_with<P>(
             }
         })
     };
-    let plane = program.and_then(|program| build(program, &tree, &mut diagnostics));
+    let plane = program.and_then(|program| build(program, &mut diagnostics));
     match plane {
         Some(plane) => Ok(Loaded { plane, warnings: diagnostics, sources }),
         None => Err(LoadError { diagnostics, sources }),
@@ -181,13 +187,21 @@ fn tell_other_architecture(diagnostics: &mut Vec<Diagnostic>, sources: &SourceMa
     }
 }
 
-/// The macros that the vendor's driver defines, unless the caller has others.
-pub(crate) fn with_target(defines: &[(String, String)]) -> Vec<(String, String)> {
+/// The macro that the vendor's driver defines.
+pub(crate) const TOFINO: &str = "__TARGET_TOFINO__";
+/// The macro that p4c defines for bmv2.
+pub(crate) const BMV2: &str = "__TARGET_BMV2__";
+
+/// The macros of a program for `target`, unless the caller has named a target already.
+pub(crate) fn with_target(defines: &[(String, String)], target: &str) -> Vec<(String, String)> {
     let mut all = defines.to_vec();
-    for (name, value) in [("__TARGET_TOFINO__", "1")] {
-        if !all.iter().any(|(known, _)| known == name) {
-            all.push((name.to_owned(), value.to_owned()));
-        }
+    if !all.iter().any(|(known, _)| known == TOFINO || known == BMV2) {
+        all.push((target.to_owned(), "1".to_owned()));
     }
     all
+}
+
+/// Whether a program is for bmv2: seen with Tofino's macro it includes v1model.p4 all the same.
+pub(crate) fn is_for_bmv2(sources: &SourceMap) -> bool {
+    sources.files().any(|file| file.path.rsplit(['/', '\\']).next() == Some("v1model.p4"))
 }

@@ -42,7 +42,10 @@ impl<'a> Checker<'a> {
                 self.declare_fields(*kind, name, type_params, fields, annotations);
             }
             D::Enum { name, underlying, members } => {
-                self.declare_enum(name, underlying.as_ref(), members);
+                for (member, number) in self.declare_enum(name, underlying.as_ref(), members) {
+                    let name = format!("{}.{member}", name.text);
+                    self.program.constants.insert(name.into(), number);
+                }
             }
             D::Error(names) => self.declare_errors(names),
             D::MatchKind(names) => self.declare_match_kinds(names),

@@ -78,13 +78,13 @@ impl Checker<'_> {
         self.declare(name, entity)
     }
 
-    /// `enum Name { ... }` and `enum T Name { ... }`
+    /// `enum Name { ... }` and `enum T Name { ... }`; the values that its members are given.
     pub(super) fn declare_enum(
         &mut self,
         name: &Name,
         underlying: Option<&TypeRef>,
         members: &[(Name, Option<ast::Expr>)],
-    ) {
+    ) -> Vec<(Arc<str>, BigInt)> {
         self.check_distinct("the enum member", members.iter().map(|(name, _)| name));
         let mut enumeration = EnumType {
             declaration: self.declaration_id(),
@@ -93,6 +93,7 @@ impl Checker<'_> {
             members: Vec::new(),
             span: name.span,
         };
+        let mut given = Vec::new();
         let ty = match underlying {
             None => {
                 enumeration.members = self.plain_members(members);
@@ -101,10 +102,12 @@ impl Checker<'_> {
             Some(written) => {
                 enumeration.underlying = Some(self.enum_representation(written));
                 enumeration.members = self.serializable_members(&enumeration, members);
+                given.clone_from(&enumeration.members);
                 Type::SerializableEnum(Arc::new(enumeration))
             }
         };
         self.declare(name, Entity::Type(TypeEntity::Plain(ty)));
+        given
     }
 
     fn plain_members(&mut self, members: &[(Name, Option<ast::Expr>)]) -> Vec<(Arc<str>, BigInt)> {

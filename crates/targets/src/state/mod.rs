@@ -32,7 +32,7 @@ mod walk;
 pub use self::report::{Block, Control, Dependencies, Flow, Place, Step, Variable, Written};
 
 use self::variables::Variables;
-use crate::load::with_target;
+use crate::load::{BMV2, TOFINO, is_for_bmv2, with_target};
 use sojourn_p4::ir::{Body, Program};
 use sojourn_p4::preprocess::PreprocessOptions;
 use sojourn_p4::source::SourceMap;
@@ -48,9 +48,15 @@ pub fn of_file(
     include_paths: Vec<PathBuf>,
     defines: Vec<(String, String)>,
 ) -> Result<Dependencies, CompileError> {
-    let defines = with_target(&defines);
-    let options = PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
-    let compiled = compile(path, &options)?;
+    let compile = |target: &str| {
+        let (include_paths, defines) = (include_paths.clone(), with_target(&defines, target));
+        compile(path, &PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() })
+    };
+    let mut compiled = compile(TOFINO);
+    if is_for_bmv2(compiled.as_ref().map_or_else(|error| &*error.sources, |good| &good.sources)) {
+        compiled = compile(BMV2);
+    }
+    let compiled = compiled?;
     Ok(dependencies(&compiled.program, &compiled.sources))
 }
 

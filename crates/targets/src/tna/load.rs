@@ -50,9 +50,7 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    build_with(loader, path, options, |program, _, diagnostics| {
-        build(program, options, diagnostics)
-    })
+    build_with(loader, path, options, |program, diagnostics| build(program, options, diagnostics))
 }
 
 /// Makes a data plane of an elaborated program; none if an error was found.

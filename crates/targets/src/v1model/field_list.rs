@@ -6,12 +6,16 @@
 //! fields in a packet header vector.
 
 use super::blocks::Block;
+use super::rules::{self, Refusal};
 use crate::phv::Phv;
+use num_bigint::BigInt;
 use num_traits::Zero;
-use sojourn_p4::ast::{self, Annotation, AnnotationBody, AnnotationToken, DeclarationKind};
+use sojourn_p4::ast::{Annotation, AnnotationBody, AnnotationToken};
+use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Slot, Value};
 use sojourn_p4::types::Type;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Places in a packet header vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,88 +81,76 @@ pub fn reset_metadata(phv: &mut Phv, block: &Block) {
     phv.wide[wide..].iter_mut().for_each(Zero::set_zero);
 }
 
+/// The values that a program's annotations may name: constants at its top and members of enums.
+type Names = BTreeMap<Arc<str>, BigInt>;
+
 /// The lists that the annotations of a block's metadata make, by their numbers.
 pub fn annotated(
     metadata: &Layout,
     block: &Block,
-    names: &BTreeMap<String, u64>,
-) -> BTreeMap<u8, FieldList> {
-    let mut lists = BTreeMap::new();
-    collect(metadata, block, names, &mut lists);
-    lists
+    names: &Names,
+) -> Result<BTreeMap<u8, FieldList>, Vec<Diagnostic>> {
+    let mut lists = Lists { block, names, lists: BTreeMap::new(), refused: Vec::new() };
+    lists.collect(metadata);
+    if lists.refused.is_empty() { Ok(lists.lists) } else { Err(lists.refused) }
 }
 
-fn collect(
-    layout: &Layout,
-    block: &Block,
-    names: &BTreeMap<String, u64>,
-    lists: &mut BTreeMap<u8, FieldList>,
-) {
-    let (Layout::Struct { fields, ty } | Layout::Header { fields, ty, .. }) = layout else {
-        return;
-    };
-    let (Type::Struct(declared) | Type::Header(declared)) = ty else { return };
-    for (field, declared) in fields.iter().zip(&declared.fields) {
-        for number in declared.annotations.iter().flat_map(|a| numbers(a, names)) {
-            lists.entry(number).or_default().add(field, block);
+/// The lists while the metadata is walked.
+struct Lists<'a> {
+    block: &'a Block,
+    names: &'a Names,
+    lists: BTreeMap<u8, FieldList>,
+    refused: Vec<Diagnostic>,
+}
+
+impl Lists<'_> {
+    fn collect(&mut self, layout: &Layout) {
+        let (Layout::Struct { fields, ty } | Layout::Header { fields, ty, .. }) = layout else {
+            return;
+        };
+        let (Type::Struct(declared) | Type::Header(declared)) = ty else { return };
+        for (field, declared) in fields.iter().zip(&declared.fields) {
+            for annotation in declared.annotations.iter() {
+                if &*annotation.name.text != "field_list" {
+                    continue;
+                }
+                match numbers(annotation, self.names) {
+                    Ok(numbers) => {
+                        for number in numbers {
+                            self.lists.entry(number).or_default().add(field, self.block);
+                        }
+                    }
+                    Err(refused) => self.refused.push(refused.into()),
+                }
+            }
+            self.collect(field);
         }
-        collect(field, block, names, lists);
     }
 }
 
 /// The numbers of a `@field_list` annotation: literals, or names of constants and enum members.
-fn numbers(annotation: &Annotation, names: &BTreeMap<String, u64>) -> Vec<u8> {
-    let AnnotationBody::Tokens(tokens) = &annotation.body else { return Vec::new() };
-    if &*annotation.name.text != "field_list" {
-        return Vec::new();
-    }
+fn numbers(annotation: &Annotation, names: &Names) -> Result<Vec<u8>, Refusal> {
+    let AnnotationBody::Tokens(tokens) = &annotation.body else { return Ok(Vec::new()) };
     let items = tokens.split(|token| &*token.text == ",");
     let number = |item: &[AnnotationToken]| {
         let text: String = item.iter().map(|token| &*token.text).collect();
-        let value = names.get(&text).copied().or_else(|| literal(&text))?;
-        u8::try_from(value).ok()
+        let value = names.get(text.trim_start_matches('.')).cloned().or_else(|| literal(&text));
+        value.and_then(|value| u8::try_from(value).ok()).ok_or_else(|| {
+            let message = format!("`{text}` is not the number of a field list");
+            rules::FIELD_LIST.refuse(annotation.span, message)
+        })
     };
-    items.filter_map(number).collect()
+    items.filter(|item| !item.is_empty()).map(number).collect()
 }
 
 /// The value of a literal such as `3`, `0x3` or `8w3`.
-fn literal(text: &str) -> Option<u64> {
-    let digits = text.split_once('w').map_or(text, |(_, digits)| digits);
-    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => u64::from_str_radix(hex, 16).ok(),
-        None => digits.parse().ok(),
-    }
-}
-
-/// Constants and members of enums at the top of a program whose values are written out: what a
-/// `@field_list` may name.
-pub fn constants(tree: &ast::Program) -> BTreeMap<String, u64> {
-    let mut names = BTreeMap::new();
-    for declaration in &tree.declarations {
-        match &declaration.kind {
-            DeclarationKind::Constant { name, value, .. } => {
-                if let Some(value) = written(value, &names) {
-                    names.insert(name.text.to_string(), value);
-                }
-            }
-            DeclarationKind::Enum { name, members, .. } => {
-                for (member, value) in members {
-                    if let Some(value) = value.as_ref().and_then(|value| written(value, &names)) {
-                        names.insert(format!("{}.{}", name.text, member.text), value);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
-fn written(value: &ast::Expr, names: &BTreeMap<String, u64>) -> Option<u64> {
-    match &value.kind {
-        ast::ExprKind::Integer(literal) => u64::try_from(&literal.value).ok(),
-        ast::ExprKind::Name { name, .. } => names.get(&*name.text).copied(),
-        ast::ExprKind::Cast(_, inner) => written(inner, names),
-        _ => None,
-    }
+fn literal(text: &str) -> Option<BigInt> {
+    let digits = text.split_once('w').map_or(text, |(_, digits)| digits).replace('_', "");
+    let (radix, digits) = match digits.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => (16, &digits[2..]),
+        Some("0b") => (2, &digits[2..]),
+        Some("0o") => (8, &digits[2..]),
+        _ => (10, &*digits),
+    };
+    BigInt::parse_bytes(digits.as_bytes(), radix)
 }

@@ -6,11 +6,11 @@ use super::pipeline::{Blocks, V1Model};
 use super::rules::{self, Refusal};
 use super::runtime;
 use crate::load::LoadOptions;
-use sojourn_p4::ast;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{Body, Package, PackageArg, Program, UnitId};
 use sojourn_p4::source::Span;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// True for the package that a v1model program's `main` is.
@@ -18,11 +18,9 @@ pub(crate) fn is_package(name: &str) -> bool {
     name == "V1Switch"
 }
 
-/// Makes a data plane of an elaborated program; none if an error was found. `tree` is where
-/// `@field_list` annotations find the constants that they name.
+/// Makes a data plane of an elaborated program; none if an error was found.
 pub fn build(
     program: Program,
-    tree: &ast::Program,
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<V1Model> {
@@ -37,10 +35,17 @@ pub fn build(
     let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));
     let program = interpreter.program();
     let metadata = program.units[units[2].index()].params.get(1);
-    let names = field_list::constants(tree);
-    let lists = metadata
-        .map(|metadata| field_list::annotated(&metadata.layout, &blocks.ingress, &names))
-        .unwrap_or_default();
+    let lists = metadata.map_or_else(
+        || Ok(BTreeMap::new()),
+        |metadata| field_list::annotated(&metadata.layout, &blocks.ingress, &program.constants),
+    );
+    let lists = match lists {
+        Ok(lists) => lists,
+        Err(mut refused) => {
+            diagnostics.append(&mut refused);
+            return None;
+        }
+    };
     match runtime::prepare(program, &blocks, lists, options.seed) {
         Ok(runtime) => Some(V1Model::new(interpreter.clone(), runtime, blocks)),
         Err(mut refused) => {

@@ -25,4 +25,7 @@ rules! {
     EXTERN_ARGUMENT "V0202" "an extern's constructor has arguments that it can work with"
         "sizes and algorithms are fixed when the program is loaded"
         "give a constant in range"
+    FIELD_LIST "V0203" "`@field_list` has numbers from 0 to 255"
+        "the lists that a field belongs to are fixed when the program is loaded, and a call names one by its number"
+        "write numbers, constants or members of an enum with values, with commas between them; for anything else, declare a constant"
 }

@@ -2,6 +2,7 @@
 
 use super::{Parts, Pass, bytes, frame, note};
 use crate::dataplane::IngressOutput;
+use sojourn_p4::diagnostic::RenderOptions;
 
 /// Ingress changes everything, then does what the test says; egress notes what it sees.
 fn program(ingress: &str) -> Pass {
@@ -189,6 +190,44 @@ fn a_field_list_may_be_named_by_a_constant_or_an_enum_member() {
     };
     let sent = clone_of(&mut parts.load());
     assert_eq!(note(&sent)[..2], [0, 2]);
+}
+
+#[test]
+fn a_field_list_may_be_named_by_a_constant_that_is_computed() {
+    let parts = Parts {
+        types: "const bit<8> ONE = 1; const bit<8> LIST = ONE + 2;
+                enum bit<8> Lists { none = 0, five = LIST + 2 }",
+        metadata: "@field_list(LIST) bit<8> by_constant;
+                   @field_list(0b11_00, Lists.five) bit<8> by_member;",
+        ingress: (
+            "",
+            "m.by_constant = 7; m.by_member = 9;
+             if (h.eth.kind == 3) { clone_preserving_field_list(CloneType.I2E, 1, LIST); }
+             else { clone_preserving_field_list(CloneType.I2E, 1, Lists.five); }",
+        ),
+        egress: ("", "h.note.setValid(); h.note.a = m.by_constant; h.note.b = m.by_member;"),
+        ..Parts::default()
+    };
+    for (kind, kept) in [(3, [7, 0]), (5, [0, 9])] {
+        let mut pass = parts.load();
+        let mirror = pass.ingress(&frame(kind, &[])).mirror.expect("a clone");
+        assert_eq!(
+            note(&bytes(&pass.egress_of_copy(mirror).packet.expect("a packet")))[..2],
+            kept,
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn a_field_list_that_is_no_number_is_refused_and_not_left_out() {
+    for list in ["1 + 2", "256", "LOST", "-1", "\"one\""] {
+        let metadata = format!("@field_list({list}) bit<8> kept;");
+        let parts = Parts { metadata: &metadata, ..Parts::default() };
+        let text = parts.try_load(1).expect_err("not taken").render(&RenderOptions::default());
+        assert!(text.contains("is not the number of a field list"), "{list}: {text}");
+        assert!(text.contains("@field_list("), "{text}");
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@
 #ifndef V1MODEL_VERSION
 #define V1MODEL_VERSION 20180101
 #endif
+#if V1MODEL_VERSION < 20180101 || V1MODEL_VERSION > 20200408
+#error V1MODEL_VERSION is not known: v1model has versions 20180101 to 20200408
+#endif
 
 #include <core.p4>
 #include "v1model/types.p4"

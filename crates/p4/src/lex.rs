@@ -214,6 +214,28 @@ const SIGNS: &[Kind] = &[
     Kind::Hash,
 ];
 
+/// The bytes of a line splice, if `text` begins with one: a backslash and the line break behind it.
+/// White space between them is passed over, as C compilers do.
+fn splice(text: &[u8]) -> Option<usize> {
+    let behind = text.strip_prefix(b"\\")?;
+    let spaces = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+    let length = spaces.count();
+    (behind.get(length) == Some(&b'\n')).then_some(length + 2)
+}
+
+/// The text without its line splices.
+fn without_splices(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let length = splice(&rest.as_bytes()[at..]);
+        joined.push_str(&rest[..at + usize::from(length.is_none())]);
+        rest = &rest[at + length.unwrap_or(1)..];
+    }
+    joined.push_str(rest);
+    joined
+}
+
 /// Cuts one text into tokens, on demand.
 #[derive(Clone, Debug)]
 pub struct Lexer {
@@ -242,13 +264,8 @@ impl Lexer {
 
     /// The offset at or behind `at` that is no backslash before a line break.
     fn unspliced(&self, mut at: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        while bytes.get(at) == Some(&b'\\') {
-            match &bytes[at + 1..] {
-                [b'\n', ..] => at += 2,
-                [b'\r', b'\n', ..] => at += 3,
-                _ => break,
-            }
+        while let Some(length) = self.text.as_bytes().get(at..).and_then(splice) {
+            at += length;
         }
         at
     }
@@ -404,8 +421,8 @@ impl Lexer {
     /// The token's text from `start`, without line splices.
     fn clean(&self, start: usize, interner: &mut Interner) -> Arc<str> {
         let raw = &self.text[start..self.at];
-        if raw.contains("\\\n") || raw.contains("\\\r\n") {
-            interner.intern(&raw.replace("\\\r\n", "").replace("\\\n", ""))
+        if raw.contains('\\') {
+            interner.intern(&without_splices(raw))
         } else {
             interner.intern(raw)
         }
@@ -416,7 +433,7 @@ impl Lexer {
         self.eat_while(|byte| matches!(byte, b' ' | b'\t'));
         let start = self.at;
         self.eat_while(|byte| byte != b'\n');
-        let raw = self.text[start..self.at].replace("\\\r\n", "").replace("\\\n", "");
+        let raw = without_splices(&self.text[start..self.at]);
         let trimmed = raw.trim_end();
         let end = self.base + (start + trimmed.len().min(self.at - start)) as u32;
         (trimmed.to_string(), Span::new(self.base + start as u32, end))
@@ -507,6 +524,12 @@ mod tests {
     #[test]
     fn a_backslash_at_the_line_end_joins_even_inside_a_token() {
         assert_eq!(spelled("pac\\\nket |\\\r\n+| 8w\\\n0xFF"), ["packet", "|+|", "8w0xFF"]);
+    }
+
+    #[test]
+    fn spaces_behind_the_backslash_do_not_keep_lines_apart() {
+        assert_eq!(spelled("pac\\  \t\nket |\\ \r\n+| a\\ b"), ["packet", "|+|", "a", "\\", "b"]);
+        assert_eq!(spelled(r#""a\ b" c"#), [r#""a\ b""#, "c"]);
     }
 
     #[test]

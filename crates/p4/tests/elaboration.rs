@@ -356,3 +356,35 @@ fn calls_and_instances_that_double_without_a_statement_are_refused() {
         assert!(said.contains("the limit is"), "{said}");
     }
 }
+
+#[test]
+fn a_control_with_type_parameters_is_copied_for_each_set_of_types() {
+    let text = "control put<T>(inout T x)(T by) { T old; apply { old = x; x = by ^ old; } }
+    control twice<T>(inout T x)(T by) { put<T>(by) i; put<T>(by) j; apply { i.apply(x); j.apply(x); i.apply(x); } }
+    struct Pair { bit<4> high; bit<4> low; }
+    control C(inout S s) {
+        twice<bit<8>>(3) t; twice<bit<4>>(5) u; put(8w1) v;
+        apply { t.apply(s.a); v.apply(s.b); bit<4> low = s.c[3:0]; u.apply(low); s.c[3:0] = low; }
+    }";
+    // `^` is not known of every type: the body as written is checked as well.
+    assert!(try_compile(&format!("{HEAD}{text} Main(C()) main;")).is_err());
+    let text = text.replace("by ^ old", "by");
+    let (s, _) = run(&text, [9, 8, 0xff, 7]);
+    assert_eq!(s, [3, 1, 0xf5, 7]);
+}
+
+#[test]
+fn a_default_with_type_parameters_gets_those_of_the_package() {
+    let text = "#include <core.p4>
+    control Any<T>(inout T t);
+    control nothing<T>(inout T t) { apply {} }
+    package Both<T>(Any<T> first, Any<T> second = nothing<T>());
+    struct S { bit<8> a; }
+    control C(inout S s) { apply { s.a = 4; } }
+    Both(C()) main;";
+    let program = common::compile(text);
+    let units: Vec<usize> = program.units.iter().map(|unit| unit.slots.len()).collect();
+    assert_eq!(units, [1, 1]);
+    let error = try_compile(&text.replace("Both(C())", "Both(nothing())"));
+    assert!(format!("{}", error.expect_err("no types")).contains("cannot be inferred"));
+}

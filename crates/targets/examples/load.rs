@@ -1,5 +1,6 @@
 //! Loads each program named on the command line and says what stands against it; for a folder, all
-//! programs in it. Ends with how many could be loaded.
+//! programs in it. `-IDIR` adds a folder to search for included files. Ends with how many could be
+//! loaded.
 
 use sojourn_p4::diagnostic::RenderOptions;
 use sojourn_targets::{LoadOptions, load};
@@ -7,10 +8,14 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/include");
-    let options = LoadOptions { include_paths: vec![p4], ..LoadOptions::default() };
+    let (include, names): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("-I"));
+    let include = include.iter().map(|argument| PathBuf::from(&argument["-I".len()..]));
+    let include_paths = std::iter::once(p4).chain(include).collect();
+    let options = LoadOptions { include_paths, ..LoadOptions::default() };
     let brief = std::env::var_os("BRIEF").is_some();
     let (mut loaded, mut refused) = (0, 0);
-    for path in std::env::args().skip(1).flat_map(|name| programs(Path::new(&name))) {
+    for path in names.iter().flat_map(|name| programs(Path::new(name))) {
         match load(&path, &options) {
             Ok(_) => loaded += 1,
             Err(error) => {

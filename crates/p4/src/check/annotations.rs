@@ -1,41 +1,96 @@
-//! Annotations that are structured: `@name[...]` (specification 20.2).
+//! Annotations: those that are structured, `@name[...]` (specification 20.2), and the bodies of
+//! those that the language or P4Runtime define (specification 20.1, P4Runtime 8.1.6).
 //!
-//! What an annotation means is its reader's business; here only the rules that hold for all.
+//! What an annotation means is its reader's business; here only what its body may be.
 
 use super::Checker;
 use super::operand::is_constant;
 use super::report::code;
-use crate::ast::{Annotation, AnnotationBody, Expr, Name};
+use crate::ast::{Annotation, AnnotationBody, AnnotationToken, Expr, Name};
 use crate::diagnostic::Diagnostic;
 use crate::types::Type;
 
 impl Checker<'_> {
-    /// Each structured name once, its contents numbers, texts and truth values.
+    /// Each structured name once, its contents numbers, texts and truth values; known bodies.
     pub(super) fn check_annotations(&mut self, annotations: &[Annotation]) {
-        let mut structured: Vec<&Name> = Vec::new();
-        for annotation in annotations {
-            match &annotation.body {
-                AnnotationBody::Expressions(expressions) => {
-                    for expression in expressions {
-                        self.annotation_value(expression);
-                    }
-                }
-                AnnotationBody::KeyValues(pairs) => {
-                    self.check_distinct("the key", pairs.iter().map(|(name, _)| name));
-                    for (_, expression) in pairs {
-                        self.annotation_value(expression);
-                    }
-                }
-                AnnotationBody::Empty | AnnotationBody::Tokens(_) => continue,
-            }
-            let name = &annotation.name;
-            if let Some(first) = structured.iter().find(|first| first.text == name.text) {
+        for (at, annotation) in annotations.iter().enumerate() {
+            self.check_body(annotation);
+            let same = |other: &&Annotation| other.name.text == annotation.name.text;
+            let first = annotations[..at].iter().find(same);
+            let structured = first.is_some_and(is_structured) || is_structured(annotation);
+            if let Some(first) = first.filter(|_| structured) {
+                let name = &annotation.name;
                 let message = format!("the annotation `@{}[...]` stands here twice", name.text);
                 let diagnostic = Diagnostic::error(code::DUPLICATE_NAME, name.span, message)
-                    .with_place(first.span, "first here");
+                    .with_place(first.name.span, "first here");
                 self.report(diagnostic);
             }
-            structured.push(name);
+        }
+    }
+
+    fn check_body(&mut self, annotation: &Annotation) {
+        match &annotation.body {
+            AnnotationBody::Expressions(expressions) => {
+                for expression in expressions {
+                    self.annotation_value(expression);
+                }
+            }
+            AnnotationBody::KeyValues(pairs) => {
+                self.check_distinct("the key", pairs.iter().map(|(name, _)| name));
+                for (_, expression) in pairs {
+                    self.annotation_value(expression);
+                }
+            }
+            AnnotationBody::Empty => self.check_tokens(&annotation.name, &[]),
+            AnnotationBody::Tokens(tokens) => self.check_tokens(&annotation.name, tokens),
+        }
+    }
+
+    /// The annotations whose bodies are laid down.
+    fn check_tokens(&mut self, name: &Name, tokens: &[AnnotationToken]) {
+        let (good, wanted) = match &*name.text {
+            "name" | "deprecated" | "noWarn" => (is_text(tokens), "a text, as in `(\"text\")`"),
+            "match" => {
+                let kinds = &self.program.match_kinds;
+                let known = |text: &str| kinds.iter().any(|kind| &**kind == text);
+                let good = matches!(tokens, [one] if !one.is_string && known(&one.text));
+                (good, "one match kind, as in `(ternary)`")
+            }
+            "pkginfo" => (!tokens.is_empty(), "keys and values, as in `(name=\"program\")`"),
+            "p4runtime_translation" => (
+                is_translation(tokens),
+                "a text and how the control plane sees the value: `(\"uri\", string)` or `(\"uri\", bit<32>)`",
+            ),
+            _ => return,
+        };
+        if !good {
+            let message = format!("the annotation `@{}` needs {wanted}", name.text);
+            let span = tokens.iter().fold(name.span, |span, token| span.to(token.span));
+            self.error(code::ANNOTATION, span, message);
+        }
+    }
+
+    /// `@length(...)` of a field may name what is declared before it.
+    pub(super) fn check_length(&mut self, annotations: &[Annotation], earlier: &[&Name]) {
+        for annotation in annotations.iter().filter(|a| &*a.name.text == "length") {
+            let AnnotationBody::Tokens(tokens) = &annotation.body else { continue };
+            for (at, token) in tokens.iter().enumerate() {
+                let behind_dot = at > 0 && &*tokens[at - 1].text == ".";
+                let first = token.text.chars().next().unwrap_or('0');
+                let keyword =
+                    matches!(&*token.text, "bit" | "int" | "varbit" | "bool" | "true" | "false");
+                let is_name =
+                    !token.is_string && !keyword && (first.is_alphabetic() || first == '_');
+                let known = earlier.iter().any(|name| name.text == token.text)
+                    || self.scopes.find(&token.text, false).is_some();
+                if is_name && !behind_dot && !known {
+                    let message = format!(
+                        "`@length` names `{}`, which is not declared before this field",
+                        token.text
+                    );
+                    self.error(code::UNKNOWN_NAME, token.span, message);
+                }
+            }
         }
     }
 
@@ -54,4 +109,32 @@ impl Checker<'_> {
             self.error(code::NOT_CONSTANT, written.span, "an annotation's value must be known");
         }
     }
+}
+
+fn is_structured(annotation: &Annotation) -> bool {
+    matches!(annotation.body, AnnotationBody::Expressions(_) | AnnotationBody::KeyValues(_))
+}
+
+/// Texts, perhaps joined by `++`, or names of constants; no numbers and no other operators.
+fn is_text(tokens: &[AnnotationToken]) -> bool {
+    let word = |token: &AnnotationToken| {
+        token.text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+    };
+    let glue = |text: &str| matches!(text, "++" | "(" | ")" | ",");
+    !tokens.is_empty()
+        && tokens.iter().all(|token| token.is_string || word(token) || glue(&token.text))
+}
+
+/// `"uri", string`, `"uri", bit<W>` or `"uri", W`.
+fn is_translation(tokens: &[AnnotationToken]) -> bool {
+    let number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let [uri, comma, seen @ ..] = tokens else { return false };
+    let seen: Vec<&str> = seen.iter().map(|token| &*token.text).collect();
+    let seen_good = match seen.as_slice() {
+        ["string"] => true,
+        [width] => number(width),
+        ["bit", "<", width, ">"] => number(width),
+        _ => false,
+    };
+    uri.is_string && &*comma.text == "," && seen_good
 }

@@ -267,7 +267,7 @@ impl Checker<'_> {
             let ty = if kind == CallKind::Extern { number_of_object(param, ty, outer) } else { ty };
             args.push(match slot {
                 Slot::Absent => Arg::Absent,
-                Slot::Default => self.default_arg(param, &ty, span),
+                Slot::Default => self.default_arg(param, &ty, &by, span),
                 Slot::Given(arg) => self.finished(param, checked, &ty, kind, arg.span),
             });
         }
@@ -420,11 +420,12 @@ impl Checker<'_> {
         }
     }
 
-    fn default_arg(&mut self, param: &Param, ty: &Type, span: Span) -> Arg {
+    fn default_arg(&mut self, param: &Param, ty: &Type, by: &Substitution, span: Span) -> Arg {
         match param.default.clone() {
             Some(Arg::In(value)) => {
                 Arg::In(self.convert(value, ty, "the default value", Some(span)))
             }
+            Some(Arg::Object(object)) => Arg::Object(self.default_object(object, by, span)),
             Some(other) => other,
             None => Arg::Absent,
         }

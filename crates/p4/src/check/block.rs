@@ -2,12 +2,11 @@
 //! are declared inside (specification 13.2, 14, 15.1), and types of parsers and controls.
 
 use super::Checker;
-use super::report::code;
 use super::scope::{Entity, Generic, TypeEntity};
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{self, Name, Parameter};
 use crate::hir::{ActionId, ControlId, InstanceId, TableId, ValueSetId};
-use crate::types::{BlockType, Type};
+use crate::types::{BlockType, DeclarationId, Type, TypeVar};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,6 +18,18 @@ pub(super) struct BlockInfo {
     pub apply: Rc<Signature>,
     /// What its constructor takes.
     pub constructor: Rc<Signature>,
+    /// Its type parameters, if it has some and is not a copy: see `generic`.
+    pub type_params: Vec<TypeVar>,
+}
+
+/// What of a declaration does not stand in its parameter lists.
+pub(super) struct Header {
+    /// Which declaration; its copies share it.
+    pub declaration: DeclarationId,
+    /// Its type parameters, empty for a copy.
+    pub type_params: Vec<TypeVar>,
+    /// What the type parameters stand for: themselves, or types in a copy.
+    pub args: Vec<Type>,
 }
 
 /// Which kind of block is being checked.
@@ -42,32 +53,25 @@ pub(super) struct OpenBlock {
 }
 
 impl Checker<'_> {
-    /// Checks both parameter lists of a parser or control declaration.
+    /// Checks both parameter lists of a parser or control declaration. Its type parameters are in
+    /// scope as `ty.args` of what `header` says.
     pub(super) fn block_info(
         &mut self,
         name: &Name,
         type_params: &[Name],
-        params: &[Parameter],
-        constructor_params: &[Parameter],
+        (params, constructor_params): (&[Parameter], &[Parameter]),
         of: (ParamsOf, ParamsOf),
+        header: Header,
     ) -> BlockInfo {
-        if let Some(first) = type_params.first() {
-            let message = format!("the declaration of `{}` cannot have type parameters", name.text);
-            self.error(code::TYPE_ARGUMENTS, first.span, message);
-        }
-        self.check_distinct(
-            "the parameter",
-            params.iter().chain(constructor_params).map(|param| &param.name),
-        );
-        self.push_type_params(type_params);
+        let all = params.iter().chain(constructor_params).map(|param| &param.name);
+        self.check_distinct("the parameter", type_params.iter().chain(all));
         let params = self.params(params, of.0);
         let constructor_params = self.params(constructor_params, of.1);
-        self.scopes.pop();
         let shape = params.iter().map(|p| (p.name.clone(), p.direction, p.ty.clone()));
         let ty = Arc::new(BlockType {
-            declaration: self.declaration_id(),
+            declaration: header.declaration,
             name: name.text.clone(),
-            args: Vec::new(),
+            args: header.args,
             params: shape.collect(),
         });
         let signature = |params| Signature {
@@ -81,6 +85,7 @@ impl Checker<'_> {
             ty,
             apply: Rc::new(signature(params)),
             constructor: Rc::new(signature(constructor_params)),
+            type_params: header.type_params,
         }
     }
 

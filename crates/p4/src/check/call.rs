@@ -342,7 +342,7 @@ impl Checker<'_> {
     fn apply_signature(&self, block: &BlockType) -> Rc<Signature> {
         let declared = self.parsers.iter().chain(&self.controls);
         for info in declared {
-            if info.ty.declaration == block.declaration {
+            if *info.ty == *block {
                 return info.apply.clone();
             }
         }

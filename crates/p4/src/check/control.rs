@@ -1,9 +1,9 @@
 //! Controls and actions (specification 14 and 14.1).
 
 use super::Checker;
-use super::block::{BlockKind, OpenBlock};
+use super::block::{BlockKind, Header, OpenBlock};
 use super::place::{Place, PlaceKind};
-use super::scope::{Entity, TypeEntity};
+use super::scope::Entity;
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Annotation, Block, ControlDeclaration, Direction, Name, Parameter};
 use crate::ast::{Declaration, DeclarationKind};
@@ -12,22 +12,36 @@ use crate::types::Type;
 use std::rc::Rc;
 
 impl Checker<'_> {
-    /// `control Name(params)(constructor params) { ... }`
-    pub(super) fn declare_control(
+    /// The parameters and the body of a control.
+    pub(super) fn control_body(
         &mut self,
         control: &ControlDeclaration,
         annotations: &[Annotation],
-    ) {
+        header: Header,
+    ) -> ControlId {
         let name = &control.name;
-        self.unfinished(name, "a control");
         let info = self.block_info(
             name,
             &control.type_params,
-            &control.params,
-            &control.constructor_params,
+            (&control.params, &control.constructor_params),
             (ParamsOf::Control, ParamsOf::ControlConstructor),
+            header,
         );
-        let id = ControlId(self.program.controls.len() as u32);
+        // Copies of other controls may be made on the way.
+        let id = self.reserve_control(Control {
+            name: name.text.clone(),
+            params: Vec::new(),
+            constructor_params: Vec::new(),
+            instances: Vec::new(),
+            actions: Vec::new(),
+            tables: Vec::new(),
+            init: Vec::new(),
+            body: Vec::new(),
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        self.controls.push(Rc::new(info));
+        let info = self.controls[id.index()].clone();
         self.scopes.push();
         let constructor_params =
             self.declare_params(&info.constructor.params, |_| VarKind::ConstructorParameter);
@@ -46,20 +60,11 @@ impl Checker<'_> {
         self.scopes.pop();
         self.scopes.pop();
         let block = std::mem::take(&mut self.block);
-        self.program.controls.push(Control {
-            name: name.text.clone(),
-            params,
-            constructor_params,
-            instances: block.instances,
-            actions: block.actions,
-            tables: block.tables,
-            init,
-            body,
-            annotations: annotations.to_vec().into(),
-            span: name.span,
-        });
-        self.controls.push(Rc::new(info));
-        self.finish(name, Entity::Type(TypeEntity::Control(id)));
+        let made = &mut self.program.controls[id.index()];
+        (made.params, made.constructor_params) = (params, constructor_params);
+        (made.instances, made.actions) = (block.instances, block.actions);
+        (made.tables, made.init, made.body) = (block.tables, init, body);
+        id
     }
 
     fn control_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
@@ -84,6 +89,7 @@ impl Checker<'_> {
         annotations: &[Annotation],
     ) {
         self.unfinished(name, "an action");
+        self.check_action_name(name, params, body, annotations);
         let params = self.params(params, ParamsOf::Action);
         self.scopes.push();
         let vars = self.declare_params(&params, VarKind::Parameter);

@@ -43,6 +43,9 @@ impl Checker<'_> {
         match (&expr.ty, &to) {
             (Type::Unknown, _) | (_, Type::Unknown) => Ok(expr),
             (Type::InfInt, Type::Bit(_) | Type::Int(_)) => Ok(self.number_to(expr, &to)),
+            (Type::InfInt, Type::New(_)) if is_number(constant::underlying(&to)) => {
+                Ok(self.number_to(expr, &to))
+            }
             (Type::SerializableEnum(e), _) if e.underlying.as_ref() == Some(&to) => {
                 Ok(self.enum_as_number(expr))
             }
@@ -232,6 +235,11 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// A number with a width.
+fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Bit(_) | Type::Int(_))
 }
 
 /// The types that a cast may name.

@@ -1,6 +1,7 @@
 //! Top-level declarations: each goes to the file that knows its kind (specification 6.6).
 
 use super::Checker;
+use super::generic::BlockText;
 use super::report::code;
 use crate::ast::{Declaration, DeclarationKind};
 
@@ -27,8 +28,8 @@ impl<'a> Checker<'a> {
                 self.declare_action(name, params, body, annotations);
                 self.block = super::block::OpenBlock::default();
             }
-            D::Parser(parser) => self.declare_parser(parser, annotations),
-            D::Control(control) => self.declare_control(control, annotations),
+            D::Parser(parser) => self.declare_block(BlockText::Parser(parser), annotations),
+            D::Control(control) => self.declare_block(BlockText::Control(control), annotations),
             D::ParserType { name, type_params, params } => {
                 self.declare_block_type(name, type_params, params, true);
             }

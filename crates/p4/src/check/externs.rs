@@ -62,6 +62,7 @@ impl Checker<'_> {
         for method in methods {
             self.extern_method(&mut info, name, method);
         }
+        self.check_takes_not_itself(id, &info);
         self.scopes.pop();
         self.finish_extern(id, info, methods);
     }
@@ -88,6 +89,21 @@ impl Checker<'_> {
         self.check_same_shape(&of_name, &signature);
         info.methods.push(Rc::new(signature));
         info.is_abstract.push(method.is_abstract);
+    }
+
+    /// An extern is known only behind its declaration, so none of its methods takes one like it.
+    fn check_takes_not_itself(&mut self, id: ExternId, info: &ExternInfo) {
+        for method in info.methods.iter().chain(&info.constructors) {
+            let itself =
+                method.params.iter().find(|p| matches!(p.ty, Type::Extern(of, _) if of == id));
+            if let Some(param) = itself {
+                let message =
+                    format!("`{}` uses itself: a method takes a `{}`", info.name, info.name);
+                let diagnostic = Diagnostic::error(code::RECURSION, param.span, message)
+                    .with_place(info.span, "the extern whose declaration has not ended");
+                self.report(diagnostic);
+            }
+        }
     }
 
     /// Overloads differ in the number or names of their parameters.

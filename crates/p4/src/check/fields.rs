@@ -28,8 +28,10 @@ impl Checker<'_> {
         self.unfinished(name, "a type");
         let params = self.push_type_params(type_params);
         self.check_distinct("the field", fields.iter().map(|field| &field.name));
-        let made = fields.iter().map(|field| {
+        let names: Vec<&Name> = fields.iter().map(|field| &field.name).collect();
+        let made = fields.iter().enumerate().map(|(at, field)| {
             self.check_annotations(&field.annotations);
+            self.check_length(&field.annotations, &names[..at]);
             let span = field.ty.span;
             let ty = self.resolve_type(&field.ty);
             FieldType {

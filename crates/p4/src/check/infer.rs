@@ -181,6 +181,9 @@ impl Checker<'_> {
         match (&a, &b) {
             (Type::InfInt, Type::Bit(_) | Type::Int(_)) => true,
             (Type::Bit(_) | Type::Int(_), Type::InfInt) => true,
+            (Type::InfInt, Type::New(new)) | (Type::New(new), Type::InfInt) => {
+                self.unify(&Type::InfInt, &new.target)
+            }
             (Type::SerializableEnum(e), other) | (other, Type::SerializableEnum(e))
                 if !matches!(other, Type::SerializableEnum(_)) =>
             {

@@ -2,9 +2,9 @@
 
 use super::Checker;
 use super::arguments::CallKind;
-use super::block::BlockKind;
+use super::block::{BlockInfo, BlockKind};
 use super::call::CallResult;
-use super::infer::Substitution;
+use super::infer::{Substitution, substitute};
 use super::place::PlaceKind;
 use super::report::code;
 use super::scope::{Entity, TypeEntity};
@@ -70,12 +70,14 @@ impl Checker<'_> {
             Type::Extern(id, args) => (TypeEntity::Extern(*id), args.to_vec()),
             Type::Package(id, args) => (TypeEntity::Package(*id), args.to_vec()),
             Type::Parser(block) => {
-                let at = self.parsers.iter().position(|info| info.ty == *block)?;
-                (TypeEntity::Parser(crate::hir::ParserId(at as u32)), Vec::new())
+                let of = |info: &Rc<BlockInfo>| info.ty.declaration == block.declaration;
+                let at = self.parsers.iter().position(of)?;
+                (TypeEntity::Parser(crate::hir::ParserId(at as u32)), block.args.clone())
             }
             Type::Control(block) => {
-                let at = self.controls.iter().position(|info| info.ty == *block)?;
-                (TypeEntity::Control(crate::hir::ControlId(at as u32)), Vec::new())
+                let of = |info: &Rc<BlockInfo>| info.ty.declaration == block.declaration;
+                let at = self.controls.iter().position(of)?;
+                (TypeEntity::Control(crate::hir::ControlId(at as u32)), block.args.clone())
             }
             _ => return None,
         })
@@ -135,6 +137,10 @@ impl Checker<'_> {
         let kind = CallKind::Constructor;
         let said = self.diagnostics.len();
         let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span)?;
+        if matches!(entity, TypeEntity::Parser(_) | TypeEntity::Control(_)) {
+            self.check_all_inferred(&signature, &bound.type_args, span);
+        }
+        let entity = &self.block_copy(entity, &bound.type_args, span)?;
         let of = match entity {
             TypeEntity::Parser(id) => InstanceOf::Parser(*id),
             TypeEntity::Control(id) => InstanceOf::Control(*id),
@@ -147,7 +153,10 @@ impl Checker<'_> {
             }
             _ => return None,
         };
-        let ty = self.type_of_entity(entity, &bound.type_args);
+        // A copy of a parser or control has its type arguments already.
+        let open = self.type_param_count(entity);
+        let type_args = if open == 0 { &[] } else { bound.type_args.as_slice() };
+        let ty = self.type_of_entity(entity, type_args);
         let ty = self.well_formed(ty, span);
         Some(Made { of, ty, args: bound.args })
     }
@@ -189,10 +198,12 @@ impl Checker<'_> {
                 return None;
             }
             TypeEntity::Parser(id) => {
-                (vec![self.parsers[id.index()].constructor.clone()], Vec::new())
+                let info = &self.parsers[id.index()];
+                (vec![info.constructor.clone()], info.type_params.clone())
             }
             TypeEntity::Control(id) => {
-                (vec![self.controls[id.index()].constructor.clone()], Vec::new())
+                let info = &self.controls[id.index()];
+                (vec![info.constructor.clone()], info.type_params.clone())
             }
             TypeEntity::Package(id) => {
                 let signature = self.packages[id.index()].clone();
@@ -224,6 +235,38 @@ impl Checker<'_> {
                 self.report(diagnostic);
             }
         }
+    }
+
+    /// The object that stands for a default: a parser or control with type parameters gets those
+    /// of this call.
+    pub(super) fn default_object(
+        &mut self,
+        object: Object,
+        by: &Substitution,
+        span: Span,
+    ) -> Object {
+        let Object::Instance(id) = object else { return object };
+        let instance = self.program.instances[id.index()].clone();
+        let ty = self.resolved(&substitute(&instance.ty, by));
+        if ty == instance.ty {
+            return object;
+        }
+        let Some((entity, args)) = self.entity_of(&ty) else { return object };
+        if args.contains(&Type::Unknown) {
+            let message =
+                format!("the types of the default `{}` cannot be inferred", self.show(&ty));
+            let diagnostic = Diagnostic::error(code::CANNOT_INFER, span, message);
+            self.report(diagnostic.with_help("write the type arguments out"));
+            return object;
+        }
+        let of = match self.block_copy(&entity, &args, span) {
+            Some(TypeEntity::Parser(id)) => InstanceOf::Parser(id),
+            Some(TypeEntity::Control(id)) => InstanceOf::Control(id),
+            _ => return object,
+        };
+        let id = InstanceId(self.program.instances.len() as u32);
+        self.program.instances.push(Instance { of, ty, ..instance });
+        Object::Instance(id)
     }
 
     /// Type arguments as given, or open ones to be inferred.
@@ -361,7 +404,14 @@ impl Checker<'_> {
         let Some(found) = self.scopes.find("main", true).cloned() else {
             return;
         };
-        let Entity::Instance(id) = found.entity else { return };
+        let Entity::Instance(id) = found.entity else {
+            if matches!(found.entity, Entity::Type(_)) {
+                let message = format!("`main` is {}", found.entity.kind());
+                let diagnostic = Diagnostic::error(code::MAIN, found.span, message);
+                self.report(diagnostic.with_help("`main` names the package that is the program"));
+            }
+            return;
+        };
         if matches!(self.program.instances[id.index()].of, InstanceOf::Package(_)) {
             self.program.main = Some(id);
         } else {

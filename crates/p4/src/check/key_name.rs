@@ -1,7 +1,12 @@
-//! The names by which a control plane knows the keys of a table (specification 18.3.1.3).
+//! The names by which a control plane knows the keys of a table (specification 18.3.1.3), and that
+//! actions have names of their own.
 
 use super::Checker;
-use crate::ast::{Annotation, AnnotationBody, BinaryOp, Expr, ExprKind};
+use super::block::BlockKind;
+use super::report::code;
+use super::signature::has_annotation;
+use crate::ast::{Annotation, AnnotationBody, BinaryOp, Block, Expr, ExprKind, Name, Parameter};
+use crate::diagnostic::Diagnostic;
 use std::sync::Arc;
 
 /// The text of `@name("...")`, if it is there.
@@ -21,6 +26,37 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
 }
 
 impl Checker<'_> {
+    /// Two actions of one control, or two with absolute names, are two names to a control plane.
+    /// Actions that do nothing need not be told apart.
+    pub(super) fn check_action_name(
+        &mut self,
+        name: &Name,
+        params: &[Parameter],
+        body: &Block,
+        annotations: &[Annotation],
+    ) {
+        if has_annotation(annotations, "hidden")
+            || (params.is_empty() && body.statements.is_empty())
+        {
+            return;
+        }
+        let full = name_annotation(annotations).unwrap_or_else(|| name.text.clone());
+        let control = match self.block.kind {
+            BlockKind::Control(id) if !full.starts_with('.') => Some(id),
+            _ => None,
+        };
+        let text: Arc<str> = full.trim_start_matches('.').into();
+        let first = *self.action_names.entry((control, text)).or_insert(name.span);
+        // The copies of a generic control have one text.
+        if first != name.span {
+            let message = format!("two actions have the name `{full}` for the control plane");
+            let diagnostic = Diagnostic::error(code::CONTROL_PLANE_NAME, name.span, message)
+                .with_place(first, "the first")
+                .with_help("give one of them another `@name`");
+            self.report(diagnostic);
+        }
+    }
+
     /// The name that follows from the key's own text; `None` for expressions that have none.
     pub(super) fn key_name(&mut self, key: &Expr) -> Option<String> {
         match &key.kind {

@@ -27,6 +27,7 @@ mod externs;
 mod fields;
 mod flow;
 mod function;
+mod generic;
 mod infer;
 mod initializer;
 mod instance;
@@ -110,10 +111,15 @@ struct Checker<'a> {
     parsers: Vec<std::rc::Rc<block::BlockInfo>>,
     /// Control declarations, in the order of `program.controls`.
     controls: Vec<std::rc::Rc<block::BlockInfo>>,
+    /// Parsers and controls with type parameters.
+    generic_blocks: HashMap<DeclarationId, generic::GenericBlock<'a>>,
     /// Actions, in the order of `program.actions`.
     actions: Vec<std::rc::Rc<signature::Signature>>,
     /// Function declarations; a generic one has no fixed place in `program.functions`.
     functions: Vec<std::rc::Rc<function::FunctionInfo<'a>>>,
+    /// The control-plane names of actions by control; absolute ones and those of the top level by
+    /// none.
+    action_names: HashMap<(Option<hir::ControlId>, Arc<str>), crate::source::Span>,
     /// Which parameters of a parser or control type are `@optional`.
     optional_params: HashMap<DeclarationId, Arc<[bool]>>,
     /// Where the code being checked stands.
@@ -141,8 +147,10 @@ impl<'a> Checker<'a> {
             packages: Vec::new(),
             parsers: Vec::new(),
             controls: Vec::new(),
+            generic_blocks: HashMap::new(),
             actions: Vec::new(),
             functions: Vec::new(),
+            action_names: HashMap::new(),
             optional_params: HashMap::new(),
             place: place::Place::top_level(),
             block: block::OpenBlock::default(),

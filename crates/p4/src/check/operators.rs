@@ -218,7 +218,7 @@ impl Checker<'_> {
         right: Expr,
         span: Span,
     ) -> Option<(Expr, Expr, Type)> {
-        use BinaryOp::{BitAnd, BitOr, BitXor, Div, Mod, SatAdd, SatSub};
+        use BinaryOp::{Div, Mod, SatAdd, SatSub};
         let (left, right) = (self.enum_as_number(left), self.enum_as_number(right));
         if matches!(op, Div | Mod) && (is_negative(&left) || is_negative(&right)) {
             self.fold_error(FoldError::NegativeDivision, span);
@@ -228,7 +228,8 @@ impl Checker<'_> {
         let allowed = match (&left.ty, op) {
             (Type::Bit(_), _) => true,
             (Type::Int(_), _) => !matches!(op, Div | Mod),
-            (Type::InfInt, _) => !matches!(op, BitAnd | BitOr | BitXor | SatAdd | SatSub),
+            // The specification leaves `&`, `|` and `^` out here; p4c computes them.
+            (Type::InfInt, _) => !matches!(op, SatAdd | SatSub),
             _ => false,
         };
         if !allowed || left.ty != right.ty {

@@ -1,12 +1,12 @@
 //! Parsers: states, transitions, `select`, value sets (specification 13).
 
 use super::Checker;
-use super::block::{BlockKind, OpenBlock};
+use super::block::{BlockKind, Header, OpenBlock};
 use super::keyset::span_of;
 use super::operand::{integer, typed};
 use super::place::{Place, PlaceKind};
 use super::report::code;
-use super::scope::{Entity, TypeEntity};
+use super::scope::Entity;
 use super::signature::ParamsOf;
 use crate::ast::{self, Annotation, Declaration, DeclarationKind, Name, ParserDeclaration};
 use crate::diagnostic::{Diagnostic, near_name};
@@ -20,21 +20,36 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Checker<'_> {
-    /// `parser Name(params)(constructor params) { ... }`
-    pub(super) fn declare_parser(
+    /// The parameters and the body of a parser.
+    pub(super) fn parser_body(
         &mut self,
         parser: &ParserDeclaration,
         annotations: &[Annotation],
-    ) {
+        header: Header,
+    ) -> ParserId {
         let name = &parser.name;
-        self.unfinished(name, "a parser");
         let info = self.block_info(
             name,
             &parser.type_params,
-            &parser.params,
-            &parser.constructor_params,
+            (&parser.params, &parser.constructor_params),
             (ParamsOf::Parser, ParamsOf::ParserConstructor),
+            header,
         );
+        // Copies of other parsers may be made on the way.
+        let id = self.reserve_parser(Parser {
+            name: name.text.clone(),
+            params: Vec::new(),
+            constructor_params: Vec::new(),
+            instances: Vec::new(),
+            value_sets: Vec::new(),
+            init: Vec::new(),
+            states: Vec::new(),
+            start: 0,
+            annotations: annotations.to_vec().into(),
+            span: name.span,
+        });
+        self.parsers.push(Rc::new(info));
+        let info = self.parsers[id.index()].clone();
         self.scopes.push();
         let constructor_params =
             self.declare_params(&info.constructor.params, |_| VarKind::ConstructorParameter);
@@ -56,21 +71,11 @@ impl Checker<'_> {
         self.scopes.pop();
         self.scopes.pop();
         let block = std::mem::take(&mut self.block);
-        let id = ParserId(self.program.parsers.len() as u32);
-        self.program.parsers.push(Parser {
-            name: name.text.clone(),
-            params,
-            constructor_params,
-            instances: block.instances,
-            value_sets: block.value_sets,
-            init,
-            states,
-            start,
-            annotations: annotations.to_vec().into(),
-            span: name.span,
-        });
-        self.parsers.push(Rc::new(info));
-        self.finish(name, Entity::Type(TypeEntity::Parser(id)));
+        let made = &mut self.program.parsers[id.index()];
+        (made.params, made.constructor_params) = (params, constructor_params);
+        (made.instances, made.value_sets) = (block.instances, block.value_sets);
+        (made.init, made.states, made.start) = (init, states, start);
+        id
     }
 
     fn parser_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
@@ -258,9 +263,45 @@ impl Checker<'_> {
                     self.check_value_set(set, std::slice::from_ref(key), span);
                     Keyset::ValueSet(set)
                 }
-                None => self.keyset(written, &key.ty),
+                None => {
+                    let keyset = self.keyset(written, &key.ty);
+                    self.check_known_keyset(&keyset, span_of(written));
+                    keyset
+                }
             })
             .collect()
+    }
+
+    /// What a case is chosen by depends neither on the packet nor on a call. Local variables are
+    /// let pass, as compilers follow constants through them.
+    fn check_known_keyset(&mut self, keyset: &Keyset, span: Span) {
+        let settled = match keyset {
+            Keyset::Value(value) => self.is_settled(value),
+            Keyset::Mask(a, b) | Keyset::Range(a, b) => self.is_settled(a) && self.is_settled(b),
+            Keyset::Any | Keyset::ValueSet(_) => true,
+        };
+        if !settled {
+            let message = "the keyset of a `select` must be known when the program is compiled";
+            let diagnostic = Diagnostic::error(code::NOT_CONSTANT, span, message)
+                .with_label("not a constant")
+                .with_help("select on a comparison instead: `select(a == b) { true: ...; }`");
+            self.report(diagnostic);
+        }
+    }
+
+    fn is_settled(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Var(id) => {
+                self.program.vars[id.index()].kind == VarKind::Local || self.is_known(expr)
+            }
+            ExprKind::Field(base, _) | ExprKind::Slice(base, ..) => self.is_settled(base),
+            ExprKind::Unary(_, base) | ExprKind::Cast(base) => self.is_settled(base),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+                self.is_settled(a) && self.is_settled(b)
+            }
+            ExprKind::Aggregate(elements) => elements.iter().all(|e| self.is_settled(e)),
+            _ => expr.ty == Type::Unknown || self.is_known(expr),
+        }
     }
 
     /// A value set holds the type of the key, or a struct or tuple of the keys' types.

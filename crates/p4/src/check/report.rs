@@ -18,6 +18,8 @@ pub(super) mod code {
     pub const WRONG_KIND_OF_NAME: &str = "E0403";
     pub const NO_SUCH_MEMBER: &str = "E0404";
     pub const RECURSION: &str = "E0405";
+    pub const CONTROL_PLANE_NAME: &str = "E0406";
+    pub const ANNOTATION: &str = "E0407";
     // E05xx: types
     pub const MISMATCH: &str = "E0501";
     pub const TYPE_ARGUMENTS: &str = "E0502";
@@ -68,6 +70,7 @@ pub(super) mod code {
     pub const TOO_LARGE: &str = "E1202";
     // Warnings
     pub const OVERFLOW: &str = "W0501";
+    pub const GENERIC_BLOCK: &str = "W0502";
     pub const UNREACHABLE: &str = "W0901";
     pub const ENTRY_ORDER: &str = "W1001";
 }

@@ -132,7 +132,9 @@ impl Checker<'_> {
     /// How many type parameters a declared type has.
     pub(super) fn type_param_count(&self, entity: &TypeEntity) -> usize {
         match entity {
-            TypeEntity::Plain(_) | TypeEntity::Parser(_) | TypeEntity::Control(_) => 0,
+            TypeEntity::Plain(_) => 0,
+            TypeEntity::Parser(id) => self.parsers[id.index()].type_params.len(),
+            TypeEntity::Control(id) => self.controls[id.index()].type_params.len(),
             TypeEntity::Fields(generic, _) => generic.params.len(),
             TypeEntity::BlockType(generic, _) => generic.params.len(),
             TypeEntity::Extern(id) => self.externs[id.index()].type_params.len(),
@@ -158,15 +160,31 @@ impl Checker<'_> {
             return Type::Unknown;
         }
         let ty = self.type_of_entity(entity, args);
-        if args.is_empty() { ty } else { self.well_formed(ty, span) }
+        if args.is_empty() {
+            return ty;
+        }
+        if args.iter().any(|arg| mentions(&self.resolved(arg), &ty)) {
+            let message = format!("`{}` has itself among its type arguments", self.show(&ty));
+            self.error(code::NESTING, span, message);
+            return Type::Unknown;
+        }
+        self.well_formed(ty, span)
     }
 
     /// A declared type with the right number of type arguments.
     pub(super) fn type_of_entity(&self, entity: &TypeEntity, args: &[Type]) -> Type {
         match entity {
             TypeEntity::Plain(ty) => ty.clone(),
-            TypeEntity::Parser(id) => Type::Parser(self.parsers[id.index()].ty.clone()),
-            TypeEntity::Control(id) => Type::Control(self.controls[id.index()].ty.clone()),
+            TypeEntity::Parser(id) => {
+                let info = &self.parsers[id.index()];
+                let ty = Type::Parser(info.ty.clone());
+                substitute(&ty, &substitution(&info.type_params, args))
+            }
+            TypeEntity::Control(id) => {
+                let info = &self.controls[id.index()];
+                let ty = Type::Control(info.ty.clone());
+                substitute(&ty, &substitution(&info.type_params, args))
+            }
             TypeEntity::Extern(id) => Type::Extern(*id, args.into()),
             TypeEntity::Package(id) => Type::Package(*id, args.into()),
             TypeEntity::Fields(generic, kind) => {
@@ -239,5 +257,22 @@ impl Checker<'_> {
             self.error(code::OUT_OF_RANGE, written.span, message);
         }
         count
+    }
+}
+
+/// True if an extern or package stands somewhere in a type, whatever its type arguments. A struct
+/// may stand in itself, as `Pair<Pair<bit<8>>>` has an end.
+fn mentions(within: &Type, what: &Type) -> bool {
+    let any = |types: &[Type]| types.iter().any(|ty| mentions(ty, what));
+    match (within, what) {
+        (Type::Extern(a, _), Type::Extern(b, _)) if a == b => true,
+        (Type::Package(a, _), Type::Package(b, _)) if a == b => true,
+        (Type::Extern(_, args) | Type::Package(_, args) | Type::Tuple(args), _) => any(args),
+        (Type::Struct(f) | Type::Header(f) | Type::HeaderUnion(f), _) => any(&f.args),
+        (Type::Stack(inner, _) | Type::List(inner) | Type::Set(inner), _) => mentions(inner, what),
+        (Type::Parser(block) | Type::Control(block), _) => {
+            any(&block.args) || block.params.iter().any(|(_, _, ty)| mentions(ty, what))
+        }
+        _ => false,
     }
 }

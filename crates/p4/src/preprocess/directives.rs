@@ -5,7 +5,7 @@
 
 use super::{Condition, Preprocessor, Stop};
 use crate::{
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, near_name},
     lex::{Kind, Token},
     source::Span,
 };
@@ -65,12 +65,18 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
+    /// A slip of the pen is an error; any other line is a remark, as p4c takes it to be.
     fn unknown_directive(&mut self, name: &Token) {
         self.rest_of_directive();
         let message = format!("unknown directive `#{}`", name.spelling());
-        let error = Diagnostic::error("E0132", name.span, message);
-        let error = error.with_near_name(name.spelling(), DIRECTIVES.iter().copied());
-        self.report(error);
+        let known = DIRECTIVES.iter().copied();
+        self.report(match near_name(name.spelling(), known.clone()) {
+            Some(_) => Diagnostic::error("E0132", name.span, message)
+                .with_near_name(name.spelling(), known),
+            None => Diagnostic::warning("W0132", name.span, message)
+                .with_note("the line is passed over")
+                .with_help("a remark begins with `//`"),
+        });
     }
 
     /// `#error` and `#warning`: the rest of the line is the message.

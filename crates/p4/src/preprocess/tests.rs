@@ -303,3 +303,9 @@ fn unknown_directives_suggest_the_near_one() {
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].suggestions[0].replacement, "include");
 }
+
+#[test]
+fn a_line_with_another_word_behind_the_sign_is_a_remark() {
+    let done = run("#enum bit<8> x {\n# recirculate the packet\ny");
+    assert_eq!((codes(&done), spelled(&done)), (vec!["W0132", "W0132"], "y".to_string()));
+}

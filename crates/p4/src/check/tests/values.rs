@@ -31,6 +31,28 @@ fn arithmetic_with_a_width_wraps_at_once() {
 }
 
 #[test]
+fn numbers_without_a_width_have_bits_too() {
+    assert_eq!(folded("bit<16>", "0x2001 ^ 1 << 4"), BigInt::from(0x2011));
+    assert_eq!(folded("bit<8>", "(-1 & 0xf0) | 3"), BigInt::from(0xf3));
+    assert_eq!(codes("const int a = 1 |+| 2;"), ["E0601"]);
+}
+
+#[test]
+fn a_number_without_a_width_becomes_a_type_of_its_own_by_itself() {
+    let with = |text: &str| codes(&format!("type bit<9> Port; const Port zero = 0; {text}"));
+    let none: [&str; 0] = [];
+    assert_eq!(with("action a(inout Port p) { p = 511; }"), none);
+    assert_eq!(with("bool f(in Port p) { return p == 3 || 4 == p; }"), none);
+    assert_eq!(
+        with("Port f() { return 7; } action a(inout Port p) { p = p == 9 ? f() : 1; }"),
+        none
+    );
+    assert_eq!(with("const Port large = 512;"), ["W0501"]);
+    assert_eq!(with("action a(inout Port p) { p = 9w5; }"), ["E0501"]);
+    assert_eq!(with("action a(inout Port p) { p = p + 1; }"), ["E0601"]);
+}
+
+#[test]
 fn concatenation_puts_the_left_side_on_top() {
     assert_eq!(folded("bit<16>", "8w0x12 ++ 8w0x34"), BigInt::from(0x1234));
 }
@@ -81,7 +103,7 @@ fn defaults_fill_what_dots_leave_open() {
 
 #[test]
 fn operands_of_different_width_or_sign_are_refused() {
-    for wrong in ["x + y", "x + z", "y ++ 1", "x << z", "~1", "5 & 3", "1 << x", "!x", "-t"] {
+    for wrong in ["x + y", "x + z", "y ++ 1", "x << z", "~1", "5 |+| 3", "1 << x", "!x", "-t"] {
         assert_eq!(codes(&in_control(&format!("bool q = ({wrong}) == 1;"))), ["E0601"], "{wrong}");
     }
 }

@@ -399,6 +399,22 @@ fn the_predicate_is_one_of_four_bits() {
 }
 
 #[test]
+fn the_arguments_of_predicate_may_stand_in_variables() {
+    let body = "bool lo = (m.a >= 5); bool hi = (v == 1); r = this.predicate(lo, hi);
+                if (lo && !hi) { v = 1; } else if (!lo && hi) { v = 0; }";
+    assert_eq!(
+        compiled("bit<32>", "bit<8>", body),
+        "cmplo: geq.u phv_lo -5\n\
+         cmphi: equ lo -1\n\
+         lo1: alu_a 1 if cmplo & !cmphi\n\
+         lo2: alu_a 0 if !cmplo & cmphi\n\
+         output: predicate"
+    );
+    let swapped = "bool lo = (m.a >= 5); bool hi = (v == 1); r = this.predicate(hi, lo);";
+    assert_eq!(refusal("bit<32>", "bit<8>", swapped), "T0406");
+}
+
+#[test]
 fn the_arguments_of_predicate_must_be_the_first_comparisons() {
     let body = "if (v == 1) { v = 0; } r = this.predicate(m.a >= 5, v == 1);";
     assert_eq!(refusal("bit<32>", "bit<8>", body), "T0406");

@@ -3,7 +3,6 @@
 use super::{Body, Result};
 use crate::tna::register_action::term::{Operation, Term, TermKind};
 use crate::tna::rules;
-use crate::tna::salu::PredicateMask;
 use sojourn_p4::ir::{Arg, ExprKind, ExternCall, Layout, Value};
 use sojourn_p4::types::Type;
 
@@ -52,26 +51,29 @@ impl<'p> Body<'_, 'p> {
         }
     }
 
-    /// The conditions of `predicate(lo, hi)` must be what the units of those names decide.
+    /// Notes what the conditions of `predicate(lo, hi)` are in the outcome that is walked.
     fn predicate_arguments(&mut self, call: &'p ExternCall) -> Result<()> {
         for (index, arg) in call.args.iter().enumerate() {
             let Arg::In(Value::Scalar(condition)) = arg else { continue };
-            let outcome = self.outcome;
-            // Which unit answers shows in the outcomes in which the condition holds.
-            let mut holds = 0;
-            for probe in 0..4 {
-                self.outcome = probe;
-                holds |= u8::from(self.truth(condition)?) << probe;
+            let holds = self.truth(condition)?;
+            if !matches!(condition.kind, ExprKind::Const(_)) {
+                self.predicates.push((index, holds, self.outcome, condition.span));
             }
-            self.outcome = outcome;
-            let constant = matches!(condition.kind, ExprKind::Const(_));
-            if holds != PredicateMask::unit(index).0 && !constant {
+        }
+        Ok(())
+    }
+
+    /// The conditions of `predicate(lo, hi)` must be what the units of those names decide, in
+    /// every outcome that reaches the call.
+    pub(super) fn check_predicates(&self) -> Result<()> {
+        for (index, holds, outcome, span) in &self.predicates {
+            if *holds != (outcome >> index & 1 == 1) {
                 let message = format!(
                     "argument {} of predicate() is not the {} comparison of this action",
                     index + 1,
-                    ["first", "second"][index.min(1)]
+                    ["first", "second"][(*index).min(1)]
                 );
-                return Err(rules::PREDICATE_FIRST.refuse(condition.span, message));
+                return Err(rules::PREDICATE_FIRST.refuse(*span, message));
             }
         }
         Ok(())

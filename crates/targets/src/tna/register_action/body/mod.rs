@@ -94,6 +94,8 @@ pub struct Body<'a, 'p> {
     assignments: Vec<Assignment>,
     /// Reads of memory: half, statement, outcomes, place.
     reads: Vec<(Half, usize, u8, Span)>,
+    /// Conditions of `predicate`: which argument, whether it holds, the outcome, place.
+    predicates: Vec<(usize, bool, usize, Span)>,
 }
 
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
@@ -145,6 +147,7 @@ pub fn effects<'p>(
         locals: HashMap::new(),
         assignments: Vec::new(),
         reads: Vec::new(),
+        predicates: Vec::new(),
     };
     body.number(&method.body);
     body.declare_variables();
@@ -229,6 +232,7 @@ impl<'p> Body<'_, 'p> {
         while known != self.units.len() {
             known = self.units.len();
             self.reads.clear();
+            self.predicates.clear();
             for (outcome, slot) in outcomes.iter_mut().enumerate() {
                 self.outcome = outcome;
                 self.locals.clear();
@@ -238,6 +242,7 @@ impl<'p> Body<'_, 'p> {
                 *slot = std::mem::take(&mut self.assignments);
             }
         }
+        self.check_predicates()?;
         check_exclusive(&outcomes, self.shared)?;
         self.warn_of_old_values(&outcomes);
         Ok(Effects { outcomes, units: self.units })

@@ -26,7 +26,7 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
 }
 
 impl Checker<'_> {
-    /// Two actions of one control, or two with absolute names, are two names to a control plane.
+    /// Two actions of one control are two names to a control plane.
     /// Actions that do nothing need not be told apart.
     pub(super) fn check_action_name(
         &mut self,
@@ -41,12 +41,16 @@ impl Checker<'_> {
             return;
         }
         let full = name_annotation(annotations).unwrap_or_else(|| name.text.clone());
+        // An absolute name may be given to actions of several controls: p4c takes the vendor's
+        // diag.p4, in which two are called `.stage_drop`.
+        if full.starts_with('.') {
+            return;
+        }
         let control = match self.block.kind {
-            BlockKind::Control(id) if !full.starts_with('.') => Some(id),
+            BlockKind::Control(id) => Some(id),
             _ => None,
         };
-        let text: Arc<str> = full.trim_start_matches('.').into();
-        let first = *self.action_names.entry((control, text)).or_insert(name.span);
+        let first = *self.action_names.entry((control, full.clone())).or_insert(name.span);
         // The copies of a generic control have one text.
         if first != name.span {
             let message = format!("two actions have the name `{full}` for the control plane");

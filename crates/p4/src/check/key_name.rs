@@ -41,11 +41,8 @@ impl Checker<'_> {
             return;
         }
         let full = name_annotation(annotations).unwrap_or_else(|| name.text.clone());
-        // An absolute name may be given to actions of several controls: p4c takes the vendor's
-        // diag.p4, in which two are called `.stage_drop`.
-        if full.starts_with('.') {
-            return;
-        }
+        // Also an absolute one: actions of several controls may share it, as two of the vendor's
+        // diag.p4 do, which p4c's Tofino back end takes.
         let control = match self.block.kind {
             BlockKind::Control(id) => Some(id),
             _ => None,

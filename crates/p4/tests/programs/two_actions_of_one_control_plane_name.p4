@@ -1,7 +1,7 @@
 // A control plane tells actions apart by their names.
 // expect-error: two actions have the name `foo` at line 10
-// expect-error: two actions have the name `.bar` at line 16
-// expect-error: two actions have the name `.top` at line 17
+// expect-error: two actions have the name `.bar` at line 14
+// Actions of several controls may share an absolute name: `.bar` in D, `.top` in F.
 #include <core.p4>
 action top(inout bit<8> x) { x = 7; }
 @name(".nop") action nop() {}
@@ -11,6 +11,7 @@ control C(inout bit<8> x) {
     @name(".nop") action idle() {}
     @name("foo") @hidden action hidden() { x = 4; }
     @name(".bar") action bar() { x = 3; }
+    @name(".bar") action fourth() { x = 5; }
     apply { foo(); second(); bar(); hidden(); }
 }
 control D(inout bit<8> x) { @name(".bar") action bar() { x = 3; } action foo() { x = 1; } apply { bar(); foo(); } }

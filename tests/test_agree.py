@@ -11,7 +11,7 @@ from sojourn.agree import page
 from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Cell, cells
 from sojourn.agree.measure import Bench, Measured
 from sojourn.agree.verdict import Figures, compare, scattered, side
-from sojourn.errors import ScenarioError
+from sojourn.errors import Interrupted, ScenarioError
 from sojourn.ground import SIMULATOR
 from sojourn.linux.ground import Linux
 from sojourn.linux.kernel import Kernel
@@ -198,3 +198,17 @@ def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
         done = sojourn("agree", *arguments)
         assert done.returncode == 2
         assert complaint in " ".join(done.stderr.split())
+
+
+def test_ctrl_c_ends_the_measuring_and_is_no_cell_s_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_plan: object, folder: Path, **_: object) -> None:
+        folder.mkdir(parents=True)
+        raise Interrupted("stopped after 1 s")
+
+    monkeypatch.setattr("sojourn.agree.measure.record", stopped)
+    bench = Bench(tmp_path, Linux(Kernel(Path("/nowhere"))), 10**9, repeat=1)
+    with pytest.raises(Interrupted, match=r"stopped at .*the cells before it are kept"):
+        bench.measure(next(iter(cells())))
+    assert not list(tmp_path.iterdir())

@@ -221,3 +221,23 @@ def test_the_script_is_python_of_the_switch_s_age(tmp_path: Path) -> None:
     """An SDE has Python 3.5 at the oldest: no f-strings, no annotations, no walrus."""
     emitted(choice("codel_act"), tmp_path)
     ast.parse((tmp_path / "setup.py").read_text(), feature_version=(3, 5))
+
+
+@pytest.mark.parametrize(
+    ("program", "target"), [("tna/codel_exact.p4", "tofino"), ("v1model/codel.p4", "bmv2")]
+)
+def test_a_link_in_place_of_a_file_is_replaced_and_not_followed(
+    sojourn: Sojourn, tmp_path: Path, program: str, target: str
+) -> None:
+    arguments = ("emit", programs_folder() / program, "--for", target, "--out", "out")
+    assert sojourn(*arguments).returncode == 0
+    victim = tmp_path / "thesis.tex"
+    victim.write_text("precious")
+    texts = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for path in texts:
+        path.unlink()
+        path.symlink_to(victim)
+    assert sojourn(*arguments).returncode == 0
+    assert victim.read_text() == "precious"
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == texts
+    assert not any(path.is_symlink() for path in texts)

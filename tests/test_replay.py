@@ -4,8 +4,10 @@ The equivalence that `docs/equivalence.md` shows is held here as assertions, on 
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -262,6 +264,109 @@ def test_rows_of_several_queues_are_several_traces(sojourn: Sojourn, tmp_path: P
     assert full["outcomes"][0]["drops"] == full["outcomes"][0]["reference_drops"] > 10
     with pytest.raises(ScenarioError, match=r"2 queues of the port, 1, 3"):
         RecordedTrace(path).read()
+
+
+def one_queue(path: Path, packets: int) -> Path:
+    """Rows of a port that is never idle, every packet waiting for 20 ms."""
+    time = np.arange(packets) * MS + 10**9
+    rows = {
+        "enqueued": time - 20 * MS,
+        "dequeued": time,
+        "size": np.full(packets, 1_514, np.uint32),
+        "verdict": ["sent"] * packets,
+        "queue": np.zeros(packets, np.uint8),
+    }
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table(rows), path)
+    return path
+
+
+def test_traces_whose_folders_have_the_same_names_are_told_apart(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    lengths = {"monday/run/codel": 300, "tuesday/run/codel": 400}
+    paths = [
+        one_queue(tmp_path / name / "packets.parquet", packets) for name, packets in lengths.items()
+    ]
+    # The first one twice: it is still one trace.
+    done = sojourn("replay", *paths, paths[0], "--aqm", "codel_exact", "--json", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    traces = json.loads(done.stdout)["traces"]
+    assert [trace["trace"] for trace in traces] == list(lengths)
+    rows = [pq.read_table(tmp_path / "out" / trace["decisions"]).num_rows for trace in traces]
+    assert rows == [trace["packets"] for trace in traces]
+    assert len(set(rows)) == 2
+
+
+@pytest.fixture
+def replayed(sojourn: Sojourn, tmp_path: Path) -> Callable[..., Any]:
+    """Replays a short trace into `out`."""
+    path = one_queue(tmp_path / "run" / "mine" / "packets.parquet", 300)
+    return lambda: sojourn("replay", path, "--aqm", "codel_exact", "--out", "out")
+
+
+def test_a_replay_removes_what_one_wrote_before_and_nothing_else(
+    replayed: Callable[..., Any], tmp_path: Path
+) -> None:
+    assert replayed().returncode == 0
+    out = tmp_path / "out"
+    mine = [out / "my.png", out / "decisions" / "mine.parquet", out / "notes.md"]
+    for path in mine:
+        path.write_text("mine")
+    described = json.loads((out / "replay.json").read_text())
+    earlier = out / "decisions" / "earlier.parquet"
+    earlier.write_text("")
+    described["files"].append("decisions/earlier.parquet")
+    (out / "replay.json").write_text(json.dumps(described))
+    again = replayed()
+    assert again.returncode == 0, again.stderr
+    assert [path.read_text() for path in mine] == ["mine"] * 3
+    assert not earlier.exists()
+
+
+def test_a_replay_follows_no_link_out_of_its_folder(
+    replayed: Callable[..., Any], tmp_path: Path
+) -> None:
+    assert replayed().returncode == 0
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    victim.mkdir()
+    (victim / "thesis.parquet").write_text("precious")
+    names = ["tables.md", "equivalence.png", "decisions/run-mine.parquet"]
+    for name in names:
+        (out / name).unlink()
+        (out / name).symlink_to(victim / "thesis.parquet")
+    assert replayed().returncode == 0
+    assert not any((out / name).is_symlink() for name in names)
+    for file in (out / "decisions").iterdir():
+        file.unlink()
+    (out / "decisions").rmdir()
+    (out / "decisions").symlink_to(victim, target_is_directory=True)
+    refused = replayed()
+    assert refused.returncode == 2
+    assert "nothing was touched" in refused.stderr
+    assert [(path.name, path.read_text()) for path in victim.iterdir()] == [
+        ("thesis.parquet", "precious")
+    ]
+
+
+@pytest.mark.parametrize(
+    "files", [None, ["../victim"], ["/etc/hostname"], ["decisions/../../victim"], [7], "tables.md"]
+)
+def test_a_replay_s_folder_with_a_foreign_list_of_files_is_left_alone(
+    replayed: Callable[..., Any], tmp_path: Path, files: object
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (tmp_path / "victim").write_text("precious")
+    text = json.dumps({"traces": []} | ({} if files is None else {"files": files}))
+    (out / "replay.json").write_text(text)
+    (out / "my.png").write_text("mine")
+    refused = replayed()
+    assert refused.returncode == 2
+    assert "nothing was touched" in refused.stderr
+    assert (out / "replay.json").read_text() == text
+    assert sorted(path.name for path in out.iterdir()) == ["my.png", "replay.json"]
+    assert (tmp_path / "victim").read_text() == "precious"
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sojourn.errors import OutputError, ScenarioError, output_error
 from sojourn.filenames import is_plain
 from sojourn.layout import shown
+from sojourn.own_files import move_files, remove_files
 from sojourn.run_files import RUN, UNFINISHED, files_of, is_ours
 from sojourn.scenario import Plan, Scenario, scenario_from_dict
-from sojourn.writing import remove_tree, write_text
+from sojourn.writing import write_text
 
 _FORMAT = 1
 _LIBRARIES = ("pyarrow", "numpy", "matplotlib", "plotly", "pydantic")
@@ -174,8 +175,8 @@ class RunFolder:
             earlier = _read(self.place).files or []
             # Whatever happens from here on, the list has all that is ours.
             folder._write_description([*self._files, *earlier])
-            _remove(self.place, [file for file in earlier if file != RUN])
-            _move(self.path, self.place, [file for file in self._files if file != RUN])
+            remove_files(self.place, [file for file in earlier if file != RUN])
+            move_files(self.path, self.place, [file for file in self._files if file != RUN])
             folder._write_description()
             (self.path / RUN).unlink()
             self.path.rmdir()
@@ -302,45 +303,6 @@ def _remove_unfinished(path: Path) -> None:
         files = _read(path).files or []
     except ScenarioError as error:
         raise OutputError(f"{error}\nNothing was touched.") from error
-    _remove(path, files)
+    remove_files(path, files)
     if any(path.iterdir()):
         raise OutputError(f"{shown(path)}: has files that are not a run's; nothing more was done")
-
-
-def _inside(path: Path, files: list[str]) -> list[Path]:
-    """Those of `files` that are there and are themselves in `path`, not behind a link."""
-    return [
-        file
-        for name in files
-        if is_ours(name)
-        and not (file := path / name).parent.is_symlink()
-        and not file.is_symlink()
-        and file.exists()
-    ]
-
-
-def _remove(path: Path, files: list[str]) -> None:
-    """Removes those of `files` that are in `path`, and folders that are empty then."""
-    for file in _inside(path, files):
-        if file.is_file():
-            file.unlink()
-        elif file.is_dir() and f"{file.parent.name}/{file.name}/" in files:
-            remove_tree(file)
-    _remove_empty(path, files)
-
-
-def _move(path: Path, target: Path, files: list[str]) -> None:
-    """Moves those of `files` that are in `path` to the same places in `target`."""
-    for file in _inside(path, files):
-        place = target / file.relative_to(path)
-        if place.parent.is_symlink():
-            raise OutputError(f"{shown(place.parent)}: a link; the new run is in {shown(path)}")
-        place.parent.mkdir(exist_ok=True)
-        file.replace(place)
-    _remove_empty(path, files)
-
-
-def _remove_empty(path: Path, files: list[str]) -> None:
-    for folder in {path / name.split("/")[0] for name in files if "/" in name}:
-        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
-            folder.rmdir()

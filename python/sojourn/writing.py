@@ -18,18 +18,24 @@ from sojourn.errors import OutputError, output_error
 from sojourn.layout import shown
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Puts a file with `data` at `path`, in place of what is there."""
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """An empty file to be filled, which takes the place of `path` if nothing goes wrong."""
     fresh = path.parent / f".{secrets.token_hex(8)}.tmp"
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
+        yield fresh
         fresh.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             fresh.unlink()
         raise
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Puts a file with `data` at `path`, in place of what is there."""
+    with replacing(path) as fresh:
+        fresh.write_bytes(data)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from sojourn import _core
 from sojourn.agree.grid import Cell, cells
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side, unsteady
-from sojourn.errors import SojournError, output_error
+from sojourn.errors import Interrupted, SojournError, output_error
 from sojourn.ground import SIMULATOR
 from sojourn.layout import shown
 from sojourn.linux.ground import Linux
@@ -104,6 +104,12 @@ class Bench:
                 tell(f"{measured.cell.name}: {name}, {number + 1} of {count}")
                 try:
                     self._run(measured, name, seed=number + 1)
+                except Interrupted as error:
+                    shutil.rmtree(self._rows, ignore_errors=True)
+                    raise Interrupted(
+                        f"stopped at {measured.cell.name}; the cells before it are kept in "
+                        f"{shown(self.folder)}\nGive the same command again to go on."
+                    ) from error
                 except SojournError as error:
                     measured.failed = f"{name}: {str(error).splitlines()[0]}"
                     break
@@ -114,9 +120,7 @@ class Bench:
         ground = SIMULATOR if name == "sim" else self.kernel
         scenario = cell.scenario(self.duration, seed)
         plan = plan_scenario(scenario, ground=ground)
-        # Two calls may fill one folder.
-        rows = self.folder / f"rows-{os.getpid()}"
-        result = read_result(record(plan, rows, ground=ground))
+        result = read_result(record(plan, self._rows, ground=ground))
         aqm = next(iter(result.aqms.values()))
         whole, settled = _delays(aqm.packets, 0), _delays(aqm.packets, self.duration // 3)
         measured.runs[name].append(
@@ -133,7 +137,12 @@ class Bench:
             run = next(iter(result.folder.ground["runs"].values()))
             measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
             measured.disturbed += [run["disturbed"]] if run["disturbed"] else []
-        shutil.rmtree(rows)
+        shutil.rmtree(self._rows)
+
+    @property
+    def _rows(self) -> Path:
+        """Where a run's rows are until its figures are kept; two calls may fill one folder."""
+        return self.folder / f"rows-{os.getpid()}"
 
     def _scenario(self, cell: Cell) -> dict[str, Any]:
         """What figures are of: the cell's scenario, all but its seed."""

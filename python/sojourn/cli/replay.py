@@ -22,6 +22,7 @@ from sojourn.replay.table import (
     text,
 )
 from sojourn.units import RATE, TIME, Dimension
+from sojourn.writing import held
 
 
 @app.command()
@@ -100,8 +101,9 @@ def replay(
         parameters,
     )
     folder = StudyFolder(out or Path("replays") / f"{datetime.now():%Y%m%d-%H%M%S}", study)
-    folder.create()
-    _replay_with_progress(folder)
+    with held(folder.path):
+        folder.create()
+        _replay_with_progress(folder)
     _show(folder, as_json=as_json)
 
 

@@ -12,6 +12,7 @@ from sojourn.emit.job import Job, Shaper, Target
 from sojourn.emit.tofino import TOFINO
 from sojourn.errors import OutputError, output_error
 from sojourn.layout import shown
+from sojourn.writing import write_text
 
 __all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
 
@@ -27,7 +28,7 @@ def emit(job: Job, target: Target, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_text(folder / name, text)
     except OSError as error:
         raise output_error(error, shown(folder)) from error
     return [folder / name for name in files]

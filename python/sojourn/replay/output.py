@@ -6,7 +6,6 @@ afterwards. Knows no terminal.
 
 import json
 import platform
-import re
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,12 +15,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sojourn.errors import OutputError, output_error
+from sojourn.filenames import names_for
 from sojourn.layout import shown
+from sojourn.own_files import remove_files
 from sojourn.replay import table
 from sojourn.replay.study import REFERENCE, Study, TraceOutcome
+from sojourn.replay.trace import Trace
+from sojourn.run_files import is_ours
 from sojourn.units import TIME
+from sojourn.writing import replacing, write_text
 
 DESCRIPTION, DECISIONS, TABLES = "replay.json", "decisions", "tables.md"
+EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
 
 
 @dataclass
@@ -41,14 +46,21 @@ class StudyFolder:
         try:
             if self.path.exists():
                 self._clear()
-            (self.path / DECISIONS).mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
             self._describe()
+            (self.path / DECISIONS).mkdir(exist_ok=True)
         except OSError as error:
             raise output_error(error, shown(self.path)) from error
 
     def _clear(self) -> None:
         if not self.path.is_dir():
             raise OutputError(f"{shown(self.path)}: there is a file of that name")
+        decisions = self.path / DECISIONS
+        if decisions.is_symlink() or (decisions.exists() and not decisions.is_dir()):
+            raise OutputError(
+                f"{shown(decisions)}: not a folder of its own; nothing was touched\n"
+                "Give another folder with --out."
+            )
         if not any(self.path.iterdir()):
             return
         if not (self.path / DESCRIPTION).is_file():
@@ -56,10 +68,36 @@ class StudyFolder:
                 f"{shown(self.path)}: not empty and not a replay's folder; nothing was touched\n"
                 "Give another folder with --out."
             )
-        for file in (*(self.path / DECISIONS).glob("*.parquet"), *self.path.glob("*.png")):
-            file.unlink()
-        for name in (DESCRIPTION, TABLES):
-            (self.path / name).unlink(missing_ok=True)
+        remove_files(self.path, self._earlier_files())
+
+    def _earlier_files(self) -> list[str]:
+        """What the study that is there says it wrote; `OutputError` if it does not say."""
+        try:
+            described = json.loads((self.path / DESCRIPTION).read_text(encoding="utf-8"))
+            files = described["files"]
+            if isinstance(files, list) and all(map(is_ours, files)):
+                return files
+        except (ValueError, RecursionError, KeyError, TypeError):
+            pass
+        raise OutputError(
+            f"{shown(self.path)}: its {DESCRIPTION} has no list of the files that a replay wrote; "
+            "nothing was touched\nGive another folder with --out, or remove this one."
+        )
+
+    @property
+    def _decision_files(self) -> dict[Trace, str]:
+        """Each trace's file of decisions, no two the same."""
+        traces = self.study.traces
+        names = names_for([trace.name for trace in traces])
+        return {
+            trace: f"{DECISIONS}/{name}.parquet" for trace, name in zip(traces, names, strict=True)
+        }
+
+    @property
+    def _files(self) -> list[str]:
+        """All that this study may write."""
+        pictures = [EQUIVALENCE_PLOT, RACE_PLOT]
+        return [DESCRIPTION, TABLES, *pictures, *self._decision_files.values()]
 
     def add(self, found: TraceOutcome) -> None:
         """Writes one trace's decisions, and all figures so far."""
@@ -69,12 +107,12 @@ class StudyFolder:
         if several:
             races = [table.race_row(each) for each in found.outcomes]
             self.raced.append((table.headline(found), races))
-        self.done.append(_as_dict(found))
+        self.done.append(_as_dict(found) | {"decisions": self._decision_files[found.trace]})
         self._pool(found)
         try:
             self._write_decisions(found)
             self._describe()
-            (self.path / TABLES).write_text(self.markdown(), encoding="utf-8")
+            write_text(self.path / TABLES, self.markdown())
         except OSError as error:
             raise output_error(error, shown(self.path)) from error
 
@@ -93,7 +131,7 @@ class StudyFolder:
     def finish(self) -> None:
         """Draws the pictures."""
         # Imported here because the plotting library takes longer to load than all the rest.
-        from sojourn.replay.plots import EQUIVALENCE_PLOT, RACE_PLOT, write_equivalence, write_race
+        from sojourn.replay.plots import write_equivalence, write_race
 
         try:
             write_equivalence(self._pooled, self.path / EQUIVALENCE_PLOT)
@@ -117,12 +155,13 @@ class StudyFolder:
             "recirculation_latency": list(study.latencies),
             "aqms": {subject.label: subject.sources for subject in study.subjects},
             "provenance": {"sojourn": version("sojourn"), "python": platform.python_version()},
+            "files": self._files,
             "traces": self.done,
         }
 
     def _describe(self) -> None:
         text = json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
-        (self.path / DESCRIPTION).write_text(text, encoding="utf-8")
+        write_text(self.path / DESCRIPTION, text)
 
     def _write_decisions(self, found: TraceOutcome) -> None:
         """A row a packet: what all AQMs were told of it, and whether each of them dropped it."""
@@ -141,8 +180,8 @@ class StudyFolder:
                 name += f", {TIME.format(each.latency)}"
             columns[name] = each.decisions.dropped
             columns[f"{name}, unsynchronised"] = each.decisions.unsynchronised
-        file = re.sub(r"[^\w.+-]+", "-", found.trace.name).strip("-.") + ".parquet"
-        pq.write_table(pa.table(columns), self.path / DECISIONS / file, compression="zstd")
+        with replacing(self.path / self._decision_files[found.trace]) as fresh:
+            pq.write_table(pa.table(columns), fresh, compression="zstd")
 
 
 def _as_dict(found: TraceOutcome) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from sojourn.plots import bare, named_legend, plain_text
 from sojourn.replay.compare import Comparison
 from sojourn.replay.race import Race
 from sojourn.style import COLOURS, INK
+from sojourn.writing import replacing
 
-EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
 _NEAREST, _FURTHEST = 1, 10**9
 """ns; an error of less than the first is drawn there: it is none."""
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
@@ -146,4 +146,7 @@ def _instant(value: float, _: int) -> str:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
+    with replacing(path) as fresh:
+        figure.savefig(
+            fresh, format="png", dpi=150, facecolor="white", metadata={"Software": "sojourn"}
+        )

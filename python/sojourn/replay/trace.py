@@ -6,8 +6,9 @@ is not asked. Knows no AQM.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -168,11 +169,13 @@ class RecordedTrace:
     """A `packets.parquet`."""
     queue: int | None = None
     """Only the packets of this queue of the port; if absent, the port has used one only."""
+    folders: int = 2
+    """How many of the folders above the rows its name has."""
 
     @property
     def name(self) -> str:
         """The folders that a run and its AQM have, and the queue if there are several."""
-        folders = "/".join(self.path.parts[-3:-1]) or self.path.name
+        folders = "/".join(self.path.parts[-1 - self.folders : -1]) or self.path.name
         return folders if self.queue is None else f"{folders} queue {self.queue}"
 
     @property
@@ -233,9 +236,9 @@ def find_traces(
     """What `names` mean: synthetic profiles at each rate, or at their own, and the rows of runs.
 
     A run is named by its folder, one AQM's folder in it, or a `packets.parquet`. Rows of several
-    queues are several traces.
+    queues are several traces, and what is named twice is one.
     """
-    found: list[Trace] = []
+    found: list[SyntheticTrace | RecordedTrace] = []
     for name in names:
         if name in PROFILES:
             for rate in rates or _SLOW_RATES.get(name, _RATES):
@@ -244,7 +247,24 @@ def find_traces(
         else:
             for path in _recorded(name):
                 found += [RecordedTrace(path, queue) for queue in _queues(path)]
-    return found
+    return _told_apart(list(dict.fromkeys(found)))
+
+
+def _told_apart(traces: Sequence[SyntheticTrace | RecordedTrace]) -> list[Trace]:
+    """`traces`, with as many folders in their names as it takes that no two are the same."""
+    while True:
+        uses = Counter(trace.name for trace in traces)
+        longer = [
+            replace(trace, folders=trace.folders + 1)
+            if isinstance(trace, RecordedTrace)
+            and uses[trace.name] > 1
+            and trace.folders < len(trace.path.parts)
+            else trace
+            for trace in traces
+        ]
+        if longer == traces:
+            return list(traces)
+        traces = longer
 
 
 def _columns(path: Path, names: Sequence[str]) -> pa.Table:

@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
+from sojourn.declarations import read_declarations
+from sojourn.layout import programs_folder
 
 PROGRAM = """// Forwards between two ports; egress drops what has waited for more than LIMIT us.
 #include <core.p4>
@@ -69,6 +71,28 @@ def program(tmp_path: Path) -> Path:
     path.write_text(PROGRAM)
     path.with_suffix(".toml").write_text(CONTROL)
     return path
+
+
+@pytest.mark.parametrize(("architecture", "table"), [("v1model", "bmv2"), ("tofino1", "tofino")])
+def test_declarations_are_read_with_the_macro_of_the_target(
+    tmp_path: Path, architecture: str, table: str
+) -> None:
+    tables = """
+#if defined(__TARGET_BMV2__) && !defined(__TARGET_TOFINO__)
+#define forward bmv2
+#elif defined(__TARGET_TOFINO__)
+#define forward tofino
+#endif
+"""
+    path = tmp_path / "program.p4"
+    path.write_text(PROGRAM.replace("header ethernet_t", f"{tables}header ethernet_t", 1))
+    declared = read_declarations(
+        path,
+        architecture=architecture,
+        include_paths=[str(programs_folder() / "include")],
+        defines={"LIMIT": "5"},
+    )
+    assert [found.name for found in declared.tables] == [f"Forward.{table}"]
 
 
 def test_a_v1model_program_is_checked_without_stages(sojourn: Sojourn, program: Path) -> None:

@@ -58,8 +58,6 @@ KNOWN = {
     "expressions.stf": "p4c for bmv2 leaves a loop with `break` in it after one round",
     "older.stf": "p4c has no clone3, resubmit and recirculate of older programs any more",
     "parsing.stf": "simple_switch does not take a value for a value set",
-    "profiles.stf": "bmv2 has no default action for a table with an action profile, ours has",
-    "selectors.stf": "bmv2 has no default action for a table with an action selector, ours has",
 }
 """What differs, and why that is left so."""
 

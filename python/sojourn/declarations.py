@@ -9,8 +9,8 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.control import ProgramDescription, read_description
 
-_MACROS = {"tofino1": {"__TARGET_TOFINO__": "1"}}
-"""What an architecture defines before the first line."""
+_MACROS = {"tofino1": {"__TARGET_TOFINO__": "1"}, "v1model": {"__TARGET_BMV2__": "1"}}
+"""What an architecture's compiler defines before the first line."""
 
 
 def target_macros(architecture: str | None) -> dict[str, str]:

@@ -367,7 +367,8 @@ pub struct Table {
     pub keys: Vec<Key>,
     /// The actions it may run.
     pub actions: Vec<TableAction>,
-    /// What runs on a miss: index into `actions` and the action data; none does nothing.
+    /// What runs on a miss: index into `actions` and the action data; none does nothing,
+    /// and the control plane cannot set one.
     pub default_action: Option<(u32, Vec<BigUint>)>,
     /// True if the control plane may not change it.
     pub const_default_action: bool,

@@ -3,6 +3,7 @@
 use super::blocks::Block;
 use super::field_list;
 use super::pipeline::{Blocks, V1Model};
+use super::profile_defaults;
 use super::rules::{self, Refusal};
 use super::runtime;
 use crate::load::LoadOptions;
@@ -20,10 +21,11 @@ pub(crate) fn is_package(name: &str) -> bool {
 
 /// Makes a data plane of an elaborated program; none if an error was found.
 pub fn build(
-    program: Program,
+    mut program: Program,
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<V1Model> {
+    diagnostics.extend(profile_defaults::take_away(&mut program));
     let units = match find_units(&program) {
         Ok(units) => units,
         Err(refused) => {

@@ -19,6 +19,7 @@ mod control;
 mod field_list;
 mod load;
 mod pipeline;
+mod profile_defaults;
 pub mod rules;
 mod runtime;
 mod standard;

@@ -28,4 +28,7 @@ rules! {
     FIELD_LIST "V0203" "`@field_list` has numbers from 0 to 255"
         "the lists that a field belongs to are fixed when the program is loaded, and a call names one by its number"
         "write numbers, constants or members of an enum with values, with commas between them; for anything else, declare a constant"
+    PROFILE_DEFAULT "V0204" "a table with an action profile or selector has no default action"
+        "bmv2 runs a member of the profile or nothing: p4c leaves `default_action` out for such a table, and a miss does nothing"
+        "test `t.apply().miss` and do there what the default action should do"
 }

@@ -225,7 +225,7 @@ impl Tables {
     /// Sets what runs on a miss.
     ///
     /// # Errors
-    /// As for [`Tables::add`], or the default action is constant.
+    /// As for [`Tables::add`], or the default action is constant, or the table can have none.
     pub fn set_default(
         &mut self,
         id: TableId,
@@ -235,6 +235,9 @@ impl Tables {
         let (table, state) = self.both(id)?;
         if table.const_default_action {
             return Err(TableError::ConstDefault { table: table.name.to_string() });
+        }
+        if table.default_action.is_none() {
+            return Err(TableError::NoDefault { table: table.name.to_string() });
         }
         state.default = Some(action_data(table, action, args, true)?);
         Ok(())

@@ -44,6 +44,8 @@ pub enum TableError {
     ConstEntry { table: String },
     #[error("the default action of table `{table}` is constant")]
     ConstDefault { table: String },
+    #[error("table `{table}` has no default action: nothing runs on a miss")]
+    NoDefault { table: String },
     #[error("table `{table}` has no key, so it cannot have entries; set its default action")]
     NoKeys { table: String },
     #[error("table `{table}` is full: its size is {size}")]

@@ -12,6 +12,7 @@ mod prepare;
 mod registers;
 mod state;
 
+pub(super) use prepare::is_profile;
 pub use prepare::prepare;
 pub use registers::RegisterArray;
 

@@ -141,7 +141,8 @@ fn objects(
     places
 }
 
-fn is_profile(object: &Object) -> bool {
+/// Whether tables with this object run its members.
+pub(crate) fn is_profile(object: &Object) -> bool {
     matches!(&*object.of, "action_profile" | "action_selector")
 }
 

@@ -16,7 +16,7 @@ use super::V1Model;
 use crate::dataplane::{
     DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, PortId,
 };
-use crate::load::{LoadError, LoadOptions, load_with};
+use crate::load::{LoadError, LoadOptions, Loaded, load_with};
 use crate::phv::Carried;
 use crate::plane::Plane;
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
@@ -86,14 +86,18 @@ V1Switch(P(), Verify(), Ig(), Eg(), Compute(), Dep()) main;
     }
 
     fn try_load(&self, seed: u64) -> Result<V1Model, LoadError> {
+        match self.try_load_with_warnings(seed)?.plane {
+            Plane::V1Model(plane) => Ok(*plane),
+            Plane::Tofino(_) => panic!("the program is for another architecture"),
+        }
+    }
+
+    fn try_load_with_warnings(&self, seed: u64) -> Result<Loaded, LoadError> {
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/include");
         let options = LoadOptions { include_paths: vec![include], seed, ..LoadOptions::default() };
         let text = self.text();
         let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
-        match load_with(&loader, "program.p4", &options)?.plane {
-            Plane::V1Model(plane) => Ok(*plane),
-            Plane::Tofino(_) => panic!("the program is for another architecture"),
-        }
+        load_with(&loader, "program.p4", &options)
     }
 
     fn load(&self) -> Pass {

@@ -137,6 +137,67 @@ fn a_selector_spreads_flows_over_the_members_of_a_group() {
 }
 
 #[test]
+fn a_table_with_an_action_profile_has_no_default_action() {
+    for profile in ["action_profile(16)", "action_selector(HashAlgorithm.crc16, 32w16, 32w8)"] {
+        let declared = format!(
+            "{profile} members;
+             action mark(bit<8> value) {{ h.note.a = value; }}
+             table t {{ key = {{ h.eth.kind: exact; }} actions = {{ mark; NoAction; }}
+                 default_action = mark(1); implementation = members; }}"
+        );
+        let apply = "h.note.setValid(); h.note.a = 255; h.note.b = 5;
+                     if (t.apply().miss) { h.note.b = 6; }";
+        let parts = Parts { ingress: (&declared, apply), ..Parts::default() };
+        let warnings = parts.try_load_with_warnings(1).unwrap().warnings;
+        let codes: Vec<_> = warnings.iter().map(|warning| warning.code).collect();
+        assert_eq!(codes, ["V0204"], "{profile}");
+        assert!(warnings[0].message.contains("`Ig.mark` is not run"), "{}", warnings[0].message);
+
+        let mut pass = parts.load();
+        let missed = pass.note(&frame(7, &[]));
+        assert_eq!(missed[..2], [255, 6], "{profile}");
+        let refused = serde_json::from_str(
+            r#"{ "tables": [{ "name": "t",
+                 "default": { "action": "mark", "args": { "value": 2 } } }] }"#,
+        );
+        let error = pass.plane.configure(&refused.unwrap()).unwrap_err().to_string();
+        assert!(error.contains("`Ig.t` has no default action"), "{error}");
+    }
+}
+
+#[test]
+fn a_default_action_that_does_nothing_is_not_warned_of_beside_an_action_profile() {
+    for default in ["", "default_action = NoAction();"] {
+        let declared = format!(
+            "action_profile(16) members;
+             table t {{ key = {{ h.eth.kind: exact; }} actions = {{ NoAction; }}
+                 {default} implementation = members; }}"
+        );
+        let parts = Parts { ingress: (&declared, "t.apply();"), ..Parts::default() };
+        assert!(parts.try_load_with_warnings(1).unwrap().warnings.is_empty(), "{default}");
+    }
+}
+
+#[test]
+fn a_program_sees_the_macro_of_bmv2_and_not_that_of_tofino() {
+    let declared = "
+#ifdef __TARGET_BMV2__
+const bit<8> BMV2 = 1;
+#else
+const bit<8> BMV2 = 0;
+#endif
+#ifdef __TARGET_TOFINO__
+const bit<8> TOFINO = 1;
+#else
+const bit<8> TOFINO = 0;
+#endif
+";
+    let apply = "h.note.setValid(); h.note.a = BMV2; h.note.b = TOFINO;";
+    let parts = Parts { types: declared, ingress: ("", apply), ..Parts::default() };
+    assert_eq!(parts.load().note(&frame(7, &[]))[..2], [1, 0]);
+}
+
+#[test]
 fn a_value_set_is_filled_by_the_control_plane() {
     let parts = Parts {
         locals: "value_set<bit<16>>(4) known;",

@@ -153,6 +153,39 @@ def test_what_is_wrong_in_a_file_is_named_with_its_line(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("zeros", [5, 20, 23, 4999])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "mirroring_add 5 {}",
+        "mirroring_add {} 5",
+        "mc_mgrp_create {}",
+        "mc_node_create {} 1",
+        "mc_node_create 1 {}",
+        "add by_value key:{} note(value:1)",
+        "add by_value key:1 note(value:{})",
+        "packet {} 00",
+        "expect {} 00",
+    ],
+)
+def test_a_number_that_is_too_large_is_told_as_what_it_is(
+    tmp_path: Path, statement: str, zeros: int
+) -> None:
+    text = statement.format("1" + "0" * zeros)
+    with pytest.raises(StfError) as caught:
+        run_stf(KINDS, failing(tmp_path, text + "\n"))
+    message = str(caught.value)
+    assert "try.stf:1: " in message
+    assert "floating point" not in message
+    assert "line 1 column" not in message
+
+
+@pytest.mark.parametrize("value", ["4294967296", "1" + "0" * 23, "1" + "0" * 4999, "0x1*"])
+def test_a_priority_that_no_entry_can_have_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(StfError, match=r"try.stf:1: a priority: "):
+        run_stf(KINDS, failing(tmp_path, f"add by_mask {value} key:1 note(value:1)\n"))
+
+
 def test_two_entries_that_are_the_same_are_refused(tmp_path: Path) -> None:
     text = "add by_value key:1 note(value:1)\nadd by_value key:1 note(value:2)\n"
     with pytest.raises(StfError, match=r"try.stf:2: table `Ingress.by_value` has an entry with"):

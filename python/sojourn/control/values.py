@@ -10,6 +10,11 @@ from sojourn.control.description import ControlError
 
 _MAC = re.compile(r"[0-9a-fA-F]{1,2}(:[0-9a-fA-F]{1,2}){5}")
 
+MOST_PRIORITY = (1 << 32) - 1
+"""Of an entry."""
+_LONGEST = 100
+"""Characters of a number that a message repeats."""
+
 
 def number(text: str, what: str, width: int | None = None) -> int:
     """The number that `text` writes for `what`, of at most `width` bits.
@@ -39,11 +44,15 @@ def fitting(value: int, what: str, width: int | None, text: str | None = None) -
     return value
 
 
-def index(text: str, what: str) -> int:
-    """A plain number of at least 0: a port, a handle, a cell."""
+def index(text: str, what: str, most: int = (1 << 64) - 1) -> int:
+    """A plain number of 0 to `most`: a port, a handle, a cell."""
+    if len(text) > _LONGEST:
+        raise ControlError(f"{what}: a number of {len(text)} characters; the largest is {most}")
     value = _digits(text)
     if value is None or value < 0:
         raise ControlError(f"{what}: {text} is not a number of 0 or more")
+    if value > most:
+        raise ControlError(f"{what}: {text} is too large; the largest is {most}")
     return value
 
 

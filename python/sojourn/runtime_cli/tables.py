@@ -23,7 +23,7 @@ from sojourn.control import (
     Target,
     Ternary,
 )
-from sojourn.control.values import index, number
+from sojourn.control.values import MOST_PRIORITY, index, number
 from sojourn.runtime_cli.session import MANY, Outcome, Session, UsageError, take
 
 _HANDLE_BITS = 24
@@ -118,7 +118,7 @@ def _parts(table: Table, words: list[str]) -> tuple[dict[str, Match], list[str],
     if table.ordered:
         if not arguments:
             raise UsageError(f"table {table.name} has ternary or range keys: a priority is missing")
-        priority = index(arguments.pop(), "priority (the last word)")
+        priority = index(arguments.pop(), "priority (the last word)", MOST_PRIORITY)
     keys = [key for key in table.keys if key.match_kind != "selector"]
     if len(given) != len(keys):
         shown = ", ".join(f"{key.name} ({key.match_kind})" for key in keys)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sojourn.control.values import MOST_PRIORITY
 from sojourn.runtime_cli import COMMANDS
 from sojourn.stf.report import StfError
 from sojourn.stf.statements import (
@@ -31,6 +32,8 @@ from sojourn.units import TIME
 _SECOND = 10**9
 _PORTS = 512
 """Of the switch on the bench, on both architectures."""
+_LONGEST = 100
+"""Characters of a number that a message repeats."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F*]+|0[bB][01*]+|0[oO][0-7*]+|\d+)"
     r'|"(?P<quoted>[^"]+)"'
@@ -124,8 +127,8 @@ def _port(rest: str, usage: str) -> tuple[int, str]:
     port, *data = rest.split(maxsplit=1)[:2] if rest else [""]
     if not port.isdecimal():
         raise _Wrong(f"{port or 'nothing'} is not a port; write {usage}")
-    if int(port) >= _PORTS:
-        raise _Wrong(f"there is no port {port}: they are 0 to {_PORTS - 1}")
+    if len(port) > _LONGEST or int(port) >= _PORTS:
+        raise _Wrong(f"there is no port {port[:_LONGEST]}: they are 0 to {_PORTS - 1}")
     return int(port), data[0] if data else ""
 
 
@@ -153,7 +156,7 @@ def _add(rest: str) -> Add:
     table = tokens.name("a table")
     priority = None
     if tokens.next_is_number():
-        priority = int(tokens.number("a priority"), 0)
+        priority = tokens.whole_number("a priority", MOST_PRIORITY)
     matches: list[tuple[str, str]] = []
     while True:
         name = tokens.name("a key or an action")
@@ -226,7 +229,7 @@ def _check(what: str) -> Callable[[str], Check]:
         operator = "==" if tokens.accept("=") else tokens.sign()
         if operator not in _OPERATORS:
             raise _Wrong(f"{operator} does not compare; use one of {' '.join(_OPERATORS)}")
-        number = int(tokens.number("a number"), 0)
+        number = tokens.whole_number("a number")
         tokens.end()
         return Check(what, name, index, unit, operator, number, half)
 
@@ -290,6 +293,14 @@ class _Tokens:
 
     def number(self, what: str) -> str:
         return self._take("number", what)
+
+    def whole_number(self, what: str, most: int = (1 << 64) - 1) -> int:
+        text = self.number(what)
+        if "*" in text:
+            raise _Wrong(f"{what}: it has to be a whole number, not {text[:_LONGEST]}")
+        if len(text) > _LONGEST or (value := int(text, 0)) > most:
+            raise _Wrong(f"{what}: {text[:_LONGEST]} is too large; the largest is {most}")
+        return value
 
     def _take(self, kind: str, what: str) -> str:
         found, text = self._peek()

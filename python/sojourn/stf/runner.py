@@ -21,6 +21,7 @@ from sojourn.control import (
     apply,
     read_description,
 )
+from sojourn.control.values import index
 from sojourn.layout import programs_folder, shown
 from sojourn.runtime_cli import Query, Session
 from sojourn.runtime_cli.command import run_command
@@ -200,23 +201,23 @@ class _Run:
             )
 
     def _check(self, line: int, check: stf.Check) -> None:
-        index = self._index(check.index)
+        at = self._index(check.index)
         name = self.program.object(check.what, check.name).name
         if check.what == "register":
-            halves = self.switch.read_register(name, index)
+            halves = self.switch.read_register(name, at)
             found = _half(halves, check.half, f"register {name}")
-            what = f"register {name}[{index}]{f' {check.half}' if check.half else ''}"
+            what = f"register {name}[{at}]{f' {check.half}' if check.half else ''}"
         else:
-            packets, count = self.switch.read_counter(name, index)
+            packets, count = self.switch.read_counter(name, at)
             found = count if check.unit == "bytes" else packets
-            what = f"{check.unit or 'packets'} of counter {name}[{index}]"
+            what = f"{check.unit or 'packets'} of counter {name}[{at}]"
         if not _COMPARE[check.operator](found, check.number):
             wanted = f"{check.operator} {check.number}"
             self.failures.append(Failure(line, f"{what}: {found}, expected {wanted}"))
 
     def _index(self, text: str) -> int:
         if text[0].isdigit():
-            return int(text, 0)
+            return index(text, "index")
         name = text.lstrip("$")
         if name not in self.named:
             known = ", ".join(self.named) or "none"

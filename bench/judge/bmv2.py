@@ -61,6 +61,10 @@ KNOWN = {
 }
 """What differs, and why that is left so."""
 
+_CALM = {"TARGET": "1000000000"}
+"""CoDel with a target of 1 s: `simple_switch` runs by the machine's clock, and where the machine is
+busy its packets wait for more than the usual 5 ms, and are dropped, for a reason of no interest."""
+
 Sent = dict[int, list[bytes]]
 """Frames that left, port by port."""
 
@@ -340,11 +344,12 @@ def cases(files: Sequence[Path], judge: Path, count: int, seed: int) -> Iterator
             yield judge_stf(file, judge)
             continue
         # Which queue a packet goes to shows in what leaves by fewer than the program has.
+        calm = _CALM if "codel" in file.stem else {}
         for queues in (1, 2, 4, 8) if file.stem == "fq_codel" else (1,):
-            yield judge_hostile(file, judge, count, seed, queues)
+            yield judge_hostile(file, judge, count, seed, queues, **calm)
         for define in ("QUEUE_MEASUREMENT", "CONTROL_LAW_EXACT"):
             if define in _defines(file):
-                yield judge_hostile(file, judge, count, seed, **{define: "1"})
+                yield judge_hostile(file, judge, count, seed, **calm, **{define: "1"})
 
 
 def tests() -> list[Path]:

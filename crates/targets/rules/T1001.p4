@@ -8,9 +8,12 @@
         }
     }
 #else
-    apply {
-        // 0 if delay is the smaller one; the next stage asks.
+    // 0 if delay is the smaller one; the next stage asks.
+    action subtract() {
         meta.delay = hdr.report.delay |-| hdr.report.extra;
+    }
+    apply {
+        subtract();
         if (meta.delay == 0) {
             dprs.drop_ctl = 1;
         }

@@ -8,8 +8,11 @@
         }
     }
 #else
-    apply {
+    action measure() {
         meta.delay = meta.now - meta.arrival;
+    }
+    apply {
+        measure();
         if (meta.delay == 0) {
             dprs.drop_ctl = 1;
         }

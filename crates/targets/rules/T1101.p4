@@ -1,22 +1,28 @@
 //! T1101: a program has 12 stages.
 
 #include "shared/egress.p4"
+    action to_count() {
+        hdr.report.count = hdr.report.extra + hdr.report.delay;
+    }
+    action to_extra() {
+        hdr.report.extra = hdr.report.count + hdr.report.delay;
+    }
     apply {
         // Each step needs the result of the one before.
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
-        hdr.report.extra = hdr.report.count + hdr.report.delay;
+        to_count();
+        to_extra();
+        to_count();
+        to_extra();
+        to_count();
+        to_extra();
+        to_count();
+        to_extra();
+        to_count();
+        to_extra();
+        to_count();
+        to_extra();
 #ifdef BROKEN
-        hdr.report.count = hdr.report.extra + hdr.report.delay;
+        to_count();
 #endif
     }
 #include "shared/egress_end.p4"

@@ -113,12 +113,12 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let mut loaded = build_with(loader, path, options, |program, diagnostics| {
+    let mut loaded = build_with(loader, path, options, |program, sources, diagnostics| {
         if program.main.as_ref().is_some_and(|main| v1model::is_package(&main.of)) {
             let plane = v1model::build(program, options, diagnostics)?;
             return Some(Plane::V1Model(Box::new(plane)));
         }
-        let plane = tna::build(program, options, diagnostics)?;
+        let plane = tna::build(program, sources, options, diagnostics)?;
         Some(Plane::Tofino(Box::new(plane)))
     })?;
     loaded.plane.keep_sources(&loaded.sources);
@@ -130,7 +130,7 @@ pub(crate) fn build_with<P>(
     loader: &dyn SourceLoader,
     path: impl AsRef<Path>,
     options: &LoadOptions,
-    build: impl FnOnce(Program, &mut Vec<Diagnostic>) -> Option<P>,
+    build: impl FnOnce(Program, &SourceMap, &mut Vec<Diagnostic>) -> Option<P>,
 ) -> Result<Loaded<P>, LoadError> {
     let parse = |target: &str| {
         let preprocess = PreprocessOptions {
@@ -160,7 +160,7 @@ pub(crate) fn build_with<P>(
             }
         })
     };
-    let plane = program.and_then(|program| build(program, &mut diagnostics));
+    let plane = program.and_then(|program| build(program, &sources, &mut diagnostics));
     match plane {
         Some(plane) => Ok(Loaded { plane, warnings: diagnostics, sources }),
         None => Err(LoadError { diagnostics, sources }),

@@ -56,6 +56,9 @@ def verdict(data: dict[str, Any]) -> str:
     word = "fits" if data["fits"] else "may not fit"
     if data["stages_at_least"] > available:
         word = "does not fit"
+    if data["unplaced"]:
+        steps = ", ".join(data["unplaced"][:3])
+        return f"{word}: no stage of {data['chip']} for {steps} (estimate)"
     ingress, egress = (each["stages"] for each in data["passes"])
     return (
         f"{word}: {used} of {available} stages of {data['chip']} (estimate); "

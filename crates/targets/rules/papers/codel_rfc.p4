@@ -78,9 +78,13 @@ const bit<32> SIXTEEN_INTERVALS = 1600000000;   // ns
         size = 1024;
     }
 
-    apply {
+    action measure() {
         meta.now = prsr.global_tstamp[31:0];
         meta.delay = meta.now - hdr.report.extra;
+    }
+
+    apply {
+        measure();
         bit<32> missing = TARGET |-| meta.delay;
         if (missing == 0) {
             meta.above_target = 1;

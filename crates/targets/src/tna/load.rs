@@ -25,7 +25,7 @@ use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
-use sojourn_p4::source::Span;
+use sojourn_p4::source::{SourceMap, Span};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,12 +50,15 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    build_with(loader, path, options, |program, diagnostics| build(program, options, diagnostics))
+    build_with(loader, path, options, |program, sources, diagnostics| {
+        build(program, sources, options, diagnostics)
+    })
 }
 
 /// Makes a data plane of an elaborated program; none if an error was found.
 pub fn build(
     mut program: Program,
+    sources: &SourceMap,
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Tofino> {
@@ -72,7 +75,7 @@ pub fn build(
     for deparser in [blocks[2], blocks[5]] {
         diagnostics.extend(copies::check(&program, deparser));
     }
-    let found = fit::check(&program, blocks);
+    let found = fit::check(&program, blocks, sources);
     // Two accesses on one path are told once, whether or not the second waits for the first.
     let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
     let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();

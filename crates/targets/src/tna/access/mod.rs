@@ -1,5 +1,5 @@
-//! One access to a register, and one application of a table, for each packet and pass: checked when
-//! a program is loaded.
+//! One access to a register, one count of a counter and one application of a table, for each packet
+//! and pass: checked when a program is loaded.
 //!
 //! A walk over everything that can happen to a packet keeps what may have been used so far, and
 //! under what conditions. A second use on the same path is told (rules T07, T1011). Stands on the
@@ -38,6 +38,8 @@ struct Walk<'a> {
     register_of: RegisterOf<'a>,
     /// What packets bring along in every combination.
     free: HashSet<Slot>,
+    /// Slots that tell which action a table ran.
+    outcomes: HashSet<Slot>,
     diagnostics: Vec<Diagnostic>,
     /// Paths that have left a block and wait behind it.
     leaving: HashMap<Label, Vec<Path>>,
@@ -52,6 +54,7 @@ pub fn check_unit(program: &Program, unit: UnitId, register_of: RegisterOf<'_>) 
         program,
         register_of,
         free: free_slots(program, unit),
+        outcomes: HashSet::new(),
         diagnostics: Vec::new(),
         leaving: HashMap::new(),
         left: 0,
@@ -172,6 +175,7 @@ impl Walk<'_> {
         stmt: &Stmt,
         mut path: Path,
     ) -> Option<Path> {
+        self.outcomes.extend(chosen);
         self.see(Thing::Table(table), stmt.span, Kind::Other, &mut path);
         let mut ends: Vec<Option<Path>> = vec![Some(path.clone())];
         for (index, action) in self.program.tables[table.index()].actions.iter().enumerate() {
@@ -191,7 +195,12 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, call: &ExternCall, path: &mut Path) {
-        let Some(register) = (self.register_of)(call) else { return };
+        let Some(register) = (self.register_of)(call) else {
+            if let Some(counter) = self.counter_of(call) {
+                self.see(Thing::Counter(counter), call.span, Kind::Other, path);
+            }
+            return;
+        };
         let kind = match &*call.name {
             "read" => {
                 let index = index_of(self.program, call).cloned().map(Box::new);
@@ -205,6 +214,16 @@ impl Walk<'_> {
             return;
         }
         self.see(thing, call.span, kind, path);
+    }
+
+    /// The counter or meter with entries of its own that a call uses. Those beside the entries of a
+    /// table are used when the table hits.
+    fn counter_of(&self, call: &ExternCall) -> Option<ObjectId> {
+        let indirect = |id: &ObjectId| {
+            let of = &*self.program.objects[id.index()].of;
+            matches!(of, "Counter" | "Meter" | "Lpf" | "Wred")
+        };
+        call.object.filter(indirect)
     }
 
     /// True for a `write` to the entry that the `read` before it in the same list has read: the
@@ -233,19 +252,20 @@ impl Walk<'_> {
     }
 
     fn see(&mut self, thing: Thing, span: Span, kind: Kind, path: &mut Path) {
-        let Some((first, overlap)) = path.conflict(thing, &self.free) else {
+        let Some((first, overlap)) = path.conflict(thing, &self.free, &self.outcomes) else {
             path.record(thing, span, kind);
             return;
         };
         let both_plain = ![&kind, &first.kind].into_iter().any(|kind| matches!(kind, Kind::Other));
         let (rule, message) = self.words(thing, overlap, both_plain);
-        let refused = match overlap {
-            Overlap::Unknown => rule.warning(span, message),
+        let refused = match (overlap, thing) {
+            (Overlap::Unknown, Thing::Register(_) | Thing::Table(_)) => rule.warning(span, message),
             _ => rule.refuse(span, message).into(),
         };
         let (again, before) = match thing {
             Thing::Register(_) => ("the second access", "the first access"),
             Thing::Table(_) => ("applied again", "applied before"),
+            Thing::Counter(_) => ("the second call", "the first call"),
         };
         let mut refused = refused.with_label(again);
         if first.span != span {
@@ -266,6 +286,18 @@ impl Walk<'_> {
                     _ => format!("a packet can meet table `{name}` twice"),
                 };
                 return (&rules::APPLIED_TWICE, message);
+            }
+            Thing::Counter(counter) => {
+                let object = &self.program.objects[counter.index()];
+                let what = object.of.to_lowercase();
+                let name = &object.name;
+                let message = match overlap {
+                    Overlap::Always => format!("a packet meets {what} `{name}` twice"),
+                    _ => format!(
+                        "two calls of {what} `{name}` are not in branches that exclude each other"
+                    ),
+                };
+                return (&rules::COUNTED_ONCE, message);
             }
             Thing::Register(register) => &self.program.objects[register.index()].name,
         };

@@ -13,6 +13,8 @@ pub enum Thing {
     Register(ObjectId),
     /// A table.
     Table(TableId),
+    /// A counter or meter.
+    Counter(ObjectId),
 }
 
 /// What is known about a slot on a path.
@@ -172,9 +174,24 @@ impl Path {
     }
 
     /// The first earlier use that can happen for the same packet as one here, and how sure that is.
-    pub fn conflict(&self, thing: Thing, free: &HashSet<Slot>) -> Option<(&Use, Overlap)> {
+    /// `outcomes` are the slots that tell which action a table ran.
+    pub fn conflict(
+        &self,
+        thing: Thing,
+        free: &HashSet<Slot>,
+        outcomes: &HashSet<Slot>,
+    ) -> Option<(&Use, Overlap)> {
         let uses = self.uses.get(&thing)?.iter();
-        let meeting = uses.filter(|first| !contradict(&first.facts, &self.facts));
+        // The compiler takes two calls of a counter as exclusive for their branches and for the
+        // action that a table runs, not for what conditions ask.
+        let counted = matches!(thing, Thing::Counter(_));
+        let here: Facts = self
+            .facts
+            .iter()
+            .copied()
+            .filter(|(slot, _)| !counted || outcomes.contains(slot))
+            .collect();
+        let meeting = uses.filter(|first| !contradict(&first.facts, &here));
         meeting.map(|first| (first, self.overlap(first, free))).min_by_key(|(_, overlap)| *overlap)
     }
 

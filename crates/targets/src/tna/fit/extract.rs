@@ -7,6 +7,7 @@
 use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_linear, is_plain, steps};
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
+use super::resources;
 use crate::visit;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
@@ -197,6 +198,10 @@ impl Walk<'_> {
             self.read(&mut node, &key.expr, Reader::Match);
             before = before.max(steps(&key.expr));
         }
+        if resources::has_alpm(self.program, table) {
+            let part = self.partition(id, &node);
+            node.reads.push(Read { bits: part, by: Reader::Match, of: None });
+        }
         let mut extra = 0;
         for action in &table.actions {
             let data: HashSet<Place> =
@@ -225,6 +230,20 @@ impl Walk<'_> {
         node.span = span;
         let at = self.push(node);
         self.outcomes.extend([hit, action].into_iter().flatten().map(|slot| (slot, at)));
+    }
+
+    /// The table that the compiler puts in front of one with `Alpm`; the answer is its result.
+    fn partition(&mut self, id: TableId, table: &Node) -> Bits {
+        let name = format!("{}: partition", table.name);
+        let mut node = Node::new(Kind::Partition(id), name, table.span);
+        node.reads.clone_from(&table.reads);
+        node.words = 1;
+        let result = Place::Wide(WideSlot(u32::MAX - id.index() as u32));
+        let bits = Bits { place: result, low: 0, high: 15 };
+        let span = table.span;
+        node.writes.push(Write { bits, span, copied: false, folds: false, of: None });
+        self.push(node);
+        bits
     }
 
     /// The nodes of an action's body, apart from those of the control.

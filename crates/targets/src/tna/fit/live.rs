@@ -6,34 +6,87 @@ use super::node::{Kind, Node};
 use crate::tna::metadata::Role;
 use crate::visit;
 use sojourn_p4::ast::Direction;
-use sojourn_p4::ir::{Arg, Layout, Program, Slot, StmtKind, UnitId, WideSlot};
+use sojourn_p4::ir::{Arg, Expr, ExprKind, Layout, Program, Slot, StmtKind, UnitId, WideSlot};
 use std::collections::{HashMap, HashSet};
 
-/// The variables of `control` that something behind it reads: the deparser, or the chip.
-pub fn seen_behind(program: &Program, control: UnitId, deparser: UnitId) -> HashSet<Place> {
+/// The variables of the pass's control that something behind it reads: the deparser, or the chip.
+/// `blocks` are parser, control and deparser.
+pub fn seen_behind(program: &Program, blocks: [UnitId; 3]) -> HashSet<Place> {
+    let [_, control, deparser] = blocks;
     let behind = read_by_deparser(program, deparser);
-    let mut seen = HashSet::new();
-    let deparser = &program.units[deparser.index()];
+    let mut seen: HashSet<Place> = counterparts(program, control, deparser)
+        .filter(|(_, theirs)| behind.contains(theirs))
+        .map(|(mine, _)| mine)
+        .collect();
+    for absent in never_there(program, blocks) {
+        seen.remove(&absent);
+    }
     for param in &program.units[control.index()].params {
-        if !matches!(param.direction, Direction::Out | Direction::InOut) {
-            continue;
-        }
         let to_chip = matches!(
             Role::of_type(&param.ty),
             Some(Role::ForDeparser | Role::ForTrafficManager | Role::ForPort)
         );
-        let mine: Vec<Place> = places(&param.layout).collect();
-        if to_chip {
-            seen.extend(mine);
-            continue;
+        if to_chip && matches!(param.direction, Direction::Out | Direction::InOut) {
+            seen.extend(places(&param.layout));
         }
-        let Some(theirs) = deparser.params.iter().find(|other| other.ty == param.ty) else {
-            continue;
-        };
-        let pairs = mine.into_iter().zip(places(&theirs.layout));
-        seen.extend(pairs.filter(|(_, theirs)| behind.contains(theirs)).map(|(mine, _)| mine));
     }
     seen
+}
+
+/// The variables that a control hands on to another unit, each with the other's.
+pub fn counterparts(
+    program: &Program,
+    control: UnitId,
+    other: UnitId,
+) -> impl Iterator<Item = (Place, Place)> {
+    let theirs = &program.units[other.index()].params;
+    let params = program.units[control.index()].params.iter();
+    let handed =
+        params.filter(|param| matches!(param.direction, Direction::Out | Direction::InOut));
+    let pairs = handed.filter_map(|mine| {
+        theirs.iter().find(|their| their.ty == mine.ty).map(|their| (mine, their))
+    });
+    pairs.flat_map(|(mine, their)| places(&mine.layout).zip(places(&their.layout)))
+}
+
+/// Fields of headers that neither parser nor control makes valid: they are not sent.
+fn never_there(program: &Program, [parser, control, _]: [UnitId; 3]) -> HashSet<Place> {
+    let mut made: HashSet<Place> = HashSet::new();
+    let mut absent = HashSet::new();
+    let writes = |unit: UnitId, made: &mut dyn FnMut(Place)| {
+        visit::unit_statements(program, unit, &mut |stmt| {
+            if !matches!(&stmt.kind, StmtKind::Set(_, value) if is_zero(value)) {
+                visit::written(stmt, &mut |slot| made(Place::Narrow(slot)));
+            }
+        });
+    };
+    writes(control, &mut |place| made.extend([place]));
+    let to_mine: HashMap<Place, Place> =
+        counterparts(program, control, parser).map(|(mine, theirs)| (theirs, mine)).collect();
+    writes(parser, &mut |place| made.extend(to_mine.get(&place)));
+    for param in &program.units[control.index()].params {
+        let parsed = program.units[parser.index()].params.iter().any(|p| p.ty == param.ty);
+        if parsed && Role::of_type(&param.ty).is_none() {
+            absent_headers(&param.layout, &made, &mut absent);
+        }
+    }
+    absent
+}
+
+fn is_zero(value: &Expr) -> bool {
+    matches!(value.kind, ExprKind::Const(0))
+}
+
+fn absent_headers(layout: &Layout, made: &HashSet<Place>, absent: &mut HashSet<Place>) {
+    match layout {
+        Layout::Header { valid, .. } if !made.contains(&Place::Narrow(*valid)) => {
+            absent.extend(places(layout));
+        }
+        Layout::Struct { fields, .. } => {
+            fields.iter().for_each(|field| absent_headers(field, made, absent));
+        }
+        _ => {}
+    }
 }
 
 /// The variables of a layout.

@@ -28,6 +28,7 @@ fn one_action(group: &Node, next: &Node, sources: &SourceMap) -> bool {
         && group.guard == next.guard
         && group.path == next.path;
     alike
+        && !next.chooses_checksum()
         && group.calls + next.calls <= 1
         && group.extra == 0
         && next.extra == 0
@@ -61,4 +62,5 @@ fn join(group: &mut Node, next: Node) {
     group.objects.extend(next.objects);
     group.calls += next.calls;
     group.data_bytes += next.data_bytes;
+    group.shared_byte |= next.shared_byte;
 }

@@ -9,6 +9,7 @@
 //! | `bits` | which bits of which field an expression reads |
 //! | `extract` | statements become nodes: tables, gateways, actions |
 //! | `live` | what nobody looks at goes |
+//! | `packed` | small fields in one byte, and the tables that choose checksums |
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
 //! | `flow` | which step's result a step sees |
@@ -29,6 +30,7 @@ mod live;
 mod merge;
 mod naming;
 mod node;
+mod packed;
 mod report;
 mod resources;
 mod schedule;
@@ -69,7 +71,7 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let units = controls(blocks).map(|unit| &program.units[unit.index()]);
     let graphs = [&graphs[0], &graphs[1]];
-    let placement = schedule::place(program, units, graphs);
+    let placement = schedule::place(program, graphs);
     let at_least = passes.iter().map(PassNodes::at_least).max().unwrap_or(0);
     let views = [0, 1].map(|pass: usize| PassView {
         unit: units[pass],
@@ -88,19 +90,21 @@ pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
     let blocks = find_blocks(program, &mut Vec::new()).ok()?;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
     let span = program.units[controls(blocks)[longest].index()].span;
-    let message = format!(
-        "the program may not fit: by estimate it takes {} of {} stages",
-        fit.stages_used, fit.stages_available
-    );
+    let message = match &fit.unplaced[..] {
+        [] => format!(
+            "the program may not fit: by estimate it takes {} of {} stages",
+            fit.stages_used, fit.stages_available
+        ),
+        [first, ..] => format!("the program may not fit: by estimate {first} finds no stage"),
+    };
     Some(rules::STAGES.warning(span, message))
 }
 
 /// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
-pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
-    let mut found = check::check(program, controls(blocks));
-    let none = SourceMap::new();
+pub fn check(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Vec<Diagnostic> {
+    let mut found = check::check(program, controls(blocks), sources);
     for pass in 0..2 {
-        let nodes = PassNodes::new(program, blocks, pass, &none);
+        let nodes = PassNodes::new(program, blocks, pass, sources);
         found.extend(nodes.refusals(program, &program.units[controls(blocks)[pass].index()].name));
     }
     found
@@ -119,9 +123,11 @@ struct PassNodes {
 
 impl PassNodes {
     fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
-        let (control, deparser) = (blocks[3 * pass + 1], blocks[3 * pass + 2]);
+        let [parser, control, deparser] = [0, 1, 2].map(|at| blocks[3 * pass + at]);
         let mut nodes = extract::nodes(program, control, sources);
-        let seen = live::seen_behind(program, control, deparser);
+        packed::note_shared_bytes(program, control, &mut nodes);
+        nodes.extend(packed::checksum_tables(program, control, deparser));
+        let seen = live::seen_behind(program, [parser, control, deparser]);
         live::drop_dead(&mut nodes, &seen);
         PassNodes { nodes, seen }
     }

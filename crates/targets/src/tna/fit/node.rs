@@ -15,6 +15,8 @@ pub enum Kind {
     Action,
     /// A table of the program.
     Table(TableId),
+    /// The table in front of one with `Alpm`, which finds the part of its entries to look in.
+    Partition(TableId),
 }
 
 /// What reads a field.
@@ -74,6 +76,9 @@ pub struct Access {
 /// An arm of a branch: which branch, and which of its arms.
 pub type Arm = (u32, u32);
 
+/// The bit of [`Node::shared_byte`] that stands for the first checksum; those of fields are lower.
+pub const FIRST_CHECKSUM: u32 = 1 << 8;
+
 /// Something that has a place in a stage.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -109,6 +114,8 @@ pub struct Node {
     pub data_bytes: u32,
     /// Bits of a range comparison in a gateway.
     pub range_bits: u32,
+    /// Which fields of the byte that small fields for the deparser share it writes, as bits.
+    pub shared_byte: u32,
     /// False once nothing needs it.
     pub alive: bool,
 }
@@ -133,6 +140,7 @@ impl Node {
             words: 0,
             data_bytes: 0,
             range_bits: 0,
+            shared_byte: 0,
             alive: true,
         }
     }
@@ -147,7 +155,13 @@ impl Node {
     pub fn has_effects(&self) -> bool {
         !self.registers.is_empty()
             || !self.objects.is_empty()
+            || self.chooses_checksum()
             || matches!(self.kind, Kind::Table(_))
+    }
+
+    /// True for a table of the compiler that tells the deparser which checksum to send.
+    pub fn chooses_checksum(&self) -> bool {
+        self.shared_byte >= FIRST_CHECKSUM
     }
 
     /// One word for what it is.
@@ -157,7 +171,7 @@ impl Node {
             Kind::Switch => "switch",
             Kind::Action if !self.registers.is_empty() => "stateful",
             Kind::Action => "action",
-            Kind::Table(_) => "table",
+            Kind::Table(_) | Kind::Partition(_) => "table",
         }
     }
 }

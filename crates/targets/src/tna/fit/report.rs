@@ -35,6 +35,9 @@ pub struct Fit {
     pub totals: Vec<Total>,
     /// Packet header vector: an estimate, each field in containers of its own.
     pub containers: Vec<Containers>,
+    /// What found no stage, as it needs more than a stage has or waits for such a step. The numbers
+    /// of stages are then those of the rest.
+    pub unplaced: Vec<String>,
     /// What could not be placed, and what waited for a resource rather than a field.
     pub notes: Vec<String>,
 }
@@ -189,6 +192,7 @@ pub(super) fn report(
         stages: stages(program, units, graphs, placement, sources),
         totals: totals(placement),
         containers: phv(units, graphs),
+        unplaced: unplaced(graphs, placement),
         notes: notes(graphs, placement),
     }
 }
@@ -290,6 +294,13 @@ fn phv(units: [&Unit; 2], graphs: [&Graph; 2]) -> Vec<Containers> {
     let widths = [(8, 64), (16, 96), (32, 64)];
     let each = widths.iter().zip(a.iter().zip(&b));
     each.map(|(&(width, limit), (a, b))| Containers { width, used: a + b, limit }).collect()
+}
+
+fn unplaced(graphs: [&Graph; 2], placement: &Placement) -> Vec<String> {
+    let name = |(pass, index): &(usize, usize)| {
+        format!("`{}` of {}", graphs[*pass].nodes[*index].name, PASSES[*pass])
+    };
+    placement.unplaced.iter().map(name).collect()
 }
 
 fn notes(graphs: [&Graph; 2], placement: &Placement) -> Vec<String> {

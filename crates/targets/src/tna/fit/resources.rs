@@ -8,8 +8,8 @@ use super::node::{Kind, Node, Reader};
 use crate::tna::arguments;
 use crate::tna::register_action::Shape;
 use serde::Serialize;
-use sojourn_p4::ir::{Layout, ObjectId, Program, Table, Unit};
-use std::collections::HashSet;
+use sojourn_p4::ir::{Layout, ObjectArg, ObjectId, Program, Table, Unit};
+use std::collections::{BTreeMap, HashSet};
 
 /// A resource of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -141,8 +141,10 @@ impl Amounts {
 /// What a node needs.
 #[derive(Clone, Debug, Default)]
 pub struct Need {
-    /// Without the crossbars, on which two nodes can share a field.
+    /// Without what two nodes of a stage can share: fields on the crossbars, objects with memory.
     pub fixed: Amounts,
+    /// ALUs and memory of registers, counters and meters, each once, however many calls there are.
+    pub shared: BTreeMap<ObjectId, Amounts>,
     /// Fields on the exact crossbar.
     pub exact: HashSet<Bits>,
     /// Fields on the ternary crossbar.
@@ -150,9 +152,10 @@ pub struct Need {
 }
 
 impl Need {
-    /// All of it, crossbars included.
+    /// All of it, crossbars and objects included.
     pub fn all(&self) -> Amounts {
         let mut all = self.fixed;
+        self.shared.values().for_each(|amounts| all.take(amounts));
         let bytes = |fields: &HashSet<Bits>| fields.iter().map(Bits::bytes).sum();
         all.add(Resource::ExactCrossbarBytes, bytes(&self.exact));
         all.add(Resource::TernaryCrossbarBytes, bytes(&self.ternary));
@@ -161,7 +164,7 @@ impl Need {
 }
 
 /// What a node needs in its stage. `attached` is false for a gateway without a table to sit in.
-pub fn need(program: &Program, unit: &Unit, node: &Node, attached: bool) -> Need {
+pub fn need(program: &Program, node: &Node, attached: bool) -> Need {
     let mut need = Need::default();
     let fixed = &mut need.fixed;
     match node.kind {
@@ -178,8 +181,13 @@ pub fn need(program: &Program, unit: &Unit, node: &Node, attached: bool) -> Need
     match node.kind {
         Kind::Table(id) => {
             let table = &program.tables[id.index()];
-            ternary = is_ternary(table);
-            memory(table, fixed);
+            let in_sram = implemented_by(program, table, &["Alpm", "Atcam"]).is_some();
+            ternary = is_ternary(table) && !in_sram;
+            memory(table, ternary, fixed);
+        }
+        Kind::Partition(id) => {
+            ternary = true;
+            partitions(program, &program.tables[id.index()], fixed);
         }
         Kind::Switch => fixed.add(Resource::SramBlocks, 1),
         Kind::Action if !node.registers.is_empty() => {
@@ -188,12 +196,9 @@ pub fn need(program: &Program, unit: &Unit, node: &Node, attached: bool) -> Need
         }
         _ => {}
     }
-    for register in &node.registers {
-        stateful(program, unit, *register, node, fixed);
-    }
-    for object in &node.objects {
-        other(program, *object, fixed);
-    }
+    let registers = node.registers.iter().map(|id| (*id, stateful(program, *id, node)));
+    let others = node.objects.iter().map(|id| (*id, other(program, *id)));
+    need.shared = registers.chain(others).collect();
     let hashed: u32 = hash_inputs(node);
     fixed.add(Resource::HashBits, hashed.min(52));
     fixed.add(Resource::HashDistribution, hashed.div_ceil(16).min(2));
@@ -211,9 +216,9 @@ fn hash_inputs(node: &Node) -> u32 {
     if node.reads.iter().any(|read| read.by == Reader::Hash) { 16 } else { 0 }
 }
 
-/// The register's ALU and memory. Two accesses to one register share both; the caller asks for
-/// the register once in a stage.
-fn stateful(program: &Program, _unit: &Unit, id: ObjectId, node: &Node, fixed: &mut Amounts) {
+/// The register's ALU and memory. Two accesses to one register share both.
+fn stateful(program: &Program, id: ObjectId, node: &Node) -> Amounts {
+    let mut fixed = Amounts::default();
     let (words, direct) = register_words(program, id);
     fixed.add(Resource::StatefulAlus, 1);
     let blocks = words.div_ceil(1024).max(1) + 1;
@@ -223,6 +228,7 @@ fn stateful(program: &Program, _unit: &Unit, id: ObjectId, node: &Node, fixed: &
         fixed.add(Resource::HashBits, words.max(2).ilog2() + 1);
         fixed.add(Resource::HashDistribution, 1);
     }
+    fixed
 }
 
 /// Words of 128 bits that a register fills; true if it lies beside a table's entries.
@@ -236,27 +242,58 @@ fn register_words(program: &Program, id: ObjectId) -> (u32, bool) {
     (words.min(u64::from(u32::MAX / 2)) as u32, size.is_none())
 }
 
-fn other(program: &Program, id: ObjectId, fixed: &mut Amounts) {
+/// The ALU and memory of a counter or meter; nothing for other objects.
+fn other(program: &Program, id: ObjectId) -> Amounts {
+    let mut fixed = Amounts::default();
     let object = &program.objects[id.index()];
     let size: u64 = arguments::integer(object, "size").unwrap_or(1024);
     let blocks = (size.div_ceil(2048) + 1).min(1000) as u32;
     match &*object.of {
         "Counter" | "DirectCounter" => fixed.add(Resource::StatisticsAlus, 1),
-        "Meter" | "DirectMeter" | "Lpf" | "Wred" | "ActionSelector" => {
+        "Meter" | "DirectMeter" | "Lpf" | "DirectLpf" | "Wred" | "DirectWred"
+        | "ActionSelector" => {
             fixed.add(Resource::StatefulAlus, 1);
         }
-        _ => return,
+        _ => return fixed,
     }
     fixed.add(Resource::SramBlocks, blocks);
     fixed.add(Resource::MapRams, blocks);
+    fixed
 }
 
 fn is_ternary(table: &Table) -> bool {
     table.keys.iter().any(|key| !matches!(&*key.match_kind, "exact" | "selector" | "dleft_hash"))
 }
 
+/// The object of one of these kinds among a table's properties.
+fn implemented_by(program: &Program, table: &Table, kinds: &[&str]) -> Option<ObjectId> {
+    let object = |value: &ObjectArg| match value {
+        ObjectArg::Object(id) => Some(*id),
+        _ => None,
+    };
+    let mut objects = table.properties.iter().filter_map(|(_, value)| object(value));
+    objects.find(|id| kinds.contains(&&*program.objects[id.index()].of))
+}
+
+/// True for a table that the compiler makes two of: ternary entries that find a partition, and the
+/// partition's entries in SRAM a stage later.
+pub fn has_alpm(program: &Program, table: &Table) -> bool {
+    implemented_by(program, table, &["Alpm"]).is_some()
+}
+
+/// TCAM of the table that finds the partition: 1024 entries unless the `Alpm` says otherwise.
+fn partitions(program: &Program, table: &Table, fixed: &mut Amounts) {
+    let object = implemented_by(program, table, &["Alpm"]).map(|id| &program.objects[id.index()]);
+    let entries: Option<u64> =
+        object.and_then(|object| arguments::integer(object, "number_partitions").ok());
+    let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
+    let blocks = u64::from(key.div_ceil(44).max(1)) * entries.unwrap_or(1024).div_ceil(512).max(1);
+    fixed.add(Resource::TcamBlocks, blocks.min(100_000) as u32);
+    fixed.add(Resource::SramBlocks, 1);
+}
+
 /// Blocks of a table's entries and action data.
-fn memory(table: &Table, fixed: &mut Amounts) {
+fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
     let data: u32 = table.actions.iter().map(data_bits).max().unwrap_or(0);
     fixed.add(Resource::ActionDataBytes, data.div_ceil(8));
     if table.keys.is_empty() {
@@ -265,20 +302,22 @@ fn memory(table: &Table, fixed: &mut Amounts) {
     let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
     let entries = table.size.unwrap_or(512).max(table.entries.len() as u64).max(1);
     // Up to 32 bits of action data stand in the entry itself.
-    let immediate = if data <= 32 { data } else { 0 };
+    let immediate = if data <= 32 { immediate_bits(table) } else { 0 };
     if data > 32 {
         let per_word = (128 / data.next_power_of_two().min(128)).max(1);
         fixed.add(Resource::SramBlocks, blocks(entries, u64::from(per_word) * 1024));
     }
-    if is_ternary(table) {
+    if ternary {
         let columns = u64::from(key.div_ceil(44).max(1));
         let rows = entries.div_ceil(512);
         fixed.add(Resource::TcamBlocks, columns.saturating_mul(rows).min(100_000) as u32);
         let indirect = (128 / (immediate + 8).next_power_of_two().clamp(8, 128)).max(1);
         fixed.add(Resource::SramBlocks, blocks(entries, u64::from(indirect) * 1024));
     } else {
-        // 10 bits of the key are the row; 4 bits are the entry's version.
-        let entry = key.saturating_sub(10) + 4 + immediate + 8;
+        // 10 bits of the key are the row, the rest is matched by bytes; 4 bits are the entry's
+        // version, up to 3 say which action it runs.
+        let choice = (table.actions.len().max(1) as u32).next_power_of_two().ilog2().min(3);
+        let entry = key.saturating_sub(10).next_multiple_of(8) + 4 + immediate + choice;
         let (wide, per_word) = match entry {
             0..=128 => (1, u64::from(128 / entry.max(1)).min(5)),
             wider => (wider.div_ceil(128), 1),
@@ -298,6 +337,18 @@ fn data_bits(action: &sojourn_p4::ir::TableAction) -> u32 {
         _ => 0,
     });
     bits.sum()
+}
+
+/// Bits of action data that stand in an entry.
+fn immediate_bits(table: &Table) -> u32 {
+    let bits = |action: &sojourn_p4::ir::TableAction| -> u32 {
+        let widths = action.data.iter().map(|(_, layout)| match layout {
+            Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => scalar.width(),
+            _ => 0,
+        });
+        widths.sum()
+    };
+    table.actions.iter().map(bits).max().unwrap_or(0)
 }
 
 /// Containers of each width that the fields of a pass take, if each has its own: 8, 16, 32 bits.

@@ -8,7 +8,7 @@ use super::bits::Bits;
 use super::depend::{Graph, is_table};
 use super::node::Kind;
 use super::resources::{Amounts, Need, Resource, need};
-use sojourn_p4::ir::{ObjectId, Program, Unit};
+use sojourn_p4::ir::{ObjectId, Program};
 use std::collections::{BTreeMap, HashSet};
 
 /// Stages of the chip.
@@ -24,7 +24,8 @@ pub struct Stage {
     /// The nodes: pass (0 ingress, 1 egress) and index.
     pub nodes: Vec<(usize, usize)>,
     crossbar: HashSet<(usize, bool, Bits)>,
-    registers: HashSet<ObjectId>,
+    /// Registers, counters and meters that are here.
+    objects: HashSet<ObjectId>,
 }
 
 /// A placement.
@@ -56,8 +57,8 @@ struct Search<'g> {
 }
 
 /// Places the nodes of both passes.
-pub fn place(program: &Program, units: [&Unit; 2], graphs: [&Graph; 2]) -> Placement {
-    let needs = [0, 1].map(|pass| needs(program, units[pass], graphs[pass]));
+pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
+    let needs = [0, 1].map(|pass| needs(program, graphs[pass]));
     let members = [0, 1].map(|pass: usize| {
         let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, group) in graphs[pass].group.iter().enumerate() {
@@ -147,11 +148,14 @@ impl Search<'_> {
             let need = &self.needs[pass][*at];
             let node = &self.graphs[pass].nodes[*at];
             let mut fixed = need.fixed;
-            let known = node.registers.iter().filter(|r| trial.registers.contains(r)).count();
-            if known > 0 && known == node.registers.len() {
-                forget_memory(&mut fixed);
+            for (object, amounts) in &need.shared {
+                if trial.objects.insert(*object) {
+                    fixed.take(amounts);
+                }
             }
-            trial.registers.extend(&node.registers);
+            if self.meets_shared_byte(&trial, pass, *at) {
+                return false;
+            }
             add_crossbar(&mut trial, pass, need, &mut fixed);
             if let Kind::Table(_) = node.kind
                 && node.registers.is_empty()
@@ -174,6 +178,17 @@ impl Search<'_> {
             self.go_on(pass, members[0], stage + 1, spill);
         }
         true
+    }
+
+    /// True if something in the stage that a packet can meet too writes another field of the byte
+    /// that small fields share.
+    fn meets_shared_byte(&self, stage: &Stage, pass: usize, at: usize) -> bool {
+        let node = &self.graphs[pass].nodes[at];
+        let others = stage.nodes.iter().filter(|(other, _)| *other == pass);
+        others.map(|(_, other)| &self.graphs[pass].nodes[*other]).any(|other| {
+            let both = node.shared_byte != 0 && other.shared_byte != 0;
+            both && node.shared_byte != other.shared_byte && !node.excludes(other)
+        })
     }
 
     /// The rest of a table's entries, in the stages behind its first.
@@ -211,19 +226,6 @@ impl Search<'_> {
         placement.delayed =
             self.delayed.into_iter().map(|((pass, at), why)| (pass, at, why)).collect();
         placement
-    }
-}
-
-/// The memory and ALU of a register that another access has already brought into the stage.
-fn forget_memory(fixed: &mut Amounts) {
-    for resource in [
-        Resource::StatefulAlus,
-        Resource::SramBlocks,
-        Resource::MapRams,
-        Resource::HashBits,
-        Resource::HashDistribution,
-    ] {
-        fixed.0[resource as usize] = 0;
     }
 }
 
@@ -267,7 +269,7 @@ fn heights(graph: &Graph) -> Vec<u32> {
     heights
 }
 
-fn needs(program: &Program, unit: &Unit, graph: &Graph) -> Vec<Need> {
+fn needs(program: &Program, graph: &Graph) -> Vec<Need> {
     let stage = graph.earliest(|edge| edge.distance).unwrap_or(vec![0; graph.nodes.len()]);
     let mut guarded: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, node) in graph.nodes.iter().enumerate().filter(|(_, node)| is_table(node)) {
@@ -278,5 +280,5 @@ fn needs(program: &Program, unit: &Unit, graph: &Graph) -> Vec<Need> {
         guarded.get(&at).is_some_and(|list| list.iter().any(|later| stage[*later] == stage[at]))
     };
     let needs = graph.nodes.iter().enumerate();
-    needs.map(|(at, node)| need(program, unit, node, attached(at))).collect()
+    needs.map(|(at, node)| need(program, node, attached(at))).collect()
 }

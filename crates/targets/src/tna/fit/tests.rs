@@ -273,8 +273,105 @@ fn a_local_constant_in_a_condition_is_no_field() {
 }
 
 #[test]
-fn a_condition_that_computes_is_warned_of() {
-    assert_eq!(warned("", "if (m.a - m.b == 5) { d.drop_ctl = 1; }"), ["T1003"]);
+fn a_condition_that_computes_is_told() {
+    assert_eq!(refused("", "if (m.a - m.b == 5) { d.drop_ctl = 1; }"), ["T1003"]);
+    assert_eq!(warned("", "if (m.a & m.b == 5) { d.drop_ctl = 1; }"), ["T1003"]);
+}
+
+#[test]
+fn a_condition_on_what_the_statement_before_it_computes_is_one_that_computes() {
+    let condition = "if (m.a == 5) { d.drop_ctl = 1; }";
+    assert_eq!(refused("", &format!("m.a = m.b - m.c; {condition}")), ["T1003"]);
+    let named = "action difference() { m.a = m.b - m.c; }";
+    assert!(warned(named, &format!("difference(); {condition}")).is_empty());
+}
+
+#[test]
+fn a_statement_of_apply_does_not_compute_with_the_result_of_another() {
+    let chain = "m.a = m.b >> 16; m.c = m.now + m.a;";
+    assert_eq!(refused("", chain), ["T1012"]);
+    let inside = "m.a = m.b >> 16; if (m.e == 1) { m.c = m.now + m.a; }";
+    assert_eq!(refused("", inside), ["T1012"]);
+    let named = "action shift() { m.a = m.b >> 16; }";
+    assert!(warned(named, "shift(); m.c = m.now + m.a;").is_empty());
+    let changed = "m.a = m.b >> 16; m.b = m.now; m.c = m.now + m.a;";
+    assert!(warned("", changed).is_empty(), "the expression no longer stands for the result");
+}
+
+#[test]
+fn two_sums_in_one_assignment_are_refused() {
+    assert_eq!(refused("", "m.c = (m.b >> 16) + m.a;"), ["T1004"]);
+    assert!(!refused_or_warned("m.c = m.b[31:16] ++ m.a[15:0];").contains(&"T1004"));
+}
+
+fn refused_or_warned(apply: &str) -> Vec<&'static str> {
+    warned("", apply)
+}
+
+const COUNTERS: &str = "Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) packets;
+    action c0() { packets.count(0); } action c1() { packets.count(1); }
+    action c2() { packets.count(2); } action c3() { packets.count(3); }
+    action c4() { packets.count(4); }
+    table kinds { key = { m.e : exact; } actions = { c0; c1; c2; c3; c4; } size = 16; }";
+
+#[test]
+fn a_counter_has_one_alu_however_many_actions_count_with_it() {
+    let fit = egress(COUNTERS, "kinds.apply();");
+    assert!(fit.fits && fit.unplaced.is_empty(), "{}", fit.render());
+    assert_eq!(fit.stages[0].used[&Resource::StatisticsAlus], 1);
+}
+
+#[test]
+fn what_needs_more_than_a_stage_has_is_named_without_a_number_of_stages() {
+    let counter = |n: u32| {
+        format!(
+            "Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) n{n};
+             action c{n}() {{ n{n}.count(0); }}"
+        )
+    };
+    let declarations: String = (0..5).map(counter).collect();
+    let table =
+        "table kinds { key = { m.e : exact; } actions = { c0; c1; c2; c3; c4; } size = 4; }";
+    let fit = egress(&format!("{declarations} {table}"), "kinds.apply();");
+    assert!(!fit.fits);
+    assert_eq!(fit.unplaced, ["`kinds` of egress"]);
+    let first = fit.render().lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first, "may not fit: a step finds no stage of Tofino 1 (estimate)");
+}
+
+#[test]
+fn a_packet_is_counted_once_by_a_counter() {
+    let counter = "Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) packets;";
+    let both = "if (m.e == 1) { packets.count(1); } if (m.e == 2) { packets.count(2); }";
+    assert_eq!(refused(counter, both), ["T0706"], "the compiler goes by branches");
+    let one = "if (m.e == 1) { packets.count(1); } else { packets.count(2); }";
+    assert!(warned(counter, one).is_empty());
+    let before = refused(COUNTERS, "packets.count(9); kinds.apply();");
+    assert_eq!(before, ["T0706"; 5], "with each of the five actions");
+}
+
+#[test]
+fn drop_ctl_and_bypass_egress_are_written_in_different_stages() {
+    let ingress = |declarations: &'static str, apply: &'static str| {
+        let parts = Parts { ingress: declarations, ingress_apply: apply, ..Parts::default() };
+        estimate(&parts.loaded()).passes[0].stages
+    };
+    let table = "action send(PortId_t port) { t.ucast_egress_port = port; }
+        table forward { key = { i.ingress_port : exact; } actions = { send; } }";
+    assert_eq!(ingress(table, "forward.apply(); t.bypass_egress = 1;"), 1);
+    let table = "action drop() { id.drop_ctl = 1; }
+        table forward { key = { i.ingress_port : exact; } actions = { drop; } }";
+    assert_eq!(ingress(table, "forward.apply(); t.bypass_egress = 1;"), 2);
+}
+
+#[test]
+fn a_table_with_alpm_has_one_in_front_of_it() {
+    let table = "Alpm(number_partitions = 1024, subtrees_per_partition = 2) alpm;
+        action put(bit<32> x) { m.b = x; }
+        table t { key = { m.a : lpm; } actions = { put; } size = 10240; implementation = alpm; }";
+    let fit = egress(table, "t.apply();");
+    assert_eq!(fit.passes[1].stages, 2);
+    assert_eq!(fit.stages[1].used[&Resource::TcamBlocks], 0, "its entries are in SRAM");
 }
 
 fn table_action(body: &str) -> String {

@@ -49,6 +49,16 @@ impl Fit {
             (false, true) => "does not fit",
             (false, false) => "may not fit",
         };
+        if let count @ 1.. = self.unplaced.len() {
+            let steps = if count == 1 { "a step finds" } else { "steps find" };
+            let _ = writeln!(
+                out,
+                "{verdict}: {}{steps} no stage of {} (estimate)\n",
+                if count == 1 { String::new() } else { format!("{count} ") },
+                self.chip
+            );
+            return;
+        }
         let _ = writeln!(
             out,
             "{verdict}: {} of {} stages of {} (estimate); ingress {}, egress {}\n",

@@ -36,6 +36,10 @@ rules! {
         "a table is in its stages once, and a packet passes them once"
         "apply it in exclusive branches only, or declare a second table"
 
+    NEIGHBOURS "T1012" "statements beside each other in `apply` do not compute with each other's results"
+        "the compiler makes one action of neighbours and writes the first result's expression into the second: two instructions, where an action has one step"
+        "put the first statement into an action and call it by name; the second then takes a stage of its own"
+
     STAGES "T1101" "a program has 12 stages"
         "each stage can use what an earlier one wrote, and the chip has 12 stages, for ingress and egress together"
         "shorten the longest chain of steps that need each other: compute side by side what does not depend on each other, combine steps in a stateful ALU, or recirculate"

@@ -20,6 +20,10 @@ rules! {
         "the register's ALU runs once for each packet: where both conditions hold, one of the two calls does not happen"
         "put the calls into the branches of one if/else, or merge them into one register action that a field tells what to do"
 
+    COUNTED_ONCE "T0706" "a packet meets a counter or meter once in a pass"
+        "its ALU runs once for each packet that passes the stage; the compiler goes by branches, so that `if (x == 1)` and `if (x == 2)` one after the other do not exclude each other"
+        "put the calls into the branches of one if/else or the actions of one table, compute the index first and count once, or declare a second counter"
+
     ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
         "the blocks of a program and the order of their parameters belong to an architecture"
         "include tna.p4 and give `main` as `Switch(Pipeline(...))`"

@@ -1,7 +1,7 @@
 //! What the instructions of an action can do (T1004 to T1009).
 
 use super::Known;
-use crate::tna::fit::bits::{is_constant, steps};
+use crate::tna::fit::bits::{is_constant, needs_two_instructions, steps};
 use crate::tna::rules;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -24,6 +24,7 @@ pub fn check_statements(stmts: &[Stmt], constants: &Known, found: &mut Vec<Diagn
         }
         if let StmtKind::Set(_, value) = &stmt.kind
             && steps(value) > 1
+            && !needs_two_instructions(value)
         {
             let message = format!("{} steps that need each other in one assignment", steps(value));
             found.push(rules::DEPENDENT_STEPS.warning(value.span, message));
@@ -49,7 +50,7 @@ pub fn check_action(body: &[Stmt], constants: &Known, found: &mut Vec<Diagnostic
         substitute(&mut value, &known);
         if steps(&value) > 1 {
             let message = format!("{} steps that need each other in one action", steps(&value));
-            found.push(if is_long_sum(&value) {
+            found.push(if is_long_sum(&value) || needs_two_instructions(&value) {
                 rules::DEPENDENT_STEPS.refuse(stmt.span, message).into()
             } else {
                 rules::DEPENDENT_STEPS.warning(stmt.span, message)

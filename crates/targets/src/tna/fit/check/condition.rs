@@ -1,7 +1,7 @@
 //! What a gateway can decide (T1001 to T1003): `bf-p4c/mau/gateway.cpp` has the rules.
 
 use super::Known;
-use crate::tna::fit::bits::{is_condition, is_constant, steps};
+use crate::tna::fit::bits::{compares_sum, is_condition, is_constant, steps};
 use crate::tna::rules;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -54,7 +54,7 @@ fn check_condition(condition: &Expr, known: &Known, found: &mut Vec<Diagnostic>)
         }
         _ => {}
     });
-    if steps(condition) > 0 && !has_order_of_fields(condition) {
+    if steps(condition) > 0 && !has_order_of_fields(condition) && !compares_sum(condition) {
         let message = "a condition computes; a step before it is assumed for the estimate";
         found.push(rules::CONDITION_ARITHMETIC.warning(condition.span, message));
     }

@@ -4,6 +4,7 @@
 //! rewrite is a warning.
 
 mod action;
+mod chain;
 mod condition;
 mod key;
 mod time;
@@ -13,6 +14,7 @@ pub use self::condition::range_bits;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
+use sojourn_p4::source::SourceMap;
 use std::collections::HashSet;
 
 /// Variables that a compiler may know to be constant somewhere, as a constant is assigned to them.
@@ -42,13 +44,14 @@ impl Known {
 }
 
 /// What the controls of both passes break.
-pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
+pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for control in controls {
         let known = Known::new(program, control);
         for list in visit::unit_lists(&program.units[control.index()]) {
             condition::check(list, &known, &mut found);
             action::check_statements(list, &known, &mut found);
+            chain::check(program, list, sources, &mut found);
         }
         for table in program.tables.iter().filter(|table| table.unit == control) {
             for action in &table.actions {

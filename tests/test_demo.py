@@ -1,4 +1,4 @@
-"""The demo: what its notes say is what its rows show, whatever the seed."""
+"""The demo: what its notes say is what its rows show, whatever the seed; memory, in nearly all."""
 
 from pathlib import Path
 
@@ -34,12 +34,21 @@ def test_codel_remembers_its_drop_rate_and_p4_codel_does_not(demo: Result) -> No
 
 
 @pytest.mark.parametrize("math_unit", ["paper", "vendor"])
-def test_codel_act_has_cycles_without_a_drop_and_begins_most_others_afresh(
-    demo: Result, math_unit: str
-) -> None:
+def test_codel_act_has_cycles_without_a_drop(demo: Result, math_unit: str) -> None:
     cycles = demo.aqms[f"codel_act ({math_unit})"].findings.cycles
     assert cycles.without_drop > cycles.count / 4
-    assert cycles.first_gap is not None and cycles.first_gap > 90 * MS
+
+
+def test_codel_act_begins_most_cycles_afresh_in_nearly_every_run(tmp_path: Path) -> None:
+    # Under `paper` a run has about ten cycles with two drops, so the median of one run may fall on
+    # the other side: seed 5 has 46 ms, the other seeds from 1 to 8 have 142 ms.
+    gaps: dict[str, list[int]] = {}
+    for seed in (1, 2, 4, 5, 8):
+        result = sojourn.run("bufferbloat", aqms=["codel_act"], seed=seed, out=tmp_path / f"{seed}")
+        for label, aqm in result.aqms.items():
+            gaps.setdefault(label, []).append(aqm.findings.cycles.first_gap or 0)
+    assert sum(gap > 90 * MS for gap in gaps["codel_act (paper)"]) >= 4
+    assert min(gaps["codel_act (vendor)"]) > 90 * MS
 
 
 def test_codel_act_synchronises_its_registers_by_recirculation(demo: Result) -> None:

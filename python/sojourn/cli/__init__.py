@@ -9,7 +9,7 @@ import sys
 from textwrap import TextWrapper
 
 from sojourn.cli.shared import WIDTH, app, open_console
-from sojourn.cli.signals import listen
+from sojourn.cli.signals import ignore, listen
 from sojourn.errors import (
     EXIT_FAULT,
     EXIT_INTERRUPTED,
@@ -27,6 +27,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except Interrupted as error:
+        ignore()
         _complain(str(error), "interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except ProgramError as error:
@@ -37,6 +38,7 @@ def main() -> None:
         _complain(str(error.args[0]), "error")
         sys.exit(EXIT_USER)
     except KeyboardInterrupt:
+        ignore()
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()

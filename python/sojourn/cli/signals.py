@@ -56,3 +56,11 @@ def listen() -> None:
         # What is ignored by whoever started the process stays so.
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signals.hear)
+
+
+def ignore() -> None:
+    """From here on signals are the wish that is being carried out. An interpreter that ends gives
+    each signal its default again, which would end it with another status, but leaves alone those
+    that are ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

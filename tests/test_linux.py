@@ -199,9 +199,9 @@ def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
             interfaces[interface] += 1
         place += length
     assert interfaces[0] >= rows.num_rows
-    # The last packet may have left the queue and not the interface when the guest ends.
     sent = sum(verdict == "sent" for verdict in rows["verdict"].to_pylist())
-    assert interfaces[1] in (sent - 1, sent)
+    if not disturbed(on_linux, "codel_linux"):
+        assert interfaces[1] == sent
 
 
 def test_two_cells_of_the_grid_agree_or_are_called_disturbed(

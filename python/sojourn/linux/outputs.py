@@ -187,8 +187,9 @@ def _write_capture(path: Path, queue: Queue, begin: int, duration: int) -> None:
     """Both sides in the order of time."""
     writer = CaptureWriter(path)
     try:
-        for start in range(0, duration, 10**9):
-            end = begin + min(start + 10**9, duration)
+        for start in range(0, duration + 1, 10**9):
+            # A row's verdict may fall on the last instant; so may a frame.
+            end = begin + min(start + 10**9, duration + 1)
             writer.write(_second(queue, begin + start, end, begin))
     finally:
         writer.close()

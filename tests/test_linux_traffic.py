@@ -39,6 +39,9 @@ schedule = [{ at = "1500 ms", rate = "4 Mbit/s", delay = "10 ms" }]
 rtt = "20 ms"
 reverse = true
 rate_cap = "2 Mbit/s"
+block = "16 KiB"
+pacing = "4 Mbit/s"
+start_jitter = "20 ms"
 
 [[flows]]
 kind = "udp"

@@ -261,3 +261,33 @@ def test_the_same_seed_gives_the_same_rows_of_every_kind(
     for name in ("packets", "flows", "exchanges", "datagrams"):
         rows = (tmp_path / f"again/fifo/{name}.parquet").read_bytes()
         assert rows == (result.path / f"fifo/{name}.parquet").read_bytes(), name
+
+
+def test_what_a_paper_leaves_open_is_a_key_and_is_written_back_as_it_was(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    flow = {"rate_cap": "9 Mbit/s", "block": "16 KiB", "start_jitter": "116 ms", "rtt": "10 ms"}
+    spaced = [flow | {"pacing": pacing} for pacing in (False, True, "20 Mbit/s")]
+    read = scenario(spaced)
+    written = read.model_dump(mode="json", exclude_none=True)
+    assert [group["pacing"] for group in written["flows"]] == [False, True, "20 Mbit/s"]
+    assert scenario_from_dict(written) == read
+    (run,) = make_plan(read).runs
+    told = json.loads(run.config)["flows"] if isinstance(run.config, str) else run.config["flows"]
+    assert [one["pacing"] for one in told] == [False, True, 20_000_000]
+    assert {(one["block"], one["start_jitter"]) for one in told} == {(16_384, 116 * MS)}
+
+
+@pytest.mark.parametrize(
+    ("flow", "complaint"),
+    [
+        ({"block": "8 KiB"}, "block is what a capped application writes at once: give rate_cap"),
+        ({"pacing": "fast"}, "write true, false or the most that the rate may be"),
+        ({"start_jitter": 3}, 'write a time as text with its unit, like "5 ms"'),
+    ],
+)
+def test_a_mistake_in_how_a_flow_is_held_back_says_what_is_right(
+    flow: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(ScenarioError, match=complaint):
+        scenario([flow])

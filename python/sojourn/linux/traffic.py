@@ -147,7 +147,7 @@ def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any
             return told | _questions(flow, drawn, path, config["duration"], behind=behind)
         case "transfers":
             return told | _transfers(number, flow, traffic, path, ends)
-    return told | {"rate_cap": flow["rate_cap"]}
+    return told | {key: flow[key] for key in ("rate_cap", "block", "pacing")}
 
 
 def _datagrams(flow: Flow, drawn: dict[str, Any], path: Path, *, behind: bool) -> Flow:

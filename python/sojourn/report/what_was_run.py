@@ -124,8 +124,7 @@ def _flow_text(group: FlowGroup) -> str:
 def _traffic_text(group: FlowGroup) -> str:
     match group:
         case TcpFlows():
-            cap = f", at most {RATE.format(group.rate_cap)} each" if group.rate_cap else ""
-            return f"TCP ({group.congestion_control}{cap})"
+            return f"TCP ({group.congestion_control}{_held_back(group)})"
         case UdpFlows() if group.on is not None and group.off is not None:
             spans = f"{TIME.format(group.on)} on, {TIME.format(group.off)} off, {group.spans}"
             return f"UDP at {RATE.format(group.rate)} each ({spans})"
@@ -142,6 +141,19 @@ def _traffic_text(group: FlowGroup) -> str:
             return f"servers that answer at once ({SIZE.format(group.response)} {every})"
         case _:
             return f"voices ({group.payload} B each {TIME.format(group.interval)})"
+
+
+def _held_back(group: TcpFlows) -> str:
+    """What keeps a long flow from going as fast as it might."""
+    cap = ""
+    if group.rate_cap is not None:
+        cap = (
+            f", at most {RATE.format(group.rate_cap)} each in blocks of {SIZE.format(group.block)}"
+        )
+    if group.pacing is False:
+        return cap
+    most = "" if group.pacing is True else f" at most at {RATE.format(group.pacing)}"
+    return f"{cap}, paced{most}"
 
 
 def programs(folder: RunFolder) -> str:

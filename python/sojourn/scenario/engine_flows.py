@@ -19,6 +19,7 @@ from sojourn.scenario.flows import (
 def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
     """The flows of a group; round-trip times and starts are spread evenly over them."""
     shared = {
+        "start_jitter": group.start_jitter,
         "stop": group.stop,
         "ip_version": group.ip_version,
         "reverse": group.reverse,
@@ -40,7 +41,13 @@ def _own(group: FlowGroup) -> dict[str, Any]:
     """What only this kind has."""
     match group:
         case TcpFlows():
-            return {"kind": "tcp", "rate_cap": group.rate_cap, **_tcp(group)}
+            return {
+                "kind": "tcp",
+                "rate_cap": group.rate_cap,
+                "block": group.block,
+                "pacing": group.pacing,
+                **_tcp(group),
+            }
         case UdpFlows():
             constant = {"kind": "udp", "rate": group.rate, "packet_size": group.packet_size}
             if group.on is None:

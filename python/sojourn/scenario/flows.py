@@ -7,7 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from sojourn.scenario.quantities import PositiveTime, Rate, Size, Spread, Strict, Time
+from sojourn.scenario.quantities import Pacing, PositiveTime, Rate, Size, Spread, Strict, Time
+
+_BLOCK = 131_072
+"""What iperf3 writes at once over TCP, bytes."""
 
 
 class _Flows(Strict):
@@ -22,6 +25,9 @@ class _Flows(Strict):
     reverse: bool = False
     """With one switch: from behind the bottleneck to in front of it."""
     start: Spread = (0, 0)
+    start_jitter: Time = 10_000_000
+    """Each flow starts up to so much later, drawn from the seed. Transfers arrive as they are
+    drawn."""
     stop: Time | None = None
     """When the sender has nothing more to send; absent: it never stops."""
 
@@ -45,6 +51,19 @@ class TcpFlows(_Flows, _TcpEnds):
     kind: Literal["tcp"] = "tcp"
     rate_cap: Rate | None = None
     """The application offers no more than this, per flow."""
+    block: Size = _BLOCK
+    """What a capped application writes at once; iperf3's is 128 KiB (its `-l`)."""
+    pacing: Pacing = False
+    """Segments are spaced: at the rate that Linux computes of window and round trip, or at a rate
+    that is the most (`SO_MAX_PACING_RATE`); otherwise only those of BBR."""
+
+    @model_validator(mode="after")
+    def _a_block_is_of_a_cap(self) -> Self:
+        if self.block != _BLOCK and self.rate_cap is None:
+            raise ValueError(
+                "block is what a capped application writes at once: give rate_cap, too"
+            )
+        return self
 
 
 class UdpFlows(_Flows):

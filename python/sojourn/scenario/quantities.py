@@ -38,6 +38,25 @@ Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE)]
 Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE)]
 
 
+def _read_pacing(value: object) -> bool | int:
+    if isinstance(value, bool):
+        return value
+    try:
+        return RATE.parse(value)
+    except ValueError as error:
+        raise ValueError(f"write true, false or the most that the rate may be: {error}") from None
+
+
+def _write_pacing(value: bool | int) -> bool | str:
+    return value if isinstance(value, bool) else RATE.format(value)
+
+
+Pacing = Annotated[
+    bool | int, BeforeValidator(_read_pacing), PlainSerializer(_write_pacing, when_used="json")
+]
+"""Whether segments are spaced, or the most that their rate may be."""
+
+
 def _read_spread(value: object) -> tuple[int, int]:
     if isinstance(value, list):
         if len(value) != 2:

@@ -2,23 +2,29 @@
 //!
 //! iperf3 does not pace: each millisecond it looks at its average rate since the start, and while
 //! that is below the target it writes another block of 128 KiB. So a cap makes bursts of 90
-//! segments, which is what a queue behind it sees. iperf3 3.12 on a loopback interface, capped at
+//! segments, which is what a queue behind it sees; `iperf3 -l` has other blocks. iperf3 3.12 on a loopback interface, capped at
 //! 9 Mbit/s, writes 117, 233, 350, 466 and 583 ms after its first block; this one at 117, 234, 350,
 //! 467 and 583: where the average is met within 0.07 ms of a tick they differ, since iperf3 starts
 //! its clock so long before it writes.
 
 use sojourn_packet::Time;
 
-/// iperf3's default block for TCP, in bytes.
-const BLOCK: u64 = 128 * 1024;
 /// iperf3's default timer (`--pacing-timer`).
 const TICK: Time = Time::from_millis(1);
+
+/// What holds an application back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cap {
+    /// Most bit/s on average.
+    pub(crate) rate: u64,
+    /// Bytes that it writes at once.
+    pub(crate) block: u64,
+}
 
 /// How much the application has written.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
-    /// Most bit/s on average.
-    cap: Option<u64>,
+    cap: Option<Cap>,
     /// When it began to write.
     opened: Time,
     written: u64,
@@ -26,15 +32,15 @@ pub(crate) struct Bulk {
 
 impl Bulk {
     /// An application that begins to write at `now`.
-    pub(crate) fn new(now: Time, cap: Option<u64>) -> Bulk {
-        Bulk { cap, opened: now, written: BLOCK }
+    pub(crate) fn new(now: Time, cap: Option<Cap>) -> Bulk {
+        Bulk { cap, opened: now, written: cap.map_or(0, |cap| cap.block) }
     }
 
     /// Bytes written up to `now`; [`u64::MAX`] without a cap.
     pub(crate) fn written(&mut self, now: Time) -> u64 {
         let Some(cap) = self.cap else { return u64::MAX };
         while self.next_tick(cap) <= now {
-            self.written += BLOCK;
+            self.written += cap.block;
         }
         self.written
     }
@@ -45,9 +51,9 @@ impl Bulk {
     }
 
     /// The first tick at which the average rate is below the cap.
-    fn next_tick(&self, cap: u64) -> Time {
+    fn next_tick(&self, cap: Cap) -> Time {
         let bits = u128::from(self.written) * 8 * 1_000_000_000;
-        let ticks = bits / (u128::from(cap) * u128::from(TICK.0)) + 1;
+        let ticks = bits / (u128::from(cap.rate) * u128::from(TICK.0)) + 1;
         self.opened + Time(ticks as u64 * TICK.0)
     }
 }
@@ -56,10 +62,16 @@ impl Bulk {
 mod tests {
     use super::*;
 
+    const BLOCK: u64 = 128 * 1024;
+
+    fn capped(rate: u64) -> Option<Cap> {
+        Some(Cap { rate, block: BLOCK })
+    }
+
     #[test]
     fn a_cap_writes_a_block_at_the_first_tick_at_which_the_average_is_below_it() {
         let start = Time::from_millis(3);
-        let mut bulk = Bulk::new(start, Some(9_000_000));
+        let mut bulk = Bulk::new(start, capped(9_000_000));
         assert_eq!(bulk.written(start), BLOCK);
         // 128 KiB at 9 Mbit/s last 116.508 ms.
         assert_eq!(bulk.next_write(), Some(start + Time::from_millis(117)));
@@ -71,9 +83,18 @@ mod tests {
 
     #[test]
     fn the_average_over_ten_seconds_is_the_cap_to_within_one_block() {
-        let mut bulk = Bulk::new(Time::ZERO, Some(9_000_000));
+        let mut bulk = Bulk::new(Time::ZERO, capped(9_000_000));
         let written = bulk.written(Time::from_secs(10));
         assert!(written.abs_diff(9_000_000 * 10 / 8) <= BLOCK);
+    }
+
+    #[test]
+    fn smaller_blocks_are_written_more_often() {
+        let mut bulk = Bulk::new(Time::ZERO, Some(Cap { rate: 9_000_000, block: 8192 }));
+        // 8 KiB at 9 Mbit/s last 7.28 ms, two of them 14.56 ms.
+        assert_eq!(bulk.next_write(), Some(Time::from_millis(8)));
+        assert_eq!(bulk.written(Time::from_millis(8)), 2 * 8192);
+        assert_eq!(bulk.next_write(), Some(Time::from_millis(15)));
     }
 
     #[test]

@@ -28,9 +28,9 @@ impl Draws {
         Draws(Rand64::new(u128::from(state) << 64 | u128::from(mix(state))))
     }
 
-    /// A time of at least zero and less than `end`, each as likely.
+    /// A time of at least zero and less than `end`, each as likely; zero if `end` is.
     pub(crate) fn before(&mut self, end: Time) -> Time {
-        Time(self.0.rand_range(0..end.0))
+        Time(self.0.rand_range(0..end.0.max(1)))
     }
 
     /// Any 32 bits.

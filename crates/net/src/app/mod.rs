@@ -9,7 +9,7 @@ mod on_off;
 mod questions;
 
 pub(crate) use arrivals::{Arrival, arrivals, interval};
-pub(crate) use bulk::Bulk;
+pub(crate) use bulk::{Bulk, Cap};
 pub(crate) use constant_rate::ConstantRate;
 pub(crate) use draws::{Draws, Purpose, Sizes};
 pub(crate) use on_off::{OnOff, Spans};

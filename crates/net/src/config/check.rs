@@ -3,8 +3,8 @@
 use super::bounds::{FASTEST, LONGEST, invalid, within};
 use super::network_check::check_schedule;
 use super::{
-    Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, RequestsFlow, RunConfig, TcpFlow,
-    TransfersFlow, UdpFlow,
+    Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow, RunConfig,
+    TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{Sizes, interval};
 use sojourn_packet::Bytes;
@@ -140,11 +140,9 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
     if let Some(stop) = common.stop {
         within(&key("stop"), stop, common.start..=LONGEST)?;
     }
+    within(&key("start_jitter"), common.start_jitter, 0..=LONGEST)?;
     match flow {
-        FlowConfig::Tcp(TcpFlow { rate_cap: Some(cap), .. }) => {
-            within(&key("rate_cap"), *cap, 1_000..=FASTEST)
-        }
-        FlowConfig::Tcp(_) => Ok(()),
+        FlowConfig::Tcp(tcp) => check_tcp(&key, tcp),
         FlowConfig::Udp(udp) => check_udp(&key, udp),
         FlowConfig::Transfers(transfers) => check_transfers(&key, transfers, duration),
         FlowConfig::Requests(requests) => check_requests(&key, requests),
@@ -152,6 +150,17 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
             within(&key("payload"), u64::from(voip.payload), 8..=1_400)?;
             within(&key("interval"), voip.interval, 100_000..=1_000_000_000)
         }
+    }
+}
+
+fn check_tcp(key: &dyn Fn(&str) -> String, tcp: &TcpFlow) -> Result<(), ConfigError> {
+    if let Some(cap) = tcp.rate_cap {
+        within(&key("rate_cap"), cap, 1_000..=FASTEST)?;
+    }
+    within(&key("block"), tcp.block, 1..=1 << 30)?;
+    match tcp.pacing {
+        PacingSetting::AtMost(rate) => within(&key("pacing"), rate, 1_000..=FASTEST),
+        _ => Ok(()),
     }
 }
 

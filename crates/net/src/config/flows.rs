@@ -35,6 +35,8 @@ pub struct Common<'a> {
     pub rtt: u64,
     /// When the application starts, ns, before jitter.
     pub start: u64,
+    /// It starts up to so much later, ns, drawn from the seed.
+    pub start_jitter: u64,
     /// When the application stops, ns.
     pub stop: Option<u64>,
     /// The version of IP.
@@ -64,6 +66,9 @@ macro_rules! flow_kind {
             /// When the application starts, ns, before jitter.
             #[serde(default)]
             pub start: u64,
+            /// It starts up to so much later, ns, drawn from the seed.
+            #[serde(default = "default_start_jitter")]
+            pub start_jitter: u64,
             /// When the application stops, ns.
             #[serde(default)]
             pub stop: Option<u64>,
@@ -80,6 +85,7 @@ macro_rules! flow_kind {
                     reverse: self.reverse,
                     rtt: self.rtt,
                     start: self.start,
+                    start_jitter: self.start_jitter,
                     stop: self.stop,
                     ip_version: self.ip_version,
                 }
@@ -97,6 +103,12 @@ flow_kind! {
         /// Most bit/s that the application writes on average, in bursts as iperf3 does.
         #[serde(default)]
         rate_cap: Option<u64>,
+        /// Bytes that a capped application writes at once.
+        #[serde(default = "default_block")]
+        block: u64,
+        /// What spaces the sender's segments.
+        #[serde(default)]
+        pacing: PacingSetting,
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
@@ -202,6 +214,19 @@ impl FlowConfig {
     }
 }
 
+/// Each flow starts up to this much later than configured, so that flows do not march in step and
+/// seeds differ.
+pub(crate) const START_JITTER: u64 = 10_000_000;
+
+fn default_start_jitter() -> u64 {
+    START_JITTER
+}
+
+/// iperf3's block for TCP.
+fn default_block() -> u64 {
+    128 * 1024
+}
+
 fn default_shape() -> u32 {
     1_200
 }
@@ -272,6 +297,62 @@ impl From<SegmentationOffload> for OffloadValue {
             SegmentationOffload::Off => OffloadValue::Switch(false),
             SegmentationOffload::Sized => OffloadValue::Switch(true),
             SegmentationOffload::Segments(n) => OffloadValue::Segments(n),
+        }
+    }
+}
+
+/// What spaces the segments of a long transfer, whatever its congestion control. In JSON `false`,
+/// `true`, or bit/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PacingValue", into = "PacingValue")]
+pub enum PacingSetting {
+    /// Only a control that asks for it (BBR) is paced.
+    #[default]
+    Control,
+    /// At the rate that Linux computes of window and round trip, as under its `fq`.
+    Window,
+    /// The same, and never faster than so many bit/s of payload (`SO_MAX_PACING_RATE`).
+    AtMost(u64),
+}
+
+impl PacingSetting {
+    /// True if a sender paces that would not by its control.
+    pub fn is_asked_for(self) -> bool {
+        self != PacingSetting::Control
+    }
+
+    /// The most payload bytes per second.
+    pub fn limit(self) -> Option<u64> {
+        match self {
+            PacingSetting::AtMost(rate) => Some((rate / 8).max(1)),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum PacingValue {
+    Switch(bool),
+    Rate(u64),
+}
+
+impl From<PacingValue> for PacingSetting {
+    fn from(value: PacingValue) -> PacingSetting {
+        match value {
+            PacingValue::Switch(false) => PacingSetting::Control,
+            PacingValue::Switch(true) => PacingSetting::Window,
+            PacingValue::Rate(rate) => PacingSetting::AtMost(rate),
+        }
+    }
+}
+
+impl From<PacingSetting> for PacingValue {
+    fn from(pacing: PacingSetting) -> PacingValue {
+        match pacing {
+            PacingSetting::Control => PacingValue::Switch(false),
+            PacingSetting::Window => PacingValue::Switch(true),
+            PacingSetting::AtMost(rate) => PacingValue::Rate(rate),
         }
     }
 }

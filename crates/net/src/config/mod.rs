@@ -15,9 +15,10 @@ pub(crate) mod routes;
 pub use bounds::{invalid, within};
 pub(crate) use check::sizes_of;
 pub use error::ConfigError;
+pub(crate) use flows::START_JITTER;
 pub use flows::{
-    CongestionControlName, FlowConfig, IpVersion, RequestsFlow, SegmentationOffload, TcpFlow,
-    TransfersFlow, UdpFlow, VoipFlow,
+    CongestionControlName, FlowConfig, IpVersion, PacingSetting, RequestsFlow, SegmentationOffload,
+    TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
 };
 pub use network::{HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode};
 

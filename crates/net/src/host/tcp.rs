@@ -1,7 +1,7 @@
 //! The two ends of a TCP transfer: a client that connects and writes, a server that reads.
 
 use super::{Exchange, SenderSample};
-use crate::app::Bulk;
+use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, TcpConfig};
 use crate::wire::{Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
@@ -42,7 +42,7 @@ impl Socket {
 pub(crate) struct TcpClient {
     socket: Socket,
     config: TcpConfig,
-    rate_cap: Option<u64>,
+    cap: Option<Cap>,
     /// All that there is to send; without a limit if absent.
     size: Option<u64>,
     start: Time,
@@ -58,7 +58,7 @@ pub(crate) struct TcpClient {
 pub(crate) struct ClientPlan {
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
-    pub(crate) rate_cap: Option<u64>,
+    pub(crate) cap: Option<Cap>,
     pub(crate) size: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl TcpClient {
         TcpClient {
             socket: Socket::new(Connection::closed(config.clone()), local, remote),
             config,
-            rate_cap: plan.rate_cap,
+            cap: plan.cap,
             size: plan.size,
             start: plan.start,
             stop: plan.stop,
@@ -126,9 +126,9 @@ impl TcpClient {
             self.closed = true;
             return;
         }
-        let app = self.app.get_or_insert_with(|| Bulk::new(now, self.rate_cap));
+        let app = self.app.get_or_insert_with(|| Bulk::new(now, self.cap));
         if self.stop.is_some_and(|stop| now >= stop) {
-            if self.rate_cap.is_none() {
+            if self.cap.is_none() {
                 // What the send buffer has not taken was never written.
                 connection.set_written(0);
             }

@@ -12,7 +12,7 @@ use sojourn_packet::{Bytes, Time};
 /// What is drawn for one configured flow. Times in ns from the run's beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DrawnFlow {
-    /// When it starts: as configured, and up to 10 ms later.
+    /// When it starts: as configured, and up to its jitter later.
     pub start: u64,
     /// UDP with exponential spans: from when until before when each burst sends.
     pub bursts: Vec<(u64, u64)>,
@@ -29,7 +29,7 @@ pub fn drawn_traffic(config: &RunConfig) -> Vec<DrawnFlow> {
 
 fn drawn(config: &RunConfig, flow: u32, settings: &FlowConfig) -> DrawnFlow {
     let common = settings.common();
-    let start = Time(common.start) + hosts::start_jitter(config.seed, flow);
+    let start = Time(common.start) + hosts::jitter_within(config.seed, flow, common.start_jitter);
     let draws = Draws::new(config.seed, flow, Purpose::Traffic);
     let mut found = DrawnFlow { start: start.0, ..DrawnFlow::default() };
     match settings {

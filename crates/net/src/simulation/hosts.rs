@@ -3,9 +3,10 @@
 use super::Station;
 use super::directory::Attachment;
 use super::layout::{Layout, RECEIVING_SIDE, SENDING_SIDE};
-use crate::app::{ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
+use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
-    FlowConfig, IpVersion, RequestsFlow, RunConfig, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+    FlowConfig, IpVersion, RequestsFlow, RunConfig, START_JITTER, TcpFlow, TransfersFlow, UdpFlow,
+    VoipFlow,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, Host, Requester, Responder, TcpClient, TcpServer, UdpApp, UdpSink,
@@ -15,9 +16,6 @@ use crate::tcp::TcpConfig;
 use crate::wire::{Endpoint, Endpoints, MTU, endpoints_of_hosts, flow_endpoints};
 use sojourn_packet::{Bytes, Time};
 
-/// Each flow starts up to this much later than configured, drawn from the seed, so that flows do
-/// not march in step and seeds differ.
-const START_JITTER: Time = Time::from_millis(10);
 /// IP and TCP headers without options.
 const IPV4_TCP: u32 = 40;
 const IPV6_TCP: u32 = 60;
@@ -32,7 +30,7 @@ pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<(Station, Att
     for (flow, settings) in (0..).zip(&config.flows) {
         let place = Place::of(layout, flow, settings);
         let ends = &place.ends;
-        let numbers = Numbers::of(config.seed, flow);
+        let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
         let hosts = match settings {
             FlowConfig::Tcp(tcp) => bulk(tcp, numbers, ends),
             FlowConfig::Udp(udp) => datagrams(udp, numbers, config.seed, flow, ends),
@@ -88,10 +86,15 @@ impl Place {
     }
 }
 
-/// How much later than configured a flow starts under a seed. Another ground that is to run the
-/// same scenario asks here, so that its flows start at the same moments.
+/// How much later than configured a flow starts under a seed, unless it says another span. Another
+/// ground that is to run the same scenario asks here, so that its flows start at the same moments.
 pub fn start_jitter(seed: u64, flow: u32) -> Time {
-    Numbers::of(seed, flow).jitter
+    jitter_within(seed, flow, START_JITTER)
+}
+
+/// How much later than configured a flow starts that may start `span` ns later.
+pub(super) fn jitter_within(seed: u64, flow: u32, span: u64) -> Time {
+    Numbers::of(seed, flow, span).jitter
 }
 
 /// What a flow draws at first: its start, and the numbers that its connection begins with. Each
@@ -102,9 +105,9 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(seed: u64, flow: u32) -> Numbers {
+    fn of(seed: u64, flow: u32, span: u64) -> Numbers {
         let mut draws = Draws::new(seed, flow, Purpose::Start);
-        Numbers { jitter: draws.before(START_JITTER), draws }
+        Numbers { jitter: draws.before(Time(span)), draws }
     }
 
     /// The sequence number and the timestamp that an end begins with.
@@ -133,13 +136,14 @@ fn bulk(tcp: &TcpFlow, mut numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
         ecn: tcp.ecn,
         congestion_control: tcp.congestion_control,
         segmentation_offload: tcp.segmentation_offload,
+        pacing: tcp.pacing,
         ..tcp_config(tcp.ip_version, numbers.end())
     };
     let (client, server) = (end(), end());
     let plan = ClientPlan {
         start: Time(tcp.start) + numbers.jitter,
         stop: tcp.stop.map(Time),
-        rate_cap: tcp.rate_cap,
+        cap: tcp.rate_cap.map(|rate| Cap { rate, block: tcp.block }),
         size: None,
     };
     transfer(plan, client, server, ends)
@@ -174,7 +178,7 @@ pub(super) fn short_transfer(
         ..tcp_config(settings.ip_version, (draws.word(), draws.word()))
     };
     let (client, server) = (end(), end());
-    let plan = ClientPlan { start, stop: None, rate_cap: None, size: Some(size) };
+    let plan = ClientPlan { start, stop: None, cap: None, size: Some(size) };
     transfer(plan, client, server, ends)
 }
 
@@ -284,7 +288,7 @@ mod tests {
         starts.dedup();
         // A thousand draws of ten million values: some fifty pairs in a thousand runs are equal.
         assert!(starts.len() >= 998, "{}", starts.len());
-        assert!(starts[0] < START_JITTER.0 / 100);
-        assert!((START_JITTER.0 * 99 / 100..START_JITTER.0).contains(&starts[starts.len() - 1]));
+        assert!(starts[0] < START_JITTER / 100);
+        assert!((START_JITTER * 99 / 100..START_JITTER).contains(&starts[starts.len() - 1]));
     }
 }

@@ -304,6 +304,43 @@ fn a_rate_cap_holds_on_average() {
 }
 
 #[test]
+fn what_a_capped_application_writes_at_once_is_the_queue_behind_it() {
+    let longest_wait = |block: u64, pacing: Option<u64>| {
+        let mut flow = tcp(10);
+        flow["rate_cap"] = 9_000_000.into();
+        flow["block"] = block.into();
+        if let Some(rate) = pacing {
+            flow["pacing"] = rate.into();
+        }
+        let done = run(&config(5.0, fifo(), &[flow]));
+        let goodput = done.delivered(0) * 8 / 5;
+        assert!(goodput.abs_diff(9_000_000) < 300_000, "{goodput}");
+        let waits = done.packets.enqueued.iter().zip(&done.packets.dequeued);
+        waits.map(|(from, to)| to.saturating_sub(*from)).max().expect("rows")
+    };
+    let (whole, eighth) = (longest_wait(131_072, None), longest_wait(16_384, None));
+    assert!(whole > 3 * eighth, "{whole} {eighth}");
+    // Spaced at 20 Mbit/s even a whole block waits for nobody on 100 Mbit/s, but the first ten.
+    let paced = longest_wait(131_072, Some(20_000_000));
+    assert!(paced < 1_300_000, "{paced}");
+}
+
+#[test]
+fn a_flow_starts_within_its_jitter_after_its_start() {
+    let start = |jitter: u64, seed: u64| {
+        let mut flow = tcp(5);
+        flow["start_jitter"] = jitter.into();
+        let mut config = config(0.5, fifo(), &[flow]);
+        config.seed = seed;
+        run(&config).report.flows[0].started
+    };
+    assert_eq!(start(0, 1), 0);
+    let late: Vec<u64> = (1..=8).map(|seed| start(200_000_000, seed)).collect();
+    assert!(late.iter().all(|at| *at < 200_000_000));
+    assert!(late.iter().any(|at| *at > 20_000_000), "{late:?}");
+}
+
+#[test]
 fn a_flow_that_stops_closes_and_leaves_the_link_to_the_others() {
     let mut short = tcp(5);
     short["stop"] = 1_000_000_000u64.into();

@@ -1,6 +1,6 @@
 //! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
 
-use crate::config::{CongestionControlName, SegmentationOffload};
+use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use sojourn_packet::Time;
 
 /// Settings of one end.
@@ -25,6 +25,8 @@ pub struct TcpConfig {
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
     pub segmentation_offload: SegmentationOffload,
+    /// What spaces the segments.
+    pub pacing: PacingSetting,
     /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
     /// What the timestamp clock shows at time zero, in ms.
@@ -43,6 +45,7 @@ impl Default for TcpConfig {
             min_rto: Time::from_millis(200),
             congestion_control: CongestionControlName::Cubic,
             segmentation_offload: SegmentationOffload::Off,
+            pacing: PacingSetting::Control,
             initial_sequence: 0,
             timestamp_offset: 0,
         }

@@ -56,6 +56,7 @@ fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
         peer_window: 0,
         sack: false,
         offload: config.segmentation_offload,
+        pacing: config.pacing,
         seed: u64::from(config.initial_sequence) << 32 | u64::from(config.timestamp_offset),
     }
 }

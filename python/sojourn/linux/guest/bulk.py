@@ -10,7 +10,6 @@ from typing import Any
 from . import tcp
 from .loop import Loop
 
-_BLOCK = len(tcp.ZEROS)
 _TICK = 1_000_000
 """ns; iperf3 looks at its average rate this often."""
 
@@ -25,6 +24,8 @@ class BulkSender:
         self._allowed = self._written = 0
         self._stopped = False
         self._cap: int | None = flow["rate_cap"]
+        self._block: int = flow["block"]
+        tcp.pace(self._socket, flow["pacing"])
         loop.at(flow["start"], self._start)
         if flow["stop"] is not None:
             loop.at(flow["stop"], self._stop)
@@ -42,10 +43,10 @@ class BulkSender:
         if self._opened is None:
             self._opened = self._loop.now
             self._allow()
-        room = _BLOCK
+        room = len(tcp.ZEROS)
         while True:
             if self._cap is not None:
-                room = min(self._allowed - self._written, _BLOCK)
+                room = min(self._allowed - self._written, len(tcp.ZEROS))
             if room <= 0:
                 return
             try:
@@ -57,7 +58,7 @@ class BulkSender:
         """Allows another block at the first tick at which the average rate is below the cap."""
         if self._cap is None or self._opened is None or self._stopped:
             return
-        self._allowed += _BLOCK
+        self._allowed += self._block
         ticks = self._allowed * 8 * 10**9 // (self._cap * _TICK) + 1
         self._loop.at(self._opened + ticks * _TICK, self._allow_and_write)
 

@@ -12,6 +12,8 @@ from typing import Any
 from .system import sleep_until
 
 _FOR_EVER = "86400"
+_FASTEST = 30_000_000_000
+"""bit/s; more than iperf3's 32 bits of bytes per second hold is no limit to it."""
 
 Flow = dict[str, Any]
 
@@ -72,7 +74,11 @@ def client_arguments(flow: Flow) -> list[str]:
         rate = flow["rate"] * flow["payload"] // flow["packet_size"]
         kind = ["-u", "-b", str(rate), "-l", str(flow["payload"])]
     else:
-        cap = [] if flow["rate_cap"] is None else ["-b", str(flow["rate_cap"])]
+        capped = flow["rate_cap"] is not None
+        cap = ["-b", str(flow["rate_cap"]), "-l", str(flow["block"])] if capped else []
+        if flow["pacing"] is not False:
+            most = _FASTEST if flow["pacing"] is True else flow["pacing"]
+            cap += ["--fq-rate", str(most)]
         kind = ["-C", flow["congestion_control"], *cap]
     return [*common, "-t", _FOR_EVER, "-i", "0", *kind]
 

@@ -8,6 +8,9 @@ import struct
 from typing import Any
 
 _CONGESTION = 13
+_MAX_PACING_RATE = 47
+_UNLIMITED = 1 << 40
+"""Bytes per second: no limit, and yet one, so that the kernel paces."""
 _ABORT = struct.pack("ii", 1, 0)
 _ROOM = bytearray(1 << 20)
 ZEROS = memoryview(bytes(128 * 1024))
@@ -24,6 +27,17 @@ def opening(flow: dict[str, Any], local: End) -> socket.socket:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     one.bind(local)
     return one
+
+
+def pace(one: socket.socket, pacing: bool | int) -> None:
+    """Has the kernel space the segments of a flow: at its own rate, or at most at so many bit/s.
+
+    A limit by SO_MAX_PACING_RATE makes TCP pace by itself, without `fq` at the interface.
+    """
+    if pacing is False:
+        return
+    most = _UNLIMITED if pacing is True else max(pacing // 8, 1)
+    one.setsockopt(socket.SOL_SOCKET, _MAX_PACING_RATE, struct.pack("Q", most))
 
 
 def accepted(flow: dict[str, Any], one: socket.socket) -> None:

@@ -26,7 +26,7 @@ mod usage;
 pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
-use crate::config::{CongestionControlName, SegmentationOffload};
+use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::congestion::{self, CongestionControl, Start, State, Window};
 use pacing::Pacing;
 use prr::Reduction;
@@ -109,6 +109,7 @@ pub(crate) struct SenderSettings {
     /// The peer sends selective acknowledgements.
     pub(crate) sack: bool,
     pub(crate) offload: SegmentationOffload,
+    pub(crate) pacing: PacingSetting,
     /// Where the control's random choices begin.
     pub(crate) seed: u64,
 }
@@ -182,7 +183,7 @@ impl Sender {
             initial_window: window,
             sack: settings.sack,
             offload: settings.offload,
-            pacing: Pacing::new(control.pacing_rate()),
+            pacing: Pacing::new(control.pacing_rate(), settings.pacing),
             control,
             window: Window::new(window),
             scoreboard: Scoreboard::new(FIRST_BYTE),

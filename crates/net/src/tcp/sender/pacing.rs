@@ -1,6 +1,7 @@
-//! When the next segment may go: Linux's internal pacing, for controls that ask for it (BBR), and
-//! the rate by which the bursts of segmentation offload are sized for all.
+//! When the next segment may go: Linux's internal pacing, for controls that ask for it (BBR) and
+//! senders that are told to, and the rate by which the bursts of segmentation offload are sized for all.
 
+use crate::config::PacingSetting;
 use crate::tcp::congestion::Window;
 use sojourn_packet::Time;
 
@@ -18,6 +19,10 @@ pub(crate) struct Pacing {
     rate: u64,
     /// The rate is kept to, and not only known.
     enforced: bool,
+    /// The control sets the rate, and not the window.
+    by_control: bool,
+    /// The most that the rate may be.
+    limit: Option<u64>,
     /// When the next segment may go.
     next: Time,
     /// Something would have gone, but for the pacing.
@@ -26,8 +31,12 @@ pub(crate) struct Pacing {
 
 impl Pacing {
     /// `required` is the rate that the control asks for, if it does.
-    pub(crate) fn new(required: Option<u64>) -> Pacing {
-        Pacing { rate: required.unwrap_or(0), enforced: required.is_some(), ..Pacing::default() }
+    pub(crate) fn new(required: Option<u64>, setting: PacingSetting) -> Pacing {
+        let (by_control, limit) = (required.is_some(), setting.limit());
+        let enforced = by_control || setting.is_asked_for();
+        // A window-based sender knows no rate before its first round trip, but may know a limit.
+        let rate = required.map_or(limit.unwrap_or(0), |rate| at_most(rate, limit));
+        Pacing { rate, enforced, by_control, limit, ..Pacing::default() }
     }
 
     /// Payload bytes per second.
@@ -38,6 +47,11 @@ impl Pacing {
     /// True if the rate is kept to.
     pub(crate) fn is_enforced(&self) -> bool {
         self.enforced
+    }
+
+    /// True if the control sets the rate: then the window is not what holds the sender back.
+    pub(crate) fn is_by_control(&self) -> bool {
+        self.by_control
     }
 
     /// When pacing lets the next segment go.
@@ -51,7 +65,7 @@ impl Pacing {
     }
 
     pub(crate) fn set_rate(&mut self, rate: u64) {
-        self.rate = rate;
+        self.rate = at_most(rate, self.limit);
     }
 
     /// The rate of a window-based sender.
@@ -62,10 +76,11 @@ impl Pacing {
         // 1e7 is a second in ns, divided by the hundred of a per cent.
         let bytes = u128::from(segments * u64::from(mss)) * (percent * 10_000_000);
         let srtt = srtt.0.max(1);
-        self.rate = match u64::try_from(bytes) {
+        let rate = match u64::try_from(bytes) {
             Ok(bytes) => bytes / srtt,
             Err(_) => u64::try_from(bytes / u128::from(srtt)).unwrap_or(u64::MAX),
         };
+        self.rate = at_most(rate, self.limit);
     }
 
     /// A burst of `bytes` goes; `sent` segments have gone before it.
@@ -99,13 +114,19 @@ impl Pacing {
     }
 }
 
+fn at_most(rate: u64, limit: Option<u64>) -> u64 {
+    limit.map_or(rate, |limit| rate.min(limit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const UNASKED: PacingSetting = PacingSetting::Control;
+
     #[test]
     fn after_the_first_ten_each_segment_waits_for_the_time_of_the_one_before() {
-        let mut pacing = Pacing::new(Some(1_000_000));
+        let mut pacing = Pacing::new(Some(1_000_000), UNASKED);
         (0..10).for_each(|n| {
             assert!(pacing.may_send(Time(0)));
             pacing.sent(Time(0), 1000, n);
@@ -119,7 +140,7 @@ mod tests {
 
     #[test]
     fn half_of_the_time_can_be_made_up_for_after_a_late_departure() {
-        let mut pacing = Pacing::new(Some(1_000_000));
+        let mut pacing = Pacing::new(Some(1_000_000), UNASKED);
         pacing.sent(Time(0), 1000, 10);
         pacing.sent(Time::from_micros(1300), 1000, 11);
         assert_eq!(pacing.next(), Time::from_micros(1300 + 700));
@@ -129,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_window_based_sender_has_twice_its_rate_in_slow_start_and_is_never_held_back() {
-        let mut pacing = Pacing::new(None);
+        let mut pacing = Pacing::new(None, UNASKED);
         let mut window = Window::new(100);
         pacing.follow(&window, 0, 1000, Time::from_millis(100));
         assert_eq!(pacing.rate(), 2_000_000);
@@ -138,5 +159,21 @@ mod tests {
         assert_eq!(pacing.rate(), 1_200_000);
         pacing.sent(Time(0), 1 << 20, 100);
         assert!(pacing.may_send(Time(0)));
+    }
+
+    #[test]
+    fn a_window_based_sender_that_is_told_to_pace_waits_at_its_windows_rate_or_at_the_limit() {
+        for (setting, wait) in
+            [(PacingSetting::Window, 1000), (PacingSetting::AtMost(4_000_000), 2000)]
+        {
+            let mut pacing = Pacing::new(None, setting);
+            // Ten segments of 1000 bytes in 12 ms, and a fifth more.
+            let mut window = Window::new(10);
+            window.ssthresh = 10;
+            pacing.follow(&window, 0, 1000, Time::from_millis(12));
+            pacing.sent(Time(0), 1000, 10);
+            assert_eq!(pacing.next(), Time::from_micros(wait), "{setting:?}");
+            assert!(!pacing.is_by_control());
+        }
     }
 }

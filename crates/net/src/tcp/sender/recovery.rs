@@ -251,7 +251,7 @@ impl Sender {
 
     pub(super) fn end_reduction(&mut self) {
         let stands = self.state == State::Cwr || self.undo.is_possible();
-        if !self.pacing.is_enforced() && self.window.has_threshold() && stands {
+        if !self.pacing.is_by_control() && self.window.has_threshold() && stands {
             self.window.cwnd = self.window.ssthresh;
         }
     }

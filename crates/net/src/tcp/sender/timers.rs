@@ -75,7 +75,7 @@ impl Sender {
 
     /// A recovery that no acknowledgement began reduces as if one segment had been delivered.
     fn reduce_by_timer(&mut self, lost: u32) {
-        if self.pacing.is_enforced() {
+        if self.pacing.is_by_control() {
             return;
         }
         let progress = super::prr::Progress {

@@ -259,7 +259,7 @@ impl Sender {
         }
         let idle = coarse(now).saturating_sub(coarse(self.last_sent));
         let rto = self.rto();
-        if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_enforced() {
+        if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_by_control() {
             self.window.ssthresh = self.window.remembered_threshold();
             let floor = self.initial_window.min(self.window.cwnd);
             let halvings = ((idle.0 - 1) / rto.0).min(31) as u32;
@@ -288,7 +288,7 @@ impl Sender {
                 limited,
             };
             self.usage.sent(&burst, &self.window);
-            if !more && self.state == State::Open && !self.pacing.is_enforced() {
+            if !more && self.state == State::Open && !self.pacing.is_by_control() {
                 let rto = self.rto();
                 self.usage.decay(now, rto, self.initial_window, &mut self.window);
             }

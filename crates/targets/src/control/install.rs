@@ -52,9 +52,12 @@ fn table(entries: &TableEntries, tables: &mut Tables) -> Result<(), ControlError
     if let (Some(from), Some(described)) = (&entries.entries_from, tables.description(id)) {
         let refused = |why| ControlError::Computed { table: entries.name.clone(), why };
         let computed = super::law::entries(from, described, tables.program()).map_err(refused)?;
-        for (entry, number) in computed.iter().zip(entries.entries.len() + 1..) {
-            add(entries, number, entry, id, tables)?;
-        }
+        let added = tables.add_plain(id, &computed.action, &computed.entries);
+        added.map_err(|(at, why)| ControlError::Entry {
+            table: entries.name.clone(),
+            number: entries.entries.len() + 1 + at,
+            why: Box::new(why),
+        })?;
     }
     if let Some(ActionCall { action, args }) = &entries.default {
         tables.set_default(id, action, &named(args)).map_err(Box::new)?;

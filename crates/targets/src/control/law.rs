@@ -8,6 +8,7 @@ use super::{MatchValue, Number, TableEntry};
 use num_bigint::BigUint;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
+use sojourn_p4::interp::tables::PlainEntry;
 use sojourn_p4::ir::{Layout, Program, Table};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,39 @@ struct Law {
     last: u64,
 }
 
+/// The entries that `from` stands for, of one table of a program.
+#[derive(Debug)]
+pub(super) struct Computed {
+    /// Name of the key that they match.
+    key: String,
+    /// The action that all of them run.
+    pub action: String,
+    /// Its only parameter.
+    parameter: String,
+    /// What is matched, and what the action is given.
+    pub entries: Vec<PlainEntry>,
+}
+
+impl Computed {
+    /// The same as a control plane writes entries by hand.
+    pub fn written_out(&self) -> impl Iterator<Item = TableEntry> {
+        self.entries.iter().map(|entry| {
+            let value = Number(BigUint::from(entry.value));
+            let matched = match entry.mask {
+                None => MatchValue::Exact(value),
+                Some(mask) => MatchValue::Ternary { value, mask: Number(BigUint::from(mask)) },
+            };
+            let datum = Number(BigUint::from(entry.datum));
+            TableEntry {
+                matches: BTreeMap::from([(self.key.clone(), matched)]),
+                action: Some(self.action.clone()),
+                args: BTreeMap::from([(self.parameter.clone(), datum)]),
+                ..TableEntry::default()
+            }
+        })
+    }
+}
+
 /// The entries that `from` stands for, in a table of a program.
 ///
 /// # Errors
@@ -38,7 +72,7 @@ pub(super) fn entries(
     from: &EntriesFrom,
     table: &Table,
     program: &Program,
-) -> Result<Vec<TableEntry>, String> {
+) -> Result<Computed, String> {
     let mut named = from.iter();
     let (Some((generator, options)), None) = (named.next(), named.next()) else {
         return Err("entries_from names one generator, as in entries_from = { control_law = { \
@@ -102,7 +136,7 @@ fn is_identifier(name: &str) -> bool {
 
 /// A table with an exact key gets an entry a count, one with a ternary key an entry for each pattern
 /// of leading bits.
-fn control_law(law: &Law, table: &Table) -> Result<Vec<TableEntry>, String> {
+fn control_law(law: &Law, table: &Table) -> Result<Computed, String> {
     let [key] = &table.keys[..] else {
         let keys = table.keys.len();
         return Err(format!("control_law wants a key of one field, not of {keys}"));
@@ -116,16 +150,14 @@ fn control_law(law: &Law, table: &Table) -> Result<Vec<TableEntry>, String> {
     if width < 64 && law.last >> width != 0 {
         return Err(format!("counts end at {}, but the key has {width} bits", law.last));
     }
-    let entry = |matched: MatchValue, nanoseconds: u128| TableEntry {
-        matches: BTreeMap::from([(key.name.to_string(), matched)]),
-        action: Some(action.name.to_string()),
-        args: BTreeMap::from([(parameter.to_string(), Number(BigUint::from(nanoseconds)))]),
-        ..TableEntry::default()
-    };
-    match &*key.match_kind {
+    let entries = match &*key.match_kind {
         "exact" => {
-            let one = |count: u64| entry(MatchValue::Exact(count.into()), spacing(law, count));
-            Ok((law.first..=law.last).map(one).collect())
+            let one = |count: u64| PlainEntry {
+                value: count.into(),
+                mask: None,
+                datum: spacing(law, count),
+            };
+            (law.first..=law.last).map(one).collect()
         }
         "ternary" => {
             let top = 1u64.checked_shl(width).map_or(u64::MAX, |end| end - 1);
@@ -133,11 +165,12 @@ fn control_law(law: &Law, table: &Table) -> Result<Vec<TableEntry>, String> {
                 let range = format!("counts go from a power of two to {top}");
                 return Err(format!("for a ternary key {range}"));
             }
-            let groups = by_leading_bits(law, width);
-            Ok(groups.map(|(matched, nanoseconds)| entry(matched, nanoseconds)).collect())
+            by_leading_bits(law, width).collect()
         }
-        kind => Err(format!("control_law has no entries for a {kind} key")),
-    }
+        kind => return Err(format!("control_law has no entries for a {kind} key")),
+    };
+    let (key, action) = (key.name.to_string(), action.name.to_string());
+    Ok(Computed { key, action, parameter: parameter.to_string(), entries })
 }
 
 const ONE_ACTION: &str = "control_law wants a table with one action with one parameter";
@@ -147,21 +180,26 @@ const ONE_ACTION: &str = "control_law wants a table with one action with one par
 /// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient
 /// 4 interval^2 / count: no square lies between a number and its integer part.
 fn spacing(law: &Law, count: u64) -> u128 {
-    (4 * law.interval * law.interval / u128::from(count)).isqrt().div_ceil(2)
+    let square = 4 * law.interval * law.interval;
+    // Words of a machine where they are wide enough: every interval up to 2.1 s.
+    match u64::try_from(square) {
+        Ok(square) => (square / count).isqrt().div_ceil(2).into(),
+        Err(_) => (square / u128::from(count)).isqrt().div_ceil(2),
+    }
 }
 
 /// A value for each pattern of leading bits of a count of `width` bits.
 ///
 /// The value of a group of counts is the one whose largest relative error is least, the harmonic
 /// mean of the group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
-fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = (MatchValue, u128)> {
+fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = PlainEntry> {
     (law.first.ilog2()..width).flat_map(move |exponent| {
         let group = 1u64 << exponent.saturating_sub(LEADING_BITS - 1);
         let mask = (1u64 << width) - group;
         let lows = (1u64 << exponent..2 << exponent).step_by(group as usize);
         lows.map(move |low| {
-            let matched = MatchValue::Ternary { value: low.into(), mask: mask.into() };
-            (matched, between(law, low, low + (group - 1)))
+            let datum = between(law, low, low + (group - 1));
+            PlainEntry { value: low.into(), mask: Some(mask.into()), datum }
         })
     })
 }
@@ -201,16 +239,16 @@ mod tests {
     fn every_count_is_in_one_group_and_within_a_thousandth_of_the_law() {
         let law = Law { interval: 100_000_000, first: 1024, last: (1 << 20) - 1 };
         let groups: Vec<_> = by_leading_bits(&law, 20).collect();
-        let number = |n: &Number| u64::try_from(&n.0).expect("a small number");
-        for count in (1024..1 << 20).step_by(997) {
+        for count in (1024..1u64 << 20).step_by(997) {
             let matching: Vec<_> = groups
                 .iter()
-                .filter(|(matched, _)| match matched {
-                    MatchValue::Ternary { value, mask } => count & number(mask) == number(value),
-                    _ => false,
+                .filter(|entry| {
+                    entry.mask.map(|mask| u128::from(count) & mask) == Some(entry.value)
                 })
                 .collect();
-            let [(_, given)] = matching[..] else { panic!("{count}: {} groups", matching.len()) };
+            let [PlainEntry { datum: given, .. }] = matching[..] else {
+                panic!("{count}: {} groups", matching.len())
+            };
             let exact = 1e8 / (count as f64).sqrt();
             assert!((*given as f64 - exact).abs() <= exact / 1_000.0 + 1.0, "{count}: {given}");
         }

@@ -73,8 +73,8 @@ impl ControlPlane {
                 let known: Vec<&str> = program.tables.iter().map(|table| &*table.name).collect();
                 return Err(ControlError::unknown("table", &entries.name, &known));
             };
-            let mut computed = law::entries(&from, table, program).map_err(refused)?;
-            entries.entries.append(&mut computed);
+            let computed = law::entries(&from, table, program).map_err(refused)?;
+            entries.entries.extend(computed.written_out());
         }
         Ok(all)
     }

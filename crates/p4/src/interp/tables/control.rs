@@ -1,11 +1,13 @@
 //! The control plane's side of tables: entries by name, checked, with errors that help.
 
 use super::error::TableError;
+use super::plain::{self, PlainEntry};
 use super::{ActionData, Entry, EntryHandle, TableState, Tables, Target};
 use crate::diagnostic::near_name;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 /// What a key element is matched against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,29 +143,41 @@ impl Tables {
     /// [`TableError`] says what does not fit; the table is as it was.
     pub fn add(&mut self, id: TableId, spec: &EntrySpec) -> Result<EntryHandle, TableError> {
         let (table, state) = self.both(id)?;
-        let name = || table.name.to_string();
-        if table.const_entries {
-            return Err(TableError::ConstEntries { table: name() });
-        }
-        if table.keys.is_empty() {
-            return Err(TableError::NoKeys { table: name() });
-        }
+        takes_entries(table)?;
         let patterns = patterns(table, &spec.keys)?;
         let target = target(table, &spec.target)?;
         let row = state.row(&patterns, spec.priority);
-        let same = |at: u32| {
-            let entry = state.entries.get(at as usize).and_then(Option::as_ref);
-            entry.is_some_and(|entry| {
-                entry.row.same_match(&row) && entry.row.rank.priority == row.rank.priority
-            })
-        };
-        if state.index.twins(&row).any(same) {
-            return Err(TableError::Duplicate { table: name(), with_priority: state.prioritised });
+        insert_new(table, state, Entry { target, row, is_const: false })
+    }
+
+    /// Adds entries that are computed: what [`Tables::add`] does with names, many times over,
+    /// without them. Among ternary entries the first one wins.
+    ///
+    /// # Errors
+    /// What does not fit, and the number of the entry, counted from 0; those before it stay.
+    pub fn add_plain(
+        &mut self,
+        id: TableId,
+        action: &str,
+        entries: &[PlainEntry],
+    ) -> Result<(), (usize, TableError)> {
+        let (table, state) = self.both(id).map_err(|error| (0, error))?;
+        takes_entries(table).map_err(|error| (0, error))?;
+        let run = plain::Run::new(table, action).map_err(|error| (0, error))?;
+        let key = plain::Key::new(table).map_err(|error| (0, error))?;
+        state.reserve(entries.len());
+        let mut masks: Arc<[u128]> = Arc::default();
+        for (at, entry) in entries.iter().enumerate() {
+            let wrong = |error| (at, error);
+            let target = Target::Action(run.with(table, entry).map_err(wrong)?);
+            let (value, mask) = key.check(table, entry).map_err(wrong)?;
+            if *masks != [mask] {
+                masks = Arc::new([mask]);
+            }
+            let row = state.masked_row(value, masks.clone());
+            insert_new(table, state, Entry { target, row, is_const: false }).map_err(wrong)?;
         }
-        if let Some(size) = table.size.filter(|size| state.len() as u64 >= *size) {
-            return Err(TableError::Full { table: name(), size });
-        }
-        Ok(state.insert(Entry { target, row, is_const: false }))
+        Ok(())
     }
 
     /// Gives an entry another action.
@@ -297,6 +311,40 @@ impl Tables {
     }
 }
 
+/// That entries may be added.
+fn takes_entries(table: &ir::Table) -> Result<(), TableError> {
+    let name = || table.name.to_string();
+    if table.const_entries {
+        return Err(TableError::ConstEntries { table: name() });
+    }
+    if table.keys.is_empty() {
+        return Err(TableError::NoKeys { table: name() });
+    }
+    Ok(())
+}
+
+/// Takes in an entry, unless there is one that matches the same, or no room.
+fn insert_new(
+    table: &ir::Table,
+    state: &mut TableState,
+    entry: Entry,
+) -> Result<EntryHandle, TableError> {
+    let (name, row) = (|| table.name.to_string(), &entry.row);
+    let same = |at: u32| {
+        let known = state.entries.get(at as usize).and_then(Option::as_ref);
+        known.is_some_and(|known| {
+            known.row.same_match(row) && known.row.rank.priority == row.rank.priority
+        })
+    };
+    if state.index.twins(row, &state.entries).any(same) {
+        return Err(TableError::Duplicate { table: name(), with_priority: state.prioritised });
+    }
+    if let Some(size) = table.size.filter(|size| state.len() as u64 >= *size) {
+        return Err(TableError::Full { table: name(), size });
+    }
+    Ok(state.insert(entry))
+}
+
 /// Key elements by name as one pattern per element.
 fn patterns(table: &ir::Table, keys: &[(String, Match)]) -> Result<Vec<Pattern>, TableError> {
     let mut found: Vec<Option<Pattern>> = vec![None; table.keys.len()];
@@ -394,12 +442,12 @@ fn target(table: &ir::Table, wanted: &EntryTarget) -> Result<Target, TableError>
     }
 }
 
-fn action_data(
+/// The action that a name means among a table's.
+pub(super) fn find_action(
     table: &ir::Table,
     wanted: &str,
-    args: &[(String, BigUint)],
     as_default: bool,
-) -> Result<ActionData, TableError> {
+) -> Result<usize, TableError> {
     let names = || table.actions.iter().map(|action| &*action.name);
     let at = names().position(|name| name == wanted).or_else(|| {
         let mut ends = names().enumerate().filter(|(_, name)| fits(name, wanted));
@@ -411,14 +459,24 @@ fn action_data(
         near: near(wanted, names()),
         known: names().map(String::from).collect(),
     })?;
+    let table_name = || table.name.to_string();
+    if table.actions[at].default_only && !as_default {
+        return Err(TableError::DefaultOnly { table: table_name(), action: wanted.into() });
+    }
+    if table.actions[at].table_only && as_default {
+        return Err(TableError::TableOnly { table: table_name(), action: wanted.into() });
+    }
+    Ok(at)
+}
+
+fn action_data(
+    table: &ir::Table,
+    wanted: &str,
+    args: &[(String, BigUint)],
+    as_default: bool,
+) -> Result<ActionData, TableError> {
+    let at = find_action(table, wanted, as_default)?;
     let action = &table.actions[at];
-    let table_name = table.name.to_string();
-    if action.default_only && !as_default {
-        return Err(TableError::DefaultOnly { table: table_name, action: wanted.into() });
-    }
-    if action.table_only && as_default {
-        return Err(TableError::TableOnly { table: table_name, action: wanted.into() });
-    }
     let mut data: Vec<Option<BigUint>> = vec![None; action.data.len()];
     for (name, value) in args {
         let at = parameter(action, name)?;
@@ -429,7 +487,8 @@ fn action_data(
         if value.bits() > u64::from(width) {
             let what = format!("parameter `{name}` of action `{wanted}`");
             let value = value.to_string();
-            return Err(TableError::TooWide { table: table_name, what, value, width });
+            let table = table.name.to_string();
+            return Err(TableError::TooWide { table, what, value, width });
         }
         if data[at].replace(value.clone()).is_some() {
             let (action, name) = (wanted.into(), name.clone());

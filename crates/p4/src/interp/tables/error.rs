@@ -56,6 +56,8 @@ pub enum TableError {
     NoEntry { table: String, handle: EntryHandle },
     #[error("the entries of table `{table}` name actions, not members or groups")]
     NoImplementation { table: String },
+    #[error("table `{table}` cannot have computed entries: they want {what}")]
+    NotPlain { table: String, what: &'static str },
     #[error("value set `{name}` has {expected} columns, not {given}")]
     WrongColumns { name: String, expected: usize, given: usize },
 }

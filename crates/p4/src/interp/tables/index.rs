@@ -4,12 +4,16 @@
 //! ternary tables cost one per distinct mask, cut short once nothing better can come. Ranges are
 //! checked one by one behind the hash lookup.
 
+use super::Entry;
 use crate::interp::arith;
 use crate::ir::{Pattern, Scalar};
+use hashbrown::{HashTable, hash_table};
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// Who wins among entries that match: the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,15 +97,15 @@ impl RangeCheck {
 /// An entry as the index sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    pub values: Box<[u128]>,
-    pub masks: Box<[u128]>,
+    pub values: SmallVec<[u128; 1]>,
+    pub masks: Arc<[u128]>,
     pub ranges: Box<[RangeCheck]>,
     pub rank: Rank,
 }
 
 impl Row {
     pub fn new(criteria: Vec<Criterion>, rank: Rank) -> Row {
-        let (mut values, mut masks, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut values, mut masks, mut ranges) = (SmallVec::new(), Vec::new(), Vec::new());
         for criterion in criteria {
             match criterion {
                 Criterion::Masked { value, mask } => {
@@ -115,7 +119,7 @@ impl Row {
                 }
             }
         }
-        Row { values: values.into(), masks: masks.into(), ranges: ranges.into(), rank }
+        Row { values, masks: masks.into(), ranges: ranges.into(), rank }
     }
 
     /// True if both match the same keys.
@@ -130,29 +134,55 @@ impl Row {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Candidate {
-    entry: u32,
-    rank: Rank,
-    ranges: Box<[RangeCheck]>,
-}
+/// Entries of one value under a group's masks, in falling rank, by their places in the table.
+type Candidates = SmallVec<[u32; 2]>;
 
 #[derive(Clone, Debug)]
 struct Group {
-    masks: Box<[u128]>,
+    masks: Arc<[u128]>,
     /// No entry of the group ranks higher.
     best: Rank,
-    /// Candidates in falling rank.
-    rows: FxHashMap<Box<[u128]>, SmallVec<[Candidate; 1]>>,
+    /// Found by the values of their rows, which stand in the table's entries and nowhere else: an
+    /// entry that is found is looked at anyway.
+    found: HashTable<Candidates>,
+}
+
+fn hash(values: &[u128]) -> u64 {
+    FxBuildHasher.hash_one(values)
+}
+
+/// The row of an entry that the index has.
+fn row(entries: &[Option<Entry>], at: u32) -> Option<&Row> {
+    entries.get(at as usize)?.as_ref().map(|entry| &entry.row)
+}
+
+fn rank(entries: &[Option<Entry>], at: u32) -> Option<Rank> {
+    row(entries, at).map(|row| row.rank)
+}
+
+fn has_values(entries: &[Option<Entry>], candidates: &Candidates, values: &[u128]) -> bool {
+    let first = candidates.first().and_then(|first| row(entries, *first));
+    first.is_some_and(|row| row.values[..] == *values)
+}
+
+fn hash_of(entries: &[Option<Entry>], candidates: &Candidates) -> u64 {
+    let first = candidates.first().and_then(|first| row(entries, *first));
+    first.map_or(0, |row| hash(&row.values))
 }
 
 impl Group {
     #[inline]
-    fn lookup(&self, key: &[u128]) -> Option<&Candidate> {
+    fn lookup<'e>(&self, key: &[u128], entries: &'e [Option<Entry>]) -> Option<(u32, &'e Row)> {
         let mut masked = SmallVec::<[u128; 8]>::from_slice(key);
-        masked.iter_mut().zip(&self.masks).for_each(|(limb, mask)| *limb &= mask);
-        let candidates = self.rows.get(&masked[..])?;
-        candidates.iter().find(|c| c.ranges.iter().all(|range| range.holds(key)))
+        masked.iter_mut().zip(&*self.masks).for_each(|(limb, mask)| *limb &= mask);
+        let candidates = self.candidates(&masked, entries)?;
+        let rows = candidates.iter().filter_map(|at| Some((*at, row(entries, *at)?)));
+        rows.into_iter().find(|(_, row)| row.ranges.iter().all(|range| range.holds(key)))
+    }
+
+    #[inline]
+    fn candidates(&self, values: &[u128], entries: &[Option<Entry>]) -> Option<&Candidates> {
+        self.found.find(hash(values), |candidates| has_values(entries, candidates, values))
     }
 }
 
@@ -169,62 +199,84 @@ impl Index {
         Index { limbs, groups: Vec::new() }
     }
 
-    pub fn insert(&mut self, entry: u32, row: &Row) {
-        debug_assert_eq!(row.masks.len(), self.limbs);
-        let at = self.groups.iter().position(|group| group.masks == row.masks);
-        let at = at.unwrap_or_else(|| {
-            let rows = FxHashMap::default();
-            self.groups.push(Group { masks: row.masks.clone(), best: row.rank, rows });
+    /// Takes in the entry at the place `at` of `entries`.
+    pub fn insert(&mut self, at: u32, entries: &mut [Option<Entry>]) {
+        let Some(new) = entries.get_mut(at as usize).and_then(Option::as_mut) else { return };
+        debug_assert_eq!(new.row.masks.len(), self.limbs);
+        let rank = new.row.rank;
+        let place = self.groups.iter().position(|group| group.masks == new.row.masks);
+        let place = place.unwrap_or_else(|| {
+            let masks = new.row.masks.clone();
+            self.groups.push(Group { masks, best: rank, found: HashTable::new() });
             self.groups.len() - 1
         });
-        let group = &mut self.groups[at];
-        let reorder = row.rank > group.best || group.rows.is_empty();
-        group.best = group.best.max(row.rank);
-        let candidates = group.rows.entry(row.values.clone()).or_default();
-        let place = candidates.partition_point(|other| other.rank > row.rank);
-        let ranges = row.ranges.clone();
-        candidates.insert(place, Candidate { entry, rank: row.rank, ranges });
+        let group = &mut self.groups[place];
+        // Rows of a group share its masks.
+        new.row.masks.clone_from(&group.masks);
+        let reorder = rank > group.best || group.found.is_empty();
+        group.best = group.best.max(rank);
+        let entries = &*entries;
+        let Some(row) = row(entries, at) else { return };
+        let same = |candidates: &Candidates| has_values(entries, candidates, &row.values);
+        let rehash = |candidates: &Candidates| hash_of(entries, candidates);
+        match group.found.entry(hash(&row.values), same, rehash) {
+            hash_table::Entry::Occupied(mut found) => {
+                let candidates = found.get_mut();
+                let higher = |other: &u32| self::rank(entries, *other) > Some(rank);
+                candidates.insert(candidates.partition_point(higher), at);
+            }
+            hash_table::Entry::Vacant(free) => {
+                free.insert(Candidates::from_slice(&[at]));
+            }
+        }
         if reorder {
             self.groups.sort_by_key(|group| Reverse(group.best));
         }
     }
 
-    pub fn remove(&mut self, entry: u32, row: &Row) {
-        let Some(at) = self.groups.iter().position(|group| group.masks == row.masks) else {
+    /// Forgets the entry at the place `at`, which still stands in `entries`.
+    pub fn remove(&mut self, at: u32, entries: &[Option<Entry>]) {
+        let Some(row) = row(entries, at) else { return };
+        let Some(place) = self.groups.iter().position(|group| group.masks == row.masks) else {
             return;
         };
-        let group = &mut self.groups[at];
-        if let Some(candidates) = group.rows.get_mut(&row.values) {
-            candidates.retain(|candidate| candidate.entry != entry);
-            if candidates.is_empty() {
-                group.rows.remove(&row.values);
+        let group = &mut self.groups[place];
+        let same = |candidates: &Candidates| has_values(entries, candidates, &row.values);
+        if let Ok(mut found) = group.found.find_entry(hash(&row.values), same) {
+            found.get_mut().retain(|candidate| *candidate != at);
+            if found.get().is_empty() {
+                found.remove();
             }
         }
-        if group.rows.is_empty() {
-            self.groups.remove(at);
+        if group.found.is_empty() {
+            self.groups.remove(place);
         }
     }
 
     /// Entries that might match exactly the same keys as `row`.
-    pub fn twins<'i>(&'i self, row: &'i Row) -> impl Iterator<Item = u32> + 'i {
+    pub fn twins<'i>(
+        &'i self,
+        row: &'i Row,
+        entries: &'i [Option<Entry>],
+    ) -> impl Iterator<Item = u32> + 'i {
         let group = self.groups.iter().find(|group| group.masks == row.masks);
-        let candidates = group.and_then(|group| group.rows.get(&row.values));
-        candidates.into_iter().flatten().map(|candidate| candidate.entry)
+        let candidates = group.and_then(|group| group.candidates(&row.values, entries));
+        candidates.into_iter().flatten().copied()
     }
 
     #[inline]
-    pub fn lookup(&self, key: &[u128]) -> Option<u32> {
-        let mut winner: Option<&Candidate> = None;
+    pub fn lookup(&self, key: &[u128], entries: &[Option<Entry>]) -> Option<u32> {
+        let mut winner: Option<(u32, Rank)> = None;
         for group in &self.groups {
-            if winner.is_some_and(|winner| winner.rank > group.best) {
+            if winner.is_some_and(|(_, rank)| rank > group.best) {
                 break;
             }
-            if let Some(found) = group.lookup(key)
-                && winner.is_none_or(|winner| found.rank > winner.rank)
+            if let Some((at, found)) = group.lookup(key, entries)
+                && winner.is_none_or(|(_, rank)| found.rank > rank)
             {
-                winner = Some(found);
+                winner = Some((at, found.rank));
             }
         }
-        winner.map(|candidate| candidate.entry)
+        winner.map(|(at, _)| at)
     }
 }

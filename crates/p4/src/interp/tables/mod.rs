@@ -7,12 +7,14 @@
 mod control;
 mod error;
 mod index;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod value_set;
 
 pub use control::{EntrySpec, EntryTarget, Match};
 pub use error::TableError;
+pub use plain::PlainEntry;
 pub use value_set::ValueSetState;
 
 use crate::interp::arith;
@@ -184,19 +186,32 @@ impl TableState {
         Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) })
     }
 
+    /// The row of a key of one limb.
+    fn masked_row(&mut self, value: u128, masks: Arc<[u128]>) -> Row {
+        self.sequence += 1;
+        let prefix = if self.prioritised { 0 } else { masks.iter().map(|m| m.count_ones()).sum() };
+        let rank = Rank { priority: 0, prefix, earlier: Reverse(self.sequence) };
+        Row { values: SmallVec::from_buf([value]), masks, ranges: Box::default(), rank }
+    }
+
+    /// Makes room for `more` entries.
+    fn reserve(&mut self, more: usize) {
+        self.entries.reserve_exact(more.saturating_sub(self.free.len()));
+    }
+
     fn insert(&mut self, entry: Entry) -> EntryHandle {
         let at = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             self.entries.len() as u32 - 1
         });
-        self.index.insert(at, &entry.row);
         self.entries[at as usize] = Some(entry);
+        self.index.insert(at, &mut self.entries);
         EntryHandle(at)
     }
 
     fn remove(&mut self, handle: EntryHandle) -> Option<Entry> {
+        self.index.remove(handle.0, &self.entries);
         let entry = self.entries.get_mut(handle.index())?.take()?;
-        self.index.remove(handle.0, &entry.row);
         self.free.push(handle.0);
         Some(entry)
     }
@@ -214,7 +229,7 @@ impl TableState {
         if self.columns.is_empty() {
             return None;
         }
-        self.index.lookup(key).map(EntryHandle)
+        self.index.lookup(key, &self.entries).map(EntryHandle)
     }
 
     /// What an entry leads to; without one what a miss leads to.

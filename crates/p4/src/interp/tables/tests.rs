@@ -306,3 +306,58 @@ proptest! {
         }
     }
 }
+
+fn plain(value: u128, mask: Option<u128>, datum: u128) -> PlainEntry {
+    PlainEntry { value, mask, datum }
+}
+
+#[test]
+fn computed_entries_are_found_as_the_same_entries_by_name_are() {
+    let of = |kind| tables(table(vec![key("k", Scalar::Bit(12), kind)]));
+    for (kind, mask) in [("exact", None), ("ternary", Some(0xff0u128))] {
+        let (mut computed, mut named) = (of(kind), of(kind));
+        let entries: Vec<_> = (0..200).map(|at| plain(at << 4 | at & 15, mask, at)).collect();
+        computed.add_plain(FORWARD, "send", &entries).expect("they fit");
+        for entry in &entries {
+            let value = BigUint::from(entry.value);
+            let given = match mask {
+                None => Match::Exact(value),
+                Some(mask) => Match::Ternary { value, mask: BigUint::from(mask) },
+            };
+            let entry = spec(vec![("k", given)], send(entry.datum as u32));
+            named.add(FORWARD, &entry).expect("it fits");
+        }
+        let (computed, named) =
+            (computed.get(FORWARD).expect("there"), named.get(FORWARD).expect("there"));
+        for value in 0..4096u128 {
+            let found = |state: &TableState| match state.found(state.lookup(&[value])) {
+                Found::Action(data) => Some(data.clone()),
+                _ => None,
+            };
+            assert_eq!(found(computed), found(named), "{kind} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_computed_entry_that_does_not_fit_is_named_by_its_number() {
+    let exact = || tables(table(vec![key("k", Scalar::Bit(12), "exact")]));
+    let refused = |entries: &[PlainEntry]| {
+        let (at, error) = exact().add_plain(FORWARD, "send", entries).expect_err("refused");
+        (at, error.to_string())
+    };
+    let (at, why) = refused(&[plain(1, None, 1), plain(4096, None, 1)]);
+    assert!(at == 1 && why.contains("12 bits"), "{why}");
+    let (at, why) = refused(&[plain(1, None, 512)]);
+    assert!(at == 0 && why.contains("9 bits"), "{why}");
+    let (at, why) = refused(&[plain(1, None, 1), plain(2, None, 1), plain(1, None, 2)]);
+    assert!(at == 2 && why.contains("same match"), "{why}");
+    let (at, why) = refused(&[plain(1, Some(1), 1)]);
+    assert!(at == 0 && why.contains("exact"), "{why}");
+    let many: Vec<_> = (0..1001).map(|at| plain(at, None, 0)).collect();
+    let (at, why) = refused(&many);
+    assert!(at == 1000 && why.contains("full"), "{why}");
+    let two = vec![key("a", Scalar::Bit(1), "exact"), key("b", Scalar::Bit(1), "exact")];
+    let refused = tables(table(two)).add_plain(FORWARD, "send", &[plain(0, None, 0)]);
+    assert!(refused.expect_err("two keys").1.to_string().contains("one exact or ternary key"));
+}

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from sojourn.record import NEVER_QUEUED
+
 HEAD = """\
 # Equivalence: all tables
 
@@ -64,7 +66,8 @@ def settled(rows: Path) -> tuple[float, float]:
     packets = pq.read_table(rows, columns=["enqueued", "dequeued", "verdict"])
     time = packets["dequeued"].to_numpy()
     delay = (time - packets["enqueued"].to_numpy())[time > SETTLED]
-    queued = np.array(packets["verdict"].cast("string").to_pylist())[time > SETTLED] != "tail"
+    verdict = np.array(packets["verdict"].cast("string").to_pylist())[time > SETTLED]
+    queued = ~np.isin(verdict, NEVER_QUEUED)
     return float(delay[queued].mean()), float(np.percentile(delay[queued], 99))
 
 

@@ -212,3 +212,31 @@ def test_ctrl_c_ends_the_measuring_and_is_no_cell_s_failure(
     with pytest.raises(Interrupted, match=r"stopped at .*the cells before it are kept"):
         bench.measure(next(iter(cells())))
     assert not list(tmp_path.iterdir())
+
+
+def test_without_a_terminal_each_run_is_a_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+    from sojourn.cli.agree import _progress
+    from sojourn.cli.shared import open_console
+
+    with _progress(open_console(stderr=True), "1 of 2: ") as tell:
+        tell("fifo: sim, 1 of 1")
+        assert capsys.readouterr().err == "1 of 2: fifo: sim, 1 of 1\n", "at once"
+        tell("fifo: linux, 1 of 1")
+    assert capsys.readouterr().err == "1 of 2: fifo: linux, 1 of 1\n"
+
+
+def test_the_page_replaces_a_link_and_does_not_follow_it(tmp_path: Path) -> None:
+    from sojourn.cli.agree import _write_pages
+
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = tmp_path / "agreement"
+    folder.mkdir()
+    for name in ("agreement.html", "commands.txt"):
+        (folder / name).symlink_to(victim)
+    bench = Bench(folder, Linux(Kernel(Path("/nowhere"))), 10**9, 1)
+    mine = tmp_path / "mine.md"
+    mine.symlink_to(tmp_path / "page.md")
+    _write_pages(bench, mine, [], "sojourn agree")
+    assert victim.read_text() == "precious"
+    assert "sojourn agree" in (tmp_path / "page.md").read_text(), "the user's own link"

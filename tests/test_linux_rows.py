@@ -14,9 +14,7 @@ from sojourn.linux.matching import Rows, match
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import Shaper
 from sojourn.linux.traffic import draw
-from sojourn.record import VERDICTS
-
-SENT, AQM, TAIL, MARK = range(len(VERDICTS))
+from sojourn.record import AQM, MARK, SENT, TAIL
 
 
 def frame(flow: int, number: int, *, ecn: int = 0, length: int = 1514) -> bytes:

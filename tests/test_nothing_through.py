@@ -5,7 +5,9 @@ import shutil
 from pathlib import Path
 
 from conftest import Sojourn
+from sojourn.folder import RunFolder
 from sojourn.layout import programs_folder
+from sojourn.result import read_result
 
 SCENARIO = """
 duration = "500 ms"
@@ -39,5 +41,9 @@ def test_a_program_without_its_control_plane_says_what_is_missing(
     assert "no entries for" in text
     assert "forward" in text
     assert "nothing got through" in (tmp_path / "out" / "report.html").read_text()
+    result = read_result(RunFolder.open(tmp_path / "out"))
+    for aqm in result.aqms.values():
+        assert aqm.summary.aqm_drops == 0
+        assert aqm.summary.ingress_drops == aqm.summary.packets > 0
     told = json.loads(sojourn("report", "out", "--json").stdout)["warnings"]
     assert any("nothing got through" in said for said in next(iter(told.values())))

@@ -387,6 +387,33 @@ def test_what_cannot_be_replayed_is_told_with_status_2(
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("program", ["pie", "pi2", "red"])
+def test_a_program_that_decides_before_the_queue_is_told_so(sojourn: Sojourn, program: str) -> None:
+    done = sojourn("replay", "flood", "--duration", "5 s", "--aqm", f"v1model/{program}")
+    assert done.returncode == 2
+    message = " ".join(done.stderr.split())
+    assert "the program decides before the queue" in message
+    assert "the program's tables need" not in message
+
+
+def test_packets_that_a_discipline_or_a_program_dropped_on_arrival_are_not_of_the_trace(
+    tmp_path: Path,
+) -> None:
+    ms = 1_000_000
+    verdicts = ["sent", "aqm", "ingress", "tail", "aqm", "sent"]
+    rows = {
+        "enqueued": pa.array([1 * ms, 2 * ms, 2 * ms, 3 * ms, 2 * ms, 4 * ms], pa.int64()),
+        "dequeued": pa.array([2 * ms, 2 * ms, 2 * ms, 3 * ms, 3 * ms, 5 * ms], pa.int64()),
+        "size": pa.array([1000] * 6, pa.uint32()),
+        "queue": pa.array([0] * 6, pa.uint8()),
+        "verdict": pa.array(verdicts).dictionary_encode(),
+    }
+    pq.write_table(pa.table(rows), tmp_path / "packets.parquet")
+    found = RecordedTrace(tmp_path / "packets.parquet").read()
+    assert found.time.tolist() == [2 * ms, 3 * ms]
+    assert found.packets.tolist() == [1, 0], "nor do they stand behind one that leaves"
+
+
 def test_a_folder_that_is_not_a_replays_is_left_alone(sojourn: Sojourn, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("precious")

@@ -72,6 +72,12 @@ def test_what_an_aqm_drops_on_arrival_never_waited(tmp_path: Path) -> None:
     assert findings.cycles.count == 1
 
 
+def test_drops_of_a_program_s_ingress_are_their_own_and_never_waited(tmp_path: Path) -> None:
+    summary = findings_of(tmp_path, [8 * MS, 0, 6 * MS], ["sent", "ingress", "aqm"]).summary
+    assert (summary.packets, summary.aqm_drops, summary.ingress_drops) == (3, 1, 1)
+    assert summary.mean == pytest.approx(7 * MS)
+
+
 def test_goodput_and_utilisation_are_over_simulated_time(tmp_path: Path) -> None:
     summary = findings_of(tmp_path, [0] * 500, ["sent"] * 400 + ["aqm"] * 100, size=1250).summary
     assert summary.goodput == pytest.approx(10_000_000)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -212,7 +213,23 @@ def outcome(result: package.Result, label: str) -> Outcome:
     rows = pq.read_table(result.aqms[label].folder / "packets.parquet")
     verdict = np.array(rows["verdict"].cast("string").to_pylist())
     delay = (rows["dequeued"].to_numpy() - rows["enqueued"].to_numpy())[verdict == "sent"]
-    return Outcome(rows.num_rows, int((verdict == "aqm").sum()), float(delay.mean()))
+    drops = int(np.isin(verdict, ["aqm", "ingress"]).sum())
+    return Outcome(rows.num_rows, drops, float(delay.mean()))
+
+
+@pytest.mark.parametrize("name", ["pie", "pi2", "red"])
+def test_drops_of_a_program_s_ingress_are_counted_as_that(loads: package.Result, name: str) -> None:
+    found = loads.aqms[f"v1model/{name}"]
+    rows = pq.read_table(found.folder / "packets.parquet")
+    dropped = rows.filter(pc.equal(rows["verdict"].cast("string"), "ingress"))
+    assert found.summary.aqm_drops == 0
+    assert found.summary.ingress_drops == dropped.num_rows > 1000
+    assert dropped["enqueued"].equals(dropped["dequeued"]), "they were in no queue"
+    assert loads.aqms[name].summary.ingress_drops == 0, "a discipline has no ingress"
+    page = (loads.path / "report.html").read_text()
+    assert "<br>drops" in page and "ingress<br>drops" in page
+    note = f"{dropped.num_rows} packets were dropped by the program's ingress"
+    assert note in page.replace("&#x27;", "'")
 
 
 @pytest.mark.parametrize("name", ["pie", "pi2", "red"])

@@ -20,13 +20,12 @@ def blocked(result: Result) -> dict[str, str]:
 
 
 def ingress_drops(result: Result) -> dict[str, str]:
-    """For each other run whose program dropped packets in ingress: how many, and that rows and
-    tables count them as the AQM's."""
+    """For each other run whose program dropped packets in ingress: how many, and what that says."""
     return {
-        label: f"{dropped} packets were dropped by the program's ingress, before the queue; they "
-        "are among the AQM's drops"
+        label: f"{dropped} packets were dropped by the program's ingress, before any queue: its "
+        "queue management decided so there, or it forwarded them nowhere"
         for label, aqm in result.aqms.items()
-        if (dropped := aqm.findings.counters.get("ingress_drops", 0)) and not _nothing_came(aqm)
+        if (dropped := aqm.summary.ingress_drops) and not _nothing_came(aqm)
     }
 
 
@@ -36,7 +35,7 @@ def _nothing_came(aqm: AqmResult) -> bool:
 
 
 def _why(aqm: AqmResult) -> str:
-    dropped = aqm.findings.counters.get("ingress_drops", 0)
+    dropped = aqm.summary.ingress_drops
     causes = _causes(aqm)
     if dropped:
         causes.insert(0, f"all {dropped} drops are the program's ingress's, before any queue")

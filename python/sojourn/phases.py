@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.record import VERDICTS
+from sojourn.record import MARK, SENT
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.statistics import Longs, read_rows, was_queued
 
-_SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _WINDOWS = 150
 """Parts of a phase whose mean delays are compared; a multiple of three."""
 _SETTLED = 2
@@ -70,8 +69,8 @@ class _Sums:
             return
         kind = verdict[inside]
         self._offered += len(kind)
-        self._drops += int(((kind == _AQM) | (kind == _TAIL)).sum())
-        self._bytes += int(size[inside][(kind == _SENT) | (kind == _MARK)].sum())
+        self._drops += int(((kind != SENT) & (kind != MARK)).sum())
+        self._bytes += int(size[inside][(kind == SENT) | (kind == MARK)].sum())
         queued = was_queued(delay[inside], kind)
         delays, times = delay[inside][queued], time[inside][queued]
         if len(delays):

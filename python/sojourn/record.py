@@ -20,8 +20,13 @@ import pyarrow.parquet as pq
 
 from sojourn.run_files import BALLAST, journal_of
 
-VERDICTS = ("sent", "aqm", "tail", "mark")
-"""What became of a packet: sent; dropped by the AQM or for want of room; sent with a CE mark."""
+VERDICTS = ("sent", "aqm", "tail", "mark", "ingress")
+"""What became of a packet: sent; dropped at the queue by the AQM, or for want of room; sent with a
+CE mark; dropped by a program's ingress, before any queue."""
+SENT, AQM, TAIL, MARK, INGRESS = range(len(VERDICTS))
+DROPS = (VERDICTS[AQM], VERDICTS[TAIL], VERDICTS[INGRESS])
+NEVER_QUEUED = (VERDICTS[TAIL], VERDICTS[INGRESS])
+"""Verdicts about packets that were in no queue."""
 
 ROW_GROUP = 1 << 16
 """Rows held in memory before they are written."""
@@ -41,7 +46,7 @@ PACKET_SCHEMA = pa.schema(
         pa.field("size", pa.uint32(), False, {"unit": "B", "meaning": "Ethernet frame"}),
         pa.field("queue", pa.uint8(), False),
         _nanoseconds("enqueued", "entered the bottleneck's queue"),
-        _nanoseconds("dequeued", "left it; equal to enqueued for a tail drop"),
+        _nanoseconds("dequeued", "left it; equal to enqueued for a drop before the queue"),
         pa.field("verdict", pa.dictionary(pa.uint8(), pa.string()), False),
     ]
 )

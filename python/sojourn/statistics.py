@@ -5,7 +5,7 @@ number of packets; the percentiles are exact all the same. Knows no engine and d
 
 Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
 those that the AQM then dropped included: what the AQM itself measures. Packets that were dropped on
-arrival, by tail drop or by an AQM such as RED or PIE, never were in it.
+arrival, by tail drop, by an AQM such as RED or PIE, or by a program's ingress, never were in it.
 """
 
 import json
@@ -19,10 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sojourn.cycles import Cycles, CycleTally
-from sojourn.record import VERDICTS, iter_rows
+from sojourn.record import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
 from sojourn.run_files import COUNTERS, PACKETS
 
-_SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _TIME_BINS = 1000
 _DECADES = (2, 11)
 """Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
@@ -54,7 +53,11 @@ class Summary:
     """Bytes sent, Ethernet frames without FCS, over the shaper's configured rate; or packets sent
     over the port's rate in packets, if that is what holds them up."""
     aqm_drops: int
+    """At the queue: by a program's egress or a native discipline."""
     tail_drops: int
+    ingress_drops: int
+    """By a program's ingress, before any queue: as an AQM does that decides there, or because it
+    forwarded them nowhere."""
     marks: int
     recirculated: int
     """Packets that took the recirculation port, those included which its egress pass used up."""
@@ -126,7 +129,7 @@ def read_findings(
     median, p95, p99 = _select(path, ranks, tally.max) if tally.queued else [None] * 3
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
-        sent_packets = int(tally.verdicts[_SENT] + tally.verdicts[_MARK])
+        sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
         utilisation = max(utilisation, sent_packets / seconds / packet_rate)
     summary = Summary(
         simulated=simulated,
@@ -139,9 +142,10 @@ def read_findings(
         above_target=tally.above / tally.queued if tally.queued else None,
         goodput=sum(flow["delivered"] for flow in counters["flows"]) * 8 / seconds,
         utilisation=utilisation,
-        aqm_drops=int(tally.verdicts[_AQM]),
-        tail_drops=int(tally.verdicts[_TAIL]),
-        marks=int(tally.verdicts[_MARK]),
+        aqm_drops=int(tally.verdicts[AQM]),
+        tail_drops=int(tally.verdicts[TAIL]),
+        ingress_drops=int(tally.verdicts[INGRESS]),
+        marks=int(tally.verdicts[MARK]),
         recirculated=counters["recirculated_packets"] + counters["recirculation_drops"],
         recirculated_share=counters["recirculated_share"],
         mirrored=counters["mirrored_packets"],
@@ -170,7 +174,8 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
 
 def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
     """Which packets were in the queue: all but those dropped at the instant they came."""
-    waited: npt.NDArray[np.bool_] = (verdict != _TAIL) & ((verdict != _AQM) | (delay > 0))
+    early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
+    waited: npt.NDArray[np.bool_] = ~early
     return waited
 
 
@@ -194,10 +199,10 @@ class _Tally:
     def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
         """Counts rows in."""
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
-        self.sent_bytes += int(size[(verdict == _SENT) | (verdict == _MARK)].sum())
+        self.sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
         queued = was_queued(delay, verdict)
         time, delay = time[queued], delay[queued]
-        self.cycles.add(time, delay, verdict[queued] == _AQM)
+        self.cycles.add(time, delay, verdict[queued] == AQM)
         if not len(delay):
             return
         self.queued += len(delay)

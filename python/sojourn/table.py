@@ -3,7 +3,7 @@
 Stands on the figures that `statistics` derived and on rich. The report shows the same columns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -25,6 +25,8 @@ class Column:
     unit: str
     meaning: str
     cell: Callable[[Summary], str]
+    worth: Callable[[Summary], bool] = lambda _: True
+    """Whether an AQM's cell is a reason to show the column."""
 
 
 def _percent(share: float | None) -> str:
@@ -60,8 +62,16 @@ COLUMNS = (
         "frames sent, without FCS, over the shaper's rate, %",
         lambda s: _percent(s.utilisation),
     ),
-    Column("aqm", "drops", "packets that the AQM dropped", lambda s: f"{s.aqm_drops}"),
+    Column("aqm", "drops", "packets that the AQM dropped at its queue", lambda s: f"{s.aqm_drops}"),
     Column("tail", "drops", "packets that found the queue full", lambda s: f"{s.tail_drops}"),
+    Column(
+        "ingress",
+        "drops",
+        "packets that the program's ingress dropped, before any queue: as its queue management "
+        "decided, or because it forwarded them nowhere",
+        lambda s: f"{s.ingress_drops}",
+        lambda s: s.ingress_drops > 0,
+    ),
     Column("CE", "marks", "packets marked instead of dropped", lambda s: f"{s.marks}"),
     Column(
         "recirc.",
@@ -77,20 +87,42 @@ BOTTLENECK_COLUMNS = tuple(
 )
 """What a table of several bottlenecks has of each: not what belongs to the whole run."""
 
+
+def _worth_showing(columns: Sequence[Column], summaries: Iterable[Summary]) -> list[Column]:
+    """`columns` without those that say nothing about any of `summaries`."""
+    told = list(summaries)
+    return [column for column in columns if any(map(column.worth, told))]
+
+
 _ROOM = 98
 """Columns of a terminal that the whole table takes, next to AQMs' names of usual length."""
+
+_EXTRA = 8
+"""Columns more that it takes with drops in ingress."""
 
 _DELAY_COLUMNS = 6
 
 
+def result_columns(result: Result) -> list[Column]:
+    """The result table's columns."""
+    return _worth_showing(COLUMNS, (aqm.summary for aqm in result.aqms.values()))
+
+
+def bottleneck_columns(result: Result) -> list[Column]:
+    """The columns of the table of every bottleneck."""
+    told = (run.summary for queue in queues(result) for run in queue.runs)
+    return _worth_showing(BOTTLENECK_COLUMNS, told)
+
+
 def result_tables(result: Result, width: int) -> list[Table]:
     """The table for a terminal of `width` columns: in one piece, or as delay and traffic apart."""
-    if width >= _ROOM:
-        tables = [_table(result, COLUMNS)]
+    columns = result_columns(result)
+    if width >= _ROOM + (_EXTRA if len(columns) == len(COLUMNS) else 0):
+        tables = [_table(result, columns)]
     else:
         tables = [
-            _table(result, COLUMNS[:_DELAY_COLUMNS]),
-            _table(result, COLUMNS[_DELAY_COLUMNS:]),
+            _table(result, columns[:_DELAY_COLUMNS]),
+            _table(result, columns[_DELAY_COLUMNS:]),
         ]
     bottlenecks = result.scenario.bottlenecks
     if len(bottlenecks) > 1:
@@ -116,12 +148,13 @@ def _bottleneck_table(result: Result) -> Table:
     table.add_column("queue", style="bold", no_wrap=True)
     table.add_column("run", overflow="fold", max_width=12)
     table.add_column("AQM\nthere", overflow="fold", max_width=12)
-    for column in BOTTLENECK_COLUMNS:
+    columns = bottleneck_columns(result)
+    for column in columns:
         table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
     for queue in queues(result):
         name = queue.bottleneck.name
         for run in queue.runs:
-            cells = (column.cell(run.summary) for column in BOTTLENECK_COLUMNS)
+            cells = (column.cell(run.summary) for column in columns)
             table.add_row(*map(Text, (name, run.label, run.aqm, *cells)))
             name = ""
     return table

@@ -43,6 +43,16 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
+def write_named(path: Path, text: str) -> None:
+    """Writes `text` where the user has said: a link there is the user's own and is followed, a
+    device or a pipe is written to as it is."""
+    place = path.resolve()
+    if place.exists() and not place.is_file():
+        place.write_text(text, encoding="utf-8")
+    else:
+        write_text(place, text)
+
+
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Makes `folder` if it is not there and holds it against every other process meanwhile.

@@ -8,12 +8,14 @@
 pub enum Verdict {
     /// It was sent.
     Sent = 0,
-    /// The AQM dropped it.
+    /// The AQM dropped it, at its queue.
     AqmDrop = 1,
     /// The queue was full.
     TailDrop = 2,
     /// It was sent and carries a congestion-experienced mark that it did not bring.
     Marked = 3,
+    /// The program's ingress dropped it, before any queue.
+    IngressDrop = 4,
 }
 
 /// One row per packet that reached the bottleneck's queue, in the order of the verdicts.
@@ -29,7 +31,7 @@ pub struct PacketRows {
     pub queue: Vec<u8>,
     /// When it was enqueued.
     pub enqueued: Vec<u64>,
-    /// When it was dequeued; equal to `enqueued` for tail drops.
+    /// When it was dequeued; equal to `enqueued` for drops before the queue.
     pub dequeued: Vec<u64>,
     /// A [`Verdict`] as its number.
     pub verdict: Vec<u8>,

@@ -26,12 +26,15 @@ pub struct Transmit {
 pub enum Verdict {
     /// Sent as it was.
     Sent = 0,
-    /// Dropped by the queue management: a P4 program in egress, or a native discipline.
+    /// Dropped at the queue by its management: a P4 program in egress, or a native discipline.
     Aqm = 1,
     /// Dropped for lack of room when it should have been enqueued.
     Tail = 2,
     /// Sent with a Congestion Experienced mark that it did not have on arrival at the switch.
     Mark = 3,
+    /// Dropped by a P4 program in ingress, before any queue: by a queue management that decides
+    /// there, or because it is forwarded nowhere. Which of them, the switch cannot know.
+    Ingress = 4,
 }
 
 /// One packet at an observed port.
@@ -47,7 +50,7 @@ pub struct PacketObservation {
     pub port: PortId,
     /// The queue.
     pub queue: u8,
-    /// When it was enqueued, or for a tail drop should have been.
+    /// When it was enqueued, or for a drop before the queue should have been.
     pub enqueued: Time,
     /// When it was dequeued or dropped; `dequeued - enqueued` is its sojourn time.
     pub dequeued: Time,

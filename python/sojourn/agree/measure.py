@@ -28,8 +28,10 @@ from sojourn.ground import SIMULATOR
 from sojourn.layout import shown
 from sojourn.linux.ground import Linux
 from sojourn.linux.job import qdisc_of
+from sojourn.record import DROPS
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
+from sojourn.writing import write_text
 
 GROUNDS = ("sim", "linux")
 
@@ -206,9 +208,7 @@ class Bench:
         path = self._path(measured.cell)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-            fresh.replace(path)
+            write_text(path, json.dumps(content, indent=1) + "\n")
         except OSError as error:
             raise output_error(error, shown(path)) from error
 
@@ -225,7 +225,7 @@ class _Delays:
 def _delays(packets: pa.Table, begin: int) -> _Delays:
     """Of the rows from `begin` on, in ns."""
     rows = packets.filter(pc.greater_equal(packets["dequeued"], begin))
-    lost = pc.is_in(rows["verdict"].cast("string"), pa.array(["aqm", "tail"]))
+    lost = pc.is_in(rows["verdict"].cast("string"), pa.array(DROPS))
     sent = rows.filter(pc.invert(lost))
     if not sent.num_rows:
         return _Delays(0.0, 0.0, 100.0 if rows.num_rows else 0.0)

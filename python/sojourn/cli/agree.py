@@ -1,11 +1,15 @@
 """`sojourn agree`: simulation and kernel side by side."""
 
 import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +21,7 @@ from sojourn.errors import ScenarioError, output_error
 from sojourn.layout import shown
 from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.units import RATE, TIME
+from sojourn.writing import write_named, write_text
 
 _LIST = "Comma-separated; all if not given."
 
@@ -59,16 +64,23 @@ def agree(
     console = open_console(stderr=True)
     measured = []
     for number, cell in enumerate(wanted, start=1):
-        with console.status("") as status:
-
-            def tell(text: str, now: int = number, line: Any = status) -> None:
-                line.update(f"{now} of {len(wanted)}: {text}")
-
+        with _progress(console, f"{number} of {len(wanted)}: ") as tell:
             measured.append(bench.measure(cell, tell))
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
     command = _command(aqm, flows, rate, rtt, cc, duration, runs, kernel)
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
+
+
+@contextmanager
+def _progress(console: Console, before: str) -> Iterator[Callable[[str], None]]:
+    """Tells what goes on: in a line that changes on a terminal, else in a plain line for each run,
+    as a log has them."""
+    if console.is_terminal:
+        with console.status("") as status:
+            yield lambda text: status.update(Text(before + text))
+    else:
+        yield lambda text: print(before + text, file=sys.stderr, flush=True)
 
 
 def _words(text: str) -> list[str]:
@@ -114,10 +126,10 @@ def _write_pages(
         bench.folder.mkdir(parents=True, exist_ok=True)
         commands = _remember(bench.folder / "commands.txt", command)
         text = page.html(all_cells, bench.duration, commands)
-        (bench.folder / "agreement.html").write_text(text, encoding="utf-8")
+        write_text(bench.folder / "agreement.html", text)
         if markdown is not None:
             text = page.markdown(all_cells, bench.duration, commands)
-            markdown.write_text(text, encoding="utf-8")
+            write_named(markdown, text)
     except OSError as error:
         raise output_error(error, shown(bench.folder)) from error
 
@@ -126,7 +138,7 @@ def _remember(path: Path, command: str) -> list[str]:
     """The commands that filled the folder, this one included."""
     before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     commands = [*before, *([] if command in before else [command])]
-    path.write_text("".join(f"{line}\n" for line in commands), encoding="utf-8")
+    write_text(path, "".join(f"{line}\n" for line in commands))
     return commands
 
 

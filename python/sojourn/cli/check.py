@@ -15,6 +15,7 @@ from sojourn.checker import check as check_program
 from sojourn.cli.shared import Define, Include, Json, app, definitions
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
 from sojourn.stages import NOT_SIMULATED, Stages, estimate, explanation
+from sojourn.writing import write_named
 
 TARGETS = ("tofino1", "v1model")
 """What a program can be for; the program itself says which."""
@@ -186,7 +187,7 @@ def _draw(program: Path, stages: Stages | None, svg: Path | None, html: Path | N
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_named(path, text)
     except OSError as error:
         raise output_error(error, path) from error
 

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from sojourn.linux.frames import Frames, Longs
 from sojourn.linux.tc import Qdisc
-from sojourn.record import VERDICTS
+from sojourn.record import AQM, MARK, SENT, TAIL
 
-_SENT, _AQM, _TAIL, _MARK = range(len(VERDICTS))
 _MARKED = 3
 _NEVER = -1
 _BEYOND = 1 << 44
@@ -50,15 +49,15 @@ def match(entered: Frames, left: Frames, aqm: Qdisc, *, full: bool) -> Rows:
     # The two taps are a few hundred ns apart; a packet cannot leave before it came.
     dequeued = np.maximum(dequeued, enqueued)
     marked = gone & (left.ecn[departure] == _MARKED) & (entered.ecn != _MARKED)
-    verdict = np.where(marked, _MARK, np.where(gone, _SENT, _AQM))
+    verdict = np.where(marked, MARK, np.where(gone, SENT, AQM))
     if aqm.drops_at == "dequeue":
         dequeued = np.where(gone, dequeued, _next_departure(entered, left, departure, aqm))
     if aqm.kind in ("pfifo", "bfifo"):
-        verdict = np.where(gone, verdict, _TAIL)
+        verdict = np.where(gone, verdict, TAIL)
     elif full:
         tail = ~gone & _found_it_full(enqueued, dequeued, entered.size, gone, aqm)
-        verdict = np.where(tail, _TAIL, verdict)
-    dequeued = np.where(verdict == _TAIL, enqueued, dequeued)
+        verdict = np.where(tail, TAIL, verdict)
+    dequeued = np.where(verdict == TAIL, enqueued, dequeued)
     order = np.lexsort((np.arange(len(entered)), dequeued))
     columns = (np.arange(len(entered)), entered.flow, entered.size, enqueued, dequeued, verdict)
     return Rows(*(column[order].astype(np.int64) for column in columns))

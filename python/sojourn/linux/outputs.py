@@ -31,6 +31,7 @@ from sojourn.record import (
 )
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 from sojourn.scenario import PlannedRun
+from sojourn.writing import write_text
 
 _ABSENT = {
     "mirrored_packets": 0, "mirrored_bytes": 0, "mirror_drops": 0, "recirculated_packets": 0,
@@ -64,7 +65,7 @@ def write(
         counters = _counters(measured, raw, config, managed[0].shaper)
         counters |= {"bottlenecks": _bottlenecks(measured, run, managed), "ground": ground}
         text = json.dumps(counters, indent=2) + "\n"
-        (folder / COUNTERS).write_text(text, encoding="utf-8")
+        write_text(folder / COUNTERS, text)
     finally:
         ballast.release()
 

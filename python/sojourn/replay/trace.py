@@ -15,11 +15,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.layout import shown
-from sojourn.record import rows_table
+from sojourn.record import AQM, NEVER_QUEUED, VERDICTS, rows_table
 from sojourn.run_files import PACKETS
 from sojourn.suggest import did_you_mean
 from sojourn.units import RATE
@@ -59,7 +60,6 @@ _SLOW_RATES = {
 }
 """What happens in these traces happens on slow lines only."""
 
-_TAIL = "tail"
 _FCS, _CELL = 4, 80
 _CHUNK = 1 << 16
 
@@ -191,7 +191,7 @@ class RecordedTrace:
         """
         columns = ["enqueued", "dequeued", "size", "verdict", "queue"]
         table = _columns(self.path, columns)
-        left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL
+        left = _left(table)
         entered, time, size = (
             table[name].to_numpy()[left].astype(np.int64) for name in columns[:3]
         )
@@ -274,10 +274,22 @@ def _columns(path: Path, names: Sequence[str]) -> pa.Table:
         raise ScenarioError(f"{shown(path)}: not a run's packets: {error}") from error
 
 
+def _left(table: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which packets were in a queue and left it: none that a discipline dropped on arrival."""
+    verdict = table["verdict"].cast("string")
+    at_once = pc.equal(table["enqueued"], table["dequeued"])
+    never = pc.or_(
+        pc.is_in(verdict, pa.array(NEVER_QUEUED)),
+        pc.and_(pc.equal(verdict, VERDICTS[AQM]), at_once),
+    )
+    left: npt.NDArray[np.bool_] = ~np.asarray(never.to_numpy(zero_copy_only=False))
+    return left
+
+
 def _queues(path: Path) -> list[int] | list[None]:
     """The queues of the port that packets have left; nothing to choose if that is one."""
-    table = _columns(path, ["verdict", "queue"])
-    left = np.asarray(table["verdict"].cast("string").to_numpy(zero_copy_only=False)) != _TAIL
+    table = _columns(path, ["enqueued", "dequeued", "verdict", "queue"])
+    left = _left(table)
     used: list[int] = np.unique(table["queue"].to_numpy()[left]).tolist()
     return used if len(used) > 1 else [None]
 

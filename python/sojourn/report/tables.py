@@ -10,20 +10,20 @@ from html import escape
 from sojourn.queues import drawn, queues
 from sojourn.result import Result
 from sojourn.style import looks, milliseconds
-from sojourn.table import BOTTLENECK_COLUMNS, COLUMNS, Column
+from sojourn.table import Column, bottleneck_columns, result_columns
 from sojourn.traffic.sections import Section
 
 
 def result_table(result: Result) -> str:
     """A row an AQM."""
-    look = looks(result.folder.runs)
+    look, columns = looks(result.folder.runs), result_columns(result)
     rows = "".join(
         f'<tr><th style="color:{look[label].colour}">{escape(label)}</th>'
-        + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in COLUMNS)
+        + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in columns)
         + "</tr>"
         for label, aqm in result.aqms.items()
     )
-    return f"<table class=result><tr><th>AQM</th>{_heads(COLUMNS)}</tr>{rows}</table>"
+    return f"<table class=result><tr><th>AQM</th>{_heads(columns)}</tr>{rows}</table>"
 
 
 def _heads(columns: Iterable[Column]) -> str:
@@ -55,10 +55,11 @@ def bottlenecks(result: Result) -> str:
     """Every measured queue, where there are several."""
     if len(result.scenario.bottlenecks) < 2:
         return ""
+    columns = bottleneck_columns(result)
     rows = "".join(
         f"<tr><th>{escape(queue.bottleneck.name) if not place else ''}</th>"
         f"<th>{escape(run.label)}</th><td>{escape(run.aqm)}</td>"
-        + "".join(f"<td>{escape(column.cell(run.summary))}</td>" for column in BOTTLENECK_COLUMNS)
+        + "".join(f"<td>{escape(column.cell(run.summary))}</td>" for column in columns)
         + "</tr>"
         for queue in queues(result)
         for place, run in enumerate(queue.runs)
@@ -69,7 +70,7 @@ def bottlenecks(result: Result) -> str:
         "of each queue that it passes. A queue without a packet is left out; one in which nobody "
         "waited has no plot.</p>"
         '<div class="scroll"><table class=result><tr><th>queue</th>'
-        f'<th class="name">run</th><th>AQM<br>there</th>{_heads(BOTTLENECK_COLUMNS)}</tr>'
+        f'<th class="name">run</th><th>AQM<br>there</th>{_heads(columns)}</tr>'
         f"{rows}</table></div>"
     )
 

@@ -47,6 +47,7 @@ _ALL = (
     Metric("drop_share", "packets dropped", "%", 0.01),
     Metric("aqm_drops", "packets that the AQM dropped", "packets", 1),
     Metric("tail_drops", "packets that found the queue full", "packets", 1),
+    Metric("ingress_drops", "packets that a program's ingress dropped", "packets", 1),
     Metric("marks", "packets marked", "packets", 1),
     Metric("packets", "packets offered", "packets", 1),
     Metric("fairness", "Jain's index of the flows' goodput", "", 1),

@@ -15,6 +15,7 @@ from sojourn.sweeps.drawings import Drawing
 from sojourn.sweeps.plan import SweepPlan
 from sojourn.sweeps.summary import Rows
 from sojourn.sweeps.table import TABLE
+from sojourn.writing import write_text
 
 PAGE = "index.html"
 
@@ -39,7 +40,7 @@ def write_page(
         engine=f"Sojourn {plan.engine}",
         asked=json.dumps(plan.sweep.model_dump(mode="json", exclude_defaults=True), indent=2),
     )
-    (folder / PAGE).write_text(page, encoding="utf-8")
+    write_text(folder / PAGE, page)
 
 
 def ended(state: State) -> str:

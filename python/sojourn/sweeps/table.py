@@ -107,7 +107,8 @@ def _identity_of(run: SweepRun, axes: tuple[Axis, ...]) -> dict[str, Any]:
 def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
     for identity, result in _results(plan, store):
         for found in result["bottlenecks"]:
-            dropped, offered = found["aqm_drops"] + found["tail_drops"], found["packets"]
+            dropped = found["aqm_drops"] + found["tail_drops"] + found["ingress_drops"]
+            offered = found["packets"]
             share = dropped / offered if offered else None
             yield identity | found | {"drop_share": share, "fairness": result["fairness"]}
 

@@ -43,6 +43,17 @@ pub enum ReplayError {
         /// Its number, from 0.
         packet: u64,
     },
+    /// The program's ingress sent packets of the trace to a port and then dropped one of the same
+    /// flow: it decides before the queue.
+    #[error(
+        "ingress drops packet {packet} of the trace, after it has sent others like it to their \
+         port: the program decides before the queue, which its drops would then change. A trace is \
+         of packets that leave a queue; a run asks the program about a queue of its own"
+    )]
+    DecidesBeforeQueue {
+        /// Its number, from 0.
+        packet: u64,
+    },
     /// A trace must not go back in time.
     #[error("packet {packet} of the trace leaves the queue before the one in front of it")]
     Order {
@@ -98,7 +109,7 @@ impl Replay {
         match &mut self.subject {
             Subject::Law(law) => Ok(law.decide(dequeue)),
             Subject::Program(program) => {
-                program.decide(dequeue).ok_or(ReplayError::NotForwarded { packet })
+                program.decide(dequeue).ok_or_else(|| not_forwarded(packet))
             }
         }
     }
@@ -109,5 +120,13 @@ impl Replay {
             Subject::Law(_) => Copies::default(),
             Subject::Program(program) => program.copies(),
         }
+    }
+}
+
+/// All packets of a trace are of one flow: a table that forwards the first forwards them all.
+fn not_forwarded(packet: u64) -> ReplayError {
+    match packet {
+        0 => ReplayError::NotForwarded { packet },
+        _ => ReplayError::DecidesBeforeQueue { packet },
     }
 }

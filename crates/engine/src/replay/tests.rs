@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex};
 struct EveryThird {
     seen: u64,
     forwards: bool,
+    /// Ingress drops from then on, ns; never if it is 0.
+    drops_from: u64,
     copies: Arc<Mutex<Vec<(u64, u64)>>>,
     sojourns: Arc<Mutex<Vec<u64>>>,
 }
@@ -24,11 +26,12 @@ struct EveryThird {
 impl DataPlane for EveryThird {
     fn ingress_carrying(
         &mut self,
-        _input: &IngressInput,
+        input: &IngressInput,
         packet: Packet,
         _: Carried,
     ) -> IngressOutput {
-        let unicast = self.forwards.then_some(PortId(2));
+        let passes = self.drops_from == 0 || input.now.0 < self.drops_from;
+        let unicast = (self.forwards && passes).then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
         IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
     }
@@ -102,6 +105,17 @@ fn a_copy_returns_after_the_latency_and_before_a_packet_of_the_same_instant() {
 fn a_program_that_forwards_nothing_is_an_error_and_not_a_drop() {
     let mut replay = replay_of(EveryThird::default(), 0);
     assert_eq!(replay.decide(&row(100)), Err(ReplayError::NotForwarded { packet: 0 }));
+}
+
+#[test]
+fn a_program_that_drops_a_later_packet_in_ingress_is_told_that_it_decides_before_the_queue() {
+    let plane = EveryThird { forwards: true, drops_from: 300, ..EveryThird::default() };
+    let mut replay = replay_of(plane, 0);
+    assert!(replay.decide(&row(100)).is_ok());
+    assert!(replay.decide(&row(200)).is_ok());
+    let error = replay.decide(&row(310)).unwrap_err();
+    assert_eq!(error, ReplayError::DecidesBeforeQueue { packet: 2 });
+    assert!(!error.to_string().contains("tables"), "{error}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ impl Simulation {
             sojourn_switch::Verdict::Aqm => Verdict::AqmDrop,
             sojourn_switch::Verdict::Tail => Verdict::TailDrop,
             sojourn_switch::Verdict::Mark => Verdict::Marked,
+            sojourn_switch::Verdict::Ingress => Verdict::IngressDrop,
         };
         self.rows += 1;
         let rows = &mut self.bottlenecks[usize::from(bottleneck)].rows;

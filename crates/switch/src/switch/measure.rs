@@ -130,8 +130,8 @@ impl Switch {
         }));
     }
 
-    /// Writes the row of a packet that the program has dropped in ingress, as queue managements do
-    /// that decide before the queue.
+    /// Writes the row of a packet that the program has dropped in ingress: queue managements that
+    /// decide before the queue do, and programs that forward it nowhere.
     ///
     /// Where it would have gone nobody knows any more. Observed ports are bottlenecks, so it is taken
     /// for that one's, of several for the first one's, and never for the one's that it came in by.
@@ -139,7 +139,7 @@ impl Switch {
         let bottleneck = |port: &Port| port.observed && port.id != came_by;
         if let (Some(index), true) = (self.ports.iter().position(bottleneck), tag.from_wire) {
             let packet = Queued { enqueued: self.now, tag, ..Queued::default() };
-            self.observe(index, 0, &packet, Verdict::Aqm);
+            self.observe(index, 0, &packet, Verdict::Ingress);
         }
     }
 

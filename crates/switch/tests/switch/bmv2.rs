@@ -212,7 +212,7 @@ fn a_drop_in_ingress_is_a_row_of_the_bottleneck_unless_it_came_in_there() {
     driver.finish();
     let rows: Vec<_> =
         driver.rows().iter().map(|row| (row.packet.0, row.port, row.size.0, row.verdict)).collect();
-    assert_eq!(rows, [(7, OUT, 1000, Verdict::Aqm)]);
+    assert_eq!(rows, [(7, OUT, 1000, Verdict::Ingress)]);
     assert!(driver.rows().iter().all(|row| row.enqueued == row.dequeued));
 }
 

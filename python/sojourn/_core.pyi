@@ -9,6 +9,9 @@ class ConfigError(SojournError):
 class ProgramError(SojournError):
     """A P4 program cannot be loaded; the message has its diagnostics, drawn for a terminal."""
 
+def congestion_controls() -> list[tuple[str, str, str | None]]:
+    """Name, one line and the Linux kernel's name of every congestion control."""
+
 class Simulation:
     """One run. It reads no clock: it is told how far to go."""
 
@@ -70,8 +73,9 @@ def drawn_traffic(config: str) -> str:
     """What is random about the flows of a configuration, as JSON: for each its start, and the
     bursts, pauses or transfers that the simulator would draw."""
 
-def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, int | None, str]]]]:
-    """Name, one line and parameters of each; of a parameter: name, unit, default, one line."""
+def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, str, int | None, str]]]]:
+    """Name, one line and parameters of each; of a parameter: name, kind,
+    unit, default, one line."""
 
 def check_discipline(name: str, parameters: dict[str, int]) -> tuple[str, int, int, int] | None:
     """A parameter that is outside what is allowed: name, value, least and most."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sojourn import _core
-from sojourn.units import FREQUENCY, SIZE, TIME, Dimension
+from sojourn.units import FREQUENCY, RATE, SIZE, TIME, Dimension
 
 _MILLION = 10**6
 _LARGEST = 2**63
@@ -31,8 +31,10 @@ class Parameter:
     """A parameter of a native discipline."""
 
     name: str
+    of: str
+    """The name of its kind, which says what the engine's number counts."""
     unit: str
-    """Of the engine's number: `ns`, `bytes`, `packets`, `ppm`, `mHz`, `0/1`, or nothing."""
+    """Of that number: `ns`, `bytes`, `packets`, `bit/s`, `ppm`, `mHz`, `0/1`, or nothing."""
     default: int | None
     """In that unit; absent if the parameter is off unless it is given."""
     summary: str
@@ -40,7 +42,7 @@ class Parameter:
     @property
     def kind(self) -> Kind:
         """How its values are written."""
-        return _KINDS[self.unit]
+        return _KINDS[self.of]
 
     @property
     def written(self) -> str | int | float | bool | None:
@@ -115,12 +117,16 @@ def _parse_switch(value: object) -> int:
 
 
 _KINDS = {
-    "ns": _quantity(TIME),
-    "bytes": _quantity(SIZE),
-    "mHz": _quantity(FREQUENCY),
-    "packets": _count("packets", " of packets"),
-    "ppm": Kind("probability", _parse_probability, lambda value: value / _MILLION),
-    "0/1": Kind("switch", _parse_switch, bool),
-    "": _count("number", ""),
+    kind.name: kind
+    for kind in (
+        _quantity(TIME),
+        _quantity(SIZE),
+        _quantity(RATE),
+        _quantity(FREQUENCY),
+        _count("packets", " of packets"),
+        Kind("probability", _parse_probability, lambda value: value / _MILLION),
+        Kind("switch", _parse_switch, bool),
+        _count("number", ""),
+    )
 }
-"""Unit of the register -> how its values are written."""
+"""How the values of each kind of the register are written."""

@@ -10,7 +10,7 @@ use crate::switch_setup;
 use sojourn_packet::DataPlane;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
-    ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
+    ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
 use sojourn_targets::{Architecture, Plane, RuntimeControl};
 
@@ -107,7 +107,7 @@ impl PacketSwitch {
             switch_setup::unlimited(&mut switch);
             switch_setup::priority_queues(&mut switch, config.queues as u8);
         }
-        let switch = Switch::new(switch, SwitchProgram::Plane(plane))?;
+        let switch = Switch::new(switch, plane)?;
         Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
     }
 
@@ -155,7 +155,7 @@ impl PacketSwitch {
 
     /// The way into the program for a control plane.
     pub fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        Plane::of(self.switch.data_plane()?).map(Plane::control)
+        Plane::of(self.switch.data_plane()).map(Plane::control)
     }
 
     fn advance_to(&mut self, due: Time) {

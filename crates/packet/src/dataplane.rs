@@ -5,6 +5,8 @@
 //! the instants it is handed. The switch must not know what the implementor is made of.
 
 use crate::carried::Carried;
+use crate::forwarder::Forwarder;
+use crate::overlapping::Overlapping;
 use crate::packet::Packet;
 use crate::program_log::ProgramLog;
 use crate::units::Time;
@@ -198,6 +200,18 @@ pub trait DataPlane: Any + Send {
     /// The egress pass on a packet that nothing goes with.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
         self.egress_carrying(input, packet, Carried::default())
+    }
+
+    /// The same as one that only chooses ports, if that is all it does: the switch then spares
+    /// itself its passes.
+    fn forwarder(&self) -> Option<&dyn Forwarder> {
+        None
+    }
+
+    /// The same as one whose ingress passes take time, if they do: the switch then submits them and
+    /// does not call [`DataPlane::ingress_carrying`], which runs a pass as if it were alone.
+    fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
+        None
     }
 
     /// What the program did so far that the switch cannot do, by kind.

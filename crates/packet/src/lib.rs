@@ -2,13 +2,16 @@
 //!
 //! Time, rates and sizes are integer newtypes; a [`Packet`] is the bytes a wire would carry plus a
 //! payload that is only counted; random numbers that a seed determines; a [`DataPlane`] is what
-//! decides about packets in a switch. This crate must not know who makes, forwards or reads a
+//! decides about packets in a switch; what is chosen by name is in a [`Register`]. This crate must not know who makes, forwards or reads a
 //! packet, nor what a data plane is made of.
 
 mod carried;
 pub mod dataplane;
+mod forwarder;
+mod overlapping;
 mod packet;
 mod program_log;
+mod register;
 mod split_mix;
 mod units;
 
@@ -17,7 +20,10 @@ pub use dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, FaultReport, IngressInput, IngressOutput,
     Mirror, MirrorDirection, PortId, Replication,
 };
+pub use forwarder::Forwarder;
+pub use overlapping::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
 pub use program_log::{LogLine, ProgramLog};
+pub use register::{NameTaken, Named, Register};
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

@@ -15,7 +15,8 @@ mod tofino;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_switch::discipline::{self, DisciplineError, REGISTERED, Registered};
+use sojourn_net::tcp::congestion;
+use sojourn_switch::discipline::{self, DisciplineError, REGISTER, Registered};
 use std::collections::BTreeMap;
 
 #[pymodule(gil_used = false)]
@@ -39,16 +40,25 @@ mod _core {
     #[pymodule_export]
     use super::tofino::run_salu;
 
-    /// Name, unit, default and one line of a parameter.
-    type Parameter = (&'static str, &'static str, Option<u64>, &'static str);
+    /// Name, kind, unit, default and one line of a parameter.
+    type Parameter = (&'static str, &'static str, &'static str, Option<u64>, &'static str);
 
     /// Name, one line and parameters of every native queue discipline.
     #[pyfunction]
     fn native_disciplines() -> Vec<(&'static str, &'static str, Vec<Parameter>)> {
         let parameters = |d: &Registered| {
-            d.parameters.iter().map(|p| (p.name, p.unit, p.default, p.summary)).collect()
+            d.parameters
+                .iter()
+                .map(|p| (p.name, p.kind.name(), p.kind.unit(), p.default, p.summary))
+                .collect()
         };
-        REGISTERED.iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+        REGISTER.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+    }
+
+    /// Name, one line and the Linux kernel's name of every congestion control.
+    #[pyfunction]
+    fn congestion_controls() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
+        congestion::REGISTER.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
     }
 
     /// Name, value, least and most of a parameter that is outside what is allowed, if one is.

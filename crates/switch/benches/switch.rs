@@ -14,8 +14,7 @@ use sojourn_packet::{
 };
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
-    MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, SwitchProgram,
-    discipline,
+    MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, Wire, discipline,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -68,7 +67,7 @@ fn config() -> SwitchConfig {
 }
 
 fn native(name: &str) -> Switch {
-    let wire = SwitchProgram::Wire(BTreeMap::from([(PortId(1), PortId(2))]));
+    let wire = Box::new(Wire(BTreeMap::from([(PortId(1), PortId(2))])));
     let discipline = discipline::build(name, &[]).expect(name);
     let disciplines = BTreeMap::from([((PortId(2), 0), discipline)]);
     Switch::with_disciplines(config(), wire, disciplines).expect("a switch")
@@ -99,10 +98,8 @@ fn through_the_traffic_manager(c: &mut Criterion) {
     let packet = Packet { flow: FlowId(1), bytes, zeros: 1448, ..Packet::default() };
     let mut group = c.benchmark_group("switch");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
-    let plane = |mirroring| {
-        let program = SwitchProgram::Plane(Box::new(Trivial { mirroring }));
-        Switch::new(config(), program).expect("a switch")
-    };
+    let plane =
+        |mirroring| Switch::new(config(), Box::new(Trivial { mirroring })).expect("a switch");
     type Program<'a> = (&'a str, Box<dyn Fn() -> Switch>);
     let programs: [Program; 4] = [
         ("native fifo", Box::new(|| native("fifo"))),

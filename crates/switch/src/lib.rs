@@ -2,7 +2,8 @@
 //!
 //! Sans-IO. [`Switch`] is a state machine fed with instants and packets; it reads no clock, opens
 //! no socket and must not know who drives it, virtual time or a wall clock. What the packets mean
-//! is the business of the [`DataPlane`](sojourn_packet::DataPlane) it is given, if any.
+//! is the business of the [`DataPlane`](sojourn_packet::DataPlane) it is given: a program, or a
+//! [`Wire`] or [`Routes`].
 //!
 //! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
 //! [`Switch::next_timer`] is due, and after either take everything from
@@ -19,6 +20,7 @@ mod routes;
 mod statistics;
 mod switch;
 pub mod tm;
+mod wire;
 
 pub use config::{
     ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
@@ -31,5 +33,6 @@ pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, Statistics, UnsynchronisedTime,
 };
-pub use switch::{Disciplines, Switch, SwitchProgram};
+pub use switch::{Disciplines, Switch};
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
+pub use wire::Wire;

@@ -1,11 +1,10 @@
-//! Where a switch without a program sends a frame: by its destination address.
+//! A switch that is a router: frames go by their destination address.
 //!
 //! Exact addresses only: whoever builds the network knows all of its hosts. Stands on where an IP
 //! header lies in a frame; must not know hosts, links or who chose the ports.
 
 use crate::ecn::{IpHeader, ip_header};
-use sojourn_packet::Packet;
-use sojourn_packet::PortId;
+use sojourn_packet::{Forwarder, Packet, PortId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -26,7 +25,7 @@ impl Routes {
     }
 
     /// The port of a frame's destination; none if it has no IP header or nobody has the address.
-    pub fn port(&self, frame: &Packet) -> Option<PortId> {
+    pub fn of(&self, frame: &Packet) -> Option<PortId> {
         match ip_header(frame)? {
             IpHeader::V4(at) => {
                 let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
@@ -38,10 +37,15 @@ impl Routes {
             }
         }
     }
+}
 
-    /// The ports that are in use.
-    pub(crate) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
-        self.v4.values().chain(self.v6.values()).copied()
+impl Forwarder for Routes {
+    fn port(&self, _: PortId, packet: &Packet) -> Option<PortId> {
+        self.of(packet)
+    }
+
+    fn ports(&self) -> Vec<PortId> {
+        self.v4.values().chain(self.v6.values()).copied().collect()
     }
 }
 
@@ -71,18 +75,18 @@ mod tests {
         let mut routes = Routes::default();
         routes.set(IpAddr::V4(here), PortId(3));
         routes.set(IpAddr::V6(there), PortId(4));
-        assert_eq!(routes.port(&ipv4(here)), Some(PortId(3)));
-        assert_eq!(routes.port(&ipv4(Ipv4Addr::new(10, 0, 1, 2))), None);
+        assert_eq!(routes.of(&ipv4(here)), Some(PortId(3)));
+        assert_eq!(routes.of(&ipv4(Ipv4Addr::new(10, 0, 1, 2))), None);
         let mut header = [0; 40];
         header[24..].copy_from_slice(&there.octets());
-        assert_eq!(routes.port(&frame(0x86dd, &header)), Some(PortId(4)));
+        assert_eq!(routes.of(&frame(0x86dd, &header)), Some(PortId(4)));
     }
 
     #[test]
     fn a_frame_that_ends_early_or_has_no_address_goes_nowhere() {
         let mut routes = Routes::default();
         routes.set(IpAddr::V4(Ipv4Addr::new(0, 0, 0, 0)), PortId(1));
-        assert_eq!(routes.port(&frame(0x0800, &[0x45; 10])), None);
-        assert_eq!(routes.port(&frame(0x0806, &[0; 28])), None);
+        assert_eq!(routes.of(&frame(0x0800, &[0x45; 10])), None);
+        assert_eq!(routes.of(&frame(0x0806, &[0; 28])), None);
     }
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeVar
 
+from sojourn.congestion import kernel_controls
 from sojourn.errors import ScenarioError
 from sojourn.units import RATE, TIME
 
@@ -17,7 +18,7 @@ AQMS = ("fifo", "codel", "fq_codel", "red", "pie")
 FLOWS = (1, 3, 10, 30)
 RATES = (10_000_000, 100_000_000)
 RTTS = (10_000_000, 100_000_000)
-CONGESTION_CONTROLS = ("cubic", "newreno", "bbr")
+CONGESTION_CONTROLS = tuple(kernel_controls())
 
 _T = TypeVar("_T")
 _FRAME = 1514

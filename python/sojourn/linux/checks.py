@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 from sojourn import _core
+from sojourn.congestion import kernel_controls
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.linux.network.job import check_network
 from sojourn.linux.tc import KERNEL_ONLY, kernel_disciplines
-from sojourn.linux.traffic import CONGESTION_CONTROLS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.units import TIME
 
@@ -72,10 +72,10 @@ def _check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
             _check_for_iperf(name, flow)
         _check_drawn(name, flow, run.config["duration"])
         control = flow.get("congestion_control", "cubic")
-        if control not in CONGESTION_CONTROLS:
+        if control not in kernel_controls():
             raise ScenarioError(
                 f"{name}: congestion control {control} is not one that the kernel has; "
-                f"it has {', '.join(CONGESTION_CONTROLS)}"
+                f"it has {', '.join(kernel_controls())}"
             )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sojourn import _core
+from sojourn.congestion import kernel_controls
 from sojourn.linux.addresses import (
     BEHIND,
     FIRST_PORT,
@@ -25,8 +26,6 @@ from sojourn.linux.addresses import (
 )
 from sojourn.linux.path import Longs, Path, path_of
 
-CONGESTION_CONTROLS = {"cubic": "cubic", "newreno": "reno", "bbr": "bbr"}
-"""The scenario's name -> the kernel's."""
 HEADERS = {4: 42, 6: 62}
 """Ethernet, IP and UDP, in bytes."""
 _RTP = 12
@@ -141,7 +140,7 @@ def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any
             return told | _datagrams(flow, drawn, path, behind=behind)
         case "voip":
             return told | _voice(number, flow)
-    told["congestion_control"] = CONGESTION_CONTROLS[flow["congestion_control"]]
+    told["congestion_control"] = kernel_controls()[flow["congestion_control"]]
     match flow["kind"]:
         case "requests":
             return told | _questions(flow, drawn, path, config["duration"], behind=behind)

@@ -5,12 +5,24 @@ Stands on quantities. Knows neither hosts nor what carries the packets.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from sojourn.congestion import congestion_controls
 from sojourn.scenario.quantities import Pacing, PositiveTime, Rate, Size, Spread, Strict, Time
+from sojourn.suggest import did_you_mean
 
 _BLOCK = 131_072
 """What iperf3 writes at once over TCP, bytes."""
+
+
+def _registered(name: str) -> str:
+    known = congestion_controls()
+    if name in known:
+        return name
+    raise ValueError(f"must be one of {', '.join(known)}{did_you_mean(name, known)}")
+
+
+CongestionControl = Annotated[str, AfterValidator(_registered)]
 
 
 class _Flows(Strict):
@@ -39,7 +51,7 @@ class _Flows(Strict):
 
 
 class _TcpEnds(Strict):
-    congestion_control: Literal["cubic", "newreno", "bbr"] = "cubic"
+    congestion_control: CongestionControl = "cubic"
     ecn: bool = False
     segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""

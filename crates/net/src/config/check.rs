@@ -8,7 +8,7 @@ use super::{
 };
 use crate::app::{Sizes, interval};
 use sojourn_packet::Bytes;
-use sojourn_switch::discipline::{self, DisciplineError, REGISTERED};
+use sojourn_switch::discipline::{self, DisciplineError, REGISTER};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use std::collections::BTreeMap;
 
@@ -104,8 +104,8 @@ fn check_native(native: &NativeAqm) -> Result<(), ConfigError> {
     let quoted = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
-    let Some(registered) = REGISTERED.iter().find(|d| d.name == native.name) else {
-        let allowed = quoted(&mut REGISTERED.iter().map(|d| d.name));
+    let Some(registered) = REGISTER.find(&native.name) else {
+        let allowed = quoted(&mut REGISTER.all().into_iter().map(|d| d.name));
         return Err(invalid("aqm.name", format!("`{}`", native.name), format!("one of {allowed}")));
     };
     let known = || registered.parameters.iter().map(|parameter| parameter.name);

@@ -3,6 +3,7 @@
 //! Plain data. Every kind has the same first fields: where it runs, when, over which IP. It must
 //! not know TCP, UDP or any application.
 
+use crate::tcp::congestion;
 use serde::{Deserialize, Serialize};
 
 /// One flow between two hosts.
@@ -243,17 +244,58 @@ fn default_packet_size() -> u32 {
     1514
 }
 
-/// The congestion controls by the names that scenarios use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CongestionControlName {
-    /// RFC 9438.
-    #[default]
-    Cubic,
-    /// RFC 5681 and RFC 6582.
-    NewReno,
-    /// BBR, version 1.
-    Bbr,
+/// A registered congestion control; JSON has its name.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub struct CongestionControlName(&'static congestion::Registered);
+
+impl CongestionControlName {
+    /// The one of that name, if it is registered.
+    pub fn of(name: &str) -> Option<CongestionControlName> {
+        congestion::REGISTER.find(name).map(CongestionControlName)
+    }
+
+    /// A fresh control.
+    pub(crate) fn start(self, start: &congestion::Start) -> Box<dyn congestion::CongestionControl> {
+        (self.0.start)(start)
+    }
+}
+
+impl Default for CongestionControlName {
+    fn default() -> CongestionControlName {
+        CongestionControlName(congestion::REGISTER.first())
+    }
+}
+
+impl PartialEq for CongestionControlName {
+    fn eq(&self, other: &CongestionControlName) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for CongestionControlName {}
+
+impl std::fmt::Debug for CongestionControlName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl From<CongestionControlName> for &'static str {
+    fn from(control: CongestionControlName) -> &'static str {
+        control.0.name
+    }
+}
+
+impl TryFrom<String> for CongestionControlName {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        CongestionControlName::of(&name).ok_or_else(|| {
+            let known = congestion::REGISTER.all();
+            let known: Vec<_> = known.iter().map(|known| format!("`{}`", known.name)).collect();
+            format!("congestion_control is `{name}`, allowed is one of {}", known.join(", "))
+        })
+    }
 }
 
 /// How many segments a sender hands to its interface as one, which leave back to back. In JSON

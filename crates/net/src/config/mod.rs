@@ -1,7 +1,7 @@
 //! The run configuration: what one simulated run is told, as plain data that JSON carries.
 //!
-//! Times are nanoseconds, rates bit/s, sizes bytes, all integers. Stands on nothing but serde; it
-//! must not know how any of it is simulated, nor TOML, units with suffixes or file names of
+//! Times are nanoseconds, rates bit/s, sizes bytes, all integers. Stands on serde and on the registers
+//! of what can be chosen by name; it must not know how any of it is simulated, nor TOML, units with suffixes or file names of
 //! scenarios, which are the business of the floor above.
 
 mod bounds;

@@ -36,7 +36,7 @@ fn what_is_left_out_has_the_documented_default() {
     let Aqm::Native(native) = config.aqm else { panic!() };
     assert_eq!(native, NativeAqm { name: "codel".into(), parameters: BTreeMap::new() });
     let FlowConfig::Tcp(flow) = &config.flows[0] else { panic!() };
-    assert_eq!(flow.congestion_control, CongestionControlName::Cubic);
+    assert_eq!(flow.congestion_control, CongestionControlName::default());
     assert_eq!(flow.ip_version, IpVersion::V4);
 }
 

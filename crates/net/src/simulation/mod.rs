@@ -439,8 +439,8 @@ impl Simulation {
     /// Hands over what programs have written into their logs since the last call, in order of time.
     pub fn take_log(&mut self) -> ProgramLog {
         let mut all = ProgramLog::default();
-        for plane in self.nodes.iter_mut().filter_map(|node| node.switch.data_plane()) {
-            let mut log = plane.take_log();
+        for node in &mut self.nodes {
+            let mut log = node.switch.data_plane().take_log();
             all.lost += log.lost;
             all.lines.append(&mut log.lines);
         }

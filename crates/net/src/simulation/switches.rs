@@ -8,10 +8,8 @@ use crate::records::PacketRows;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
-    Disciplines, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, SwitchProgram,
-    cells_for_bytes, discipline,
+    Disciplines, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, cells_for_bytes, discipline,
 };
-use std::collections::BTreeMap;
 
 /// What the disciplines that draw random numbers call the parameter they start from.
 const SEED: &str = "seed";
@@ -100,8 +98,8 @@ fn switch(
         Aqm::HandedOver => below.as_ref(),
     };
     let disciplines = disciplines(given, &switch, managed, seed)?;
-    let program = program(given, plane)?;
-    Switch::with_disciplines(switch, program, disciplines).map_err(|error| refused(&error))
+    let plane = data_plane(given, plane)?;
+    Switch::with_disciplines(switch, plane, disciplines).map_err(|error| refused(&error))
 }
 
 fn refused(error: &dyn std::fmt::Display) -> ConfigError {
@@ -135,18 +133,15 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
     Ok(())
 }
 
-/// Where packets go: by the data plane, by routes, or from one port to the other.
-fn program(
+/// What decides where packets go: what was handed over, routes, or a wire between the two ports.
+fn data_plane(
     given: &SwitchLayout,
-    plane: Option<Box<dyn DataPlane>>,
-) -> Result<SwitchProgram, ConfigError> {
-    match (given.aqm, plane, &given.routes) {
-        (Aqm::HandedOver, Some(plane), _) => Ok(SwitchProgram::Plane(plane)),
-        (Aqm::HandedOver, None, _) => Err(ConfigError::PlaneMissing),
-        (Aqm::Native(_), _, Some(routes)) => Ok(SwitchProgram::Router(routes.clone())),
-        (Aqm::Native(_), _, None) => {
-            Ok(SwitchProgram::Wire(BTreeMap::from([(SENDERS, RECEIVERS), (RECEIVERS, SENDERS)])))
-        }
+    handed_over: Option<Box<dyn DataPlane>>,
+) -> Result<Box<dyn DataPlane>, ConfigError> {
+    match (given.aqm, &given.routes) {
+        (Aqm::HandedOver, _) => handed_over.ok_or(ConfigError::PlaneMissing),
+        (Aqm::Native(_), Some(routes)) => Ok(Box::new(routes.clone())),
+        (Aqm::Native(_), None) => Ok(Box::new(sojourn_switch::Wire::between(SENDERS, RECEIVERS))),
     }
 }
 
@@ -175,7 +170,7 @@ fn disciplines(
 fn parameters(native: &NativeAqm, seed: u64, port: PortId) -> Vec<(&str, u64)> {
     let mut parameters: Vec<_> =
         native.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let registered = discipline::REGISTERED.iter().find(|d| d.name == native.name);
+    let registered = discipline::REGISTER.find(&native.name);
     let takes_seed = registered.is_some_and(|d| d.parameters.iter().any(|p| p.name == SEED));
     if takes_seed && !native.parameters.contains_key(SEED) {
         // Port 2 of the first switch is what a run with one switch has.

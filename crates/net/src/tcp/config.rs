@@ -43,7 +43,7 @@ impl Default for TcpConfig {
             ecn: false,
             initial_window: 10,
             min_rto: Time::from_millis(200),
-            congestion_control: CongestionControlName::Cubic,
+            congestion_control: CongestionControlName::default(),
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,
             initial_sequence: 0,

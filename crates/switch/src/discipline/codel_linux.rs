@@ -13,7 +13,7 @@
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Parameter,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind, Parameter,
     Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -31,10 +31,10 @@ pub const REGISTRATION: Registered = Registered {
     parameters: &[
         TARGET_PARAMETER,
         INTERVAL_PARAMETER,
-        Parameter::new("limit", "packets", LIMIT, "most packets held"),
-        Parameter::new("mtu", "bytes", FULL_FRAME.0, "no drops at or below this backlog"),
+        Parameter::new("limit", Kind::Packets, LIMIT, "most packets held"),
+        Parameter::new("mtu", Kind::Size, FULL_FRAME.0, "no drops at or below this backlog"),
         ECN,
-        Parameter::off("ce_threshold", "ns", "mark all packets that waited longer than this"),
+        Parameter::off("ce_threshold", Kind::Time, "mark all packets that waited longer than this"),
     ],
     build,
 };

@@ -12,7 +12,7 @@
 use super::pi2::Periodic;
 use super::probability::{Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, Kind, LIMIT_BYTES,
     LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -34,20 +34,30 @@ pub const REGISTRATION: Registered = Registered {
     name: "dualpi2",
     summary: "RFC 9332 DualPI2: a queue for L4S and one for Classic traffic, coupled by PI2",
     parameters: &[
-        Parameter::new("target", "ns", TARGET.0, "Classic queueing delay to settle at"),
-        Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (Tupdate)"),
-        Parameter::new("alpha", "mHz", ALPHA, "integral gain"),
-        Parameter::new("beta", "mHz", BETA, "proportional gain"),
-        Parameter::new("k", "", K, "coupling factor"),
+        Parameter::new("target", Kind::Time, TARGET.0, "Classic queueing delay to settle at"),
+        Parameter::new("t_update", Kind::Time, T_UPDATE.0, "time between two updates (Tupdate)"),
+        Parameter::new("alpha", Kind::Frequency, ALPHA, "integral gain"),
+        Parameter::new("beta", Kind::Frequency, BETA, "proportional gain"),
+        Parameter::new("k", Kind::Number, K, "coupling factor"),
         Parameter::new(
             "min_th",
-            "ns",
+            Kind::Time,
             MIN_TH.0,
             "L4S delay from which its own marks begin (minTh)",
         ),
-        Parameter::new("range", "ns", RANGE.0, "from minTh to marking everything; 0 is a step"),
-        Parameter::new("th_len", "packets", TH_LEN, "no such marks up to this L4S queue (Th_len)"),
-        Parameter::new("tshift", "ns", TSHIFT.0, "head start of the L4S queue"),
+        Parameter::new(
+            "range",
+            Kind::Time,
+            RANGE.0,
+            "from minTh to marking everything; 0 is a step",
+        ),
+        Parameter::new(
+            "th_len",
+            Kind::Packets,
+            TH_LEN,
+            "no such marks up to this L4S queue (Th_len)",
+        ),
+        Parameter::new("tshift", Kind::Time, TSHIFT.0, "head start of the L4S queue"),
         LIMIT_BYTES,
         LIMIT_PACKETS,
     ],

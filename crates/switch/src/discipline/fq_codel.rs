@@ -14,8 +14,8 @@ use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::codel_linux;
 use super::flow_hash::flow_hash;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, LIMIT_BYTES, LONGEST,
-    Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, Kind, LIMIT_BYTES,
+    LONGEST, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -32,16 +32,31 @@ pub const REGISTRATION: Registered = Registered {
     parameters: &[
         TARGET_PARAMETER,
         INTERVAL_PARAMETER,
-        Parameter::new("limit", "packets", LIMIT, "most packets held; more are dropped in batches"),
+        Parameter::new(
+            "limit",
+            Kind::Packets,
+            LIMIT,
+            "most packets held; more are dropped in batches",
+        ),
         LIMIT_BYTES,
-        Parameter::new("quantum", "bytes", FULL_FRAME.0, "what a flow may send in its turn"),
-        Parameter::new("flows", "", FLOWS, "queues that flows are hashed into"),
-        Parameter::new("drop_batch", "packets", DROP_BATCH, "most packets dropped at once if full"),
-        Parameter::new("ecn", "0/1", 1, "mark packets of ECN-capable transports, do not drop them"),
-        Parameter::off("ce_threshold", "ns", "mark all packets that waited longer than this"),
+        Parameter::new("quantum", Kind::Size, FULL_FRAME.0, "what a flow may send in its turn"),
+        Parameter::new("flows", Kind::Number, FLOWS, "queues that flows are hashed into"),
+        Parameter::new(
+            "drop_batch",
+            Kind::Packets,
+            DROP_BATCH,
+            "most packets dropped at once if full",
+        ),
+        Parameter::new(
+            "ecn",
+            Kind::Flag,
+            1,
+            "mark packets of ECN-capable transports, do not drop them",
+        ),
+        Parameter::off("ce_threshold", Kind::Time, "mark all packets that waited longer than this"),
         Parameter::new(
             "linux",
-            "0/1",
+            Kind::Flag,
             0,
             "as Linux has it: codel_linux for each flow, half the bytes dropped if full",
         ),

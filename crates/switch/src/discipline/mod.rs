@@ -2,7 +2,8 @@
 //!
 //! A [`Discipline`] owns the packets of one queue and decides about order, drops and marks. It
 //! stands on the packets' enqueue times and headers; it must not know ports, rates, shapers or
-//! cells. To add one, write its file and add one line to [`REGISTERED`].
+//! cells. To add one, write its file and add one line to [`REGISTER`]; a crate of its own calls
+//! [`Register::add`].
 //!
 //! There is no timer for disciplines: one that works periodically (PIE, PI2) does what has become
 //! due before each enqueue and dequeue, which comes to the same, because between those two nothing
@@ -15,6 +16,7 @@ pub mod dualpi2;
 pub mod fifo;
 mod flow_hash;
 pub mod fq_codel;
+mod parameters;
 pub mod pi2;
 pub mod pie;
 pub mod pie_linux;
@@ -25,9 +27,9 @@ mod testing;
 
 pub use crate::tm::queued::Queued;
 pub use backlog::{Backlog, Held};
-use sojourn_packet::{Bytes, Time};
+pub use parameters::{Allowed, Kind, Parameter, Settings};
+use sojourn_packet::{Bytes, Named, Register, Time};
 use std::fmt;
-use std::ops::RangeInclusive;
 
 /// Largest time that a parameter may be: an hour, so that no sum of times overflows.
 pub const LONGEST: Time = Time::from_secs(3_600);
@@ -121,61 +123,6 @@ pub enum DisciplineError {
     },
 }
 
-/// What a parameter may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowed {
-    /// The smallest value.
-    pub least: u64,
-    /// The largest; [`u64::MAX`] if there is none.
-    pub most: u64,
-    /// What the values are counted in, as in [`Parameter::unit`].
-    pub unit: &'static str,
-}
-
-impl fmt::Display for Allowed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Allowed { least, most, unit } = self;
-        match (*most, *unit) {
-            (_, "0/1") => write!(f, "0 or 1"),
-            (u64::MAX, "") => write!(f, "{least} or more"),
-            (u64::MAX, _) => write!(f, "{least} {unit} or more"),
-            (_, "") => write!(f, "{least} to {most}"),
-            _ => write!(f, "{least} to {most} {unit}"),
-        }
-    }
-}
-
-/// A parameter of a discipline, as shown to a user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Name, as in the discipline's RFC.
-    pub name: &'static str,
-    /// Unit: `ns`, `bytes`, `packets`, `ppm` (millionths), `mHz` (thousandths per second), `0/1`
-    /// for a switch, empty for a plain number.
-    pub unit: &'static str,
-    /// Default; absent if the parameter is off by default.
-    pub default: Option<u64>,
-    /// One line.
-    pub summary: &'static str,
-}
-
-impl Parameter {
-    /// A parameter with a default.
-    pub const fn new(
-        name: &'static str,
-        unit: &'static str,
-        default: u64,
-        summary: &'static str,
-    ) -> Parameter {
-        Parameter { name, unit, default: Some(default), summary }
-    }
-
-    /// A parameter that is off unless it is given.
-    pub const fn off(name: &'static str, unit: &'static str, summary: &'static str) -> Parameter {
-        Parameter { name, unit, default: None, summary }
-    }
-}
-
 /// A discipline that can be chosen by name.
 #[derive(Clone, Copy)]
 pub struct Registered {
@@ -189,8 +136,19 @@ pub struct Registered {
     pub build: fn(&Settings) -> Result<Box<dyn Discipline>, DisciplineError>,
 }
 
-/// All native disciplines. Adding one is a file and a line here.
-pub const REGISTERED: &[Registered] = &[
+/// The native disciplines: those of this crate, one line each, and what others add.
+///
+/// ```
+/// use sojourn_switch::discipline::{self, Discipline, REGISTER, Registered, fifo};
+/// static MINE: Registered = Registered {
+///     name: "mine",
+///     summary: "drops from the tail",
+///     ..fifo::REGISTRATION
+/// };
+/// REGISTER.add(&MINE).expect("a new name");
+/// assert_eq!(discipline::build("mine", &[]).expect("it is known").packets(), 0);
+/// ```
+pub static REGISTER: Register<Registered> = Register::new(&[
     fifo::REGISTRATION,
     red::REGISTRATION,
     codel::REGISTRATION,
@@ -200,7 +158,13 @@ pub const REGISTERED: &[Registered] = &[
     pie_linux::REGISTRATION,
     pi2::REGISTRATION,
     dualpi2::REGISTRATION,
-];
+]);
+
+impl Named for Registered {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -221,106 +185,23 @@ impl Limits {
 
 const LIMIT_BYTES: Parameter = Parameter::off(
     "limit_bytes",
-    "bytes",
+    Kind::Size,
     "most bytes held; without it, the queue's share of the buffer",
 );
 const LIMIT_PACKETS: Parameter =
-    Parameter::off("limit_packets", "packets", "most packets held; without it, no limit");
-const ECN: Parameter =
-    Parameter::new("ecn", "0/1", 0, "mark packets of ECN-capable transports instead of dropping");
+    Parameter::off("limit_packets", Kind::Packets, "most packets held; without it, no limit");
+const ECN: Parameter = Parameter::new(
+    "ecn",
+    Kind::Flag,
+    0,
+    "mark packets of ECN-capable transports instead of dropping",
+);
 const SEED: Parameter = Parameter::new(
     "seed",
-    "",
+    Kind::Number,
     1,
     "seed of the random numbers; a run gives its own seed if this is not set",
 );
-
-/// Parameters given for a discipline, defaults filled in.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
-    discipline: &'static str,
-    given: &'a [(&'a str, u64)],
-    parameters: &'static [Parameter],
-}
-
-impl Settings<'_> {
-    /// The value of a parameter: as given, else its default.
-    pub fn get(&self, name: &str) -> Option<u64> {
-        let given = self.given.iter().rev().find(|(n, _)| *n == name).map(|&(_, value)| value);
-        given.or_else(|| self.parameters.iter().find(|p| p.name == name)?.default)
-    }
-
-    /// The value of a parameter that has a default, checked.
-    ///
-    /// # Errors
-    /// If the value is outside.
-    pub fn within(
-        &self,
-        parameter: &'static str,
-        range: RangeInclusive<u64>,
-    ) -> Result<u64, DisciplineError> {
-        let value = self.get(parameter).unwrap_or(*range.start());
-        if range.contains(&value) {
-            return Ok(value);
-        }
-        let unit = self.parameters.iter().find(|p| p.name == parameter).map_or("", |p| p.unit);
-        let allowed = Allowed { least: *range.start(), most: *range.end(), unit };
-        Err(DisciplineError::Value { discipline: self.discipline, parameter, value, allowed })
-    }
-
-    /// A span of time, which must not be zero.
-    ///
-    /// # Errors
-    /// If it is zero or above an hour.
-    pub fn time(&self, parameter: &'static str) -> Result<Time, DisciplineError> {
-        self.within(parameter, 1..=LONGEST.0).map(Time)
-    }
-
-    /// A switch.
-    ///
-    /// # Errors
-    /// If it is neither 0 nor 1.
-    pub fn switch(&self, parameter: &'static str) -> Result<bool, DisciplineError> {
-        Ok(self.within(parameter, 0..=1)? == 1)
-    }
-
-    /// A probability or share.
-    ///
-    /// # Errors
-    /// If it is above one.
-    pub fn ppm(&self, parameter: &'static str) -> Result<u64, DisciplineError> {
-        self.within(parameter, 0..=1_000_000)
-    }
-
-    /// The value of a parameter that is off unless it is given, checked as by [`Settings::within`].
-    ///
-    /// # Errors
-    /// If it is given and outside.
-    pub fn optional(
-        &self,
-        parameter: &'static str,
-        range: RangeInclusive<u64>,
-    ) -> Result<Option<u64>, DisciplineError> {
-        self.get(parameter).map(|_| self.within(parameter, range)).transpose()
-    }
-
-    /// The optional limit `limit_bytes`.
-    ///
-    /// # Errors
-    /// If nothing would fit.
-    pub fn limit_bytes(&self) -> Result<Option<Bytes>, DisciplineError> {
-        Ok(self.optional("limit_bytes", 1..=u64::MAX)?.map(Bytes))
-    }
-
-    /// The optional limits that several disciplines have, `limit_bytes` and `limit_packets`.
-    ///
-    /// # Errors
-    /// If nothing would fit.
-    pub fn limits(&self) -> Result<Limits, DisciplineError> {
-        let packets = self.optional("limit_packets", 1..=u64::MAX)?;
-        Ok(Limits { bytes: self.limit_bytes()?, packets })
-    }
-}
 
 /// Makes the discipline `name` with those parameters that differ from the defaults.
 ///
@@ -330,8 +211,7 @@ pub fn build(
     name: &str,
     parameters: &[(&str, u64)],
 ) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let found = REGISTERED.iter().find(|d| d.name == name);
-    let found = found.ok_or_else(|| DisciplineError::Unknown(name.to_owned()))?;
+    let found = REGISTER.find(name).ok_or_else(|| DisciplineError::Unknown(name.to_owned()))?;
     for (parameter, _) in parameters {
         if !found.parameters.iter().any(|p| p.name == *parameter) {
             let parameter = (*parameter).to_owned();
@@ -351,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_registered_discipline_can_be_made_with_its_defaults() {
-        for registered in REGISTERED {
+        for registered in REGISTER.all() {
             assert!(build(registered.name, &[]).is_ok(), "{}", registered.name);
         }
     }

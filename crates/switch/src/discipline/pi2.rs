@@ -10,8 +10,8 @@
 
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
-    LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::Time;
@@ -30,12 +30,17 @@ pub const REGISTRATION: Registered = Registered {
     name: "pi2",
     summary: "PI2 (CoNEXT 2016): drops with the square of a PI controller's probability",
     parameters: &[
-        Parameter::new("target", "ns", TARGET.0, "queueing delay to settle at"),
-        Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (T)"),
-        Parameter::new("alpha", "mHz", ALPHA, "integral gain"),
-        Parameter::new("beta", "mHz", BETA, "proportional gain"),
-        Parameter::new("k", "", K, "coupling: scalable senders are marked with k p' (needs ecn)"),
-        Parameter::new("p_cmax", "ppm", P_CMAX, "highest drop probability"),
+        Parameter::new("target", Kind::Time, TARGET.0, "queueing delay to settle at"),
+        Parameter::new("t_update", Kind::Time, T_UPDATE.0, "time between two updates (T)"),
+        Parameter::new("alpha", Kind::Frequency, ALPHA, "integral gain"),
+        Parameter::new("beta", Kind::Frequency, BETA, "proportional gain"),
+        Parameter::new(
+            "k",
+            Kind::Number,
+            K,
+            "coupling: scalable senders are marked with k p' (needs ecn)",
+        ),
+        Parameter::new("p_cmax", Kind::Share, P_CMAX, "highest drop probability"),
         ECN,
         LIMIT_BYTES,
         LIMIT_PACKETS,

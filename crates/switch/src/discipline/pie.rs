@@ -12,8 +12,8 @@
 use super::pi2::Periodic;
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
-    LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -31,24 +31,34 @@ pub const REGISTRATION: Registered = Registered {
     name: "pie",
     summary: "RFC 8033 PIE: drops on arrival, latency steered by a PI controller",
     parameters: &[
-        Parameter::new("qdelay_ref", "ns", QDELAY_REF.0, "latency to settle at (QDELAY_REF)"),
-        Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (T_UPDATE)"),
-        Parameter::new("max_burst", "ns", MAX_BURST.0, "burst allowed without drops (MAX_BURST)"),
-        Parameter::new("alpha", "mHz", ALPHA, "weight of the latency's distance from qdelay_ref"),
-        Parameter::new("beta", "mHz", BETA, "weight of the latency's change"),
+        Parameter::new("qdelay_ref", Kind::Time, QDELAY_REF.0, "latency to settle at (QDELAY_REF)"),
+        Parameter::new("t_update", Kind::Time, T_UPDATE.0, "time between two updates (T_UPDATE)"),
+        Parameter::new(
+            "max_burst",
+            Kind::Time,
+            MAX_BURST.0,
+            "burst allowed without drops (MAX_BURST)",
+        ),
+        Parameter::new(
+            "alpha",
+            Kind::Frequency,
+            ALPHA,
+            "weight of the latency's distance from qdelay_ref",
+        ),
+        Parameter::new("beta", Kind::Frequency, BETA, "weight of the latency's change"),
         Parameter::new(
             "mean_pktsize",
-            "bytes",
+            Kind::Size,
             FULL_FRAME.0,
             "nothing is dropped if two such packets or less are queued (MEAN_PKTSIZE)",
         ),
         Parameter::new(
             "mark_ecnth",
-            "ppm",
+            Kind::Share,
             MARK_ECNTH,
             "drop probability above which packets are dropped, not marked (mark_ecnth)",
         ),
-        Parameter::new("derandomize", "0/1", 0, "keep drops apart by accumulated probability"),
+        Parameter::new("derandomize", Kind::Flag, 0, "keep drops apart by accumulated probability"),
         ECN,
         LIMIT_BYTES,
         LIMIT_PACKETS,

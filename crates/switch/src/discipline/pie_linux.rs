@@ -14,8 +14,8 @@
 use super::pi2::Periodic;
 use super::probability::Dice;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
-    LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    LIMIT_BYTES, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -37,19 +37,24 @@ pub const REGISTRATION: Registered = Registered {
     name: "pie_linux",
     summary: "Linux's PIE: steeper above 250 ms, a probability that may exceed one",
     parameters: &[
-        Parameter::new("qdelay_ref", "ns", TARGET.0, "latency to settle at (target)"),
-        Parameter::new("t_update", "ns", T_UPDATE.0, "time between two updates (tupdate)"),
-        Parameter::new("alpha", "mHz", ALPHA, "weight of the latency's distance from qdelay_ref"),
-        Parameter::new("beta", "mHz", BETA, "weight of the latency's change"),
+        Parameter::new("qdelay_ref", Kind::Time, TARGET.0, "latency to settle at (target)"),
+        Parameter::new("t_update", Kind::Time, T_UPDATE.0, "time between two updates (tupdate)"),
+        Parameter::new(
+            "alpha",
+            Kind::Frequency,
+            ALPHA,
+            "weight of the latency's distance from qdelay_ref",
+        ),
+        Parameter::new("beta", Kind::Frequency, BETA, "weight of the latency's change"),
         Parameter::new(
             "mtu",
-            "bytes",
+            Kind::Size,
             FULL_FRAME.0,
             "nothing is dropped while less than two of these are queued",
         ),
         ECN,
         LIMIT_BYTES,
-        Parameter::new("limit_packets", "packets", LIMIT, "most packets held"),
+        Parameter::new("limit_packets", Kind::Packets, LIMIT, "most packets held"),
         SEED,
     ],
     build,

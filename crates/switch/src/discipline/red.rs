@@ -9,8 +9,8 @@
 
 use super::probability::{Dice, Probability};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, LIMIT_BYTES,
-    LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};
@@ -29,25 +29,35 @@ pub const REGISTRATION: Registered = Registered {
     name: "red",
     summary: "Floyd and Jacobson 1993: drops on arrival by the average queue size, gentle",
     parameters: &[
-        Parameter::new("min_th", "packets", MIN_TH, "average below which nothing is dropped"),
-        Parameter::new("max_th", "packets", MAX_TH, "average at which max_p is reached"),
-        Parameter::new("max_p", "ppm", MAX_P, "drop probability at max_th"),
-        Parameter::new("w_q", "ppm", W_Q, "weight of the queue size in its moving average"),
-        Parameter::new("s", "ns", S.0, "transmission time of a typical packet, for idle times"),
+        Parameter::new("min_th", Kind::Packets, MIN_TH, "average below which nothing is dropped"),
+        Parameter::new("max_th", Kind::Packets, MAX_TH, "average at which max_p is reached"),
+        Parameter::new("max_p", Kind::Share, MAX_P, "drop probability at max_th"),
+        Parameter::new("w_q", Kind::Share, W_Q, "weight of the queue size in its moving average"),
+        Parameter::new(
+            "s",
+            Kind::Time,
+            S.0,
+            "transmission time of a typical packet, for idle times",
+        ),
         Parameter::new(
             "idle",
-            "0/1",
+            Kind::Flag,
             1,
             "lower the average for idle times by s; without, each arrival counts an empty queue",
         ),
-        Parameter::new("gentle", "0/1", 1, "rise from max_p to 1 up to twice max_th"),
+        Parameter::new("gentle", Kind::Flag, 1, "rise from max_p to 1 up to twice max_th"),
         Parameter::new(
             "bytes",
-            "0/1",
+            Kind::Flag,
             0,
             "count bytes: thresholds are full packets, odds go by size",
         ),
-        Parameter::new("packet_size", "bytes", FULL_FRAME.0, "a full packet, if bytes are counted"),
+        Parameter::new(
+            "packet_size",
+            Kind::Size,
+            FULL_FRAME.0,
+            "a full packet, if bytes are counted",
+        ),
         ECN,
         LIMIT_BYTES,
         LIMIT_PACKETS,

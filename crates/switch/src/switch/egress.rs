@@ -4,7 +4,7 @@
 //! shaper tokens and holds its slot on the wire, which stays idle for that long. A native
 //! discipline drops before, in the queue, and holds neither.
 
-use super::{Event, Returned, Switch, SwitchProgram};
+use super::{Event, Returned, Switch};
 use crate::ecn;
 use crate::observation::{Transmit, Verdict};
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
@@ -94,7 +94,7 @@ impl Switch {
     }
 
     /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`; nothing
-    /// if no program looks at the packet.
+    /// if the data plane does not look at the packet again.
     #[inline(never)]
     fn egress_pass(
         &mut self,
@@ -102,10 +102,9 @@ impl Switch {
         number: usize,
         queued: &mut Queued,
     ) -> Option<EgressOutput> {
-        let plane = match &mut self.program {
-            SwitchProgram::Plane(plane) if !queued.noted.bypass_egress => plane,
-            _ => return None,
-        };
+        if self.forwards || queued.noted.bypass_egress {
+            return None;
+        }
         let length = queued.length();
         let packet = std::mem::take(&mut queued.packet);
         let carried = std::mem::take(&mut queued.carried);
@@ -132,7 +131,7 @@ impl Switch {
             length,
             mirrored: queued.tag.mirror_requested.is_some(),
         };
-        Some(plane.egress_carrying(&input, packet, carried))
+        Some(self.plane.egress_carrying(&input, packet, carried))
     }
 
     /// A packet leaves egress: onto the wire, or back to ingress.

@@ -21,6 +21,8 @@ pub enum Event {
     Return(u16),
     /// The oldest packet that egress has sent back past the ports reaches ingress.
     Again,
+    /// Something happens inside the passes that overlap.
+    Passes,
 }
 
 /// The event queue.

@@ -3,7 +3,7 @@
 //! The pass itself is the data plane's; here its decisions are carried out. A decision takes
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
-use super::{Admitted, Event, Resubmitted, Returned, Switch, SwitchProgram};
+use super::{Admitted, Event, Resubmitted, Returned, Switch};
 use crate::ecn;
 use crate::tm::queued::{Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
@@ -30,8 +30,8 @@ impl Switch {
         self.enter(port, packet, Carried::default(), true);
     }
 
-    /// A packet that arrived at a front-panel port an ingress latency ago, and that no program looks
-    /// at, has reached the traffic manager.
+    /// A packet that arrived at a front-panel port an ingress latency ago, and for which nothing but
+    /// a port is chosen, has reached the traffic manager.
     pub(super) fn pass(&mut self, port: PortId, packet: Packet) {
         let Some(index) = self.find_port(port) else {
             self.ingress_statistics.unknown_port.add(packet.len());
@@ -40,7 +40,7 @@ impl Switch {
         self.ports[index].received.add(packet.len());
         self.ingress_statistics.passes += 1;
         let tag = self.tag(&packet, true);
-        match self.program.port(port, &packet) {
+        match self.plane.forwarder().and_then(|forwarder| forwarder.port(port, &packet)) {
             Some(out) => {
                 let (enqueued, queue) = (self.now, Admission::default().queue);
                 self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
@@ -97,28 +97,28 @@ impl Switch {
 
     fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
         self.ingress_statistics.passes += 1;
-        if let SwitchProgram::Plane(plane) = &mut self.program {
-            let input = IngressInput {
-                port: entry.port,
-                arrived: entry.arrived,
-                now: self.now,
-                resubmitted: entry.resubmitted > 0,
-            };
-            let out = plane.ingress_carrying(&input, packet, entry.carried);
-            return self.carry_out(&input, entry.resubmitted, out, tag);
+        let input = IngressInput {
+            port: entry.port,
+            arrived: entry.arrived,
+            now: self.now,
+            resubmitted: entry.resubmitted > 0,
+        };
+        if self.passes.is_some() {
+            return self.submit(input, entry.resubmitted, packet, entry.carried, tag);
         }
-        let unicast = self.program.port(entry.port, &packet);
-        if unicast.is_some() {
-            let admission = Admission { unicast, ..Admission::default() };
-            self.send_on(Admitted { packet, carried: Carried::default(), admission, tag });
-        } else {
-            self.drop_at_ingress(entry.port, tag, false);
-        }
+        let out = self.plane.ingress_carrying(&input, packet, entry.carried);
+        self.carry_out(&input, entry.resubmitted, out, tag);
     }
 
-    /// Does what a program has decided for a packet that had been resubmitted `times` times.
+    /// Does what the data plane has decided for a packet that had been resubmitted `times` times.
     #[inline(never)]
-    fn carry_out(&mut self, input: &IngressInput, times: u32, out: IngressOutput, tag: Tag) {
+    pub(super) fn carry_out(
+        &mut self,
+        input: &IngressInput,
+        times: u32,
+        out: IngressOutput,
+        tag: Tag,
+    ) {
         let IngressInput { port, arrived, .. } = *input;
         self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
         let due = self.now + self.ingress_latency;

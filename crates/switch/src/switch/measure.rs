@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::{Switch, SwitchProgram};
+use super::{Switch, overlap};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Verdict};
@@ -42,10 +42,7 @@ impl Switch {
                 cells: self.buffer.usage().cells,
                 peak_cells: self.buffer.usage().peak,
             },
-            faults: match &self.program {
-                SwitchProgram::Plane(plane) => plane.faults(),
-                SwitchProgram::Wire(_) | SwitchProgram::Router(_) => Vec::new(),
-            },
+            faults: self.plane.faults(),
             held: self.held(),
         }
     }
@@ -55,7 +52,13 @@ impl Switch {
             p.returning.len() + p.queues.iter().map(|q| q.discipline.packets()).sum::<usize>()
         };
         let in_ports: usize = self.ports.iter().map(in_ports).sum();
-        (self.admitted.len() + self.resubmitted.len() + self.mirror.held() + in_ports) as u64
+        let inside = self.passes.as_ref().map_or(0, overlap::Passes::inside);
+        (inside
+            + self.admitted.len()
+            + self.resubmitted.len()
+            + self.returned.len()
+            + self.mirror.held()
+            + in_ports) as u64
     }
 
     /// Counts what a queue operation dropped and gives its room back.

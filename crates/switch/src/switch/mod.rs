@@ -10,12 +10,12 @@ mod egress;
 mod events;
 mod ingress;
 mod measure;
+mod overlap;
 mod reconfigure;
 mod setup;
 
 use crate::discipline::{Discipline, Drops};
 use crate::observation::{Observation, Transmit};
-use crate::routes::Routes;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
@@ -23,39 +23,22 @@ use crate::tm::port::Port;
 use crate::tm::queued::Tag;
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
+use overlap::Passes;
 use sojourn_packet::{Admission, Carried, DataPlane, PortId};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What decides where packets go.
-pub enum SwitchProgram {
-    /// A data plane, in two passes.
-    Plane(Box<dyn DataPlane>),
-    /// A wire: packets that arrive at a port leave by another.
-    Wire(BTreeMap<PortId, PortId>),
-    /// A router: packets go by their destination address.
-    Router(Routes),
-}
-
 /// Native disciplines by port and queue; queues that are not named drop from the tail.
 pub type Disciplines = BTreeMap<(PortId, u8), Box<dyn Discipline>>;
-
-impl SwitchProgram {
-    /// Where a packet that came in by a port leaves. Without a program that is all that is decided;
-    /// a program decides itself.
-    fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId> {
-        match self {
-            SwitchProgram::Plane(_) => None,
-            SwitchProgram::Wire(wire) => wire.get(&came_by).copied(),
-            SwitchProgram::Router(routes) => routes.port(packet),
-        }
-    }
-}
 
 /// The switch.
 pub struct Switch {
     now: Time,
-    program: SwitchProgram,
+    plane: Box<dyn DataPlane>,
+    /// The data plane only chooses ports.
+    forwards: bool,
+    /// The passes that overlap, if they do.
+    passes: Option<Passes>,
     ports: Vec<Port>,
     /// Index into `ports` by port number, plus one.
     port_index: Vec<u16>,
@@ -124,14 +107,11 @@ impl Switch {
     }
 
     /// How long a packet takes from its arrival at a port to the traffic manager, if nothing happens
-    /// to it on the way, which is so without a program. Who knows of an arrival beforehand may then
-    /// hand the packet in that much later, by [`Switch::receive_passed`], and has one instant less
-    /// to wait for.
+    /// to it on the way, which is so if the data plane only chooses ports. Who knows of an arrival
+    /// beforehand may then hand the packet in that much later, by [`Switch::receive_passed`], and
+    /// has one instant less to wait for.
     pub fn passage(&self) -> Option<Time> {
-        match self.program {
-            SwitchProgram::Plane(_) => None,
-            SwitchProgram::Wire(_) | SwitchProgram::Router(_) => Some(self.ingress_latency),
-        }
+        self.forwards.then_some(self.ingress_latency)
     }
 
     /// A packet whose last bit arrived at a port one [`Switch::passage`] before `now`. Does
@@ -157,6 +137,7 @@ impl Switch {
                 Event::Port(index) => self.port_timer(usize::from(index), at),
                 Event::Return(index) => self.recirculated(usize::from(index)),
                 Event::Again => self.again(),
+                Event::Passes => self.work_off_passes(at),
             }
         }
         self.now = self.now.max(now);
@@ -173,12 +154,9 @@ impl Switch {
         self.observations.pop_front()
     }
 
-    /// The data plane, for its control plane, if one decides.
-    pub fn data_plane(&mut self) -> Option<&mut (dyn DataPlane + 'static)> {
-        match &mut self.program {
-            SwitchProgram::Plane(plane) => Some(plane.as_mut()),
-            SwitchProgram::Wire(_) | SwitchProgram::Router(_) => None,
-        }
+    /// The data plane, for its control plane.
+    pub fn data_plane(&mut self) -> &mut (dyn DataPlane + 'static) {
+        self.plane.as_mut()
     }
 
     fn find_port(&self, port: PortId) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
-use super::{Disciplines, Switch, SwitchProgram};
+use super::overlap::Passes;
+use super::{Disciplines, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
@@ -9,8 +10,7 @@ use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
 use crate::tm::replication::ReplicationEngine;
-use sojourn_packet::PortId;
-use sojourn_packet::Time;
+use sojourn_packet::{DataPlane, PortId, Time};
 use std::collections::VecDeque;
 
 impl Switch {
@@ -18,38 +18,32 @@ impl Switch {
     ///
     /// # Errors
     /// If the configuration contradicts itself or the hardware cannot express it.
-    pub fn new(config: SwitchConfig, program: SwitchProgram) -> Result<Switch, ConfigError> {
-        Switch::with_disciplines(config, program, Disciplines::new())
+    pub fn new(config: SwitchConfig, plane: Box<dyn DataPlane>) -> Result<Switch, ConfigError> {
+        Switch::with_disciplines(config, plane, Disciplines::new())
     }
 
-    /// A switch at rest at time zero, whatever decides where packets go, with disciplines in its
-    /// queues.
+    /// A switch at rest at time zero with disciplines in its queues, whatever its data plane is.
     ///
     /// # Errors
     /// If the configuration contradicts itself or the hardware cannot express it.
     pub fn with_disciplines(
         config: SwitchConfig,
-        program: SwitchProgram,
+        mut plane: Box<dyn DataPlane>,
         disciplines: Disciplines,
     ) -> Result<Switch, ConfigError> {
         check(&config)?;
         for &(port, queue) in disciplines.keys() {
             require(&config, "a discipline", port, queue)?;
         }
-        match &program {
-            SwitchProgram::Plane(_) => {}
-            SwitchProgram::Wire(map) => {
-                map.values().try_for_each(|&port| require(&config, "a wire", port, 0))?;
-            }
-            SwitchProgram::Router(routes) => {
-                routes.ports().try_for_each(|port| require(&config, "a route", port, 0))?;
-            }
-        }
+        let chosen = plane.forwarder().map(|forwarder| forwarder.ports()).unwrap_or_default();
+        chosen.into_iter().try_for_each(|port| require(&config, "the forwarding", port, 0))?;
         let ports = make_ports(&config, disciplines)?;
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
             now: Time::ZERO,
-            program,
+            forwards: plane.forwarder().is_some(),
+            passes: plane.overlapping().is_some().then(Passes::default),
+            plane,
             port_index: index_of(&ports),
             capturing: ports.iter().any(|p| p.capture),
             ports,

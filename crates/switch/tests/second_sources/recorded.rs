@@ -73,7 +73,7 @@ impl Comparison {
 }
 
 fn ours(case: &Case, arrivals: &[Arrival]) -> Vec<Signal> {
-    let registered = discipline::REGISTERED.iter().find(|d| d.name == case.discipline);
+    let registered = discipline::REGISTER.find(case.discipline);
     let registered = registered.expect("a discipline of ours");
     let mut parameters = case.parameters.to_vec();
     if registered.parameters.iter().any(|p| p.name == "seed") {

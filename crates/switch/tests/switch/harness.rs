@@ -4,9 +4,7 @@ use sojourn_packet::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
 };
 use sojourn_packet::{Bytes, Carried, FlowId, Packet, PacketId, Rate, Time};
-use sojourn_switch::{
-    Disciplines, Observation, PortConfig, Switch, SwitchConfig, SwitchProgram, Transmit,
-};
+use sojourn_switch::{Disciplines, Observation, PortConfig, Switch, SwitchConfig, Transmit};
 use std::sync::{Arc, Mutex};
 
 pub const GIGABIT: u64 = 1_000_000_000;
@@ -114,21 +112,21 @@ pub struct Driver {
 impl Driver {
     pub fn p4(config: SwitchConfig, plane: Fake) -> Driver {
         let (ingress_log, egress_log) = (plane.ingress_log.clone(), plane.egress_log.clone());
-        let driver = Driver::new(config, SwitchProgram::Plane(Box::new(plane)));
+        let driver = Driver::new(config, Box::new(plane));
         Driver { ingress_log, egress_log, ..driver }
     }
 
-    pub fn new(config: SwitchConfig, program: SwitchProgram) -> Driver {
-        Driver::with_disciplines(config, program, Disciplines::new())
+    pub fn new(config: SwitchConfig, plane: Box<dyn DataPlane>) -> Driver {
+        Driver::with_disciplines(config, plane, Disciplines::new())
     }
 
     pub fn with_disciplines(
         config: SwitchConfig,
-        program: SwitchProgram,
+        plane: Box<dyn DataPlane>,
         disciplines: Disciplines,
     ) -> Driver {
         Driver {
-            switch: Switch::with_disciplines(config, program, disciplines).unwrap(),
+            switch: Switch::with_disciplines(config, plane, disciplines).unwrap(),
             sent: Vec::new(),
             observed: Vec::new(),
             ingress_log: Log::default(),

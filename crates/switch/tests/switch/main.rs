@@ -6,5 +6,6 @@ mod egress;
 mod harness;
 mod loops;
 mod native;
+mod overlapping;
 mod queues;
 mod setup;

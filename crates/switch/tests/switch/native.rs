@@ -2,14 +2,14 @@
 
 use crate::harness::*;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
-use sojourn_switch::{ShaperConfig, SwitchConfig, SwitchProgram, Transmit, Verdict, discipline};
+use sojourn_switch::{ShaperConfig, SwitchConfig, Transmit, Verdict, Wire, discipline};
 use std::collections::BTreeMap;
 
 fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Driver {
     let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
     let discipline = discipline::build(name, parameters).unwrap();
     let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
-    Driver::with_disciplines(config, SwitchProgram::Wire(forwarding), disciplines)
+    Driver::with_disciplines(config, Box::new(Wire(forwarding)), disciplines)
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn capable(id: u64, codepoint: u8) -> Packet {
 
 #[test]
 fn every_discipline_keeps_an_overloaded_port_busy_and_accounts_for_all_packets() {
-    for registered in discipline::REGISTERED {
+    for registered in discipline::REGISTER.all() {
         let mut driver = overload(registered.name);
         driver.finish();
         let statistics = driver.switch.statistics();
@@ -166,7 +166,7 @@ fn a_discipline_manages_the_queue_of_any_program() {
     let mut config = config();
     config.ports[1].shaper = shaper;
     let plane = Fake::new().ingress(|_, packet| to(OUT, 0, packet));
-    let program = SwitchProgram::Plane(Box::new(plane));
+    let program = Box::new(plane);
     let mut driver = Driver::with_disciplines(config, program, disciplines);
     // Twice what the port can carry, for two seconds.
     for number in 0..3_300 {
@@ -194,7 +194,7 @@ fn a_mark_of_the_queue_survives_a_program_that_writes_headers_anew() {
     // As bmv2's deparser does it: the headers that were parsed on arrival.
     let anew = move |_: &_, packet: Packet| pass(Packet { id: packet.id, ..frame(0) });
     let plane = Fake::new().ingress(|_, packet| to(OUT, 0, packet)).egress(anew);
-    let program = SwitchProgram::Plane(Box::new(plane));
+    let program = Box::new(plane);
     let mut driver = Driver::with_disciplines(config, program, disciplines);
     for number in 0..3_300 {
         driver.receive(number * 606_000, IN, frame(number));

@@ -5,14 +5,14 @@ use sojourn_packet::PortId;
 use sojourn_packet::Rate;
 use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, PortConfig, ShaperConfig, Switch, SwitchConfig,
-    SwitchProgram, discipline,
+    Wire, discipline,
 };
 use std::collections::BTreeMap;
 
 fn refusal(change: impl FnOnce(&mut SwitchConfig)) -> String {
     let mut config = config();
     change(&mut config);
-    let plane = SwitchProgram::Plane(Box::new(Fake::new()));
+    let plane = Box::new(Fake::new());
     Switch::new(config, plane).err().expect("should have been refused").to_string()
 }
 
@@ -66,8 +66,8 @@ fn a_discipline_needs_its_port() {
     let refused = |port, queue| {
         let discipline = discipline::build("codel", &[]).unwrap();
         let disciplines = BTreeMap::from([((port, queue), discipline)]);
-        let program = SwitchProgram::Wire(BTreeMap::new());
-        Switch::with_disciplines(config(), program, disciplines).err().unwrap().to_string()
+        let wire = Box::new(Wire::default());
+        Switch::with_disciplines(config(), wire, disciplines).err().unwrap().to_string()
     };
     let message = |place| format!("a discipline refers to {place}, which is not configured");
     assert_eq!(refused(PortId(7), 0), message("port 7 queue 0"));

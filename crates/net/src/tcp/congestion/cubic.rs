@@ -4,9 +4,17 @@
 
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl, Flow, RttSample, Window};
+use super::{Ack, CongestionControl, Flow, Registered, RttSample, Window};
 use crate::tcp::ticks::{coarse, ticks, whole};
 use sojourn_packet::Time;
+
+/// CUBIC, as scenarios name it.
+pub const REGISTRATION: Registered = Registered {
+    name: "cubic",
+    summary: "CUBIC (RFC 9438): grows with the cube of the time since its last reduction",
+    linux: Some("cubic"),
+    start: |_| Box::new(Cubic::new()),
+};
 
 /// Multiplicative decrease (section 4.6): 0.7 in units of 1/1024.
 const BETA: u32 = 717;

@@ -1,7 +1,9 @@
 //! Congestion controls: how large the window is and how fast it is sent, told by what is
 //! acknowledged, lost or marked.
 //!
-//! Each control is one file with the same inner order: source, constants, state, algorithm. A
+//! Each control is one file with the same inner order: source, registration, constants, state,
+//! algorithm; to add one, write its file and add one line to [`REGISTER`], or from a crate of its
+//! own call [`Register::add`]. A
 //! window-based control says how the window grows and what a reduction leaves; the sender spreads
 //! the reduction over the recovery (RFC 6937). A rate-based one takes every acknowledgement with
 //! its delivery rate and sets window and pacing itself. None of them knows segments' numbers,
@@ -19,8 +21,7 @@ pub use cubic::Cubic;
 pub use new_reno::NewReno;
 pub use window::Window;
 
-use crate::config::CongestionControlName;
-use sojourn_packet::Time;
+use sojourn_packet::{Named, Register, Time};
 use std::fmt::Debug;
 
 /// Where a sender stands in the life of its window (Linux's congestion avoidance states), in the
@@ -211,11 +212,26 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// A fresh control.
-pub fn control(name: CongestionControlName, start: &Start) -> Box<dyn CongestionControl> {
-    match name {
-        CongestionControlName::Bbr => Box::new(Bbr::new(start)),
-        CongestionControlName::Cubic => Box::new(Cubic::new()),
-        CongestionControlName::NewReno => Box::new(NewReno),
+/// A congestion control that can be chosen by name.
+#[derive(Clone, Copy)]
+pub struct Registered {
+    /// Name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What the Linux kernel calls it, if it has it.
+    pub linux: Option<&'static str>,
+    /// A fresh one.
+    pub start: fn(&Start) -> Box<dyn CongestionControl>,
+}
+
+impl Named for Registered {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
+
+/// The congestion controls: those of this crate, one line each, and what others add. The first is
+/// the one of flows that name none.
+pub static REGISTER: Register<Registered> =
+    Register::new(&[cubic::REGISTRATION, new_reno::REGISTRATION, bbr::REGISTRATION]);

@@ -3,7 +3,15 @@
 //! What NewReno adds, partial acknowledgements in recovery (RFC 6582), is the sender's and comes
 //! with SACK. Has no state of its own, and no HyStart.
 
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Registered, Window};
+
+/// NewReno, as scenarios name it.
+pub const REGISTRATION: Registered = Registered {
+    name: "newreno",
+    summary: "NewReno (RFC 5681, RFC 6582): halves its window, adds one segment each round trip",
+    linux: Some("reno"),
+    start: |_| Box::new(NewReno),
+};
 
 /// The smallest threshold in segments (RFC 5681 equation 4).
 const MIN_SSTHRESH: u32 = 2;

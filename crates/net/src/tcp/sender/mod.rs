@@ -27,7 +27,7 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
-use crate::tcp::congestion::{self, CongestionControl, Start, State, Window};
+use crate::tcp::congestion::{CongestionControl, Start, State, Window};
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -169,7 +169,7 @@ impl Sender {
     pub(crate) fn new(settings: &SenderSettings) -> Sender {
         let SenderSettings { now, mss, rtt, seed, .. } = *settings;
         let window = settings.initial_window;
-        let control = congestion::control(settings.control, &Start { now, mss, window, rtt, seed });
+        let control = settings.control.start(&Start { now, mss, window, rtt, seed });
         let together = settings.offload.largest_burst(mss);
         let mut buffer = SendBuffer::new(FIRST_BYTE, mss, together, control.buffered_windows());
         buffer.see_window(settings.peer_window);

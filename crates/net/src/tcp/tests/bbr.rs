@@ -3,7 +3,10 @@
 use super::*;
 
 fn bbr() -> TcpConfig {
-    TcpConfig { congestion_control: CongestionControlName::Bbr, ..TcpConfig::default() }
+    TcpConfig {
+        congestion_control: CongestionControlName::of("bbr").unwrap(),
+        ..TcpConfig::default()
+    }
 }
 
 #[test]

@@ -184,5 +184,8 @@ fn syn_ack(options: TcpOptions) -> TcpSegment {
 }
 
 fn new_reno() -> TcpConfig {
-    TcpConfig { congestion_control: CongestionControlName::NewReno, ..TcpConfig::default() }
+    TcpConfig {
+        congestion_control: CongestionControlName::of("newreno").unwrap(),
+        ..TcpConfig::default()
+    }
 }

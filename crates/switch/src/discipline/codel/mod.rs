@@ -17,7 +17,7 @@ mod law;
 pub use law::{Params, State, control_law, spacing};
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Parameter,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind, Parameter,
     Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -27,14 +27,14 @@ use sojourn_packet::{Bytes, Time};
 /// The parameters that all disciplines with a CoDel inside have.
 pub const TARGET_PARAMETER: Parameter = Parameter::new(
     "target",
-    "ns",
+    Kind::Time,
     TARGET.0,
     "sojourn time that a standing queue may have (TARGET)",
 );
 /// The other one.
 pub const INTERVAL_PARAMETER: Parameter = Parameter::new(
     "interval",
-    "ns",
+    Kind::Time,
     INTERVAL.0,
     "time above target before the first drop, about a worst-case RTT (INTERVAL)",
 );
@@ -48,7 +48,7 @@ pub const REGISTRATION: Registered = Registered {
         INTERVAL_PARAMETER,
         Parameter::new(
             "maxpacket",
-            "bytes",
+            Kind::Size,
             FULL_FRAME.0,
             "no drops at or below this backlog: the largest frame of the interface",
         ),

@@ -12,13 +12,21 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use super::{Ack, CongestionControl, Flow, RateSample, Start, State, Verdict, Window};
+use super::{Ack, CongestionControl, Flow, RateSample, Registered, Start, State, Verdict, Window};
 use crate::tcp::minmax::WindowedMax;
 use crate::tcp::ticks::ticks;
 use bandwidth::{AckAggregation, Bandwidth};
 use oorandom::Rand32;
 use policer::Policer;
 use sojourn_packet::Time;
+
+/// BBR, as scenarios name it.
+pub const REGISTRATION: Registered = Registered {
+    name: "bbr",
+    summary: "BBR version 1: paces by the path's bandwidth and least round-trip time",
+    linux: Some("bbr"),
+    start: |start| Box::new(Bbr::new(start)),
+};
 
 /// A factor of a rate or a window, in units of 1/256.
 type Gain = u64;

@@ -1,0 +1,41 @@
+//! Data planes that only choose ports: a wire, a router.
+//!
+//! They have no state, take no time of their own and never look at a packet again behind the queue,
+//! so a switch need not wait for their passes. Must not know how ports or queues work.
+
+use crate::carried::Carried;
+use crate::dataplane::{
+    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
+};
+use crate::packet::Packet;
+use std::any::Any;
+
+/// Chooses the port that a packet leaves by, whatever the time and whatever came before.
+pub trait Forwarder: Any + Send {
+    /// Where a packet that came in by a port leaves; nowhere if there is no way.
+    fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId>;
+
+    /// Every port that may be chosen, so that a switch without it says so at the start.
+    fn ports(&self) -> Vec<PortId>;
+}
+
+impl<F: Forwarder> DataPlane for F {
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> IngressOutput {
+        let unicast = self.port(input.port, &packet);
+        let admission = Admission { unicast, ..Admission::default() };
+        IngressOutput { packet: Some(packet), admission, carried, ..IngressOutput::default() }
+    }
+
+    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
+        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    }
+
+    fn forwarder(&self) -> Option<&dyn Forwarder> {
+        Some(self)
+    }
+}

@@ -1,0 +1,88 @@
+//! What can be chosen by name: what a crate ships, and what others add to it.
+
+use std::sync::{PoisonError, RwLock};
+
+/// Something that is chosen by name.
+pub trait Named {
+    /// The name, as scenarios write it.
+    fn name(&self) -> &'static str;
+}
+
+/// A name that is taken already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is registered already")]
+pub struct NameTaken(pub &'static str);
+
+/// A register, for the whole process: what is added stays, and nothing is replaced.
+#[derive(Debug)]
+pub struct Register<T: 'static> {
+    shipped: &'static [T],
+    added: RwLock<Vec<&'static T>>,
+}
+
+impl<T: Named> Register<T> {
+    /// A register of what a crate ships.
+    pub const fn new(shipped: &'static [T]) -> Register<T> {
+        Register { shipped, added: RwLock::new(Vec::new()) }
+    }
+
+    /// Adds one.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub fn add(&self, one: &'static T) -> Result<(), NameTaken> {
+        let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shipped.iter().chain(added.iter().copied());
+        if known.any(|other| other.name() == one.name()) {
+            return Err(NameTaken(one.name()));
+        }
+        added.push(one);
+        Ok(())
+    }
+
+    /// The first of those that are shipped.
+    ///
+    /// # Panics
+    /// If nothing is shipped.
+    pub const fn first(&self) -> &'static T {
+        &self.shipped[0]
+    }
+
+    /// The one of that name.
+    pub fn find(&self, name: &str) -> Option<&'static T> {
+        self.all().into_iter().find(|one| one.name() == name)
+    }
+
+    /// All, those that are shipped first.
+    pub fn all(&self) -> Vec<&'static T> {
+        let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
+        self.shipped.iter().chain(added.iter().copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Thing(&'static str);
+
+    impl Named for Thing {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+    }
+
+    static THINGS: Register<Thing> = Register::new(&[Thing("one")]);
+
+    #[test]
+    fn what_is_added_is_found_behind_what_is_shipped_and_replaces_nothing() {
+        static TWO: Thing = Thing("two");
+        static ANOTHER_ONE: Thing = Thing("one");
+        assert!(THINGS.find("two").is_none());
+        assert_eq!(THINGS.add(&TWO), Ok(()));
+        assert_eq!(THINGS.add(&ANOTHER_ONE), Err(NameTaken("one")));
+        let names: Vec<_> = THINGS.all().iter().map(|thing| thing.name()).collect();
+        assert_eq!(names, ["one", "two"]);
+        assert!(THINGS.find("two").is_some());
+    }
+}

@@ -1,0 +1,106 @@
+//! Ingress passes that take time: submitted to the data plane, carried out when they complete.
+//!
+//! What was noted of a packet stays here while its bytes are inside. The data plane says when it is
+//! to be asked again; the ingress latency comes behind, as for every pass.
+
+use super::{Event, Switch};
+use crate::tm::port::Port;
+use crate::tm::queued::Tag;
+use sojourn_packet::{
+    Carried, IngressInput, IngressOutput, Packet, PassId, PortId, QueueDepths, Time,
+};
+use std::collections::BTreeMap;
+
+/// The passes that have begun and not completed.
+#[derive(Default)]
+pub(super) struct Passes {
+    begun: u64,
+    noted: BTreeMap<PassId, Inside>,
+    /// When the event is set for.
+    wake: Option<Time>,
+}
+
+impl Passes {
+    /// Packets whose passes have not completed.
+    pub(super) fn inside(&self) -> usize {
+        self.noted.len()
+    }
+}
+
+/// What is needed of a packet when its pass completes.
+struct Inside {
+    input: IngressInput,
+    resubmitted: u32,
+    tag: Tag,
+}
+
+/// The queues of all ports as a thread may read them.
+struct Depths<'a> {
+    ports: &'a [Port],
+    index: &'a [u16],
+}
+
+impl QueueDepths for Depths<'_> {
+    fn packets(&self, port: PortId, queue: u8) -> u64 {
+        let index = self.index.get(usize::from(port.0)).and_then(|place| place.checked_sub(1));
+        let port = index.and_then(|index| self.ports.get(usize::from(index)));
+        let queue = port.and_then(|port| port.queues.get(usize::from(queue)));
+        queue.map_or(0, |queue| queue.discipline.packets() as u64)
+    }
+}
+
+impl Switch {
+    /// Lets a pass begin.
+    #[cold]
+    pub(super) fn submit(
+        &mut self,
+        input: IngressInput,
+        resubmitted: u32,
+        packet: Packet,
+        carried: Carried,
+        tag: Tag,
+    ) {
+        let (Some(passes), Some(plane)) = (&mut self.passes, self.plane.overlapping()) else {
+            return;
+        };
+        let pass = PassId(passes.begun);
+        passes.begun += 1;
+        passes.noted.insert(pass, Inside { input, resubmitted, tag });
+        plane.submit(pass, &input, packet, carried);
+        self.wake_for_passes(self.now);
+    }
+
+    /// Something inside is due; timers overtaken by an earlier one are ignored.
+    #[cold]
+    pub(super) fn work_off_passes(&mut self, at: Time) {
+        if self.passes.as_ref().is_none_or(|passes| passes.wake != Some(at)) {
+            return;
+        }
+        if let Some(passes) = &mut self.passes {
+            passes.wake = None;
+        }
+        while let Some((inside, out)) = self.next_completed() {
+            self.carry_out(&inside.input, inside.resubmitted, out, inside.tag);
+        }
+        // What is due has been done, so that a data plane which says otherwise lets time pass.
+        self.wake_for_passes(self.now + Time(1));
+    }
+
+    fn next_completed(&mut self) -> Option<(Inside, IngressOutput)> {
+        let depths = Depths { ports: &self.ports, index: &self.port_index };
+        let (pass, out) = self.plane.overlapping()?.complete(self.now, &depths)?;
+        let inside = self.passes.as_mut()?.noted.remove(&pass)?;
+        Some((inside, out))
+    }
+
+    /// Sets the event for what happens inside next, `earliest` or later.
+    fn wake_for_passes(&mut self, earliest: Time) {
+        let next = self.plane.overlapping().and_then(|plane| plane.next());
+        let (Some(next), Some(passes)) = (next, &mut self.passes) else { return };
+        let next = next.max(earliest);
+        if passes.wake.is_none_or(|set| next < set) {
+            passes.wake = Some(next);
+            self.events.set(next, Event::Passes);
+        }
+    }
+}

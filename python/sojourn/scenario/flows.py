@@ -6,10 +6,10 @@ Stands on quantities. Knows neither hosts nor what carries the packets.
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticKnownError
 
 from sojourn.congestion import congestion_controls
 from sojourn.scenario.quantities import Pacing, PositiveTime, Rate, Size, Spread, Strict, Time
-from sojourn.suggest import did_you_mean
 
 _BLOCK = 131_072
 """What iperf3 writes at once over TCP, bytes."""
@@ -19,7 +19,9 @@ def _registered(name: str) -> str:
     known = congestion_controls()
     if name in known:
         return name
-    raise ValueError(f"must be one of {', '.join(known)}{did_you_mean(name, known)}")
+    *others, last = (f"'{control}'" for control in known)
+    expected = f"{', '.join(others)} or {last}"
+    raise PydanticKnownError("literal_error", {"expected": expected})
 
 
 CongestionControl = Annotated[str, AfterValidator(_registered)]

@@ -283,7 +283,19 @@ fn fit_output(
         Some(sojourn_p4::ir::Layout::Narrow(_, scalar)) => scalar.width(),
         _ => 32,
     };
-    output::fit(&values, width, free, shared)
+    output::fit(&values, &in_order(outcomes), width, free, shared)
+}
+
+/// The terms of the output in the order of the text; none if one statement has several of them.
+fn in_order(outcomes: &[Vec<Assignment>; 4]) -> Vec<&Term> {
+    let mut assignments: Vec<&Assignment> =
+        outcomes.iter().flatten().filter(|a| a.to == Destination::Output).collect();
+    assignments.sort_by_key(|assignment| assignment.statement);
+    assignments.dedup_by(|a, b| a.statement == b.statement && a.term == b.term);
+    if assignments.windows(2).any(|pair| pair[0].statement == pair[1].statement) {
+        return Vec::new();
+    }
+    assignments.into_iter().map(|assignment| &assignment.term).collect()
 }
 
 /// The different values that go to one destination, each with the outcomes in which it does.

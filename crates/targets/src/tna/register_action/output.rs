@@ -8,6 +8,7 @@ use super::term::{Half, Term, TermKind};
 use super::update::Value;
 use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{MemoryOperand, Output, OutputSource, PredicateMask};
+use sojourn_p4::ir::{Expr, ExprKind};
 
 /// How the 32-bit output word becomes the value of `execute`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +54,11 @@ pub struct Fitted {
 
 /// Fits the values that an action hands out in the four outcomes.
 ///
-/// `free` says whether the second half of the ALU has nothing else to do.
+/// `in_text` are the terms in the order in which the action's text has them, none if one statement
+/// has several. `free` says whether the second half of the ALU has nothing else to do.
 pub fn fit(
     values: &[Value],
+    in_text: &[&Term],
     width: u32,
     free: bool,
     shared: &mut Resources<'_>,
@@ -80,7 +83,9 @@ pub fn fit(
         return Ok(wired(source, 0, width.min(first.term.width)));
     }
     if free {
-        return through_second_half(&driven, mask, width, shared);
+        let fitted = through_second_half(&driven, mask, width, shared)?;
+        check_order(in_text)?;
+        return Ok(fitted);
     }
     if let TermKind::Constant(value) = first.term.kind
         && same
@@ -150,6 +155,70 @@ fn through_second_half(
         format: OutputFormat::Bits { low: 0, width: width.min(shared.width.bits()) },
         second_half: driven.iter().map(|value| (*value).clone()).collect(),
     })
+}
+
+/// What the compiler has wired the output to, statement by statement.
+#[derive(Clone, Copy, PartialEq)]
+enum Wired<'t> {
+    /// A word or field as it is.
+    Straight(&'t Term),
+    /// The second half's ALU.
+    Second,
+}
+
+/// Refuses outputs that the compiler cannot bring together in the order of the text.
+///
+/// It wires the first word or field straight to the output. A constant behind it takes what is
+/// wired through the second half's ALU; a sum does not, nor does another word or field. Behind a
+/// value that goes through that ALU, a word does so, too, and a field does not
+/// (`CreateSaluInstruction::createInstruction` of p4c's back end, and what it said of each pair).
+fn check_order(in_text: &[&Term]) -> Result<(), Refusal> {
+    let mut wired: Option<(Wired<'_>, &Term)> = None;
+    for term in in_text.iter().copied().filter(|term| !term.is_zero()) {
+        let Some((before, first)) = wired else {
+            let Some(how) = alone(term) else { return Ok(()) };
+            wired = Some((how, term));
+            continue;
+        };
+        let together = match (&term.kind, before) {
+            (TermKind::Constant(_), _) => Some(Wired::Second),
+            (TermKind::Field(_) | TermKind::Memory(_), Wired::Straight(same)) => {
+                (same == term).then_some(before)
+            }
+            (TermKind::Memory(_), Wired::Second) => Some(Wired::Second),
+            (TermKind::Field(_), Wired::Second) => None,
+            _ => match alone(term) {
+                Some(how) => (how == before).then_some(how),
+                None => return Ok(()),
+            },
+        };
+        let Some(together) = together else {
+            return Err(rules::OUTPUT_ORDER
+                .refuse(term.span, "the compiler cannot put this out as well, in this order")
+                .with_place(first.span, "the output before it"));
+        };
+        wired = Some((together, term));
+    }
+    Ok(())
+}
+
+/// How the compiler puts a value out that comes first; none for what was not tried.
+fn alone(term: &Term) -> Option<Wired<'_>> {
+    match &term.kind {
+        TermKind::Memory(_) => Some(Wired::Straight(term)),
+        TermKind::Field(field) if is_plain(field) => Some(Wired::Straight(term)),
+        TermKind::Constant(_) | TermKind::Operation(..) => Some(Wired::Second),
+        _ => None,
+    }
+}
+
+/// True for a field or bits of one, which no hash has to put together.
+fn is_plain(field: &Expr) -> bool {
+    match &field.kind {
+        ExprKind::Slot(_) | ExprKind::WideSlot(_) => true,
+        ExprKind::Slice(inner, _) | ExprKind::Cast(inner) => is_plain(inner),
+        _ => false,
+    }
 }
 
 /// The output of an enumeration's member: which one belongs to each outcome.

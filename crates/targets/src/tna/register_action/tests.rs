@@ -373,12 +373,12 @@ fn an_output_after_an_assignment_is_the_new_value_and_before_it_the_old() {
 fn a_single_register_computes_outputs_in_its_free_half_and_a_pair_does_not() {
     assert_eq!(compiled("bit<32>", "bit<32>", "r = v + 1;"), "hi1: add lo 1\noutput: alu_hi");
     assert_eq!(refusal("pair_t", "bit<32>", "r = v.first + 1;"), "T0403");
-    let either = "if (m.a == 0) { r = v; } else { r = m.b; }";
+    let either = "if (m.a == 0) { r = m.b; } else { r = 5; }";
     assert_eq!(
         compiled("bit<32>", "bit<32>", either),
         "cmplo: equ phv_lo\n\
-         hi1: alu_a lo if cmplo\n\
-         hi2: alu_b phv_hi if !cmplo\n\
+         hi1: alu_b phv_hi if cmplo\n\
+         hi2: alu_a 5 if !cmplo\n\
          output: alu_hi"
     );
     let halves = "if (m.a == 0) { r = v.first; } else { r = v.second; }";
@@ -418,6 +418,41 @@ fn the_arguments_of_predicate_may_stand_in_variables() {
 fn the_arguments_of_predicate_must_be_the_first_comparisons() {
     let body = "if (v == 1) { v = 0; } r = this.predicate(m.a >= 5, v == 1);";
     assert_eq!(refusal("bit<32>", "bit<8>", body), "T0406");
+}
+
+#[test]
+fn outputs_through_the_second_half_come_in_the_order_that_the_compiler_follows() {
+    let both = |first: &str, second: &str| {
+        format!("if (v == 3) {{ r = {first}; }} else {{ r = {second}; }}")
+    };
+    let (word, field, other, sum, constant) = ("v", "m.a", "m.b", "v + m.a", "5");
+    let refused = [
+        (word, field),
+        (word, sum),
+        (field, word),
+        (field, other),
+        (field, sum),
+        (constant, field),
+        (sum, field),
+    ];
+    for (first, second) in refused {
+        let body = both(first, second);
+        assert_eq!(refusal("bit<32>", "bit<32>", &body), "T0407", "{body}");
+    }
+    let taken = [
+        (word, constant),
+        (field, constant),
+        (constant, word),
+        (constant, sum),
+        (sum, word),
+        (sum, constant),
+        (field, "0"),
+    ];
+    for (first, second) in taken {
+        let body = both(first, second);
+        let text = compiled("bit<32>", "bit<32>", &body);
+        assert!(text.contains("output: "), "{body}: {text}");
+    }
 }
 
 #[test]

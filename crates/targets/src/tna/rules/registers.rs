@@ -94,6 +94,9 @@ rules! {
     PREDICATE_FIRST "T0406" "the arguments of predicate() are the action's first comparisons"
         "its first argument is the first compare unit, its second argument the second"
         "call `this.predicate` before the other conditions"
+    OUTPUT_ORDER "T0407" "outputs of several kinds come in an order that the compiler follows"
+        "statement by statement it wires the output to the word or field itself or to the second half's ALU: only a constant changes the first into the second, and behind it come words, sums and constants, but no field"
+        "swap the branches: first the sum, then the memory word; a packet field first, with constants behind it and nothing else"
 
     FIELD_INPUTS "T0501" "all actions of a register together use at most two packet fields"
         "the input crossbar brings two words from the packet to a stateful ALU, at places that are the same for all actions"

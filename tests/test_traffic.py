@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sojourn as package
 from conftest import SMALL, Sojourn
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
@@ -291,3 +292,14 @@ def test_a_mistake_in_how_a_flow_is_held_back_says_what_is_right(
 ) -> None:
     with pytest.raises(ScenarioError, match=complaint):
         scenario([flow])
+
+
+def test_no_round_of_incast_waits_for_a_timeout_below_fq_codel(tmp_path: Path) -> None:
+    # On the kernel none does either (`docs/linux.md`): what has been sent again is not what goes.
+    result = package.run("incast", aqms=["fq_codel"], out=tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out" / "fq_codel" / "exchanges.parquet").to_pydict()
+    ended = [(at, end) for at, end in zip(rows["started"], rows["finished"], strict=True) if end]
+    assert len(ended) > 1900
+    assert max(end - at for at, end in ended) < 15 * MS
+    summary = result.aqms["fq_codel"].summary
+    assert summary.aqm_drops > 1000 and summary.tail_drops == 0

@@ -2,11 +2,12 @@
 //!
 //! Flows are told apart by a hash (section 4.1); a flow that has just begun to send is served before
 //! those that keep a backlog (section 4.2); a full queue drops from the head of the flow with the most
-//! bytes (section 4.1). CoDel is that of [`codel`](super::codel), one queue and one state for each flow.
+//! bytes (section 4.1), whether `limit` or the queue's own room is used up. CoDel is that of [`codel`](super::codel), one queue and one state for each flow.
 //!
 //! With `linux` it does as Linux 6.1 (`net/sched/sch_fq_codel.c`):
 //! - each flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux);
 //! - "no drops at or below a full frame" looks at the bytes of all flows;
+//! - an empty new flow is forgotten at once if there are no old ones;
 //! - a full queue drops half of the fattest flow's bytes, not of its packets, and tells its CoDel, whose
 //!   `count` grows by as many.
 
@@ -68,7 +69,6 @@ pub const REGISTRATION: Registered = Registered {
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let count = |name| settings.within(name, 1..=u64::from(u32::MAX));
     let linux = settings.switch("linux")?;
-    // The kernel's clock has coarser ticks and fewer bits.
     // The kernel's clock has coarser ticks and fewer bits.
     let span = if linux { codel_linux::SPAN } else { 1..=LONGEST.0 };
     let time = |name| settings.within(name, span.clone()).map(Time);
@@ -323,6 +323,15 @@ impl Discipline for FqCodel {
         }
     }
 
+    /// Section 4.1: it is the fattest flow that pays for a full queue, not whoever comes next.
+    fn sheds(&self) -> bool {
+        true
+    }
+
+    fn shed(&mut self, drops: &mut Drops) {
+        self.drop_from_fattest(drops);
+    }
+
     /// Section 4.2. A flow whose credits are exactly zero has sent its quantum: its turn is over, as
     /// with negative credits.
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
@@ -341,12 +350,15 @@ impl Discipline for FqCodel {
                 return Some(packet);
             }
             // The flow is empty. A new one goes to the end of the old ones, so that a flow which
-            // sends a packet now and then cannot be new for ever.
+            // sends a packet now and then cannot be new for ever; in the kernel not if there are none.
             if is_new {
-                self.new.pop_front();
+                self.new.pop_front()
+            } else {
+                self.old.pop_front()
+            };
+            if is_new && !(self.params.linux && self.old.is_empty()) {
                 self.old.push_back(index);
             } else {
-                self.old.pop_front();
                 self.flows[index as usize].active = false;
             }
         }

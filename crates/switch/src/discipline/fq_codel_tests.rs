@@ -225,3 +225,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_kernel_forgets_an_empty_new_flow_at_once_if_there_are_no_old_ones() {
+    let order = |linux| {
+        let mut queue = FqCodel::new(Params { linux, ..Params::default() }, 1);
+        enqueue(&mut queue, 0, 0, A, 100);
+        enqueue(&mut queue, 0, 1, B, 100);
+        // A sends its packet, is found empty, and B sends.
+        assert_eq!(send(&mut queue, 2), [0, 1]);
+        // To the kernel A is new again; to the RFC it is old and comes after D.
+        enqueue(&mut queue, 0, 2, A, 100);
+        enqueue(&mut queue, 0, 3, D, 100);
+        send(&mut queue, 2)
+    };
+    assert_eq!(order(false), [3, 2]);
+    assert_eq!(order(true), [2, 3]);
+}

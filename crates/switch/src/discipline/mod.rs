@@ -62,6 +62,11 @@ impl Drops {
         self.dropped.drain(..)
     }
 
+    /// What was dropped, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Queued> {
+        self.dropped.iter().map(|(packet, _)| packet)
+    }
+
     /// True if nothing was dropped.
     pub fn is_empty(&self) -> bool {
         self.dropped.is_empty()
@@ -72,6 +77,15 @@ impl Drops {
 pub trait Discipline: Send + fmt::Debug {
     /// Takes a packet in; it, or others, may be dropped instead.
     fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops);
+
+    /// Whether a packet that finds its queue's room used up comes in all the same, and others make
+    /// room for it by [`Discipline::shed`]. Without, that packet is dropped.
+    fn sheds(&self) -> bool {
+        false
+    }
+
+    /// Drops some of what it holds, because that needs more room than there is.
+    fn shed(&mut self, _drops: &mut Drops) {}
 
     /// The packet to be sent now; on the way to it, others may be dropped.
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued>;

@@ -88,6 +88,26 @@ impl Share {
         true
     }
 
+    /// Takes the cells although the queue's limit does not allow them, if the buffer has room for
+    /// them and the limit is not a lower one for the packet's colour.
+    pub fn admit_beyond(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
+        let is_full_limit = self.limits[usize::from(color & 3)] == self.limits[0];
+        let fits_buffer =
+            u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
+        if !is_full_limit || !fits_buffer {
+            return false;
+        }
+        // No peak: others make room for them at the same instant.
+        self.usage.cells += cells;
+        buffer.usage.cells += cells;
+        true
+    }
+
+    /// Cells in use beyond the limit.
+    pub fn excess(&self) -> u32 {
+        self.usage.cells.saturating_sub(self.limits[0])
+    }
+
     /// Gives cells back that [`Share::admit`] took.
     pub fn release(&mut self, buffer: &mut Buffer, cells: u32) {
         self.usage.cells -= cells;

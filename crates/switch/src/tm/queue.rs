@@ -113,13 +113,27 @@ impl Queue {
         packet.noted.packets = self.discipline.packets() as u32;
         packet.noted.congestion = self.congestion();
         let full = self.packet_limit.is_some_and(|limit| packet.noted.packets >= limit);
-        if full || !self.share.admit(buffer, cells, packet.noted.color) {
+        let color = packet.noted.color;
+        let has_room = !full && self.share.admit(buffer, cells, color);
+        let others_go = !has_room && self.discipline.sheds();
+        if !(has_room || others_go && self.share.admit_beyond(buffer, cells, color)) {
             drops.push(packet, DropKind::Tail);
             return;
         }
         packet.noted.cells = cells;
         self.statistics.enqueued.add(packet.size());
         self.discipline.enqueue(now, packet, drops);
+        while others_go && self.is_over(drops) {
+            self.discipline.shed(drops);
+        }
+    }
+
+    /// Whether it holds more than there is room for, without what `drops` will give back.
+    fn is_over(&self, drops: &Drops) -> bool {
+        let given_back: u32 = drops.iter().map(|packet| packet.noted.cells).sum();
+        let held = self.discipline.packets();
+        let over = self.packet_limit.is_some_and(|limit| held > limit as usize);
+        held > 0 && (over || self.share.excess() > given_back)
     }
 
     /// The next packet to be sent. Drops that the discipline makes on the way go to `drops`; they

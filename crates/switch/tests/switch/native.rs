@@ -204,3 +204,32 @@ fn a_mark_of_the_queue_survives_a_program_that_writes_headers_anew() {
     assert!(driver.sent.iter().filter(marked).count() > 10);
     assert!(driver.rows().iter().all(|row| row.verdict != Verdict::Aqm), "none is dropped");
 }
+
+/// An IPv4 packet of one of two hosts.
+fn flow_packet(id: u64, host: u8, size: u32) -> Packet {
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+    bytes.extend_from_slice(&[0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0]);
+    bytes.extend_from_slice(&[10, 0, 0, host, 10, 1, 0, 1, 0, host, 0, 53, 0, 0, 0, 0]);
+    let zeros = size - bytes.len() as u32;
+    Packet { bytes, zeros, ..packet(id, size) }
+}
+
+#[test]
+fn a_full_queue_under_fq_codel_drops_from_the_fattest_flow_and_not_what_comes_next() {
+    let mut config = config();
+    // 190 cells: ten full frames.
+    config.ports[1].queues[0].limit = 190;
+    let mut driver = native(config, "fq_codel", &[]);
+    // The first packet is on the wire; the queue holds ten when a packet of another flow comes.
+    (0..11).for_each(|id| driver.receive(0, IN, flow_packet(id, 1, 1514)));
+    driver.receive(0, IN, flow_packet(11, 2, 1514));
+    driver.finish();
+    let fates = driver.rows();
+    let dropped: Vec<_> = fates.iter().filter(|row| row.verdict == Verdict::Aqm).collect();
+    assert!(fates.iter().all(|row| row.verdict != Verdict::Tail));
+    assert_eq!(dropped.iter().map(|row| row.packet.0).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert!(fates.iter().any(|row| row.packet.0 == 11 && row.verdict == Verdict::Sent));
+    let queue = driver.switch.statistics().ports[1].queues[0];
+    assert_eq!((queue.cells, queue.tail_drops.packets, queue.discipline_drops.packets), (0, 0, 5));
+    assert!(queue.peak_cells <= 190);
+}

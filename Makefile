@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence clean
+.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence papers clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -63,6 +63,10 @@ equivalence: $(BUILT)
 	cp equivalence/race/race.png docs/race.png
 	cp equivalence/gigabit/distribution.png docs/gigabit.png
 	$(BIN)/python bench/equivalence.py equivalence > docs/equivalence-tables.md
+
+# docs/papers.md with its pictures: twenty minutes on two cores. What has been run is kept in papers/.
+papers: $(BUILT)
+	$(BIN)/sojourn paper all --out papers --markdown docs/papers.md
 
 build: $(BUILT)
 

@@ -26,6 +26,9 @@ COMMANDS = {
     "check": "Check a P4 program: the language, whether the target can load it, and its stages.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
+    "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "
+    "claim.",
+    "papers": "List the papers whose figures and claims can be run, one line each.",
     "replay": "Put the same packets to P4 programs and to RFC 8289; compare their decisions one by "
     "one.",
     "report": "Make table, plots and report again from the rows of an earlier run.",

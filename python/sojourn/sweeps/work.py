@@ -49,7 +49,7 @@ def _run(job: Job, scratch: Path) -> Outcome:
     result = finish(folder) if "report" in job.keep else read_result(folder)
     (aqm,) = result.aqms.values()
     kept = {str(path): (folder.path / path).read_bytes() for path in _kept(folder.path, job.keep)}
-    return Outcome(_figures(result, aqm), kept)
+    return Outcome(figures_of(result, aqm), kept)
 
 
 def _unpacked(job: Job, root: Path) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _found(name: str, root: Path) -> str:
     return str(root / name)
 
 
-def _figures(result: Result, aqm: AqmResult) -> dict[str, Any]:
+def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:
     """All that the sweep's tables have of a run, as plain data."""
     delivered = [flow["delivered"] for flow in aqm.findings.counters["flows"]]
     bottlenecks = [

@@ -1,0 +1,130 @@
+"""`sojourn paper`: a paper's figures and claims, ours beside them."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
+from sojourn.layout import shown
+from sojourn.linux.ground import ATTEMPTS, linux
+from sojourn.papers.library import find_papers
+from sojourn.papers.page import PAGE, Report, tally
+from sojourn.papers.paper import run_paper, write_documents
+from sojourn.sweeps.coordinate import State
+from sojourn.sweeps.sweep import workers_for
+
+
+@app.command()
+def paper(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `sojourn papers` lists; or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, short runs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where pages and runs are kept; papers/ if not given.")
+    ] = None,
+    on: Annotated[
+        Literal["sim", "linux"],
+        typer.Option(help="Linux columns of tables: simulated only, or the kernel's own as well."),
+    ] = "sim",
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Also write the summary there, its pictures in a folder beside it."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
+    ] = None,
+    kernel: Kernel = "uml",
+    accept_disturbed: AcceptDisturbed = False,
+    attempts: Attempts = ATTEMPTS,
+    as_json: Json = False,
+) -> None:
+    """Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each claim."""
+    chosen = find_papers(name)
+    folder = out or Path("papers-quick" if quick else "papers")
+    ground = None
+    if on == "linux":
+        ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
+    start = time.perf_counter()
+    console = open_console(stderr=True)
+    reports = []
+    for one in chosen:
+        with console.status("") as status:
+
+            def tell(part: str, state: State, what: str = one.name, line: Any = status) -> None:
+                ended = state.found + state.done + len(state.failures)
+                line.update(f"{what}, {part}: {ended} of {state.total} runs")
+
+            reports.append(
+                run_paper(
+                    one,
+                    folder / one.name,
+                    quick=quick,
+                    workers=workers_for(cluster, processes),
+                    tell=tell,
+                    linux=ground,
+                )
+            )
+    write_documents(reports, folder, markdown)
+    if as_json:
+        print(json.dumps([_as_dict(report) for report in reports], indent=2))
+        return
+    for report in reports:
+        _print(report)
+    open_console().print(f"took    {time.perf_counter() - start:.1f} s")
+
+
+def _print(report: Report) -> None:
+    console = open_console()
+    console.print(Text(f"\n{report.paper.title}", style="bold"))
+    console.print(Text(tally(report)))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
+    table.add_column("claim", no_wrap=True)
+    table.add_column("what the paper says", ratio=1)
+    table.add_column("verdict", ratio=1)
+    for one in report.claims:
+        table.add_row(one.claim.id, Text(one.claim.text), Text(one.verdict.text))
+    console.print(table)
+    for searched in report.searches:
+        console.print(Text(searched.search.says))
+        for outcome in searched.outcomes:
+            line = f"  {outcome.claim} {outcome.check.says}: {outcome.decided}"
+            console.print(Text(line), soft_wrap=True)
+    console.print(Text(f"page    {shown(report.folder / PAGE)}"), soft_wrap=True)
+
+
+def _as_dict(report: Report) -> dict[str, Any]:
+    claims = [
+        {
+            "id": one.claim.id,
+            "text": one.claim.text,
+            "status": one.verdict.status.value,
+            "verdict": one.verdict.text,
+            "found": [
+                {
+                    "says": found.says,
+                    "paper": found.paper,
+                    "ours": found.ours,
+                    "status": found.status.value,
+                    "note": found.note,
+                }
+                for found in one.found
+            ],
+        }
+        for one in report.claims
+    ]
+    searches = [
+        {"claim": o.claim, "says": o.check.says, "holds": sum(o.held), "settings": len(o.held),
+         "decided": o.decided}
+        for searched in report.searches
+        for o in searched.outcomes
+    ]  # fmt: skip
+    page = str(report.folder / PAGE)
+    return {"paper": report.paper.name, "page": page, "claims": claims, "searches": searches}

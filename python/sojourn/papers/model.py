@@ -1,0 +1,192 @@
+"""A paper as its `paper.toml` says it: set-ups, figures, claims, and what its text leaves open.
+
+Stands on pydantic and the sweep file. Knows neither runs nor results.
+"""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from sojourn.scenario.quantities import Strict
+
+Where = dict[str, Any]
+"""A selection of rows: values by column; an axis's value as the set-up writes it."""
+
+
+class OptionalAqm(Strict):
+    """An AQM of a target that this version may not have."""
+
+    use: str
+    label: str
+    what: str
+    """The target, as the page calls it when it is not there."""
+
+
+class Setup(Strict):
+    """Runs: a scenario with axes and seeds."""
+
+    name: str
+    says: str
+    """What the paper says of it, and what we add."""
+    scenario: str | dict[str, Any]
+    seeds: str = "1..5"
+    quick_seeds: str = "1..2"
+    aqms: list[str | dict[str, Any]] = Field(default_factory=list)
+    """In place of the scenario's."""
+    optional: list[OptionalAqm] = Field(default_factory=list)
+    set: dict[str, Any] = Field(default_factory=dict)
+    quick: dict[str, Any] = Field(default_factory=dict)
+    """What is otherwise with `--quick`."""
+    grid: dict[str, list[Any]] = Field(default_factory=dict)
+    zip: list[dict[str, list[Any]]] = Field(default_factory=list)
+    names: dict[str, str] = Field(default_factory=dict)
+    rows: bool = False
+    """Rows of the runs are kept: a figure shows the delay over time, or a check needs it."""
+    linux: str | None = None
+    """The discipline that stands for the paper's Linux kernel with `--on linux`."""
+
+
+class Check(Strict):
+    """One thing that a claim says, as a number to be measured."""
+
+    says: str
+    setup: str
+    also: list[str] = Field(default_factory=list)
+    """Set-ups in which the same is measured beside; they do not decide."""
+    table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
+    metric: str
+    unit: str = ""
+    scale: float = 1.0
+    """What the table's number is divided by to be in `unit`."""
+    of: Where
+    to: Where | None = None
+    """What it is compared with, by `form`."""
+    form: Literal["value", "ratio", "cut", "excess", "difference"] = "value"
+    """`ratio` of / to, `cut` 1 - of / to and `excess` of / `bound` - 1 in per cent, `difference`
+    of - to in `unit`."""
+    bound: float | None = None
+    """For `excess`, in `unit`."""
+    take: Literal["only", "max", "min", "mean"] = "only"
+    """Over the cells that the selection leaves."""
+    paper: str
+    """The paper's value, as text."""
+    near: float | None = None
+    """The paper's value as a number."""
+    within: float = 0.1
+    """Share of `near` that is no difference."""
+    far: float = 0.5
+    """Share of it beyond which the claim does not hold."""
+    below: float | None = None
+    above: float | None = None
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Self:
+        given = [self.near, self.below, self.above]
+        if sum(one is not None for one in given) != 1:
+            raise ValueError(f"{self.says}: give one of near, below and above")
+        needs = {"value": None, "excess": self.bound}.get(self.form, self.to)
+        if self.form != "value" and needs is None:
+            raise ValueError(f"{self.says}: {self.form} needs what it is compared with")
+        return self
+
+
+class Claim(Strict):
+    """A claim by its id."""
+
+    id: str
+    text: str
+    """What the paper says."""
+    source: str
+    """Where it says so: figure, table, sentence."""
+    measured: str
+    """How ours is found."""
+    checks: list[Check] = Field(default_factory=list)
+    computed: list[str] = Field(default_factory=list)
+    """Names in `computed/`: what is computed or checked, not simulated."""
+    remark: str = ""
+    """What explains a difference."""
+
+
+class FigureSpec(Strict):
+    """A figure or table, drawn again in the paper's form."""
+
+    name: str
+    source: str
+    caption: str
+    kind: Literal["bars", "lines", "series", "table"]
+    setup: str
+    metric: str = "mean"
+    unit: str = "ms"
+    scale: float = 1e6
+    table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
+    x: str | None = None
+    """The axis; of a table its columns."""
+    where: Where = Field(default_factory=dict)
+    aqms: list[str] = Field(default_factory=list)
+    """Which, in order; all if empty."""
+    together: bool = False
+    """Series in one panel."""
+    log: bool = False
+    metrics: list[str] = Field(default_factory=list)
+    """Of a table: `metric` or `metric:unit:scale`."""
+    paper: dict[str, list[str]] = Field(default_factory=dict)
+    """Of a table: the paper's cells by row."""
+    until: float | None = None
+    """Seconds that a series shows."""
+
+
+class Search(Strict):
+    """What the text leaves open, swept."""
+
+    name: str
+    says: str
+    scenario: str | dict[str, Any]
+    aqms: list[str | dict[str, Any]]
+    set: dict[str, Any] = Field(default_factory=dict)
+    quick: dict[str, Any] = Field(default_factory=dict)
+    factors: dict[str, "Factor"]
+    settings: int = 64
+    quick_settings: int = 6
+    checks: list[Check]
+    claims: list[str]
+    """Ids, one for each check."""
+
+
+class Factor(Strict):
+    """An assumption: the keys that it sets, and its levels."""
+
+    keys: list[str]
+    levels: dict[str, list[Any]]
+    """Name of a level -> a value for each key."""
+    published: str = ""
+    """The level that the set-up has which the paper describes."""
+
+
+class Paper(Strict):
+    """All of a paper."""
+
+    name: str
+    line: str
+    """For the list."""
+    title: str
+    authors: str
+    where: str
+    """Where it appeared."""
+    notes: str = ""
+    setups: list[Setup]
+    figures: list[FigureSpec] = Field(default_factory=list)
+    claims: list[Claim]
+    searches: list[Search] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _what_is_named_is_there(self) -> Self:
+        known = {setup.name for setup in self.setups}
+        asked = [(figure.name, figure.setup) for figure in self.figures]
+        asked += [(c.id, one) for c in self.claims for k in c.checks for one in (k.setup, *k.also)]
+        for who, setup in asked:
+            if setup not in known:
+                raise ValueError(f"{who}: no set-up {setup!r} (there are {', '.join(known)})")
+        for claim in self.claims:
+            if not claim.checks and not claim.computed:
+                raise ValueError(f"{claim.id}: neither checks nor anything computed")
+        return self

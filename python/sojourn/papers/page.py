@@ -1,0 +1,202 @@
+"""A paper's page, and the summary of all papers as HTML and as Markdown.
+
+Stands on what was assessed, drawn and searched, and on jinja2, which escapes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from sojourn.papers import draw
+from sojourn.papers.assess import Assessed, counts
+from sojourn.papers.measure import Measured
+from sojourn.papers.model import Paper
+from sojourn.papers.search import Searched
+from sojourn.papers.verdict import Status
+from sojourn.sweeps.job import engine_identity
+
+PAGE = "index.html"
+TONE = {
+    Status.HOLDS: "holds",
+    Status.DIFFERS: "differs",
+    Status.FAILS: "fails",
+    Status.UNSEEN: "unseen",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure or table on a page."""
+
+    source: str
+    caption: str
+    about: str
+    file: str | None = None
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A paper with all that came out."""
+
+    paper: Paper
+    measured: Mapping[str, Measured]
+    claims: list[Assessed]
+    searches: list[Searched]
+    figures: list[Shown]
+    folder: Path
+    quick: bool
+
+
+def show_figures(
+    paper: Paper, measured: Mapping[str, Measured], claims: Sequence[Assessed], folder: Path
+) -> list[Shown]:
+    """Draws all figures and tables into `folder`: the simulated ones, then the computed."""
+    shown = []
+    for spec in paper.figures:
+        own = measured[spec.setup]
+        if spec.kind == "table":
+            heads, rows = draw.table(spec, own)
+            shown.append(Shown(spec.source, spec.caption, own.setup.says, None, heads, rows))
+        else:
+            file = draw.draw(spec, own, folder)
+            about = own.setup.says if file else f"Not drawn: {'; '.join(own.failures) or 'no run'}."
+            shown.append(Shown(spec.source, spec.caption, about, file))
+    for claim in claims:
+        for part in claim.computed:
+            for drawn in part.figures:
+                file = draw.draw_curves(drawn, folder)
+                shown.append(Shown(drawn.source, drawn.caption, claim.claim.measured, file))
+    return shown
+
+
+def write_page(report: Report) -> Path:
+    """Writes the page into the paper's folder."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    page = environment.from_string(_template("page.html")).render(
+        paper=report.paper,
+        tally=tally(report),
+        quick="Made with --quick: few seeds, short runs." if report.quick else "",
+        claims=report.claims,
+        figures=report.figures,
+        searches=[_searched(one) for one in report.searches],
+        setups=list(report.measured.values()),
+        tone=TONE,
+        engine=f"Sojourn {engine_identity()}",
+    )
+    path = report.folder / PAGE
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _template(name: str) -> str:
+    return files("sojourn.papers").joinpath(name).read_text(encoding="utf-8")
+
+
+def tally(report: Report) -> str:
+    """How many claims came out how, in a sentence."""
+    found = counts(report.claims)
+    several = {
+        Status.HOLDS: "hold",
+        Status.DIFFERS: "hold with a difference",
+        Status.FAILS: "do not hold as published",
+        Status.UNSEEN: "cannot be seen here",
+    }
+    parts = [f"{number} {several[status]}" for status, number in found.items() if number]
+    return f"Of {len(report.claims)} claims: {', '.join(parts)}."
+
+
+def _searched(one: Searched) -> dict[str, Any]:
+    claims = [outcome.claim for outcome in one.outcomes]
+    seen: dict[str, int] = {}
+    marks = []
+    for claim in claims:
+        seen[claim] = seen.get(claim, 0) + 1
+        marks.append(f" ({seen[claim]})" if claims.count(claim) > 1 else "")
+    rows = []
+    for name, factor in one.search.factors.items():
+        for place, level in enumerate(factor.levels):
+            cells = []
+            for outcome in one.outcomes:
+                effect = next(effect for effect in outcome.effects if effect.factor == name)
+                found = effect.levels[place]
+                cells.append(
+                    {
+                        "text": f"{found.held} of {found.of}",
+                        "decides": name in outcome.decided,
+                    }
+                )
+            published = " (as published)" if level == factor.published else ""
+            rows.append(
+                {"factor": "" if place else name, "level": level + published, "cells": cells}
+            )
+    outcomes = [
+        {"claim": o.claim, "check": o.check, "decided": o.decided, "mark": mark}
+        for o, mark in zip(one.outcomes, marks, strict=True)
+    ]
+    return {
+        "search": one.search,
+        "outcomes": outcomes,
+        "best": one.best,
+        "effects": rows,
+        "failures": one.failures,
+    }
+
+
+def markdown(reports: Sequence[Report], pictures: str) -> str:
+    """The summary over papers; its pictures are in the folder `pictures` beside the text."""
+    lines = [
+        "# Papers: every figure by one command",
+        "",
+        "Made by `make papers`. `sojourn papers` lists the papers, `sojourn paper NAME` runs all",
+        "set-ups of one and writes a page: each figure and table drawn again in the paper's form",
+        "with our 95 % intervals, the paper's value beside ours, and a verdict for each claim.",
+        "",
+    ]
+    for report in reports:
+        lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
+        lines[-1] += f"{report.paper.name}`. {tally(report)}"
+        lines += ["", "| claim | what the paper says | verdict |", "|---|---|---|"]
+        for one in report.claims:
+            lines.append(
+                f"| {one.claim.id} | {_cell(one.claim.text)} | {_cell(one.verdict.text)} |"
+            )
+        lines.append("")
+        for searched in report.searches:
+            lines += [f"**{searched.search.says}**", "", "| claim | | holds |", "|---|---|---|"]
+            for outcome in searched.outcomes:
+                says = _cell(outcome.check.says)
+                lines.append(f"| {outcome.claim} | {says} | {_cell(outcome.decided)} |")
+            lines += ["", searched.best, ""]
+        for figure in report.figures:
+            if figure.file:
+                called = f"{figure.source}: {figure.caption}"
+                lines.append(f"![{called}]({pictures}/{report.paper.name}-{figure.file})")
+                lines += ["", f"*{called}*", ""]
+            elif figure.rows:
+                lines += [f"*{figure.source}: {figure.caption}*", ""]
+                lines.append("| " + " | ".join(map(_cell, figure.heads)) + " |")
+                lines.append("|" + "---|" * len(figure.heads))
+                lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in figure.rows]
+                lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def write_summary(reports: Sequence[Report], folder: Path) -> Path:
+    """The summary page over all papers that were run."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    page = environment.from_string(_template("summary.html")).render(
+        reports=reports, tally=tally, tone=TONE
+    )
+    path = folder / PAGE
+    path.write_text(page, encoding="utf-8")
+    return path

@@ -1,0 +1,189 @@
+"""Papers as data: every claim has its entry, set-ups can be run, verdicts say what was measured."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conftest import Sojourn
+from sojourn.errors import ScenarioError
+from sojourn.papers.computed import COMPUTED
+from sojourn.papers.computed.law import spacing
+from sojourn.papers.library import find_papers, papers
+from sojourn.papers.model import Check
+from sojourn.papers.search import draw_settings
+from sojourn.papers.setups import plan_setup
+from sojourn.papers.verdict import Found, Status, judge, verdict
+from sojourn.sweeps.intervals import Interval
+
+CLAIMS = {
+    "codel-act": ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9"],
+    "p4-codel-2021": ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"],
+    "p4-codel-2018": ["C1", "C2", "C3", "C4", "C5"],
+    "cs244-codel": ["D1", "D2", "D3"],
+}
+COMPUTED_CLAIMS = ("A2", "A3", "A9", "B4", "B5", "B8")
+"""Those that are computed or checked, not simulated."""
+
+
+def test_every_claim_of_every_paper_has_its_entry() -> None:
+    assert {name: [c.id for c in paper.claims] for name, paper in papers().items()} == CLAIMS
+
+
+def test_what_can_be_computed_is_not_simulated() -> None:
+    claims = {claim.id: claim for paper in papers().values() for claim in paper.claims}
+    for name in COMPUTED_CLAIMS:
+        assert claims[name].computed and not claims[name].checks, name
+    named = {name for claim in claims.values() for name in claim.computed}
+    assert named == set(COMPUTED)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_set_up_can_be_planned_and_every_check_selects_what_it_runs(name: str) -> None:
+    (paper,) = find_papers(name)
+    for setup in paper.setups:
+        for quick in (True, False):
+            plan, _ = plan_setup(setup, quick=quick)
+            assert plan.runs
+        labels = {run.job.label for run in plan.runs} | {one.label for one in setup.optional}
+        labels |= {"Linux kernel"} if setup.linux else set()
+        axes = {axis.name: set(map(axis.stored, axis.values)) for axis in plan.axes}
+        named = {axis.name: axis for axis in plan.axes}
+        checks = [c for claim in paper.claims for c in claim.checks]
+        for check in checks:
+            if setup.name not in (check.setup, *check.also):
+                continue
+            for where in (check.of, check.to or {}):
+                assert where.get("aqm", check.of["aqm"]) in labels, check.says
+                for key in where.keys() & axes.keys():
+                    assert named[key].stored(where[key]) in axes[key], check.says
+
+
+def test_an_unknown_paper_is_told_with_those_that_there_are(sojourn: Sojourn) -> None:
+    done = sojourn("paper", "codel-akt")
+    assert done.returncode == 2
+    assert 'did you mean "codel-act"?' in done.stderr and "p4-codel-2018" in done.stderr
+
+
+def test_the_list_has_a_line_for_each_paper(sojourn: Sojourn) -> None:
+    told = json.loads(sojourn("papers", "--json").stdout)
+    assert {one["name"]: [c["id"] for c in one["claims"]] for one in told} == CLAIMS
+
+
+def test_a_paper_is_run_and_every_claim_and_figure_is_on_its_page(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    document = tmp_path / "docs" / "papers.md"
+    document.parent.mkdir()
+    arguments = ("paper", "p4-codel-2018", "--quick", "--out", tmp_path / "out", "--json")
+    done = sojourn(*arguments, "--markdown", document)
+    assert done.returncode == 0, done.stderr
+    (told,) = json.loads(done.stdout)
+    verdicts = {claim["id"]: claim for claim in told["claims"]}
+    assert list(verdicts) == CLAIMS["p4-codel-2018"]
+    # What is computed does not depend on seeds.
+    for name in ("C2", "C3", "C4"):
+        assert verdicts[name]["status"] == "holds", verdicts[name]
+    (link,) = (one for one in verdicts["C1"]["found"] if one["says"] == "throughput of the link")
+    assert link["status"] == "holds" and link["paper"] == "equal to the link"
+    page = (tmp_path / "out" / "p4-codel-2018" / "index.html").read_text()
+    (paper,) = find_papers("p4-codel-2018")
+    for claim in paper.claims:
+        assert f'id="{claim.id}"' in page
+    for figure in paper.figures:
+        assert figure.source in page
+        if figure.kind != "table":
+            assert (tmp_path / "out" / "p4-codel-2018" / f"{figure.name}.png").stat().st_size > 5000
+    assert "p4-codel-2018/index.html#C5" in (tmp_path / "out" / "index.html").read_text()
+    text = document.read_text()
+    pictures = sorted((tmp_path / "docs" / "papers").glob("*.png"))
+    assert pictures and all(f"papers/{one.name}" in text for one in pictures)
+    # Again: nothing is run, the same comes out.
+    again = sojourn(*arguments)
+    assert again.stdout == done.stdout
+
+
+def test_the_papers_errors_come_out_under_its_own_reading_of_the_math_unit_only() -> None:
+    # Figures 6 and 11, section III: numbers of the paper's text.
+    for name in ("control_law_error", "drop_next_error"):
+        for found in COMPUTED[name]().found:
+            assert found.status is Status.HOLDS, found
+            assert [status for _, _, status in found.beside] == [Status.FAILS], found
+    # The value that tells the readings apart, by the vendor's model and the other.
+    assert (spacing(1, "vendor"), spacing(1, "paper")) == (100_663_296, 141_557_760)
+
+
+def test_the_hypothetical_program_is_refused_for_the_papers_two_reasons_and_no_other() -> None:
+    order, twice, *_ = COMPUTED["rfc_refused"]().found
+    assert "T1102 and nothing else" in order.ours and order.status is Status.HOLDS
+    assert "T0701 and nothing else" in twice.ours and twice.status is Status.HOLDS
+
+
+def test_a_target_that_is_not_there_says_so() -> None:
+    for name, what in (("npu", "NPU"), ("hardware_module", "hardware module")):
+        (found,) = COMPUTED[name]().found
+        assert found.status is Status.UNSEEN and found.note == f"the {what} is not in this version"
+
+
+def checked(**bounds: float) -> Check:
+    return Check(
+        says="delay", setup="one", metric="mean", of={"aqm": "codel"}, paper="some", **bounds
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "mean", "half", "status"),
+    [
+        ({"near": 8.3}, 8.9, 0.1, Status.HOLDS),
+        ({"near": 8.3}, 11.0, 0.1, Status.DIFFERS),
+        ({"near": 8.3}, 13.0, 0.1, Status.FAILS),
+        ({"below": 5.0}, 4.0, 0.5, Status.HOLDS),
+        ({"below": 5.0}, 4.8, 0.5, Status.UNSEEN),
+        ({"below": 5.0}, 5.2, 0.5, Status.UNSEEN),
+        ({"below": 5.0}, 6.0, 0.5, Status.FAILS),
+        ({"above": 1.0}, 2.0, 0.5, Status.HOLDS),
+        ({"above": 1.0}, 0.4, 0.5, Status.FAILS),
+        ({"above": 1.0}, 0.4, 0.7, Status.UNSEEN),
+    ],
+)
+def test_a_bound_holds_only_if_the_interval_is_on_its_side(
+    bounds: dict[str, float], mean: float, half: float, status: Status
+) -> None:
+    assert judge(checked(**bounds), Interval(mean, half, 3))[0] is status
+
+
+def test_a_check_without_anything_to_hold_it_against_is_refused() -> None:
+    with pytest.raises(ValueError, match="give one of near, below and above"):
+        checked()
+
+
+def test_a_claim_holds_if_all_its_parts_do_and_tells_where_else_it_does() -> None:
+    def part(status: Status, *beside: tuple[str, str, Status]) -> Found:
+        return Found("x", "1", "1", status, "+20 %", 0.2, beside)
+
+    good, bad = Status.HOLDS, Status.FAILS
+    assert verdict([part(good), part(good)]).text == "holds"
+    assert verdict([part(good), part(Status.DIFFERS)]).text == "holds with a difference of +20 %"
+    assert verdict([part(bad), part(bad)]).text == "does not hold"
+    assert verdict([part(good), part(bad)]).text == "holds in part (1 of its 2 parts)"
+    elsewhere = [part(bad, ("uncapped", "2", good)), part(good, ("uncapped", "2", good))]
+    assert verdict(elsewhere).text.endswith("; it holds with uncapped")
+    assert verdict([part(good, ("vendor", "2", bad))]).text == "holds; not with vendor"
+
+
+def test_a_search_has_each_level_equally_often_and_begins_as_published() -> None:
+    (paper,) = find_papers("codel-act")
+    for search in paper.searches:
+        settings = draw_settings(search, search.settings)
+        assert settings == draw_settings(search, search.settings)
+        assert len({tuple(one.levels.items()) for one in settings}) == len(settings)
+        for name, factor in search.factors.items():
+            found = Counter(one.levels[name] for one in settings)
+            assert max(found.values()) - min(found.values()) <= 1 + search.settings - len(settings)
+            assert settings[0].levels[name] == factor.published
+
+
+def test_no_paper_is_found_under_an_empty_name() -> None:
+    with pytest.raises(ScenarioError, match="no paper ''"):
+        find_papers("")

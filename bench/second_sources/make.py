@@ -5,21 +5,24 @@
 TREE is a source tree of the Linux kernel, unpacked: `--linux` of 6.1, as Debian's package
 `linux-source-6.1` has it, and `--dualpi2` of 6.17 or later, as its `linux-source-7.2`. Asks
 `cargo run -p sojourn-switch --example second_sources` for the jobs and the traces, runs each job in
-the program of its source and writes `crates/switch/tests/second_sources/drops/`. It stands on
+the program of its source and writes `crates/switch/tests/second_sources/drops.tar.gz`. It stands on
 `bench/beside_ns3.py` for ns-3; it must not know what a discipline does.
 """
 
 import argparse
+import gzip
+import io
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops"
+DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops.tar.gz"
 
 sys.path.insert(0, str(HERE.parent))
 import beside_ns3  # noqa: E402
@@ -68,13 +71,30 @@ def main() -> None:
     programs = {
         source: build(source, arguments.linux, arguments.dualpi2) for source in sorted(sources)
     }
-    DROPS.mkdir(exist_ok=True)
-    for job in chosen.values():
-        run(job, *programs[job.source])
-    for file in DROPS.glob("*.txt"):
-        if not arguments.only and file.name not in chosen:
-            file.unlink()
-    print(f"{len(chosen)} files in {DROPS.relative_to(ROOT)}")
+    files = recorded() if arguments.only else {}
+    files |= {job.file: run(job, *programs[job.source]) for job in chosen.values()}
+    write(files)
+    print(f"{len(chosen)} of {len(files)} files in {DROPS.relative_to(ROOT)}")
+
+
+def recorded() -> dict[str, str]:
+    """The texts of the archive by the names of their files."""
+    with tarfile.open(DROPS) as archive:
+        members = [(member.name, archive.extractfile(member)) for member in archive]
+        return {name: file.read().decode("ascii") for name, file in members if file}
+
+
+def write(files: dict[str, str]) -> None:
+    """The archive, the same bytes for the same files."""
+    with (
+        DROPS.open("wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for name, text in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode("ascii")))
 
 
 def jobs() -> Iterator[Job]:
@@ -160,7 +180,8 @@ def without(text: str, cuts: Cuts) -> str:
     return text
 
 
-def run(job: Job, program: list[str], name: str) -> None:
+def run(job: Job, program: list[str], name: str) -> str:
+    """The text of the job's file."""
     arrivals = example("trace", job.trace, job.ecn)
     command = [*program, *job.command.split()[1:]]
     done = subprocess.run(command, input=arrivals, stdout=subprocess.PIPE, text=True, check=False)
@@ -172,7 +193,7 @@ def run(job: Job, program: list[str], name: str) -> None:
         f"# trace: {job.trace}, {arrivals.count(chr(10))} packets, {job.fingerprint}",
         "# packet, time in ns; marked, else dropped",
     ]
-    (DROPS / job.file).write_text("\n".join(head) + "\n" + done.stdout, encoding="ascii")
+    return "\n".join(head) + "\n" + done.stdout
 
 
 if __name__ == "__main__":

@@ -1,16 +1,19 @@
 //! Our disciplines against second sources: the same fixed arrivals, the same link, the times of the drops.
 //!
 //! What is compared is in `cases.rs`; `docs/second-sources.md` tells what the sources are, where they
-//! depart from the RFCs, and how to make the files of `drops/` again.
+//! depart from the RFCs, and how to make the files in `drops.tar.gz` again.
 
 mod cases;
 mod link;
 mod recorded;
 mod trace;
 
+use cases::Case;
 use link::Signal;
-use recorded::Comparison;
+use recorded::{Comparison, FILES};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use trace::Trace;
 
 /// Compares all cases of a discipline; what does not agree is told with the first difference.
 fn compare(discipline: &str) {
@@ -81,4 +84,48 @@ fn pi2_with_the_same_dice_drops_what_the_kernel_drops() {
 #[test]
 fn dualpi2_signals_what_the_kernel_signals_if_it_counts_up_too() {
     compare("dualpi2");
+}
+
+#[test]
+fn the_archive_has_a_file_for_each_case_and_no_other() {
+    let of_case = |case: &'static Case| case.traces.iter().map(|&trace| case.file(trace));
+    let wanted: BTreeSet<_> = cases::all().flat_map(of_case).collect();
+    assert_eq!(FILES.keys().cloned().collect::<BTreeSet<_>>(), wanted);
+}
+
+/// A case whose recording agrees with ours, one of its traces, and the recording's text.
+fn recording() -> (&'static Case, Trace, &'static str) {
+    let case = cases::all().find(|case| case.equal).expect("a case");
+    (case, case.traces[0], &FILES[&case.file(case.traces[0])])
+}
+
+#[test]
+fn a_recorded_drop_a_nanosecond_later_is_a_difference() {
+    let (case, trace, text) = recording();
+    let last = text.trim_end();
+    let later = format!("{}{}", &last[..last.len() - 1], if last.ends_with('9') { 8 } else { 9 });
+    let comparison = Comparison::with(case, trace, &later);
+    assert_eq!(comparison.equal() + 1, comparison.ours.len());
+    assert_ne!(comparison.ours, comparison.theirs);
+}
+
+#[test]
+#[should_panic(expected = "was made for something else")]
+fn a_recording_of_another_job_is_refused() {
+    let (case, trace, text) = recording();
+    Comparison::with(case, trace, &text.replace(&case.job(), "another job"));
+}
+
+#[test]
+#[should_panic(expected = "was made for something else")]
+fn a_recording_of_another_trace_is_refused() {
+    let (case, _, text) = recording();
+    Comparison::with(case, case.traces[1], text);
+}
+
+#[test]
+#[should_panic(expected = ": not a drop")]
+fn a_recording_with_a_line_that_is_no_drop_is_refused() {
+    let (case, trace, text) = recording();
+    Comparison::with(case, trace, &format!("{text}not a drop\n"));
 }

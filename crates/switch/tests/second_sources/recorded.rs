@@ -1,18 +1,32 @@
 //! What the second sources signalled, read from files, and how ours compares with it.
 //!
-//! The files are in `drops/`; `bench/second_sources/make.py` writes them.
+//! The files are in the archive `drops.tar.gz`; `bench/second_sources/make.py` writes it.
 
 use crate::cases::{Case, SEED};
 use crate::link::{Kind, Signal, signals};
 use crate::trace::{Arrival, Trace};
+use flate2::read::GzDecoder;
 use sojourn_switch::discipline;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::sync::LazyLock;
+use tar::Archive;
 
-/// Where the files are.
-pub fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/second_sources/drops")
-}
+const DROPS: &[u8] = include_bytes!("drops.tar.gz");
+
+/// The texts of the archive by the names of their files.
+pub static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let mut archive = Archive::new(GzDecoder::new(DROPS));
+    let mut files = BTreeMap::new();
+    for file in archive.entries().expect("drops.tar.gz is a tar file") {
+        let mut file = file.expect("drops.tar.gz is whole");
+        let mut text = String::new();
+        file.read_to_string(&mut text).expect("a file of drops.tar.gz is text");
+        let name = file.path().expect("a file of drops.tar.gz has a name").display().to_string();
+        files.insert(name, text);
+    }
+    files
+});
 
 /// A trace as the programs of the second sources read it.
 pub fn as_text(arrivals: &[Arrival]) -> String {
@@ -44,23 +58,26 @@ impl Comparison {
     /// # Panics
     /// If the file is missing, was made for another trace or job, or cannot be read.
     pub fn of(case: &Case, trace: Trace) -> Comparison {
+        let file = case.file(trace);
+        let text = FILES.get(&file).unwrap_or_else(|| panic!("{file} is not in drops.tar.gz"));
+        Comparison::with(case, trace, text)
+    }
+
+    /// The same with the text of a file.
+    ///
+    /// # Panics
+    /// If it was made for another trace or job, or cannot be read.
+    pub fn with(case: &Case, trace: Trace, text: &str) -> Comparison {
         let arrivals = trace.arrivals(case.ecn);
-        let path = folder().join(case.file(trace));
-        let text = std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let file = case.file(trace);
         let stale = "was made for something else: run bench/second_sources/make.py";
         for expected in [fingerprint(&arrivals), case.job()] {
-            let told = text.lines().take_while(|line| line.starts_with('#'));
-            assert!(
-                told.into_iter().any(|line| line.ends_with(&expected)),
-                "{} {stale}",
-                path.display()
-            );
+            let mut told = text.lines().take_while(|line| line.starts_with('#'));
+            assert!(told.any(|line| line.ends_with(&expected)), "{file} {stale}");
         }
         let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let mut theirs: Vec<_> = lines
-            .map(|line| signal(line).unwrap_or_else(|| panic!("{}: {line}", path.display())))
-            .collect();
+        let mut theirs: Vec<_> =
+            lines.map(|line| signal(line).unwrap_or_else(|| panic!("{file}: {line}"))).collect();
         theirs.sort_unstable();
         Comparison { packets: arrivals.len(), ours: ours(case, &arrivals), theirs }
     }

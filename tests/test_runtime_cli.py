@@ -52,7 +52,6 @@ mirroring_add 100 68
 def described(program: str) -> ProgramDescription:
     return read_declarations(
         STF / f"{program}.p4",
-        architecture="tofino1",
         include_paths=[str(programs_folder() / "include")],
     )
 

@@ -124,7 +124,8 @@ def test_a_worker_that_is_killed_is_replaced(sweep_file: Path, tmp_path: Path) -
 
 
 def test_a_run_that_fails_is_listed_and_ends_nothing(sweep_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "broken.p4").write_text("#include <tna.p4>\nthis is no program")
+    # The language takes it, the target does not: it has no `main`.
+    (tmp_path / "broken.p4").write_text("#include <tna.p4>\n")
     aqms = 'aqms = ["codel", "broken.p4"]'
     sweep_file.write_text(sweep_file.read_text().replace('aqms = ["codel", "fifo"]', aqms))
     # The scenario's folder is where its paths start, so it has one of its own here.
@@ -137,6 +138,18 @@ def test_a_run_that_fails_is_listed_and_ends_nothing(sweep_file: Path, tmp_path:
     failures = json.loads((tmp_path / "out/failures.json").read_text())
     assert len(failures) == 4
     assert "broken.p4" in failures[0]["message"] and "broken" in failures[0]["run"]
+
+
+def test_a_program_that_the_language_refuses_is_told_before_any_run(
+    sweep_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.p4").write_text("#include <tna.p4>\nthis is no program")
+    aqms = f'aqms = ["codel", "{tmp_path}/broken.p4"]'
+    sweep_file.write_text(sweep_file.read_text().replace('aqms = ["codel", "fifo"]', aqms))
+    done = sojourn("sweep", sweep_file, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "broken.p4:2" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_program_and_what_it_includes_travel_with_the_run(tmp_path: Path) -> None:

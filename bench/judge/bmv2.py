@@ -196,7 +196,7 @@ def judge_program(
         if warnings:
             verdict.complaints += [line for line in said.splitlines() if "warning" in line]
         paths = [str(path) for path in choice.include_paths]
-        ours = _core.PacketSwitch(str(program), paths, defines, queues)
+        ours = _core.PacketSwitch(_core.Program(str(program), paths, defines), queues)
         with SimpleSwitch(judge, compiled, folder, _PORTS, queues, arrivals) as theirs:
             theirs.be_old(1.2)
             ours.wait(_SECOND)

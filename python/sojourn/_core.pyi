@@ -1,5 +1,7 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
+from pathlib import Path
+
 class SojournError(Exception):
     """Something that the user can put right."""
 
@@ -15,7 +17,7 @@ def congestion_controls() -> list[tuple[str, str, str | None]]:
 class Simulation:
     """One run. It reads no clock: it is told how far to go."""
 
-    def __init__(self, config: str) -> None: ...
+    def __init__(self, config: str, programs: list[Program] = ...) -> None: ...
     def advance(self, until: int, max_rows: int) -> None:
         """Runs until `until`, the end, or until `max_rows` packet rows wait."""
 
@@ -49,7 +51,7 @@ class Simulation:
 class Replay:
     """An AQM that is asked about the packets of a trace."""
 
-    def __init__(self, config: str) -> None: ...
+    def __init__(self, config: str, programs: list[Program] = ...) -> None: ...
     def decide(self, rows: dict[str, bytes]) -> bytes:
         """A byte a row: bit 0 for a drop, bit 1 if a mirrored copy was still under way."""
 
@@ -63,7 +65,7 @@ class SyntheticTrace:
     def take(self, most: int) -> dict[str, bytes]:
         """The next rows."""
 
-def check_config(config: str) -> None:
+def check_config(config: str, programs: list[Program] = ...) -> None:
     """Checks a configuration, and that its program can be loaded."""
 
 def start_jitter(seed: int, flow: int) -> int:
@@ -86,21 +88,65 @@ def check(
     include_paths: list[str],
     defines: dict[str, str],
     colour: bool,
-) -> tuple[bool, str, str, str | None]:
-    """Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the
-    architecture of a program that was loaded."""
+) -> Verdict:
+    """What the language says of a program, and unless `language_only` what its target says."""
 
-def written_out(path: str, include_paths: list[str], defines: dict[str, str], control: str) -> str:
-    """A control plane, as JSON, with its computed entries written out for a program."""
+class Verdict:
+    """What is said of a program."""
 
-def declarations(path: str, include_paths: list[str], defines: dict[str, str]) -> str:
-    """Constants and tables of a program, as JSON."""
+    ok: bool
+    """There was no error."""
+    rendered: str
+    """The diagnostics drawn for a terminal."""
+    diagnostics: str
+    """The same as JSON."""
+    program: Program | None
+    """The program, if the language takes it and more than the language was asked."""
+    stages: tuple[str, str] | None
+    """Its stages as JSON and as text, if it fits a target that has stages."""
 
-def stages(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
-    """The stages of a program that loads: as JSON, and drawn for a terminal."""
+class Program:
+    """A P4 program, compiled once."""
 
-def dependencies(path: str, include_paths: list[str], defines: dict[str, str]) -> tuple[str, str]:
-    """The state variables of a program and what they depend on: as JSON, and for a terminal."""
+    def __init__(self, path: str, include_paths: list[str], defines: dict[str, str]) -> None:
+        """`ProgramError` has what the language has against it."""
+
+    @property
+    def target(self) -> str:
+        """The name of the target that it is for."""
+
+    @property
+    def math_unit(self) -> bool:
+        """Whether its target has a math unit."""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its text and of what decides what the text means."""
+
+    @property
+    def sources(self) -> dict[Path, str]:
+        """The SHA-256 of each file that it was compiled from."""
+
+    def is_current(self) -> bool:
+        """Whether the files that it was compiled from are still the same."""
+
+    def text(self) -> str:
+        """The program as text, to be compiled elsewhere, as JSON."""
+
+    def declarations(self) -> str:
+        """What it declares for its control plane, as JSON."""
+
+    def written_out(self, control: str) -> str:
+        """A control plane, as JSON, with its computed entries written out."""
+
+    def stages(self) -> tuple[str, str]:
+        """Its stages: as JSON, and drawn for a terminal."""
+
+    def dependencies(self) -> tuple[str, str]:
+        """Its state variables and what they depend on: as JSON, and for a terminal."""
+
+def targets() -> list[tuple[str, str]]:
+    """Name and folder of shipped programs of every target."""
 
 def explain(code: str) -> str | None:
     """The story of a rule of the target; none if there is no such rule."""
@@ -116,9 +162,7 @@ class PacketSwitch:
 
     def __init__(
         self,
-        program: str,
-        include_paths: list[str],
-        defines: dict[str, str],
+        program: Program,
         priority_queues: int | None = None,
     ) -> None: ...
     def describe(self) -> str:

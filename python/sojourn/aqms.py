@@ -2,8 +2,8 @@
 
 Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
 `.p4` file directly in an architecture's folder. One name can stand for several things: the plain
-name is the first one's, in the order native, tna, v1model; the others are called by their folder,
-as in `v1model/codel`. Knows no option of a program.
+name is the first one's, in the order native, then the engine's targets; the others are called by
+their folder, as in `v1model/codel`. Knows no option of a program.
 """
 
 import re
@@ -14,10 +14,8 @@ from sojourn.errors import UnknownAqmError
 from sojourn.layout import programs_folder, shown
 from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.parameters import Parameter, disciplines
+from sojourn.programs import target_folders
 from sojourn.suggest import did_you_mean, nearest
-
-_ARCHITECTURES = {"tna": "tofino1", "v1model": "v1model"}
-"""Folder of `p4/` -> what its programs are for."""
 
 KERNEL = "kernel"
 """The kind of what only the Linux ground has."""
@@ -36,14 +34,14 @@ class Aqm:
 
     @property
     def kind(self) -> str:
-        """`native`, or the architecture of a P4 program; `p4` if only loading it can tell."""
+        """`native`, or what a shipped P4 program is for; `p4` if only compiling it can tell."""
         return self.architecture or ("native" if self.program is None else "p4")
 
 
 def catalogue() -> list[Aqm]:
     """The native disciplines, then the shipped programs, each in order of name."""
     found = [Aqm(d.name, d.summary, parameters=d.parameters) for d in disciplines()]
-    for folder, architecture in _ARCHITECTURES.items():
+    for folder, architecture in target_folders().items():
         taken = {aqm.name for aqm in found}
         for path in sorted((programs_folder() / folder).glob("*.p4")):
             name = f"{folder}/{path.stem}" if path.stem in taken else path.stem
@@ -85,17 +83,11 @@ def _known() -> dict[str, Aqm]:
 
 def _program_at(path: Path, written: str) -> Aqm:
     if path.is_file():
-        return Aqm(path.stem, _first_sentence(path), path, _architecture(path))
+        return Aqm(path.stem, _first_sentence(path), path)
     beside = sorted(path.parent.glob("*.p4")) if path.parent.is_dir() else []
     near = nearest(path.name, [program.name for program in beside])
     hint = f"; did you mean {shown(path.parent / near)}?" if near else ""
     raise UnknownAqmError(f"{written}: no such P4 program{hint}")
-
-
-def _architecture(path: Path) -> str | None:
-    """What the program says it is for, by the architecture file that it includes itself."""
-    found = re.search(r'^\s*#\s*include\s*[<"](tna|v1model)\.p4[>"]', _text(path), re.MULTILINE)
-    return _ARCHITECTURES[found[1]] if found else None
 
 
 def _text(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.errors import UnknownAqmError
-from sojourn.layout import programs_folder
+from sojourn.programs import with_own_folder
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,11 @@ class CheckResult:
     """The diagnostics with source excerpts, for a terminal."""
     diagnostics: list[dict[str, Any]]
     architecture: str | None = None
-    """What a program that can be run is for: `tofino1` or `v1model`."""
+    """What a program that can be run is for: `tofino1`, `v1model`."""
+    program: _core.Program | None = None
+    """The compiled program, if the language takes it and more than the language was asked."""
+    stages: tuple[dict[str, Any], str] | None = None
+    """Its stages as data and as text, if it fits a target that has stages."""
 
 
 def check(
@@ -44,8 +48,9 @@ def check(
     if not path.is_file():
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
         raise UnknownAqmError(f"{program}: {reason}")
-    paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    ok, rendered, diagnostics, architecture = _core.check(
-        str(path), language_only, paths, dict(defines or {}), colour
-    )
-    return CheckResult(ok, rendered, json.loads(diagnostics), architecture)
+    paths = list(with_own_folder(include_paths))
+    said = _core.check(str(path), language_only, paths, dict(defines or {}), colour)
+    architecture = said.program.target if said.ok and said.program else None
+    stages = (json.loads(said.stages[0]), said.stages[1]) if said.stages else None
+    found = json.loads(said.diagnostics)
+    return CheckResult(said.ok, said.rendered, found, architecture, said.program, stages)

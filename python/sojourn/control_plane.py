@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.control import ProgramDescription, control_plane
-from sojourn.declarations import read_declarations, target_macros
+from sojourn.control import ProgramDescription, control_plane, read_description
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.layout import shown
+from sojourn.programs import compiled
 from sojourn.runtime_cli import read_commands, try_commands
 
 
@@ -51,12 +51,12 @@ class ProgramChoice:
     @cached_property
     def declarations(self) -> ProgramDescription:
         """What the program declares, read when first asked for."""
-        return read_declarations(
-            self.program,
-            architecture=self.architecture,
-            include_paths=self.include_paths,
-            defines=self.defines,
-        )
+        return read_description(self.compiled.declarations())
+
+    @cached_property
+    def compiled(self) -> _core.Program:
+        """The program itself, compiled when first asked for."""
+        return compiled(self.program, include_paths=self.include_paths, defines=self.defines)
 
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
@@ -85,11 +85,8 @@ def _with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> di
     tables = control.get("tables", [])
     if not isinstance(tables, list) or not any("entries_from" in table for table in tables):
         return control
-    macros = target_macros(choice.architecture) | choice.defines
     try:
-        whole = _core.written_out(
-            str(choice.program), list(choice.include_paths), macros, json.dumps(control)
-        )
+        whole = choice.compiled.written_out(json.dumps(control))
     except ConfigError as error:
         where = shown(choice.control_file or choice.program)
         raise ControlPlaneError(f"{where}: {error}") from error
@@ -100,10 +97,7 @@ def _with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> di
 def _commands(path: Path, choice: ProgramChoice) -> dict[str, Any]:
     """What a file of commands leaves behind, tried out line by line on the program itself."""
     placed = read_commands(path, shown(path), choice.declarations)
-    switch = _core.PacketSwitch(
-        str(choice.program), list(choice.include_paths), dict(choice.defines)
-    )
-    try_commands(placed, shown(path), switch)
+    try_commands(placed, shown(path), _core.PacketSwitch(choice.compiled))
     return control_plane(item.operation for item in placed)
 
 

@@ -45,7 +45,7 @@ class Simulator:
         """The engine reads each configuration and loads each program."""
         for run in plan.runs:
             try:
-                _core.check_config(json.dumps(run.config))
+                _core.check_config(json.dumps(run.config), list(run.programs))
             except ConfigError as error:
                 raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
 

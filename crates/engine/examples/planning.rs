@@ -1,8 +1,7 @@
 //! How long a run of a program with many table entries takes to plan, step by step:
 //! `cargo run --release -p sojourn-engine --example planning [PROGRAM]`.
 
-use sojourn_engine::load;
-use sojourn_engine::{Aqm, P4Aqm};
+use sojourn_engine::{Aqm, P4Aqm, Programs};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -19,11 +18,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..P4Aqm::default()
     };
     let empty = P4Aqm { control: Default::default(), ..p4.clone() };
+    let programs = Programs::default();
     let least = |of: &P4Aqm| -> Result<Duration, Box<dyn Error>> {
         let mut least = Duration::MAX;
         for _ in 0..TIMES {
             let begin = Instant::now();
-            load::plane(of, 1)?;
+            programs.plane(of, 1)?;
             least = least.min(begin.elapsed());
         }
         Ok(least)
@@ -34,9 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
         pages.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| pages * 4096)
     };
-    let planes = [load::plane(&empty, 1)?];
+    let planes = [programs.plane(&empty, 1)?];
     let before = resident();
-    let filled = [load::plane(&p4, 1)?];
+    let filled = [programs.plane(&p4, 1)?];
     let (after, _kept) = (resident(), (planes, filled));
     println!("compiled and loaded       {:6.1} ms", bare.as_secs_f64() * 1e3);
     println!("with its table entries    {:6.1} ms", whole.as_secs_f64() * 1e3);

@@ -18,7 +18,7 @@ pub enum RunError {
     #[error("aqm.architecture = {wanted}: {program} is for {found}")]
     Architecture {
         /// What the configuration wants.
-        wanted: &'static str,
+        wanted: String,
         /// The program's path.
         program: String,
         /// What it is for.
@@ -32,14 +32,21 @@ pub enum RunError {
     Switch(#[from] sojourn_switch::ConfigError),
     /// A discipline for the queues of a switch whose packets carry what ingress wrote in front.
     #[error(
-        "aqm.discipline: {program} is for Tofino, whose queues drop from the tail alone; a program \
-         for v1model may have a discipline under it"
+        "aqm.discipline: {program} is for {found}, whose queues drop from the tail alone; a program \
+         for {others} may have a discipline under it"
     )]
     NoDisciplines {
         /// The program's path.
         program: String,
+        /// What it is for.
+        found: &'static str,
+        /// What programs are for that may have one.
+        others: String,
     },
     /// Priority queues for a switch that has none.
-    #[error("priority queues are bmv2's; this program is for Tofino")]
-    NoPriorityQueues,
+    #[error("priority queues are bmv2's; this program is for {found}")]
+    NoPriorityQueues {
+        /// What it is for.
+        found: &'static str,
+    },
 }

@@ -21,5 +21,6 @@ pub mod switch_setup;
 
 pub use config::{Aqm, P4Aqm, RunConfig};
 pub use error::RunError;
+pub use load::Programs;
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
-pub use simulation::simulation;
+pub use simulation::{simulation, simulation_with};

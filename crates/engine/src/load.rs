@@ -1,4 +1,4 @@
-//! P4 programs: loading one for a run, and asking what language and target say of one.
+//! P4 programs put into the switches of a run: compiled, or taken as they were compiled before.
 
 use crate::RunError;
 use crate::config::{Aqm, P4Aqm, RunConfig};
@@ -8,87 +8,122 @@ use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_targets::tna::fit;
-use sojourn_targets::{Architecture, LoadOptions, Plane, load, load_with};
+use sojourn_targets::{Plane, Program, Targets};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The loaded and configured programs of a run, one for each switch that runs one.
-///
-/// # Errors
-/// The first that cannot be loaded or configured.
-pub fn planes(config: &RunConfig) -> Result<Vec<HandedOver>, RunError> {
-    let programs = config.aqms().into_iter().filter_map(|aqm| match aqm {
-        Aqm::P4(p4) => Some(p4),
-        Aqm::Native(_) => None,
-    });
-    programs.map(|p4| handed_over(p4, config.seed)).collect()
-}
+/// Programs that are compiled already: a configuration that says the same path, folders and macros
+/// means one of them.
+#[derive(Clone, Debug, Default)]
+pub struct Programs(Vec<Arc<Program>>);
 
-/// A program ready for a switch; `seed` is that of its random externs.
-///
-/// # Errors
-/// It cannot be loaded or configured.
-pub fn handed_over(p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
-    let plane = plane(p4, seed)?;
-    if p4.discipline.is_some() && plane.architecture() != Architecture::V1Model {
-        return Err(RunError::NoDisciplines { program: p4.program.clone() });
+impl Programs {
+    /// These.
+    pub fn new(programs: impl IntoIterator<Item = Arc<Program>>) -> Programs {
+        Programs(programs.into_iter().collect())
     }
-    let (control, architecture) = (p4.control.for_switch(), plane.architecture());
-    let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, architecture);
-    let discipline = p4.discipline.clone();
-    Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline })
-}
 
-/// The loaded and configured program of an AQM; `seed` is that of its random externs.
-///
-/// # Errors
-/// It cannot be loaded or configured.
-pub fn plane(p4: &P4Aqm, seed: u64) -> Result<Plane, RunError> {
-    let mut plane = load(&p4.program, &p4.load_options(seed))?;
-    if let Some(wanted) = p4.architecture.filter(|wanted| *wanted != plane.architecture()) {
-        let (wanted, found) = (wanted.name(), plane.architecture().name());
-        return Err(RunError::Architecture { wanted, program: p4.program.clone(), found });
+    /// The program that a configuration means: one that is compiled already, else from its text or
+    /// its file.
+    ///
+    /// # Errors
+    /// What the language has against it, or that it is for another target than the configuration
+    /// wants.
+    pub fn program(&self, p4: &P4Aqm) -> Result<Arc<Program>, RunError> {
+        let program = match self.known(p4) {
+            Some(program) => program,
+            None => Arc::new(compiled(p4)?),
+        };
+        let found = program.target().name();
+        match &p4.architecture {
+            Some(wanted) if wanted != found => Err(RunError::Architecture {
+                wanted: wanted.clone(),
+                program: p4.program.clone(),
+                found,
+            }),
+            _ => Ok(program),
+        }
     }
-    plane.configure(&p4.control)?;
-    Ok(plane)
+
+    fn known(&self, p4: &P4Aqm) -> Option<Arc<Program>> {
+        let wanted = p4.load_options();
+        let is_meant = |program: &&Arc<Program>| {
+            let options = program.options();
+            program.path() == Path::new(&p4.program)
+                && options.include_paths == wanted.include_paths
+                && options.defines == wanted.defines
+        };
+        self.0.iter().find(is_meant).cloned()
+    }
+
+    /// A switch's worth of the program that a configuration means, with its control plane; `seed`
+    /// is that of its random externs.
+    ///
+    /// # Errors
+    /// As for [`Programs::program`], or target or control plane do not fit it.
+    pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<Plane, RunError> {
+        let program = self.program(p4)?;
+        let mut plane = program.instantiate_reading(seed, p4.math_unit)?;
+        plane.configure(&p4.control)?;
+        Ok(plane)
+    }
+
+    /// The same, ready for a switch.
+    ///
+    /// # Errors
+    /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
+    pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
+        let plane = self.plane(p4, seed)?;
+        let (target, traits) = (plane.target(), plane.target().switch());
+        if p4.discipline.is_some() && !traits.disciplines {
+            let (program, found) = (p4.program.clone(), target.title());
+            let others = Targets::default().iter().filter(|other| other.switch().disciplines);
+            let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
+            return Err(RunError::NoDisciplines { program, found, others });
+        }
+        let control = p4.control.for_switch();
+        let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, &traits);
+        let discipline = p4.discipline.clone();
+        Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline })
+    }
+
+    /// The programs of a run, one for each switch that runs one.
+    ///
+    /// # Errors
+    /// The first that cannot be loaded or configured.
+    pub fn planes(&self, config: &RunConfig) -> Result<Vec<HandedOver>, RunError> {
+        let programs = config.aqms().into_iter().filter_map(|aqm| match aqm {
+            Aqm::P4(p4) => Some(p4),
+            Aqm::Native(_) => None,
+        });
+        programs.map(|p4| self.handed_over(p4, config.seed)).collect()
+    }
 }
 
-/// What is said of a program.
-pub struct Checked {
+fn compiled(p4: &P4Aqm) -> Result<Program, RunError> {
+    let options = p4.load_options();
+    Ok(match &p4.text {
+        Some(text) => Program::from_text(text, &options)?,
+        None => Program::read(&p4.program, &options)?,
+    })
+}
+
+/// What the language says of a program.
+pub struct LanguageChecked {
     /// There was no error.
     pub ok: bool,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that they point into.
     pub sources: Arc<SourceMap>,
-    /// What the program is for, if it was loaded.
-    pub architecture: Option<Architecture>,
 }
 
-/// What the language says of the program at `path`; whether a target takes it is not asked.
-pub fn check_language(path: &Path, options: &PreprocessOptions) -> Checked {
+/// What the language says of the program at `path`, up to its type checker; whether a target takes
+/// it, or whether it is a whole program, is not asked.
+pub fn check_language(path: &Path, options: &PreprocessOptions) -> LanguageChecked {
     let (ok, diagnostics, sources) = match check_program(&FileLoader, path, options) {
         Ok((_, sources, warnings)) => (true, warnings, sources),
         Err(error) => (false, error.diagnostics, *error.sources),
     };
-    Checked { ok, diagnostics, sources: Arc::new(sources), architecture: None }
-}
-
-/// What language and target say of the program at `path`.
-pub fn check(path: &Path, options: &LoadOptions) -> Checked {
-    match load_with(&FileLoader, path, options) {
-        Ok(loaded) => {
-            let architecture = Some(loaded.plane.architecture());
-            let (mut diagnostics, sources) = (loaded.warnings.clone(), loaded.sources.clone());
-            if let Some(loaded) = loaded.into_tofino() {
-                diagnostics.extend(fit::doubt(&loaded, &fit::estimate(&loaded)));
-            }
-            Checked { ok: true, diagnostics, sources, architecture }
-        }
-        Err(error) => {
-            let (diagnostics, sources) = (error.diagnostics, error.sources);
-            Checked { ok: false, diagnostics, sources, architecture: None }
-        }
-    }
+    LanguageChecked { ok, diagnostics, sources: Arc::new(sources) }
 }

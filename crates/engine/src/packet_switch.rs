@@ -12,55 +12,37 @@ use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
-use sojourn_targets::{Architecture, Plane, RuntimeControl};
+use sojourn_targets::target::{Copies, SwitchTraits, Target};
+use sojourn_targets::{Plane, RuntimeControl};
 
-/// What the switch is made of.
+/// What the switch is made of: all ports that its programs can name.
 #[derive(Clone, Debug)]
 pub struct PacketSwitchConfig {
-    /// Ports 0 to this number, not included.
-    pub ports: u16,
-    /// Queues of each port; for v1model, which has at most 8, a higher number goes first.
-    pub queues: usize,
-    /// Ports whose packets come back to ingress.
-    pub recirculating: Vec<u16>,
+    /// What its target says of it.
+    pub traits: SwitchTraits,
 }
 
 impl PacketSwitchConfig {
-    /// The switch that programs for an architecture run on.
-    pub fn of(architecture: Architecture) -> PacketSwitchConfig {
-        match architecture {
-            Architecture::Tofino1 => PacketSwitchConfig::tofino(),
-            Architecture::V1Model => PacketSwitchConfig::v1model(),
-        }
+    /// The switch that programs for a target run on.
+    pub fn of(target: &dyn Target) -> PacketSwitchConfig {
+        PacketSwitchConfig { traits: target.switch() }
     }
 
-    /// The same with so many queues at each port, if that is said.
+    /// The same with so many queues at each port, if that is said; a higher number goes first.
     ///
     /// # Errors
-    /// The architecture's switch has no priority queues.
+    /// The target's switch has no priority queues.
     pub fn with_priority_queues(
-        self,
-        architecture: Architecture,
+        mut self,
+        target: &dyn Target,
         queues: Option<u8>,
     ) -> Result<PacketSwitchConfig, RunError> {
         match queues {
-            None => Ok(self),
-            Some(queues) if architecture == Architecture::V1Model => {
-                Ok(PacketSwitchConfig { queues: queues.into(), ..self })
-            }
-            Some(_) => Err(RunError::NoPriorityQueues),
+            None => {}
+            Some(queues) if self.traits.queues_chosen => self.traits.queues = queues,
+            Some(_) => return Err(RunError::NoPriorityQueues { found: target.title() }),
         }
-    }
-
-    /// All ports that bmv2 can name, with one queue each as it has by default.
-    pub fn v1model() -> PacketSwitchConfig {
-        PacketSwitchConfig { ports: 512, queues: 1, recirculating: Vec::new() }
-    }
-
-    /// All 512 ports of a Tofino; of each of its four pipes, ports 68 to 71 recirculate.
-    pub fn tofino() -> PacketSwitchConfig {
-        let recirculating = (0..4).flat_map(|pipe| (68..72).map(move |port| pipe * 128 + port));
-        PacketSwitchConfig { ports: 512, queues: 32, recirculating: recirculating.collect() }
+        Ok(self)
     }
 }
 
@@ -84,28 +66,29 @@ impl PacketSwitch {
     /// # Errors
     /// The configuration contradicts itself.
     pub fn new(plane: Plane, config: &PacketSwitchConfig) -> Result<PacketSwitch, ConfigError> {
-        let unlimited = plane.architecture() == Architecture::V1Model;
-        PacketSwitch::running(Box::new(plane), unlimited, config)
+        PacketSwitch::running(Box::new(plane), config)
     }
 
-    /// A switch at rest that runs any data plane, `unlimited` as bmv2 is.
+    /// A switch at rest that runs any data plane.
     fn running(
         plane: Box<dyn DataPlane>,
-        unlimited: bool,
         config: &PacketSwitchConfig,
     ) -> Result<PacketSwitch, ConfigError> {
+        let traits = &config.traits;
         let port = |number: u16| PortConfig {
-            queues: vec![QueueConfig::default(); config.queues],
-            recirculation: config.recirculating.contains(&number).then_some(LOOP),
+            queues: vec![QueueConfig::default(); traits.queues.into()],
+            recirculation: traits.recirculating.contains(&number).then_some(LOOP),
             ..PortConfig::front(PortId(number), SPEED)
         };
         let mut switch = SwitchConfig {
-            ports: (0..config.ports).map(port).collect(),
+            ports: (0..traits.ports).map(port).collect(),
             ..SwitchConfig::default()
         };
-        if unlimited {
+        if traits.copies == Copies::Unlimited {
             switch_setup::unlimited(&mut switch);
-            switch_setup::priority_queues(&mut switch, config.queues as u8);
+        }
+        if traits.queues_chosen {
+            switch_setup::priority_queues(&mut switch, traits.queues);
         }
         let switch = Switch::new(switch, plane)?;
         Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
@@ -178,6 +161,7 @@ mod tests {
     use sojourn_packet::{
         Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput,
     };
+    use sojourn_targets::Targets;
 
     /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
     struct Next;
@@ -200,7 +184,8 @@ mod tests {
     }
 
     fn bench() -> PacketSwitch {
-        PacketSwitch::running(Box::new(Next), false, &PacketSwitchConfig::tofino()).unwrap()
+        let first = Targets::default().iter().next().unwrap();
+        PacketSwitch::running(Box::new(Next), &PacketSwitchConfig::of(first)).unwrap()
     }
 
     #[test]

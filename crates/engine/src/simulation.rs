@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::config::{Aqm, RunConfig};
-use crate::load;
+use crate::load::Programs;
 use sojourn_net::Simulation;
 
 /// Builds a run: loads and configures a program for each switch that has one.
@@ -10,6 +10,14 @@ use sojourn_net::Simulation;
 /// # Errors
 /// The first program that cannot be loaded or configured, or what the network refuses.
 pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {
-    let planes = load::planes(config)?;
+    simulation_with(config, &Programs::default())
+}
+
+/// [`simulation`] with programs that are compiled already.
+///
+/// # Errors
+/// As for [`simulation`].
+pub fn simulation_with(config: &RunConfig, programs: &Programs) -> Result<Simulation, RunError> {
+    let planes = programs.planes(config)?;
     Ok(Simulation::new(config.with_aqms(Aqm::on_switch), planes)?)
 }

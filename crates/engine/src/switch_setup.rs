@@ -8,25 +8,23 @@ use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
     SessionDirection, SwitchConfig,
 };
-use sojourn_targets::Architecture;
 use sojourn_targets::control::{self, ControlPlane, QueueSetting};
+use sojourn_targets::target::{Copies, SwitchTraits};
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
 
-/// Gives a switch what the control plane sets, and the limits of the program's architecture.
-pub(crate) fn configure(
-    switch: &mut SwitchConfig,
-    control: &ControlPlane,
-    architecture: Architecture,
-) {
+/// Gives a switch what the control plane sets, and the limits of its target's switch.
+pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
     switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
     switch.multicast = control.multicast_groups.iter().map(group).collect();
-    if architecture == Architecture::V1Model {
+    if traits.copies == Copies::Unlimited {
         unlimited(switch);
+    }
+    if traits.queues_chosen {
         match control.fair_queues {
             Some(count) => queues(switch, count, |_| 0),
-            None => priority_queues(switch, control.priority_queues.unwrap_or(1)),
+            None => priority_queues(switch, control.priority_queues.unwrap_or(traits.queues)),
         }
     }
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));

@@ -127,3 +127,44 @@ fn the_network_tower_has_no_word_of_p4() {
         }
     }
 }
+
+/// Where an architecture may be named: in its folder, in the table of targets and its modules'
+/// list; and what is the chip's own business and says so.
+const NAMED: [(&str, &str); 6] = [
+    ("targets/src/shipped.rs", "the table of targets"),
+    ("targets/src/lib.rs", "the list of modules"),
+    ("targets/src/load.rs", "how the chip's math unit and clock are read, which runs choose"),
+    ("py/src/tofino.rs", "the stateful ALU on raw vectors"),
+    ("py/src/rules.rs", "the list of the chip's rules"),
+    ("py/src/lib.rs", "the list of modules"),
+];
+
+#[test]
+fn an_architecture_is_named_in_its_folder_and_in_the_table() {
+    let words = ["Tofino", "Tofino1", "V1Model", "Bmv2", "tna", "v1model", "tofino"];
+    let mut folders = 0;
+    for name in ["targets", "engine", "py"] {
+        let mut files = Vec::new();
+        rust_files(&crates().join(name).join("src"), &mut files);
+        for file in files {
+            let shown = file.strip_prefix(crates()).expect("below crates/").to_string_lossy();
+            let inside = ["tna", "v1model"].map(|own| format!("targets/src/{own}/"));
+            let inside = inside.iter().any(|own| shown.starts_with(own));
+            folders += usize::from(inside);
+            let test = shown.ends_with("tests.rs") || shown.contains("/tests/");
+            if inside || test || NAMED.iter().any(|(known, _)| *known == shown) {
+                continue;
+            }
+            let text = fs::read_to_string(&file).expect("a source file");
+            for (number, line) in text.lines().enumerate() {
+                // What a comment or a message says is for people; what code names is a dependency.
+                let code = line.split("//").next().unwrap_or_default();
+                let code: String = code.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+                let named = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+                let word = named.into_iter().find(|word| words.contains(word));
+                assert_eq!(word, None, "{shown}:{} names an architecture", number + 1);
+            }
+        }
+    }
+    assert!(folders > 20, "the search has found the folders' {folders} files");
+}

@@ -4,13 +4,12 @@
 //! errors to exceptions. It must not have any behaviour of its own.
 
 mod columns;
-mod declarations;
 mod errors;
 mod packet_switch;
 mod program;
 mod replay;
+mod rules;
 mod simulation;
-mod stages;
 mod tofino;
 
 use pyo3::exceptions::PyValueError;
@@ -24,19 +23,17 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::declarations::{declarations, written_out};
-    #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]
-    use super::program::check;
+    use super::program::{Program, Verdict, check, targets};
     #[pymodule_export]
     use super::replay::{Replay, SyntheticTrace};
     #[pymodule_export]
-    use super::simulation::{Simulation, check_config, drawn_traffic, start_jitter};
+    use super::rules::{explain, rule_list};
     #[pymodule_export]
-    use super::stages::{dependencies, explain, rule_list, stages};
+    use super::simulation::{Simulation, check_config, drawn_traffic, start_jitter};
     #[pymodule_export]
     use super::tofino::run_salu;
 

@@ -3,7 +3,7 @@
 //! Requests are JSON as in a control-plane file; numbers wider than Python's door are digits.
 
 use crate::errors::ConfigError;
-use crate::program::refused;
+use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -15,10 +15,8 @@ use sojourn_switch::PortId;
 use sojourn_targets::control::{self, ActionCall, ControlPlane, Number, TableEntry};
 use sojourn_targets::externs::counter::Count;
 use sojourn_targets::runtime_control::{entry_spec, named};
-use sojourn_targets::{LoadOptions, RuntimeControl, describe, load};
-use std::collections::BTreeMap;
+use sojourn_targets::{RuntimeControl, describe};
 use std::fmt::Display;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// A multicast group: its number and, for each node, replication id and ports.
@@ -57,22 +55,19 @@ impl PacketSwitch {
 
 #[pymethods]
 impl PacketSwitch {
-    /// `priority_queues` is for programs of v1model: queues of each port, 1 unless said.
+    /// `priority_queues` is for targets whose switch has some: queues of each port.
     #[new]
-    #[pyo3(signature = (program, include_paths, defines, priority_queues = None))]
+    #[pyo3(signature = (program, priority_queues = None))]
     fn new(
         py: Python<'_>,
-        program: PathBuf,
-        include_paths: Vec<PathBuf>,
-        defines: BTreeMap<String, String>,
+        program: PyRef<'_, Program>,
         priority_queues: Option<u8>,
     ) -> PyResult<PacketSwitch> {
-        let defines = defines.into_iter().collect();
-        let options = LoadOptions { include_paths, defines, seed: 1, ..LoadOptions::default() };
+        let program = program.program.clone();
         let bench = py.detach(|| {
-            let plane = load(&program, &options).map_err(|error| refused(&error))?;
-            let config = PacketSwitchConfig::of(plane.architecture());
-            let config = config.with_priority_queues(plane.architecture(), priority_queues);
+            let plane = program.instantiate(1).map_err(|error| refused(&error))?;
+            let config = PacketSwitchConfig::of(plane.target());
+            let config = config.with_priority_queues(plane.target(), priority_queues);
             packet_switch::PacketSwitch::new(plane, &config.map_err(wrong)?).map_err(wrong)
         })?;
         Ok(PacketSwitch { bench: Mutex::new(bench) })

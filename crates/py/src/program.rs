@@ -1,15 +1,18 @@
-//! What language and target say of a program, and their refusals as exceptions.
+//! A compiled program as a Python object, and refusals of language and target as exceptions.
 
 use crate::errors::{ConfigError, ProgramError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use serde::Serialize;
 use sojourn_engine::RunError;
-use sojourn_engine::load::{self, Checked};
-use sojourn_p4::CompileError;
-use sojourn_p4::diagnostic::{RenderOptions, render_all, to_json_string};
-use sojourn_p4::preprocess::PreprocessOptions;
-use sojourn_targets::{Architecture, LoadError, LoadOptions};
+use sojourn_engine::load::{self, Programs};
+use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
+use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
+use sojourn_p4::source::SourceMap;
+use sojourn_targets::{ControlPlane, LoadError, LoadOptions, Targets};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Why a run cannot be had, as an exception.
 pub fn run_refused(error: &RunError) -> PyErr {
@@ -19,20 +22,126 @@ pub fn run_refused(error: &RunError) -> PyErr {
     }
 }
 
-/// What a target has against a program, as an exception.
+/// What language or target have against a program, as an exception.
 pub fn refused(error: &LoadError) -> PyErr {
     ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
 }
 
-/// What the language has against a program, as an exception.
-pub fn language_error(error: &CompileError) -> PyErr {
-    let json = to_json_string(&error.diagnostics, &error.sources);
-    ProgramError::new_err((error.text(&RenderOptions::default()), json))
+fn json(of: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(of).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Whether there was no error; the diagnostics drawn for a terminal; the same as JSON; and the
-/// architecture of a program that was loaded.
-type Verdict = (bool, String, String, Option<&'static str>);
+/// A P4 program, compiled once; what its target has against it, if anything, is asked by `check`.
+#[pyclass(module = "sojourn._core", frozen)]
+pub struct Program {
+    pub program: Arc<sojourn_targets::Program>,
+}
+
+impl Program {
+    fn compile(
+        path: &PathBuf,
+        include_paths: Vec<PathBuf>,
+        defines: BTreeMap<String, String>,
+    ) -> Result<Program, LoadError> {
+        let defines = defines.into_iter().collect();
+        let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+        let program = Arc::new(sojourn_targets::Program::read(path, &options)?);
+        Ok(Program { program })
+    }
+}
+
+/// Programs that came with a configuration.
+pub fn handed(programs: &[PyRef<'_, Program>]) -> Programs {
+    Programs::new(programs.iter().map(|program| program.program.clone()))
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        include_paths: Vec<PathBuf>,
+        defines: BTreeMap<String, String>,
+    ) -> PyResult<Program> {
+        py.detach(|| Program::compile(&path, include_paths, defines)).map_err(|e| refused(&e))
+    }
+
+    /// The name of the target that it is for.
+    #[getter]
+    fn target(&self) -> &'static str {
+        self.program.target().name()
+    }
+
+    /// Whether its target has a math unit.
+    #[getter]
+    fn math_unit(&self) -> bool {
+        self.program.target().math_unit()
+    }
+
+    /// Whether the files that it was compiled from are still the same.
+    fn is_current(&self) -> bool {
+        self.program.sources().are_in(&FileLoader)
+    }
+
+    /// The SHA-256 of its text and of what decides what the text means.
+    #[getter]
+    fn digest(&self) -> &str {
+        self.program.digest()
+    }
+
+    /// The SHA-256 of each file that it was compiled from, by its path.
+    #[getter]
+    fn sources(&self) -> BTreeMap<PathBuf, String> {
+        let files = self.program.sources().files.iter();
+        files.map(|file| (file.path.clone(), file.sha256())).collect()
+    }
+
+    /// The program as text, to be compiled elsewhere, as JSON.
+    fn text(&self) -> PyResult<String> {
+        json(&self.program.text())
+    }
+
+    /// What it declares for its control plane, as JSON.
+    fn declarations(&self) -> PyResult<String> {
+        json(&self.program.describe())
+    }
+
+    /// A control plane, as JSON, with its computed entries written out.
+    fn written_out(&self, py: Python<'_>, control: &str) -> PyResult<String> {
+        let wrong = |error: &dyn std::fmt::Display| ConfigError::new_err(error.to_string());
+        let control: ControlPlane = serde_json::from_str(control).map_err(|e| wrong(&e))?;
+        let whole = py.detach(|| self.program.written_out(control)).map_err(|e| wrong(&e))?;
+        json(&whole)
+    }
+
+    /// Its stages: as JSON, and as text for a terminal.
+    fn stages(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let stages = py.detach(|| self.program.stages()).map_err(|error| refused(&error))?;
+        Ok((stages.json, stages.text))
+    }
+
+    /// Its state variables and what they depend on: as JSON, and as text.
+    fn dependencies(&self, py: Python<'_>) -> (String, String) {
+        let found = py.detach(|| self.program.dependencies());
+        (found.to_json(), found.render())
+    }
+}
+
+/// What is said of a program.
+#[pyclass(module = "sojourn._core", frozen, get_all)]
+pub struct Verdict {
+    /// There was no error.
+    ok: bool,
+    /// The diagnostics drawn for a terminal.
+    rendered: String,
+    /// The same as JSON.
+    diagnostics: String,
+    /// The program, if the language takes it; none if only the language was asked.
+    program: Option<Py<Program>>,
+    /// Its stages as JSON and as text, if it fits a target that has stages.
+    stages: Option<(String, String)>,
+}
 
 /// Checks the program at `path`: the language, and unless `language_only`, that its target loads it.
 #[pyfunction]
@@ -43,25 +152,32 @@ pub fn check(
     include_paths: Vec<PathBuf>,
     defines: BTreeMap<String, String>,
     colour: bool,
-) -> Verdict {
-    let defines = defines.into_iter().collect();
-    py.detach(|| {
-        let checked = if language_only {
-            let options =
-                PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
-            load::check_language(&path, &options)
-        } else {
-            let options =
-                LoadOptions { include_paths, defines, check_only: true, ..LoadOptions::default() };
-            load::check(&path, &options)
-        };
-        verdict(&checked, colour)
-    })
+) -> PyResult<Verdict> {
+    let said = |ok, found: &[Diagnostic], sources: &SourceMap| {
+        let options = RenderOptions { colour, ..RenderOptions::default() };
+        let rendered = render_all(found, sources, &options);
+        let diagnostics = to_json_string(found, sources);
+        Verdict { ok, rendered, diagnostics, program: None, stages: None }
+    };
+    if language_only {
+        let defines = defines.into_iter().collect();
+        let options = PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() };
+        let checked = py.detach(|| load::check_language(&path, &options));
+        return Ok(said(checked.ok, &checked.diagnostics, &checked.sources));
+    }
+    let compiled = py.detach(|| Program::compile(&path, include_paths, defines));
+    let program = match compiled {
+        Ok(program) => program,
+        Err(error) => return Ok(said(false, &error.diagnostics, &error.sources)),
+    };
+    let checked = py.detach(|| program.program.check());
+    let verdict = said(checked.ok, &checked.diagnostics, program.program.source_map());
+    let stages = checked.stages.map(|stages| (stages.json, stages.text));
+    Ok(Verdict { program: Some(Py::new(py, program)?), stages, ..verdict })
 }
 
-fn verdict(checked: &Checked, colour: bool) -> Verdict {
-    let Checked { ok, diagnostics, sources, architecture } = checked;
-    let options = RenderOptions { colour, ..RenderOptions::default() };
-    let rendered = render_all(diagnostics, sources, &options);
-    (*ok, rendered, to_json_string(diagnostics, sources), architecture.map(Architecture::name))
+/// Name and folder of shipped programs of every target, in the order in which people are told.
+#[pyfunction]
+pub fn targets() -> Vec<(&'static str, &'static str)> {
+    Targets::default().iter().map(|target| (target.name(), target.folder())).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::columns::column;
 use crate::errors::ConfigError;
-use crate::program::run_refused;
+use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
@@ -18,10 +18,14 @@ pub struct Replay {
 
 #[pymethods]
 impl Replay {
+    /// `programs` are those that the configuration names as compiled.
     #[new]
-    fn new(py: Python<'_>, config: &str) -> PyResult<Replay> {
+    #[pyo3(signature = (config, programs = Vec::new()))]
+    fn new(py: Python<'_>, config: &str, programs: Vec<PyRef<'_, Program>>) -> PyResult<Replay> {
         let config = ReplayConfig::from_json(config).map_err(refused)?;
-        let replay = py.detach(|| replay::Replay::new(&config)).map_err(|e| run_refused(&e))?;
+        let programs = handed(&programs);
+        let replay = py.detach(|| replay::Replay::with(&config, &programs));
+        let replay = replay.map_err(|error| run_refused(&error))?;
         Ok(Replay { replay: Mutex::new(replay) })
     }
 

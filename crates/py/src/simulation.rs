@@ -2,19 +2,23 @@
 
 use crate::columns;
 use crate::errors::ConfigError;
-use crate::program::run_refused;
+use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::config::{self, Aqm, RunConfig};
-use sojourn_engine::load;
 use sojourn_packet::Time;
 use std::sync::{Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
 #[pyfunction]
-pub fn check_config(py: Python<'_>, config: &str) -> PyResult<()> {
-    let config = read_config(config)?;
-    py.detach(|| load::planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
+#[pyo3(signature = (config, programs = Vec::new()))]
+pub fn check_config(
+    py: Python<'_>,
+    config: &str,
+    programs: Vec<PyRef<'_, Program>>,
+) -> PyResult<()> {
+    let (config, programs) = (read_config(config)?, handed(&programs));
+    py.detach(|| programs.planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
 }
 
 /// How much later than configured a flow starts under a seed, ns.
@@ -51,10 +55,16 @@ impl Simulation {
 
 #[pymethods]
 impl Simulation {
+    /// `programs` are those that the configuration names as compiled.
     #[new]
-    fn new(py: Python<'_>, config: &str) -> PyResult<Simulation> {
-        let config = read_config(config)?;
-        let run = py.detach(|| sojourn_engine::simulation(&config));
+    #[pyo3(signature = (config, programs = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        config: &str,
+        programs: Vec<PyRef<'_, Program>>,
+    ) -> PyResult<Simulation> {
+        let (config, programs) = (read_config(config)?, handed(&programs));
+        let run = py.detach(|| sojourn_engine::simulation_with(&config, &programs));
         let run = run.map_err(|error| run_refused(&error))?;
         Ok(Simulation { run: Mutex::new(run) })
     }

@@ -1,7 +1,8 @@
 //! Prints the state variables of a program and what depends on what:
 //! `dependencies PROGRAM.p4 [INCLUDE_FOLDER]...`
 
-use sojourn_targets::state;
+use sojourn_p4::diagnostic::RenderOptions;
+use sojourn_targets::{LoadOptions, Program};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -10,13 +11,15 @@ fn main() -> ExitCode {
         eprintln!("usage: dependencies PROGRAM.p4 [INCLUDE_FOLDER]...");
         return ExitCode::FAILURE;
     };
-    match state::of_file(program.as_ref(), args.map(Into::into).collect(), Vec::new()) {
-        Ok(found) => {
-            print!("{}", found.render());
+    let include_paths = args.map(Into::into).collect();
+    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    match Program::read(program, &options) {
+        Ok(program) => {
+            print!("{}", program.dependencies().render());
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprint!("{error}");
+            eprint!("{}", error.render(&RenderOptions::default()));
             ExitCode::FAILURE
         }
     }

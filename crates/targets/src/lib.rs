@@ -5,12 +5,13 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`load()`] | from a file to a [`Plane`] of the architecture that the program is for |
+//! | [`Program`] | a program, compiled once: described, checked, instantiated as often as one likes |
+//! | [`Target`] | what an architecture is to the rest; `shipped` is the table of them |
+//! | [`load()`] | from a file to a [`Plane`] in one call |
 //! | [`tna`], [`v1model`] | the architectures, a folder each |
 //! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
 //! | [`externs`] | the fixed-function blocks that both have |
 
-mod architecture;
 mod arguments;
 mod calls;
 pub mod control;
@@ -23,22 +24,28 @@ mod load;
 mod log;
 mod phv;
 mod plane;
-mod profiles;
+pub mod profiles;
+mod program;
 mod rule;
 pub mod runtime_control;
+mod shipped;
+mod sources;
 pub mod state;
+pub mod target;
 mod text;
 pub mod tna;
 pub mod v1model;
 mod visit;
 
-pub use architecture::Architecture;
 pub use control::ControlPlane;
 pub use describe::describe;
 pub use digest::Digest;
 pub use faults::{Fault, FaultKind, Faults};
-pub use load::{LoadError, LoadOptions, Loaded, load, load_with};
+pub use load::{LoadError, LoadOptions, Loaded, MathUnit, load, load_with};
 pub use plane::Plane;
-pub use rule::{Refusal, Rule, find_rule};
+pub use program::{Checked, Program};
+pub use rule::{Refusal, Rule};
 pub use runtime_control::RuntimeControl;
 use sojourn_packet::dataplane;
+pub use sources::{ProgramText, SourceText, Sources};
+pub use target::{Target, Targets};

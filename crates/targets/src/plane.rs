@@ -1,16 +1,12 @@
-//! A loaded program of any architecture.
-//!
-//! Stands on the architectures' folders and adds nothing of its own.
+//! A loaded program of any architecture: its target, and what the target made of it.
 
-use crate::architecture::Architecture;
 use crate::control::{ControlError, ControlPlane};
 use crate::dataplane::{DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput};
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
-use crate::tna::Tofino;
-use crate::v1model::V1Model;
+use crate::target::{LoadedProgram, Target};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Packet;
 use std::any::Any;
@@ -18,39 +14,55 @@ use std::sync::Arc;
 
 /// A loaded program.
 #[derive(Debug)]
-pub enum Plane {
-    /// For Tofino 1.
-    Tofino(Box<Tofino>),
-    /// For bmv2's `simple_switch`.
-    V1Model(Box<V1Model>),
+pub struct Plane {
+    target: &'static dyn Target,
+    loaded: Box<dyn LoadedProgram>,
+    /// The program's text, so that faults are told with their place.
+    sources: Arc<SourceMap>,
 }
 
 impl Plane {
+    pub(crate) fn new(
+        target: &'static dyn Target,
+        loaded: Box<dyn LoadedProgram>,
+        sources: Arc<SourceMap>,
+    ) -> Plane {
+        Plane { target, loaded, sources }
+    }
+
     /// Installs table entries, profiles, meters, value sets and register values. What is refused
     /// leaves the rest installed.
     ///
     /// # Errors
     /// The first entry that does not fit the program, naming table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
-        match self {
-            Plane::Tofino(plane) => plane.configure(control),
-            Plane::V1Model(plane) => plane.configure(control),
-        }
+        self.loaded.configure(control)
     }
 
-    /// Which architecture it is for.
-    pub fn architecture(&self) -> Architecture {
-        match self {
-            Plane::Tofino(_) => Architecture::Tofino1,
-            Plane::V1Model(_) => Architecture::V1Model,
-        }
+    /// What it is for.
+    pub fn target(&self) -> &'static dyn Target {
+        self.target
     }
 
     /// The way in for a control plane while packets pass.
     pub fn control(&mut self) -> &mut dyn RuntimeControl {
-        match self {
-            Plane::Tofino(plane) => plane.as_mut(),
-            Plane::V1Model(plane) => plane.as_mut(),
+        &mut *self.loaded
+    }
+
+    /// What its target made of it, for whoever knows the target.
+    ///
+    /// # Errors
+    /// It is of another target; here it is again.
+    pub fn into_loaded<L: LoadedProgram>(self) -> Result<Box<L>, Plane> {
+        let Plane { target, loaded, sources } = self;
+        let any: &dyn Any = &*loaded;
+        if !any.is::<L>() {
+            return Err(Plane { target, loaded, sources });
+        }
+        let any: Box<dyn Any> = loaded;
+        match any.downcast() {
+            Ok(loaded) => Ok(loaded),
+            Err(_) => unreachable!("asked before"),
         }
     }
 
@@ -58,22 +70,6 @@ impl Plane {
     pub fn of<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
         let any: &mut dyn Any = plane;
         any.downcast_mut()
-    }
-
-    /// Tells the program where its text is, so that faults are told with their place.
-    pub(crate) fn keep_sources(&mut self, sources: &Arc<SourceMap>) {
-        let kept = match self {
-            Plane::Tofino(plane) => &mut plane.sources,
-            Plane::V1Model(plane) => &mut plane.sources,
-        };
-        *kept = Some(sources.clone());
-    }
-
-    fn plane(&mut self) -> &mut dyn DataPlane {
-        match self {
-            Plane::Tofino(plane) => plane.as_mut(),
-            Plane::V1Model(plane) => plane.as_mut(),
-        }
     }
 }
 
@@ -84,7 +80,7 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> IngressOutput {
-        self.plane().ingress_carrying(input, packet, carried)
+        self.loaded.ingress_carrying(input, packet, carried)
     }
 
     fn egress_carrying(
@@ -93,18 +89,14 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> EgressOutput {
-        self.plane().egress_carrying(input, packet, carried)
+        self.loaded.egress_carrying(input, packet, carried)
     }
 
     fn faults(&self) -> Vec<FaultReport> {
-        let (faults, sources) = match self {
-            Plane::Tofino(plane) => (plane.faults(), &plane.sources),
-            Plane::V1Model(plane) => (plane.faults(), &plane.sources),
-        };
-        faults.report(sources.as_deref())
+        self.loaded.counted().report(Some(&self.sources))
     }
 
     fn take_log(&mut self) -> ProgramLog {
-        self.plane().take_log()
+        self.loaded.take_log()
     }
 }

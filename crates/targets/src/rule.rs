@@ -57,11 +57,3 @@ impl Rule {
         Diagnostic::warning(self.code, span, message).with_note(self.reason).with_help(self.cure)
     }
 }
-
-/// The rule of any target with this code.
-pub fn find_rule(code: &str) -> Option<&'static Rule> {
-    let v1model = || {
-        crate::v1model::rules::ALL.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)).copied()
-    };
-    crate::tna::rules::find(code).or_else(v1model)
-}

@@ -4,13 +4,15 @@
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
 use crate::control::{ControlError, ControlPlane, Number, TableEntry};
-use crate::externs::counter::Count;
-use crate::profiles::GROUP;
+use crate::externs::counter::{Count, Counter};
+use crate::externs::meter::Meter;
+use crate::profiles::{GROUP, Profiles};
 use num_bigint::BigUint;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::interp::tables::{EntrySpec, EntryTarget};
 use sojourn_p4::ir::Program;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +23,18 @@ pub trait RuntimeControl {
 
     /// Its tables and value sets.
     fn tables(&mut self) -> &mut Tables;
+
+    /// What every architecture has beside registers.
+    fn parts(&mut self) -> Parts<'_>;
+
+    /// A register with all its cells, to be put back.
+    ///
+    /// # Errors
+    /// There is no such register.
+    fn save_register(&self, name: &str) -> Result<Box<dyn Any + Send>, ControlError>;
+
+    /// Makes a register what it was when it was saved.
+    fn restore_register(&mut self, name: &str, saved: Box<dyn Any + Send>);
 
     /// Installs what `control` says, in addition to what is there.
     ///
@@ -66,6 +80,19 @@ pub trait RuntimeControl {
     fn fault(&self) -> Option<String> {
         None
     }
+}
+
+/// What a control plane can change in a program of any architecture.
+#[derive(Debug)]
+pub struct Parts<'p> {
+    /// Tables and value sets.
+    pub tables: &'p mut Tables,
+    /// Action profiles and selectors.
+    pub profiles: &'p mut Profiles,
+    /// Counters by name.
+    pub counters: &'p mut [(Arc<str>, Counter)],
+    /// Meters by name.
+    pub meters: &'p mut [(Arc<str>, Meter)],
 }
 
 /// An entry as the tables take it; none unless it names exactly one of action, member and group.

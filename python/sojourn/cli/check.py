@@ -14,11 +14,9 @@ from sojourn.checker import CheckResult
 from sojourn.checker import check as check_program
 from sojourn.cli.shared import Define, Include, Json, app, definitions
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
-from sojourn.stages import NOT_SIMULATED, Stages, estimate, explanation
+from sojourn.programs import target_names
+from sojourn.stages import NOT_SIMULATED, Stages, explanation
 from sojourn.writing import write_named
-
-TARGETS = ("tofino1", "v1model")
-"""What a program can be for; the program itself says which."""
 
 
 class _CheckCommand(TyperCommand):
@@ -37,7 +35,9 @@ def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help=f"What the program must be for: {' or '.join(TARGETS)}."),
+        typer.Option(
+            metavar="NAME", help=f"What the program must be for: {' or '.join(target_names())}."
+        ),
     ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")
@@ -71,8 +71,8 @@ def check(
     if explain is not None:
         print(explanation(explain).rstrip("\n"))
         return
-    if target is not None and target not in TARGETS:
-        known = " and ".join(TARGETS)
+    if target is not None and target not in target_names():
+        known = " and ".join(target_names())
         raise ScenarioError(f"--target {target}: no such target; there are {known}")
     if program is None:
         raise ScenarioError("sojourn check: name a P4 program, or a rule with --explain CODE")
@@ -100,11 +100,9 @@ def _check(
     found = result.architecture
     if found and target not in (None, found):
         raise ScenarioError(f"{program}: this program is for {found}, not for {target}")
-    if found == "v1model" and any(pictures):
-        raise ScenarioError(f"{program}: bmv2 has no stages: leave --svg and --html out")
-    stages = None
-    if found == "tofino1":
-        stages = estimate(program, include_paths=include, defines=defines)
+    stages = Stages(*result.stages) if result.stages else None
+    if found and stages is None and any(pictures):
+        raise ScenarioError(f"{program}: {found} has no stages: leave --svg and --html out")
     drawn = _draw(program, stages, *pictures)
     if as_json:
         data: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core
-from sojourn.layout import programs_folder
+from sojourn.programs import compiled, with_own_folder
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,6 @@ def dependencies(
     defines: Mapping[str, str] | None = None,
 ) -> Dependencies:
     """The state variables of a program that the language accepts."""
-    paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    data, text = _core.dependencies(str(program), paths, dict(defines or {}))
+    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
+    data, text = known.dependencies()
     return Dependencies(json.loads(data), text)

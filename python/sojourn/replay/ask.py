@@ -4,7 +4,7 @@ Stands on the engine's `Replay`. Knows nothing of comparisons.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,15 +37,17 @@ def ask(
     *,
     label: str,
     latency: int = 0,
+    programs: Sequence[_core.Program] = (),
     go_on: Callable[[int], bool] = lambda _: True,
 ) -> Decisions | None:
-    """Puts `rows` to an AQM, in the engine's configuration. `latency` (ns) is that of its copies.
+    """Puts `rows` to an AQM, in the engine's configuration. `latency` (ns) is that of its copies;
+    a program among `programs` is not compiled again.
 
     `go_on` hears of each chunk that is done, by its rows; none comes back if it says no.
     """
     config = {"aqm": aqm, "recirculation_latency": latency}
     try:
-        replay = _core.Replay(json.dumps(config))
+        replay = _core.Replay(json.dumps(config), list(programs))
         decided = []
         for chunk in rows.chunks():
             decided.append(replay.decide(chunk))

@@ -13,8 +13,10 @@ from threading import Event
 from types import MappingProxyType
 from typing import Any
 
+from sojourn import _core
 from sojourn.aqms import find_aqm, is_path
 from sojourn.errors import ScenarioError
+from sojourn.programs import sources_of
 from sojourn.replay.ask import Decisions, ask
 from sojourn.replay.compare import Comparison, compare
 from sojourn.replay.race import Race, race
@@ -34,8 +36,13 @@ class Subject:
     label: str
     config: dict[str, Any]
     """As the engine takes it."""
-    sources: dict[str, str]
-    """The P4 files that it reads, each with its SHA-256."""
+    program: _core.Program
+    """Compiled."""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The P4 files that it is made of, each with its SHA-256."""
+        return sources_of(self.program)
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,7 @@ class Study:
                     futures[subject.label, latency] = workers.submit(
                         ask, subject.config, rows,
                         label=subject.label, latency=latency, go_on=go_on,
+                        programs=(subject.program,),
                     )  # fmt: skip
             try:
                 found = {}
@@ -178,8 +186,9 @@ def subjects(
                 f"The reference, RFC 8289's law ({REFERENCE}), is always there."
             )
         choice = choose(typed).model_copy(update={"defines": defines, "math_unit": math_unit})
-        config, sources = aqm_config(choice, aqm, None)
+        config, compiled = aqm_config(choice, aqm, None)
+        assert compiled is not None, "it is a program"
         if any(aqm.name == other.label for other in found):
             raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
-        found.append(Subject(aqm.name, config, sources))
+        found.append(Subject(aqm.name, config, compiled))
     return found

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     PlainSerializer,
@@ -18,7 +19,14 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from sojourn.parameters import Discipline, Parameter, disciplines
+from sojourn.programs import target_names
 from sojourn.scenario.quantities import FilePath, Label, Strict
+
+
+def _target(name: str) -> str:
+    if name not in target_names():
+        raise ValueError(f"{name}: it can be {' or '.join(target_names())}")
+    return name
 
 
 def _discipline(value: object) -> object:
@@ -31,7 +39,7 @@ class AqmChoice(Strict):
     use: FilePath
     """A native discipline, a shipped program, or the path of a `.p4` file."""
     label: Label | None = None
-    architecture: Literal["tofino1", "v1model"] | None = None
+    architecture: Annotated[str, AfterValidator(_target)] | None = None
     """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""

@@ -4,20 +4,19 @@ Stands on the model and the catalogue of AQMs. The configuration is the engine's
 in ns, bit/s and bytes. Runs nothing.
 """
 
-import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
-from sojourn.layout import programs_folder, shown
+from sojourn.programs import sources_of, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
@@ -25,7 +24,6 @@ from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
 
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control", "discipline")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?P<name>[^>"]+)[>"]', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,10 +39,16 @@ class PlannedRun:
     variant: str
     """What tells it from others of its family, or nothing."""
     config: dict[str, Any]
-    sources: dict[str, str] = field(default_factory=dict)
-    """The P4 files it reads, each with its SHA-256."""
+    programs: tuple[_core.Program, ...] = ()
+    """The P4 programs that the configuration means, compiled."""
     bottlenecks: tuple[Bottleneck, ...] = ()
     """The measured queues, in the engine's order."""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The P4 files that it is made of, each with its SHA-256."""
+        found = [sources_of(program) for program in self.programs]
+        return dict(sorted(item for sources in found for item in sources.items()))
 
     @property
     def described(self) -> dict[str, Any]:
@@ -90,12 +94,12 @@ def make_plan(
     found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
     for choice, aqm in found:
         _refuse_foreign_options(choice, aqm)
-    labels = _labels(found)
+    labels = _labels(found, beside)
     bottlenecks = scenario.bottlenecks
     folders = names_for(labels, reserved=top_names(bottlenecks))
-    common, own_sources = _common_config(scenario, capture, beside)
+    common, own_programs = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, names, common, beside, own_sources, bottlenecks)
+        _planned(choice, aqm, names, common, beside, own_programs, bottlenecks)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     return Plan(name, scenario, runs)
@@ -140,19 +144,25 @@ def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
         raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
 
 
-def _labels(found: list[tuple[AqmChoice, Aqm]]) -> list[str]:
+def _labels(found: list[tuple[AqmChoice, Aqm]], beside: Path | None) -> list[str]:
     """Names for tables and plots; the math unit is named where it is not the vendor's or varies."""
     varied = Counter(aqm.name for _, aqm in found)
     labels = []
     for choice, aqm in found:
         unit = _math_unit(choice)
-        has_unit = aqm.program is not None and aqm.architecture != "v1model"
-        named = has_unit and (unit != "vendor" or varied[aqm.name] > 1)
+        told = unit != "vendor" or varied[aqm.name] > 1
+        named = told and _has_math_unit(choice, aqm, beside)
         labels.append(choice.label or (f"{aqm.name} ({unit})" if named else aqm.name))
     for label, times in Counter(labels).items():
         if times > 1:
             raise ScenarioError(f'aqms: {times} of them are called "{label}"; give each a label')
     return labels
+
+
+def _has_math_unit(choice: AqmChoice, aqm: Aqm, beside: Path | None) -> bool:
+    if aqm.program is None:
+        return False
+    return program_choice(choice, aqm.program, aqm, beside).compiled.math_unit
 
 
 def _math_unit(choice: AqmChoice) -> str:
@@ -161,8 +171,8 @@ def _math_unit(choice: AqmChoice) -> str:
 
 def _common_config(
     scenario: Scenario, capture: bool, beside: Path | None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """What all runs are told, and the P4 files of the switches that name a program of their own."""
+) -> tuple[dict[str, Any], tuple[_core.Program, ...]]:
+    """What all runs are told, and the programs of the switches that name one of their own."""
     common: dict[str, Any] = {
         "duration": scenario.duration,
         "seed": scenario.seed,
@@ -173,15 +183,15 @@ def _common_config(
         return common | {
             "switch": _engine_form(scenario.switch),
             "access_rate": scenario.access_rate,
-        }, {}
+        }, ()
     nodes = [_node(node, beside) for node in scenario.switches]
     network = {
         "hosts": addresses(scenario.hosts),
         "switches": [node for node, _ in nodes],
         "links": [_engine_form(link) for link in scenario.links],
     }
-    sources = {path: digest for _, read in nodes for path, digest in read.items()}
-    return common | {"network": network}, sources
+    programs = tuple(program for _, program in nodes if program is not None)
+    return common | {"network": network}, programs
 
 
 def _engine_form(part: Switch | Link) -> dict[str, Any]:
@@ -190,15 +200,15 @@ def _engine_form(part: Switch | Link) -> dict[str, Any]:
     return plain | {"schedule": [step.model_dump() for step in part.schedule]}
 
 
-def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
-    """A switch as the engine takes it, and the P4 files that it reads."""
+def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _core.Program | None]:
+    """A switch as the engine takes it, and its program."""
     plain = {key: getattr(node, key) for key in type(node).model_fields}
     if node.aqm is None:
-        return plain, {}
+        return plain, None
     aqm = find_aqm(node.aqm.use, beside)
     _refuse_foreign_options(node.aqm, aqm)
-    config, sources = aqm_config(node.aqm, aqm, beside)
-    return plain | {"aqm": config}, sources
+    config, program = aqm_config(node.aqm, aqm, beside)
+    return plain | {"aqm": config}, program
 
 
 def _planned(
@@ -207,28 +217,28 @@ def _planned(
     names: Sequence[str],
     common: dict[str, Any],
     beside: Path | None,
-    own_sources: dict[str, str],
+    own_programs: tuple[_core.Program, ...],
     bottlenecks: tuple[Bottleneck, ...],
 ) -> PlannedRun:
-    config, sources = aqm_config(choice, aqm, beside)
+    config, program = aqm_config(choice, aqm, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     everything = common | {"aqm": config}
-    sources = own_sources | sources
-    return PlannedRun(label, folder, aqm.name, variant, everything, sources, bottlenecks)
+    programs = own_programs if program is None else (*own_programs, program)
+    return PlannedRun(label, folder, aqm.name, variant, everything, programs, bottlenecks)
 
 
 def aqm_config(
     choice: AqmChoice, aqm: Aqm, beside: Path | None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the engine is told of an AQM, and the P4 files that it reads, each with its SHA-256."""
+) -> tuple[dict[str, Any], _core.Program | None]:
+    """What the engine is told of an AQM, and its P4 program, compiled."""
     if aqm.program is None:
-        return {"kind": "native", "name": aqm.name} | choice.parameters, {}
+        return {"kind": "native", "name": aqm.name} | choice.parameters, None
     chosen = program_choice(choice, aqm.program, aqm, beside)
     config: dict[str, Any] = {
         "kind": "p4",
         "program": str(aqm.program),
-        "architecture": chosen.architecture,
+        "architecture": chosen.architecture or chosen.compiled.target,
         "math_unit": _math_unit(choice),
         "include_paths": list(chosen.include_paths),
         "defines": chosen.defines,
@@ -236,7 +246,7 @@ def aqm_config(
     }
     if choice.discipline is not None:
         config["discipline"] = _discipline(choice.discipline)
-    return config, _sources(aqm.program, config["include_paths"])
+    return config, chosen.compiled
 
 
 def _discipline(choice: AqmChoice) -> dict[str, Any]:
@@ -258,28 +268,7 @@ def program_choice(
     return ProgramChoice(
         program,
         choice.architecture or aqm.architecture,
-        (*paths, str(programs_folder() / "include")),
+        with_own_folder(paths),
         {name: str(value) for name, value in choice.defines.items()},
         base / choice.control if choice.control else None,
     )
-
-
-def _sources(program: Path, include_paths: list[str]) -> dict[str, str]:
-    """The program and what it includes, as far as names lead, each with its SHA-256."""
-    found: dict[str, str] = {}
-    waiting = [program]
-    while waiting:
-        path = waiting.pop()
-        if shown(path) in found:
-            continue
-        try:
-            text = path.read_bytes()
-        except OSError:
-            continue
-        found[shown(path)] = hashlib.sha256(text).hexdigest()
-        for name in _INCLUDE.findall(text.decode("utf-8", errors="replace")):
-            folders = [path.parent, *map(Path, include_paths)]
-            waiting += [hit for folder in folders if (hit := (folder / name).resolve()).is_file()][
-                :1
-            ]
-    return dict(sorted(found.items()))

@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.errors import UnknownRuleError
-from sojourn.layout import programs_folder
+from sojourn.programs import compiled, with_own_folder
 
 NOT_SIMULATED = "T0804"
 """The rule about parts of the architecture that can be checked and not run."""
@@ -34,8 +34,8 @@ def estimate(
     defines: Mapping[str, str] | None = None,
 ) -> Stages:
     """The stages of a program that the target can load."""
-    paths = [*map(str, include_paths), str(programs_folder() / "include")]
-    data, text = _core.stages(str(program), paths, dict(defines or {}))
+    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
+    data, text = known.stages()
     return Stages(json.loads(data), text)
 
 

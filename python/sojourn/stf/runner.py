@@ -22,7 +22,8 @@ from sojourn.control import (
     read_description,
 )
 from sojourn.control.values import index
-from sojourn.layout import programs_folder, shown
+from sojourn.layout import shown
+from sojourn.programs import compiled, with_own_folder
 from sojourn.runtime_cli import Query, Session
 from sojourn.runtime_cli.command import run_command
 from sojourn.stf import statements as stf
@@ -60,9 +61,9 @@ def run_stf(
     cannot be loaded.
     """
     statements = read_stf(test, shown(test))
-    paths = [*map(str, include_paths), str(programs_folder() / "include")]
+    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
     try:
-        switch = _core.PacketSwitch(str(program), paths, dict(defines or {}), priority_queues)
+        switch = _core.PacketSwitch(known, priority_queues)
     except _core.ConfigError as error:
         raise StfError(f"{shown(test)}: {error.args[0]}") from None
     run = _Run(shown(test), switch, read_description(switch.describe()))

@@ -6,8 +6,7 @@
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
-use sojourn_targets::tna::math_unit::Reading;
-use sojourn_targets::{Architecture, ControlPlane, LoadOptions};
+use sojourn_targets::{ControlPlane, LoadOptions, MathUnit, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -30,12 +29,15 @@ pub enum Aqm {
 pub struct P4Aqm {
     /// Path of the program's source text.
     pub program: String,
-    /// Architecture that the program must be for; any if absent.
+    /// The program's text if no file is to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<ProgramText>,
+    /// Target that the program must be for; any if absent.
     #[serde(default)]
-    pub architecture: Option<Architecture>,
+    pub architecture: Option<String>,
     /// How the stateful ALU's math unit rounds its mantissa.
     #[serde(default)]
-    pub math_unit: Reading,
+    pub math_unit: MathUnit,
     /// Where `#include` looks.
     #[serde(default)]
     pub include_paths: Vec<String>,
@@ -51,13 +53,12 @@ pub struct P4Aqm {
 }
 
 impl P4Aqm {
-    /// How its program is loaded; `seed` is that of its random externs.
-    pub fn load_options(&self, seed: u64) -> LoadOptions {
+    /// How its program is compiled.
+    pub fn load_options(&self) -> LoadOptions {
         LoadOptions {
             include_paths: self.include_paths.iter().map(PathBuf::from).collect(),
             defines: self.defines.clone().into_iter().collect(),
             math_unit: self.math_unit,
-            seed,
             ..LoadOptions::default()
         }
     }

@@ -26,7 +26,7 @@ pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, Tr
 
 use crate::RunError;
 use crate::config::Aqm;
-use crate::load;
+use crate::load::Programs;
 use law::Law;
 use program::Program;
 use thiserror::Error;
@@ -81,11 +81,19 @@ impl Replay {
     /// If the configuration is not allowed, names a discipline that has no decisions apart from its
     /// queue, or a program that cannot be loaded.
     pub fn new(config: &ReplayConfig) -> Result<Replay, RunError> {
+        Replay::with(config, &Programs::default())
+    }
+
+    /// The same with programs that are compiled already.
+    ///
+    /// # Errors
+    /// As for [`Replay::new`].
+    pub fn with(config: &ReplayConfig, programs: &Programs) -> Result<Replay, RunError> {
         config.check()?;
         let subject = match &config.aqm {
             Aqm::Native(native) => Subject::Law(Law::new(native)?),
             Aqm::P4(p4) => {
-                let plane = Box::new(load::plane(p4, config.seed)?);
+                let plane = Box::new(programs.plane(p4, config.seed)?);
                 Subject::Program(Box::new(Program::new(plane, &p4.control, config.latency())))
             }
         };

@@ -40,6 +40,9 @@ pub enum ControlError {
         /// The entry, counted from 1.
         number: usize,
     },
+    /// An operation about the switch, put to a program.
+    #[error("this is for the switch around the program: sessions, groups, queues, ports")]
+    ForSwitch,
     /// Entries that cannot be computed.
     #[error("table {table}: {why}")]
     Computed {

@@ -120,7 +120,7 @@ fn profile(entries: &ProfileEntries, to: &mut Objects<'_>) -> Result<(), Control
 }
 
 /// What a member runs, in terms of the table that uses the profile.
-fn member_run(
+pub(super) fn member_run(
     member: &ProfileMember,
     table: Option<TableId>,
     tables: &Tables,

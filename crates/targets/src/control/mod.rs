@@ -4,14 +4,18 @@
 //! As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
 //! sessions, multicast groups and queues belong to the switch and are only carried along.
 
+mod carry;
 mod error;
 mod install;
 mod law;
 mod number;
+mod operation;
 
+pub use carry::{Before, carry_out, read};
 pub use error::ControlError;
 pub(crate) use install::{Objects, install};
 pub use number::Number;
+pub use operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};

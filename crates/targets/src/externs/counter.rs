@@ -1,5 +1,7 @@
 //! Counters of packets and bytes, as `Counter` and `DirectCounter` keep them.
 
+use serde::{Deserialize, Serialize};
+
 /// What a counter counts (`CounterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterKind {
@@ -24,7 +26,8 @@ impl CounterKind {
 }
 
 /// One cell of a counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Count {
     /// Packets counted.
     pub packets: u64,

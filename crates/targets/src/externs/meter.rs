@@ -134,6 +134,11 @@ impl Meter {
         self.cells.get_mut(index).map(|cell| cell.configure(spec, now)).is_some()
     }
 
+    /// Rates and bursts of one cell, if there is such a cell and it has been given some.
+    pub fn spec(&self, index: usize) -> Option<MeterSpec> {
+        self.cells.get(index)?.spec
+    }
+
     /// Marks a packet of `bytes` bytes less `adjust`; an index beyond the array is green.
     pub fn execute(
         &mut self,

@@ -42,6 +42,16 @@ impl Selector {
         self.groups.insert(group, members);
     }
 
+    /// Takes a group out; false if there was none.
+    pub fn remove_group(&mut self, group: GroupId) -> bool {
+        self.groups.remove(&group).is_some()
+    }
+
+    /// All groups with their members, in the order of their numbers.
+    pub fn groups(&self) -> impl Iterator<Item = (GroupId, Vec<(MemberId, bool)>)> + '_ {
+        self.groups.iter().map(|(group, members)| (*group, members.clone()))
+    }
+
     /// Takes one member up or down; false if the group does not have it.
     pub fn set_up(&mut self, group: GroupId, member: MemberId, up: bool) -> bool {
         let members = self.groups.get_mut(&group);

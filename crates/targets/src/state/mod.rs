@@ -32,33 +32,8 @@ mod walk;
 pub use self::report::{Block, Control, Dependencies, Flow, Place, Step, Variable, Written};
 
 use self::variables::Variables;
-use crate::load::{BMV2, TOFINO, is_for_bmv2, with_target};
 use sojourn_p4::ir::{Body, Program};
-use sojourn_p4::preprocess::PreprocessOptions;
 use sojourn_p4::source::SourceMap;
-use sojourn_p4::{CompileError, compile};
-use std::path::{Path, PathBuf};
-
-/// The state variables of the program at `path`, whether a target takes it or not.
-///
-/// # Errors
-/// What the language has against the program.
-pub fn of_file(
-    path: &Path,
-    include_paths: Vec<PathBuf>,
-    defines: Vec<(String, String)>,
-) -> Result<Dependencies, CompileError> {
-    let compile = |target: &str| {
-        let (include_paths, defines) = (include_paths.clone(), with_target(&defines, target));
-        compile(path, &PreprocessOptions { include_paths, defines, ..PreprocessOptions::default() })
-    };
-    let mut compiled = compile(TOFINO);
-    if is_for_bmv2(compiled.as_ref().map_or_else(|error| &*error.sources, |good| &good.sources)) {
-        compiled = compile(BMV2);
-    }
-    let compiled = compiled?;
-    Ok(dependencies(&compiled.program, &compiled.sources))
-}
 
 /// The state variables of every control that has some.
 pub fn dependencies(program: &Program, sources: &SourceMap) -> Dependencies {

@@ -1,7 +1,8 @@
 //! Who decides over whom, on programs of a few lines and on the RFC's algorithm.
 
-use super::{Control, of_file};
+use super::{Control, Dependencies};
 use crate::tna::testing::{Parts, p4_folder};
+use crate::{LoadOptions, Program};
 use std::path::Path;
 
 /// The only control with state of a program with these declarations and statements in egress. It
@@ -20,8 +21,14 @@ fn egress(declarations: &str, apply: &str) -> Control {
 }
 
 fn of(path: &Path) -> Vec<Control> {
-    let found = of_file(path, vec![p4_folder().join("include")], Vec::new());
-    found.unwrap_or_else(|error| panic!("{error}")).controls
+    of_program(path).controls
+}
+
+fn of_program(path: &Path) -> Dependencies {
+    let include_paths = vec![p4_folder().join("include")];
+    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    let program = Program::read(path, &options);
+    program.unwrap_or_else(|error| panic!("{}", error.render(&Default::default()))).dependencies()
 }
 
 fn shipped(path: &str) -> Control {
@@ -155,8 +162,7 @@ fn a_thousand_registers_are_answered() {
 #[test]
 fn the_text_fits_100_columns() {
     for program in ["tna/codel_act.p4", "tna/codel_exact.p4", "plain/codel_rfc8289.p4"] {
-        let found = of_file(&p4_folder().join(program), vec![p4_folder().join("include")], vec![]);
-        let text = found.unwrap_or_else(|error| panic!("{error}")).render();
+        let text = of_program(&p4_folder().join(program)).render();
         let longest = text.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(100), "{program}: {longest:?}");
     }

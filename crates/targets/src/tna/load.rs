@@ -18,8 +18,8 @@ use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
 use super::runtime;
 use super::validity;
-use crate::load::build_with;
 pub use crate::load::{LoadError, LoadOptions};
+use crate::program::Program as Compiled;
 use crate::visit;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::interp::Interpreter;
@@ -50,9 +50,12 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    build_with(loader, path, options, |program, sources, diagnostics| {
+    let compiled = Compiled::compile(loader, path, options)?;
+    let sources = compiled.source_map().clone();
+    let (plane, warnings) = compiled.build_with(|program, sources, diagnostics| {
         build(program, sources, options, diagnostics)
-    })
+    })?;
+    Ok(Loaded { plane, warnings, sources })
 }
 
 /// Makes a data plane of an elaborated program; none if an error was found.

@@ -32,6 +32,7 @@ pub mod rules;
 mod runtime;
 mod runtime_control;
 pub mod salu;
+mod target;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -49,3 +50,4 @@ pub use load::{Loaded, build, load, load_with};
 pub use metadata::Clock;
 pub use pipeline::Tofino;
 pub use runtime::RegisterState;
+pub use target::Tofino1;

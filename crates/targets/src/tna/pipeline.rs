@@ -29,7 +29,6 @@ use crate::faults::Faults;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
-use sojourn_p4::source::SourceMap;
 use sojourn_packet::{HeaderBytes, Packet};
 use std::sync::Arc;
 
@@ -199,8 +198,6 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
-    /// The program's text, if faults are to be told with their place.
-    pub(crate) sources: Option<Arc<SourceMap>>,
     /// The intrinsic header in the making.
     header: PacketOut,
     /// What a parser reads: intrinsic header and the packet's real bytes.
@@ -228,7 +225,6 @@ impl Tofino {
             ingress,
             egress,
             clock,
-            sources: None,
             header: PacketOut::new(),
             front: Vec::new(),
             written: PacketOut::new(),

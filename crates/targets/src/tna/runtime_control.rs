@@ -7,10 +7,11 @@ use super::pipeline::Tofino;
 use super::runtime::RegisterState;
 use crate::control::{ControlError, ControlPlane};
 use crate::externs::counter::Count;
-use crate::runtime_control::{RuntimeControl, cell, find_name};
+use crate::runtime_control::{Parts, RuntimeControl, cell, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::ir::Program;
+use std::any::Any;
 use std::sync::Arc;
 
 impl RuntimeControl for Tofino {
@@ -24,6 +25,29 @@ impl RuntimeControl for Tofino {
 
     fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
         Tofino::configure(self, control)
+    }
+
+    fn parts(&mut self) -> Parts<'_> {
+        let runtime = &mut self.runtime;
+        Parts {
+            tables: &mut self.tables,
+            profiles: &mut runtime.profiles,
+            counters: &mut runtime.counters,
+            meters: &mut runtime.meters,
+        }
+    }
+
+    fn save_register(&self, name: &str) -> Result<Box<dyn Any + Send>, ControlError> {
+        let names = self.runtime.registers.iter().map(RegisterState::name);
+        let at = find_name(names, "register", name)?;
+        Ok(Box::new(self.runtime.registers[at].clone()))
+    }
+
+    fn restore_register(&mut self, name: &str, saved: Box<dyn Any + Send>) {
+        let names = self.runtime.registers.iter().map(RegisterState::name);
+        if let (Ok(at), Ok(saved)) = (find_name(names, "register", name), saved.downcast()) {
+            self.runtime.registers[at] = *saved;
+        }
     }
 
     fn read_register(&self, name: &str, index: usize) -> Result<Vec<BigUint>, ControlError> {

@@ -14,11 +14,6 @@ use sojourn_p4::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// True for the package that a v1model program's `main` is.
-pub(crate) fn is_package(name: &str) -> bool {
-    name == "V1Switch"
-}
-
 /// Makes a data plane of an elaborated program; none if an error was found.
 pub fn build(
     mut program: Program,

@@ -23,11 +23,12 @@ mod profile_defaults;
 pub mod rules;
 mod runtime;
 mod standard;
+mod target;
 #[cfg(test)]
 mod tests;
 
 pub use load::build;
-pub(crate) use load::is_package;
 pub use pipeline::V1Model;
 pub use runtime::RegisterArray;
 pub use standard::InstanceType;
+pub use target::Bmv2;

@@ -27,9 +27,7 @@ use crate::faults::Faults;
 use crate::log::ProgramLog;
 use crate::phv::{Carried, Phv};
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
-use sojourn_p4::source::SourceMap;
 use sojourn_packet::{Bytes, HeaderBytes, Packet};
-use std::sync::Arc;
 
 /// The six blocks.
 #[derive(Clone, Debug)]
@@ -62,8 +60,6 @@ pub struct V1Model {
     pub(super) interpreter: Interpreter,
     pub(super) tables: Tables,
     pub(super) runtime: Runtime,
-    /// The program's text, if faults are to be told with their place.
-    pub(crate) sources: Option<Arc<SourceMap>>,
     blocks: Blocks,
     /// What the deparser writes.
     written: PacketOut,
@@ -77,7 +73,7 @@ impl V1Model {
     pub(super) fn new(interpreter: Interpreter, runtime: Runtime, blocks: Blocks) -> V1Model {
         let tables = Tables::new(interpreter.program().clone());
         let (written, spare) = (PacketOut::new(), Vec::new());
-        V1Model { interpreter, tables, runtime, sources: None, blocks, written, spare }
+        V1Model { interpreter, tables, runtime, blocks, written, spare }
     }
 
     /// The program's registers.

@@ -23,7 +23,7 @@ def check(job: Job) -> None:
     """Raises what is wrong with the program, its control plane or the ports."""
     choice = job.choice
     where = shown(choice.control_file or choice.program)
-    switch = _core.PacketSwitch(str(choice.program), list(choice.include_paths), choice.defines)
+    switch = _core.PacketSwitch(choice.compiled)
     try:
         switch.configure(json.dumps(job.control))
     except ConfigError as error:

@@ -1,8 +1,9 @@
 //! The control plane's side of tables: entries by name, checked, with errors that help.
 
 use super::error::TableError;
+use super::index::Row;
 use super::plain::{self, PlainEntry};
-use super::{ActionData, Entry, EntryHandle, TableState, Tables, Target};
+use super::{ActionData, Entry, EntryHandle, TableState, Tables, Target, ValueSetState};
 use crate::diagnostic::near_name;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
@@ -180,6 +181,37 @@ impl Tables {
         Ok(())
     }
 
+    /// The entry that matches the same keys, of that priority.
+    ///
+    /// # Errors
+    /// The keys do not fit, or there is no such entry.
+    pub fn find_entry(
+        &mut self,
+        id: TableId,
+        keys: &[(String, Match)],
+        priority: i64,
+    ) -> Result<EntryHandle, TableError> {
+        let (table, state) = self.both(id)?;
+        takes_entries(table)?;
+        let row = state.row(&patterns(table, keys)?, priority);
+        let twin = state.index.twins(&row, &state.entries).find(|at| {
+            let known = state.entries.get(*at as usize).and_then(Option::as_ref);
+            known.is_some_and(|known| same(known, &row))
+        });
+        twin.map(EntryHandle).ok_or_else(|| TableError::NoMatch { table: table.name.to_string() })
+    }
+
+    /// Makes the default action again what the program says.
+    ///
+    /// # Errors
+    /// There is no such table.
+    pub fn reset_default(&mut self, id: TableId) -> Result<(), TableError> {
+        let (table, state) = self.both(id)?;
+        let given = table.default_action.as_ref();
+        state.default = given.map(|(action, data)| ActionData::new(*action, data));
+        Ok(())
+    }
+
     /// Gives an entry another action.
     ///
     /// # Errors
@@ -303,6 +335,13 @@ impl Tables {
         Ok(())
     }
 
+    /// Makes a value set what it was when it was cloned.
+    pub fn put_back_value_set(&mut self, id: ValueSetId, saved: ValueSetState) {
+        if let Some(state) = self.value_sets.get_mut(id.index()) {
+            *state = saved;
+        }
+    }
+
     /// Empties a value set.
     pub fn clear_value_set(&mut self, id: ValueSetId) {
         if let Some(state) = self.value_sets.get_mut(id.index()) {
@@ -323,6 +362,11 @@ fn takes_entries(table: &ir::Table) -> Result<(), TableError> {
     Ok(())
 }
 
+/// True if an entry matches the same keys with the same priority.
+fn same(known: &Entry, row: &Row) -> bool {
+    known.row.same_match(row) && known.row.rank.priority == row.rank.priority
+}
+
 /// Takes in an entry, unless there is one that matches the same, or no room.
 fn insert_new(
     table: &ir::Table,
@@ -330,13 +374,11 @@ fn insert_new(
     entry: Entry,
 ) -> Result<EntryHandle, TableError> {
     let (name, row) = (|| table.name.to_string(), &entry.row);
-    let same = |at: u32| {
+    let is_same = |at: u32| {
         let known = state.entries.get(at as usize).and_then(Option::as_ref);
-        known.is_some_and(|known| {
-            known.row.same_match(row) && known.row.rank.priority == row.rank.priority
-        })
+        known.is_some_and(|known| same(known, row))
     };
-    if state.index.twins(row, &state.entries).any(same) {
+    if state.index.twins(row, &state.entries).any(is_same) {
         return Err(TableError::Duplicate { table: name(), with_priority: state.prioritised });
     }
     if let Some(size) = table.size.filter(|size| state.len() as u64 >= *size) {

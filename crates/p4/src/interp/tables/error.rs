@@ -52,6 +52,8 @@ pub enum TableError {
     Full { table: String, size: u64 },
     #[error("table `{table}` has an entry with the same match{}", if *.with_priority { " and priority" } else { "" })]
     Duplicate { table: String, with_priority: bool },
+    #[error("table `{table}` has no entry with this match")]
+    NoMatch { table: String },
     #[error("table `{table}` has no entry {}", .handle.0)]
     NoEntry { table: String, handle: EntryHandle },
     #[error("the entries of table `{table}` name actions, not members or groups")]

@@ -8,6 +8,7 @@ mod control;
 mod error;
 mod index;
 mod plain;
+mod read;
 #[cfg(test)]
 mod tests;
 mod value_set;
@@ -15,6 +16,7 @@ mod value_set;
 pub use control::{EntrySpec, EntryTarget, Match};
 pub use error::TableError;
 pub use plain::PlainEntry;
+pub use read::EntryView;
 pub use value_set::ValueSetState;
 
 use crate::interp::arith;

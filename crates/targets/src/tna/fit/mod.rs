@@ -62,8 +62,11 @@ use std::collections::HashSet;
 
 /// The stages of a loaded program.
 pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
-    let program = loaded.plane.program();
-    let sources = &loaded.sources;
+    of(loaded.plane.program(), &loaded.sources)
+}
+
+/// The stages of a program that the chip has loaded.
+pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
     // A loaded program has its six blocks.
     let blocks = find_blocks(program, &mut Vec::new()).unwrap_or([UnitId(0); 6]);
     let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
@@ -83,10 +86,14 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
 
 /// The warning that an estimate does not fit, where that is not proven.
 pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
+    doubt_of(loaded.plane.program(), fit)
+}
+
+/// [`doubt`] about a program that the chip has loaded.
+pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
     if fit.fits {
         return None;
     }
-    let program = loaded.plane.program();
     let blocks = find_blocks(program, &mut Vec::new()).ok()?;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
     let span = program.units[controls(blocks)[longest].index()].span;

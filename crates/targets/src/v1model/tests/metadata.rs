@@ -114,5 +114,5 @@ fn the_newer_signatures_take_the_type_of_an_index() {
         crate::LoadOptions { include_paths: vec![include], ..crate::LoadOptions::default() };
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
     let loaded = crate::load_with(&loader, "program.p4", &options);
-    assert!(matches!(loaded.unwrap().plane, crate::Plane::V1Model(_)));
+    assert_eq!(loaded.unwrap().plane.target().name(), "v1model");
 }

@@ -18,7 +18,6 @@ use crate::dataplane::{
 };
 use crate::load::{LoadError, LoadOptions, Loaded, load_with};
 use crate::phv::Carried;
-use crate::plane::Plane;
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_packet::{Packet, Time};
 use std::path::Path;
@@ -86,10 +85,8 @@ V1Switch(P(), Verify(), Ig(), Eg(), Compute(), Dep()) main;
     }
 
     fn try_load(&self, seed: u64) -> Result<V1Model, LoadError> {
-        match self.try_load_with_warnings(seed)?.plane {
-            Plane::V1Model(plane) => Ok(*plane),
-            Plane::Tofino(_) => panic!("the program is for another architecture"),
-        }
+        let plane = self.try_load_with_warnings(seed)?.plane;
+        Ok(*plane.into_loaded().expect("the program is for v1model"))
     }
 
     fn try_load_with_warnings(&self, seed: u64) -> Result<Loaded, LoadError> {

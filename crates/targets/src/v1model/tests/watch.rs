@@ -64,7 +64,7 @@ fn an_array_that_no_machine_could_hold_is_refused() {
 #[test]
 fn every_rule_is_found_by_its_code() {
     for rule in super::super::rules::ALL {
-        assert_eq!(crate::find_rule(&rule.code.to_lowercase()), Some(*rule));
+        assert_eq!(crate::Targets::default().rule(&rule.code.to_lowercase()), Some(*rule));
         assert!(rule.explanation().starts_with(rule.code));
     }
 }

@@ -1,0 +1,349 @@
+//! Operations carried out on a running program, and what was there put back.
+//!
+//! Each operation alone is done wholly or not at all. For a batch of them, [`Before`] keeps what
+//! the batch touches as it was. Knows no file, no switch and no architecture.
+
+use super::install::member_run;
+use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
+use super::{
+    ActionCall, ControlError, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry,
+};
+use crate::externs::counter::{Count, Counter};
+use crate::externs::meter::Meter;
+use crate::profiles::{GROUP, Profiles};
+use crate::runtime_control::{RuntimeControl, cell, entry_spec, find_name, named};
+use num_bigint::BigUint;
+use sojourn_p4::interp::ActionRun;
+use sojourn_p4::interp::tables::{
+    EntryHandle, EntryTarget, EntryView, Match, TableState, ValueSetState,
+};
+use sojourn_p4::ir::{TableId, ValueSetId};
+use sojourn_packet::Time;
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// Carries out one operation at an instant; the handle of an entry that was added.
+///
+/// # Errors
+/// It does not fit the program, or is about the switch; nothing has changed.
+pub fn carry_out(
+    program: &mut dyn RuntimeControl,
+    operation: &Operation,
+    now: Time,
+) -> Result<Option<u32>, ControlError> {
+    match operation {
+        Operation::AddEntry { table, entry } => {
+            let id = find_table(program, table)?;
+            let spec = entry_spec(entry).ok_or_else(|| no_target(table))?;
+            let handle = program.tables().add(id, &spec).map_err(Box::new)?;
+            return Ok(Some(handle.0));
+        }
+        Operation::ModifyEntry { table, at, to } => {
+            let id = find_table(program, table)?;
+            let spec = entry_spec(to).ok_or_else(|| no_target(table))?;
+            let handle = which(program, id, at)?;
+            program.tables().modify(id, handle, &spec.target).map_err(Box::new)?;
+        }
+        Operation::DeleteEntry { table, at } => {
+            let id = find_table(program, table)?;
+            let handle = which(program, id, at)?;
+            program.tables().delete(id, handle).map_err(Box::new)?;
+        }
+        Operation::ClearTable { table } => {
+            let id = find_table(program, table)?;
+            program.tables().clear(id).map_err(Box::new)?;
+        }
+        Operation::SetDefault { table, call } => {
+            let id = find_table(program, table)?;
+            let args = named(&call.args);
+            program.tables().set_default(id, &call.action, &args).map_err(Box::new)?;
+        }
+        Operation::ResetDefault { table } => {
+            let id = find_table(program, table)?;
+            program.tables().reset_default(id).map_err(Box::new)?;
+        }
+        Operation::SetProfile(entries) => set_profile(program, entries)?,
+        Operation::DeleteMember { profile, member } => {
+            let at = find_profile(program, profile)?;
+            let removed = program.parts().profiles.profiles[at].members.remove(member);
+            cell(removed, "action profile", profile, *member as usize)?;
+        }
+        Operation::DeleteGroup { profile, group } => {
+            let at = find_profile(program, profile)?;
+            let selector = program.parts().profiles.profiles[at].selector.as_mut();
+            let removed = selector.is_some_and(|selector| selector.remove_group(*group));
+            cell(removed.then_some(()), "action selector", profile, *group as usize)?;
+        }
+        Operation::WriteRegister { name, index, value } => {
+            let value: Vec<BigUint> = value.iter().map(|number| number.0.clone()).collect();
+            program.write_register(name, *index, &value)?;
+        }
+        Operation::WriteCounter { name, index, packets, bytes } => {
+            let count = Count { packets: *packets, bytes: *bytes };
+            program.write_counter(name, *index, count)?;
+        }
+        Operation::SetMeter { name, index, spec } => {
+            let at = find_meter(program, name)?;
+            let (known, meter) = &mut program.parts().meters[at];
+            let done = meter.configure(*index, *spec, now).then_some(());
+            cell(done, "meter", known, *index)?;
+        }
+        Operation::AddToValueSet { name, member } => {
+            let id = find_value_set(program, name)?;
+            let columns: Vec<Match> = member.iter().map(MatchValue::to_match).collect();
+            program.tables().add_to_value_set(id, &columns).map_err(Box::new)?;
+        }
+        Operation::ClearValueSet { name } => {
+            let id = find_value_set(program, name)?;
+            program.tables().clear_value_set(id);
+        }
+        _ => return Err(ControlError::ForSwitch),
+    }
+    Ok(None)
+}
+
+/// Answers a question.
+///
+/// # Errors
+/// The program has no such object or no such cell.
+pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, ControlError> {
+    Ok(match query {
+        Query::Entries { table } => {
+            let id = find_table(program, table)?;
+            let entries = program.tables().entries(id).map_err(Box::new)?;
+            Reply::Entries(entries.into_iter().map(entry_read).collect())
+        }
+        Query::Default { table } => {
+            let id = find_table(program, table)?;
+            let default = program.tables().default_of(id).map_err(Box::new)?;
+            Reply::Default(default.and_then(|target| match target {
+                EntryTarget::Action(action, args) => {
+                    Some(ActionCall { action, args: numbers(args) })
+                }
+                EntryTarget::Reference(_) => None,
+            }))
+        }
+        Query::Register { name, index } => {
+            let words = program.read_register(name, *index)?;
+            Reply::Register(words.into_iter().map(Number).collect())
+        }
+        Query::Counter { name, index } => Reply::Counter(program.read_counter(name, *index)?),
+        Query::Meter { name, index } => {
+            let at = find_meter(program, name)?;
+            let (known, meter) = &program.parts().meters[at];
+            Reply::Meter(cell(meter.spec(*index), "meter", known, *index)?)
+        }
+        Query::Profile { name } => {
+            let at = find_profile(program, name)?;
+            Reply::Profile(profile_read(program, at))
+        }
+    })
+}
+
+/// What operations touch, as it was before them.
+#[derive(Default)]
+pub struct Before {
+    tables: BTreeMap<TableId, TableState>,
+    value_sets: BTreeMap<ValueSetId, ValueSetState>,
+    profiles: Option<Profiles>,
+    counters: BTreeMap<usize, Counter>,
+    meters: BTreeMap<usize, Meter>,
+    registers: BTreeMap<String, Box<dyn Any + Send>>,
+}
+
+impl Before {
+    /// Keeps what `operation` will touch, unless that is kept already. What does not exist is not
+    /// kept: the operation will be refused.
+    pub fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
+        match operation {
+            Operation::AddEntry { table, .. }
+            | Operation::ModifyEntry { table, .. }
+            | Operation::DeleteEntry { table, .. }
+            | Operation::ClearTable { table }
+            | Operation::SetDefault { table, .. }
+            | Operation::ResetDefault { table } => {
+                let Ok(id) = find_table(program, table) else { return };
+                if let (false, Ok(saved)) =
+                    (self.tables.contains_key(&id), program.tables().saved(id))
+                {
+                    self.tables.insert(id, saved);
+                }
+            }
+            Operation::SetProfile(_)
+            | Operation::DeleteMember { .. }
+            | Operation::DeleteGroup { .. } => {
+                self.profiles.get_or_insert_with(|| program.parts().profiles.clone());
+            }
+            Operation::WriteRegister { name, .. } => {
+                if let (false, Ok(saved)) =
+                    (self.registers.contains_key(name), program.save_register(name))
+                {
+                    self.registers.insert(name.clone(), saved);
+                }
+            }
+            Operation::WriteCounter { name, .. } => {
+                let Ok(at) = find_counter(program, name) else { return };
+                let counters = program.parts().counters;
+                self.counters.entry(at).or_insert_with(|| counters[at].1.clone());
+            }
+            Operation::SetMeter { name, .. } => {
+                let Ok(at) = find_meter(program, name) else { return };
+                let meters = program.parts().meters;
+                self.meters.entry(at).or_insert_with(|| meters[at].1.clone());
+            }
+            Operation::AddToValueSet { name, .. } | Operation::ClearValueSet { name } => {
+                let Ok(id) = find_value_set(program, name) else { return };
+                if let Some(state) = program.tables().value_set(id) {
+                    self.value_sets.entry(id).or_insert_with(|| state.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts everything back.
+    pub fn restore(self, program: &mut dyn RuntimeControl) {
+        for (id, saved) in self.tables {
+            program.tables().put_back(id, saved);
+        }
+        for (id, saved) in self.value_sets {
+            program.tables().put_back_value_set(id, saved);
+        }
+        for (name, saved) in self.registers {
+            program.restore_register(&name, saved);
+        }
+        let parts = program.parts();
+        if let Some(profiles) = self.profiles {
+            *parts.profiles = profiles;
+        }
+        self.counters.into_iter().for_each(|(at, saved)| parts.counters[at].1 = saved);
+        self.meters.into_iter().for_each(|(at, saved)| parts.meters[at].1 = saved);
+    }
+}
+
+fn no_target(table: &str) -> ControlError {
+    ControlError::Target { table: table.to_owned(), number: 1 }
+}
+
+fn find_table(program: &mut dyn RuntimeControl, name: &str) -> Result<TableId, ControlError> {
+    Ok(program.tables().find(name).map_err(Box::new)?)
+}
+
+fn find_value_set(
+    program: &mut dyn RuntimeControl,
+    name: &str,
+) -> Result<ValueSetId, ControlError> {
+    Ok(program.tables().find_value_set(name).map_err(Box::new)?)
+}
+
+fn find_meter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
+    find_name(program.parts().meters.iter().map(|(known, _)| &**known), "meter", name)
+}
+
+fn find_counter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
+    find_name(program.parts().counters.iter().map(|(known, _)| &**known), "counter", name)
+}
+
+fn find_profile(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
+    let profiles = &program.parts().profiles.profiles;
+    find_name(profiles.iter().map(|profile| profile.name.as_str()), "action profile", name)
+}
+
+fn which(
+    program: &mut dyn RuntimeControl,
+    id: TableId,
+    at: &Which,
+) -> Result<EntryHandle, ControlError> {
+    match at {
+        Which::Handle(handle) => Ok(EntryHandle(*handle)),
+        Which::Match(Matched { matches, priority }) => {
+            let keys: Vec<(String, Match)> =
+                matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
+            let found = program.tables().find_entry(id, &keys, -i64::from(*priority));
+            Ok(found.map_err(Box::new)?)
+        }
+    }
+}
+
+/// All members are looked at before one of them is set.
+fn set_profile(
+    program: &mut dyn RuntimeControl,
+    entries: &ProfileEntries,
+) -> Result<(), ControlError> {
+    let at = find_profile(program, &entries.name)?;
+    let parts = program.parts();
+    let table = parts.profiles.of_table.iter().find(|(_, of)| **of == at).map(|(id, _)| *id);
+    let run = |member: &ProfileMember| Ok((member.id, member_run(member, table, parts.tables)?));
+    let members: Vec<(u32, ActionRun)> =
+        entries.members.iter().map(run).collect::<Result<_, ControlError>>()?;
+    let profile = &mut parts.profiles.profiles[at];
+    if !entries.groups.is_empty() && profile.selector.is_none() {
+        return Err(ControlError::unknown("action selector", &entries.name, &[]));
+    }
+    profile.members.extend(members);
+    if let Some(selector) = &mut profile.selector {
+        for (group, members) in &entries.groups {
+            selector.set_group(*group, members.clone());
+        }
+    }
+    Ok(())
+}
+
+fn profile_read(program: &mut dyn RuntimeControl, at: usize) -> ProfileEntries {
+    let parts = program.parts();
+    let table = parts.profiles.of_table.iter().find(|(_, of)| **of == at).map(|(id, _)| *id);
+    let table = table.and_then(|id| parts.tables.description(id));
+    let profile = &parts.profiles.profiles[at];
+    let member = |(id, run): (&u32, &ActionRun)| {
+        let action = &table?.actions[run.action as usize];
+        let names = action.data.iter().map(|(name, _)| name.to_string());
+        let values = run.data.iter().map(|value| Number(BigUint::from(*value)));
+        let args = names.zip(values).collect();
+        Some(ProfileMember { id: *id, action: action.name.to_string(), args })
+    };
+    ProfileEntries {
+        name: profile.name.clone(),
+        members: profile.members.iter().filter_map(member).collect(),
+        groups: profile.selector.iter().flat_map(|selector| selector.groups()).collect(),
+    }
+}
+
+fn numbers(args: Vec<(String, BigUint)>) -> BTreeMap<String, Number> {
+    args.into_iter().map(|(name, value)| (name, Number(value))).collect()
+}
+
+fn entry_read(view: EntryView) -> EntryRead {
+    let mut entry = TableEntry {
+        matches: view
+            .keys
+            .iter()
+            .filter_map(|(key, m)| Some((key.clone(), value_of(m)?)))
+            .collect(),
+        priority: u32::try_from(-view.priority).unwrap_or(0),
+        ..TableEntry::default()
+    };
+    match view.target {
+        EntryTarget::Action(action, args) => {
+            entry.action = Some(action);
+            entry.args = numbers(args);
+        }
+        EntryTarget::Reference(group) if group & GROUP != 0 => entry.group = Some(group & !GROUP),
+        EntryTarget::Reference(member) => entry.member = Some(member),
+    }
+    EntryRead { handle: view.handle.0, entry, is_const: view.is_const }
+}
+
+fn value_of(matched: &Match) -> Option<MatchValue> {
+    let number = |value: &BigUint| Number(value.clone());
+    Some(match matched {
+        Match::Any => return None,
+        Match::Exact(value) => MatchValue::Exact(number(value)),
+        Match::Ternary { value, mask } => {
+            MatchValue::Ternary { value: number(value), mask: number(mask) }
+        }
+        Match::Prefix { value, length } => {
+            MatchValue::Prefix { value: number(value), prefix: *length }
+        }
+        Match::Range { low, high } => MatchValue::Range { low: number(low), high: number(high) },
+    })
+}

@@ -1,0 +1,255 @@
+//! What can be asked of a running program and of the switch around it: one set, as plain data.
+//!
+//! Files in several languages and protocols become these. A program's part is carried out by
+//! [`carry_out`](super::carry_out), the switch's by whoever has the switch. Names are full, or as
+//! much of the end as is unique. A lower priority number wins, as on Tofino and in bmv2.
+
+use super::{
+    ActionCall, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries, QueueSetting,
+    TableEntry,
+};
+use crate::externs::counter::Count;
+use crate::externs::meter::MeterSpec;
+use crate::externs::selector::{GroupId, MemberId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Operation {
+    /// Adds a table entry.
+    AddEntry {
+        /// The table.
+        table: String,
+        /// The entry.
+        entry: TableEntry,
+    },
+    /// Gives an entry another action, member or group.
+    ModifyEntry {
+        /// The table.
+        table: String,
+        /// Which entry.
+        at: Which,
+        /// What it leads to from now on; `match` and `priority` do not count.
+        to: TableEntry,
+    },
+    /// Takes an entry out.
+    DeleteEntry {
+        /// The table.
+        table: String,
+        /// Which entry.
+        at: Which,
+    },
+    /// Takes out all entries that are not part of the program.
+    ClearTable {
+        /// The table.
+        table: String,
+    },
+    /// Sets what runs on a miss.
+    SetDefault {
+        /// The table.
+        table: String,
+        /// The action.
+        call: ActionCall,
+    },
+    /// Makes the default action again what the program says.
+    ResetDefault {
+        /// The table.
+        table: String,
+    },
+    /// Sets members and groups of an action profile; members and groups that are not named stay.
+    SetProfile(ProfileEntries),
+    /// Takes a member out of an action profile.
+    DeleteMember {
+        /// The profile.
+        profile: String,
+        /// The member.
+        member: MemberId,
+    },
+    /// Takes a group out of an action selector.
+    DeleteGroup {
+        /// The selector.
+        profile: String,
+        /// The group.
+        group: GroupId,
+    },
+    /// Sets one cell of a register, or all.
+    WriteRegister {
+        /// The register.
+        name: String,
+        /// Which cell; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+        /// A number for each field.
+        value: Vec<Number>,
+    },
+    /// Sets one cell of a counter, or all.
+    WriteCounter {
+        /// The counter.
+        name: String,
+        /// Which cell; of a direct counter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+        /// Packets.
+        packets: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// Sets rates and bursts of one cell of a meter.
+    SetMeter {
+        /// The meter.
+        name: String,
+        /// Which cell; of a direct meter, the entry's handle.
+        index: usize,
+        /// Rates and bursts.
+        spec: MeterSpec,
+    },
+    /// Adds a member to a parser's value set: a match for each column.
+    AddToValueSet {
+        /// The value set.
+        name: String,
+        /// The member.
+        member: Vec<MatchValue>,
+    },
+    /// Empties a value set.
+    ClearValueSet {
+        /// The value set.
+        name: String,
+    },
+    /// Sets a mirror session (Tofino) or clone session (bmv2), in place of one with its number.
+    SetMirrorSession(MirrorSession),
+    /// Takes a mirror session away.
+    RemoveMirrorSession {
+        /// Its number.
+        session: u16,
+    },
+    /// Sets a multicast group, in place of one with its number.
+    SetMulticastGroup(MulticastGroup),
+    /// Takes a multicast group away.
+    RemoveMulticastGroup {
+        /// Its number.
+        group: u16,
+    },
+    /// Sets rate and depth of queues.
+    SetQueue(QueueSetting),
+    /// Shapes a port, or no longer.
+    ShapePort {
+        /// The port.
+        port: u16,
+        /// bit/s on the wire; unshaped if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<u64>,
+        /// Burst in bytes.
+        #[serde(default)]
+        burst: u64,
+    },
+}
+
+impl Operation {
+    /// True if it is about the switch around the program.
+    pub fn is_for_switch(&self) -> bool {
+        matches!(
+            self,
+            Operation::SetMirrorSession(_)
+                | Operation::RemoveMirrorSession { .. }
+                | Operation::SetMulticastGroup(_)
+                | Operation::RemoveMulticastGroup { .. }
+                | Operation::SetQueue(_)
+                | Operation::ShapePort { .. }
+        )
+    }
+}
+
+/// Which entry of a table: by the handle that adding it gave, or by what it matches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Which {
+    /// This one.
+    Handle(u32),
+    /// The one with this match and priority.
+    Match(Matched),
+}
+
+/// What an entry matches, among those of one priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Matched {
+    /// Key elements; those left out match anything.
+    #[serde(rename = "match")]
+    pub matches: BTreeMap<String, MatchValue>,
+    /// Its priority, in tables that have some.
+    #[serde(default)]
+    pub priority: u32,
+}
+
+/// What can be asked without changing anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "read", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Query {
+    /// The entries of a table.
+    Entries {
+        /// The table.
+        table: String,
+    },
+    /// What a miss runs in a table.
+    Default {
+        /// The table.
+        table: String,
+    },
+    /// One cell of a register.
+    Register {
+        /// The register.
+        name: String,
+        /// The cell.
+        index: usize,
+    },
+    /// One cell of a counter.
+    Counter {
+        /// The counter.
+        name: String,
+        /// The cell; of a direct counter, the entry's handle.
+        index: usize,
+    },
+    /// Rates and bursts of one cell of a meter.
+    Meter {
+        /// The meter.
+        name: String,
+        /// The cell.
+        index: usize,
+    },
+    /// Members and groups of an action profile.
+    Profile {
+        /// The profile.
+        name: String,
+    },
+}
+
+/// An answer to a [`Query`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// Entries, in the order of their handles.
+    Entries(Vec<EntryRead>),
+    /// What a miss runs, if anything.
+    Default(Option<ActionCall>),
+    /// A number for each field of a register.
+    Register(Vec<Number>),
+    /// What a counter has counted.
+    Counter(Count),
+    /// Rates and bursts.
+    Meter(MeterSpec),
+    /// Members and groups.
+    Profile(ProfileEntries),
+}
+
+/// A table entry, read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryRead {
+    /// By which it is changed and deleted.
+    pub handle: u32,
+    /// The entry.
+    pub entry: TableEntry,
+    /// True if it is part of the program.
+    pub is_const: bool,
+}

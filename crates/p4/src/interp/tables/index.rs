@@ -123,14 +123,14 @@ impl Row {
     }
 
     /// The bounds of the range of the key element at a limb, if it has one.
-    pub fn bounds(&self, limb: usize) -> Option<(SmallVec<[u128; 1]>, SmallVec<[u128; 1]>)> {
+    pub fn bounds(&self, limb: usize) -> Option<[SmallVec<[u128; 1]>; 2]> {
         let range = self.ranges.iter().find(|range| range.limb == limb)?;
         let unflipped = |bound: &SmallVec<[u128; 1]>| {
             let mut bound = bound.clone();
             bound[0] ^= range.flip;
             bound
         };
-        Some((unflipped(&range.low), unflipped(&range.high)))
+        Some([unflipped(&range.low), unflipped(&range.high)])
     }
 
     /// True if both match the same keys.

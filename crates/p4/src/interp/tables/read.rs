@@ -30,7 +30,7 @@ fn number(limbs: &[u128]) -> BigUint {
 fn matched(row: &Row, column: &Column, kind: &str) -> Option<Match> {
     let width = column.scalar.width();
     let here = column.limb..column.limb + limbs(column.scalar);
-    if let Some((low, high)) = row.bounds(column.limb) {
+    if let Some([low, high]) = row.bounds(column.limb) {
         return Some(Match::Range { low: number(&low), high: number(&high) });
     }
     let (value, mask) = (number(&row.values[here.clone()]), number(&row.masks[here]));

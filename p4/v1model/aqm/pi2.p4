@@ -10,7 +10,8 @@
 //   packet   two dice, both below p -> drop: with p^2, and no tuning table as PIE needs it
 //
 // Where it leaves the paper: the delay is that of the packet that is cloned (aqm/queue_report.p4), not
-// of the one at the head, and while nothing is sent p does not fall. Probabilities have 40 bits.
+// of the one at the head, and while nothing is sent p does not fall. Probabilities have 40 bits. p^2 is
+// at most 25 %: of a flood that nobody answers the queue's own limit drops the rest.
 #ifndef AQM_PI2_P4
 #define AQM_PI2_P4
 

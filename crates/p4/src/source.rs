@@ -318,6 +318,13 @@ impl SourceMap {
         let range = (span.start - file.start) as usize..(span.end - file.start) as usize;
         file.text.get(range).unwrap_or("")
     }
+
+    /// What stands before `span` in its file.
+    pub fn text_before(&self, span: Span) -> &str {
+        let Some((id, span)) = self.in_file(span) else { return "" };
+        let file = self.file(id);
+        file.text.get(..(span.start - file.start) as usize).unwrap_or("")
+    }
 }
 
 impl SourceFile {

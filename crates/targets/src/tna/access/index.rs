@@ -29,7 +29,7 @@ pub fn check_indices(program: &Program) -> Vec<Diagnostic> {
 }
 
 /// The index of an access to an indexed register or meter.
-pub(super) fn index_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+pub(crate) fn index_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
     let object = &program.objects[call.object?.index()];
     match (&*object.of, &*call.name) {
         ("RegisterAction" | "Meter", "execute") | ("Register", "read" | "write") => {}

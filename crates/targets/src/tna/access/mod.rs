@@ -15,7 +15,7 @@ mod path;
 
 pub use self::index::check_indices;
 
-use self::index::index_of;
+pub(crate) use self::index::index_of;
 use self::path::{Fact, Kind, Overlap, Path, Thing, join};
 use super::fit::is_plain;
 use super::metadata::Role;

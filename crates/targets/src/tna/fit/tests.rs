@@ -2,7 +2,7 @@
 
 use super::{Dependency, Fit, Resource, estimate};
 use crate::tna::load::{LoadOptions, load_with};
-use crate::tna::testing::{Parts, p4_folder};
+use crate::tna::testing::{Parts, load_text, p4_folder};
 use sojourn_p4::preprocess::FileLoader;
 
 /// Makes everything that the tests compute visible behind the control.
@@ -481,4 +481,80 @@ fn a_thousand_registers_are_answered() {
     let fit = of_registers(1000);
     assert_eq!(fit.stages_used, 250);
     assert!(!fit.fits);
+}
+
+const COUNTED: &str = "Counter<bit<32>, bit<8>>(256, CounterType_t.PACKETS) seen;
+    Hash<bit<8>>(HashAlgorithm_t.CRC8) hash; Random<bit<8>>() dice;
+    Register<bit<32>, bit<8>>(256) sums;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(sums) sum = {
+        void apply(inout bit<32> v) { v = v + 1; }
+    };";
+
+#[test]
+fn an_action_called_by_name_has_no_large_constant_beside_what_needs_the_hash_unit() {
+    let codes = |set: &str, hashed: &str| {
+        let action = format!("{COUNTED} action both() {{ {set} {hashed} }}");
+        let parts = Parts {
+            egress: &action,
+            apply: "both();",
+            metadata: "bit<10> session;",
+            ..Parts::default()
+        };
+        match load_text(&parts.text()) {
+            Ok(loaded) => loaded.warnings.iter().map(|found| found.code).collect::<Vec<_>>(),
+            Err(error) => error.diagnostics.iter().map(|found| found.code).collect(),
+        }
+    };
+    let hashed = ["seen.count(m.e);", "sum.execute(m.e);", "m.b = (bit<32>) dice.get();"];
+    for hashed in hashed {
+        for set in ["m.session = 100;", "m.a = 0x7BCDEF01;", "m.a = m.a + 100;", "m.a = m.a - 9;"] {
+            assert_eq!(codes(set, hashed), ["T1013"], "{set} {hashed}");
+        }
+        for set in ["m.session = 7;", "m.a = 0xABCDE;", "m.a = m.a + 3;", "m.a = m.b;"] {
+            assert!(codes(set, hashed).is_empty(), "{set} {hashed}");
+        }
+    }
+    // Whether a field of eight bits has a container of its own is not known here.
+    assert_eq!(codes("m.e = 200;", "seen.count(h.ethernet.kind[7:0]);"), ["T1013"]);
+    assert!(codes("m.session = 100;", "seen.count(3);").is_empty(), "nothing is hashed");
+}
+
+#[test]
+fn a_table_without_key_has_no_action_data_beside_what_needs_the_hash_unit() {
+    let codes = |body: &str| {
+        let table = format!(
+            "{COUNTED} action both(bit<8> p) {{ {body} }}
+             table set {{ actions = {{ both; }} default_action = both(5); }}"
+        );
+        refused_or_none(&table, "set.apply();")
+    };
+    assert_eq!(codes("m.e = p; seen.count(h.ethernet.kind[7:0]);"), ["T1013"]);
+    assert_eq!(codes("m.e = p; m.a = (bit<32>) hash.get({m.b});"), ["T1013"]);
+    assert!(codes("m.e = p; seen.count(3);").is_empty());
+    assert!(codes("seen.count(h.ethernet.kind[7:0]);").is_empty(), "data that nobody uses");
+}
+
+#[test]
+fn a_default_action_of_a_table_with_a_key_needs_no_hash_unit() {
+    let codes = |action: &str, default: &str| {
+        let table = format!(
+            "{COUNTED} action act() {{ {action} }}
+             table set {{ key = {{ m.d: ternary; }} actions = {{ act; NoAction; }} {default} size = 16; }}"
+        );
+        refused_or_none(&table, "set.apply();")
+    };
+    for action in ["seen.count(m.e);", "sum.execute(m.e);", "m.e = dice.get();"] {
+        assert_eq!(codes(action, "default_action = act();"), ["T1014"], "{action}");
+        assert_eq!(codes(action, "const default_action = act();"), ["T1014"], "{action}");
+        assert!(codes(action, "default_action = NoAction();").is_empty(), "{action}");
+    }
+    assert!(codes("seen.count(3);", "default_action = act();").is_empty());
+}
+
+/// The codes with which a program is refused, none if it is not.
+fn refused_or_none(egress: &str, apply: &str) -> Vec<&'static str> {
+    match load_text(&Parts { egress, apply, ..Parts::default() }.text()) {
+        Ok(_) => Vec::new(),
+        Err(error) => error.diagnostics.iter().map(|found| found.code).collect(),
+    }
 }

@@ -39,6 +39,12 @@ rules! {
     NEIGHBOURS "T1012" "statements beside each other in `apply` do not compute with each other's results"
         "the compiler makes one action of neighbours and writes the first result's expression into the second: two instructions, where an action has one step"
         "put the first statement into an action and call it by name; the second then takes a stage of its own"
+    HASH_WITH_DATA "T1013" "an action that hashes has no action data where its table has no key"
+        "a hash, an index from the packet and a random number reach an action only where its table hits, and what a table without key hits cannot be set; a constant is action data, too, where the instruction has no room for it: outside -8..7 in a sum or in part of a container, above 21 bits elsewhere"
+        "put the call with the hash or index into an action of its own"
+    HASH_ON_MISS "T1014" "a default action does not hash"
+        "a hash, an index from the packet and a random number reach an action only where its table hits; a default action runs where it misses"
+        "choose what runs on a miss with `if (!table.apply().hit)` and call the action there, or match everything with a ternary entry"
 
     STAGES "T1101" "a program has 12 stages"
         "each stage can use what an earlier one wrote, and the chip has 12 stages, for ingress and egress together"

@@ -6,6 +6,7 @@
 mod action;
 mod chain;
 mod condition;
+mod hashed;
 mod key;
 mod time;
 
@@ -52,12 +53,14 @@ pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> V
             condition::check(list, &known, &mut found);
             action::check_statements(list, &known, &mut found);
             chain::check(program, list, sources, &mut found);
+            hashed::check_statements(program, list, sources, &mut found);
         }
         for table in program.tables.iter().filter(|table| table.unit == control) {
             for action in &table.actions {
                 action::check_action(&action.body, &known, &mut found);
             }
             key::check(table, &mut found);
+            hashed::check_table(program, table, &mut found);
             for key in &table.keys {
                 action::check_operations(&key.expr, &known, &mut found);
             }

@@ -2,12 +2,15 @@
 //!
 //! Time, rates and sizes are integer newtypes; a [`Packet`] is the bytes a wire would carry plus a
 //! payload that is only counted; random numbers that a seed determines; a [`DataPlane`] is what
-//! decides about packets in a switch; what is chosen by name is in a [`Register`]. This crate must not know who makes, forwards or reads a
-//! packet, nor what a data plane is made of.
+//! decides about packets in a switch; what is chosen by name is in a [`Register`]. Where an IP header
+//! lies and what its checksum is have one answer here. This crate must not know who makes, forwards or
+//! reads a packet, nor what a data plane is made of.
 
 mod carried;
+mod checksum;
 pub mod dataplane;
 mod forwarder;
+mod ip;
 mod overlapping;
 mod packet;
 mod program_log;
@@ -16,11 +19,13 @@ mod split_mix;
 mod units;
 
 pub use carried::{Carried, Luggage};
+pub use checksum::OnesComplementSum;
 pub use dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, FaultReport, IngressInput, IngressOutput,
     Mirror, MirrorDirection, PortId, Replication,
 };
 pub use forwarder::Forwarder;
+pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use overlapping::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
 pub use program_log::{LogLine, ProgramLog};

@@ -1,9 +1,8 @@
 //! The ECN field of a frame (RFC 3168): reading it, and setting Congestion Experienced.
 //!
-//! Frames are IPv4 or IPv6 behind Ethernet and at most two VLAN tags; all others have no such
-//! field. This file must not know why a packet is marked.
+//! Frames without an IP header have no such field. This file must not know why a packet is marked.
 
-use sojourn_packet::Packet;
+use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
 
 /// Not capable of ECN.
 pub const NOT_ECT: u8 = 0;
@@ -11,29 +10,6 @@ pub const NOT_ECT: u8 = 0;
 pub const ECT_1: u8 = 1;
 /// Congestion Experienced.
 pub const CE: u8 = 3;
-
-/// Where the IP header of a frame begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IpHeader {
-    /// IPv4, at that byte of the frame.
-    V4(usize),
-    /// IPv6, at that byte of the frame.
-    V6(usize),
-}
-
-/// Finds the IP header behind Ethernet and at most two VLAN tags.
-pub fn ip_header(frame: &Packet) -> Option<IpHeader> {
-    let mut at = 12;
-    loop {
-        let &[high, low] = frame.bytes.get(at..at + 2)? else { return None };
-        match u16::from_be_bytes([high, low]) {
-            0x8100 | 0x88a8 if at < 20 => at += 4,
-            0x0800 => return Some(IpHeader::V4(at + 2)),
-            0x86dd => return Some(IpHeader::V6(at + 2)),
-            _ => return None,
-        }
-    }
-}
 
 /// The ECN field: [`NOT_ECT`], [`ECT_1`], 2 for ECT(0) or [`CE`]. Frames that have no such field are
 /// not capable of ECN.
@@ -43,7 +19,7 @@ pub fn codepoint(frame: &Packet) -> u8 {
         return tos & CE;
     }
     let field = |at: usize, shift: u32| frame.bytes.get(at + 1).map_or(NOT_ECT, |b| b >> shift & 3);
-    match ip_header(frame) {
+    match IpHeader::of(frame) {
         Some(IpHeader::V4(at)) => field(at, 0),
         Some(IpHeader::V6(at)) => field(at, 4),
         None => NOT_ECT,
@@ -62,7 +38,7 @@ pub fn mark(frame: &mut Packet) -> bool {
     if codepoint(frame) == NOT_ECT {
         return false;
     }
-    match ip_header(frame) {
+    match IpHeader::of(frame) {
         Some(IpHeader::V4(at)) => mark_v4(&mut frame.bytes[at..]),
         Some(IpHeader::V6(at)) => frame.bytes[at + 1] |= CE << 4,
         None => {}
@@ -76,10 +52,9 @@ fn mark_v4(header: &mut [u8]) {
     let after = u16::from_be_bytes([header[0], header[1]]);
     let Some([high, low]) = header.get_mut(10..12) else { return };
     // RFC 1624, equation 3: HC' = ~(~HC + ~m + m') in ones' complement.
-    let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before) + u32::from(after);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    [*high, *low] = (!(folded as u16)).to_be_bytes();
+    let old = u16::from_be_bytes([*high, *low]);
+    let sum = OnesComplementSum::default().word(!old).word(!before).word(after);
+    [*high, *low] = sum.checksum().to_be_bytes();
 }
 
 #[cfg(test)]

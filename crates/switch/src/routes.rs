@@ -3,8 +3,7 @@
 //! Exact addresses only: whoever builds the network knows all of its hosts. Stands on where an IP
 //! header lies in a frame; must not know hosts, links or who chose the ports.
 
-use crate::ecn::{IpHeader, ip_header};
-use sojourn_packet::{Forwarder, Packet, PortId};
+use sojourn_packet::{Forwarder, IpHeader, Packet, PortId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -26,7 +25,7 @@ impl Routes {
 
     /// The port of a frame's destination; none if it has no IP header or nobody has the address.
     pub fn of(&self, frame: &Packet) -> Option<PortId> {
-        match ip_header(frame)? {
+        match IpHeader::of(frame)? {
             IpHeader::V4(at) => {
                 let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
                 self.v4.get(address).copied()

@@ -2,12 +2,11 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
-use super::checksum::Sum;
 use super::error::WireError;
-use super::ip::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
+use super::ip::{Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
-use sojourn_packet::Packet;
+use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A frame that a host could read.
@@ -40,20 +39,19 @@ struct Ip {
     protocol: u8,
     header_len: usize,
     transport_len: usize,
-    addresses: Sum,
+    addresses: OnesComplementSum,
 }
 
-/// Reads a frame and checks what a host checks.
+/// Reads a frame and checks what a host checks. It has no VLAN: a frame with a tag is not for it.
 ///
 /// # Errors
 /// [`WireError`]: the host would drop the frame.
 pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     let bytes = packet.bytes.as_slice();
-    let ethernet = bytes.first_chunk::<ETHERNET_HEADER_LEN>().ok_or(WireError::Truncated)?;
-    let after = &bytes[ETHERNET_HEADER_LEN..];
-    let ip = match u16::from_be_bytes([ethernet[12], ethernet[13]]) {
-        ETHERTYPE_IPV4 => read_ipv4(after)?,
-        ETHERTYPE_IPV6 => read_ipv6(after)?,
+    let after = bytes.get(ETHERNET_HEADER_LEN..).ok_or(WireError::Truncated)?;
+    let ip = match IpHeader::of(packet) {
+        Some(IpHeader::V4(ETHERNET_HEADER_LEN)) => read_ipv4(after)?,
+        Some(IpHeader::V6(ETHERNET_HEADER_LEN)) => read_ipv6(after)?,
         _ => return Err(WireError::Protocol),
     };
     let room = packet.len().0 as usize - ETHERNET_HEADER_LEN - ip.header_len;
@@ -76,32 +74,28 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
 }
 
-/// Where a frame goes by its IP header, if it has one; checks nothing else.
+/// Where a frame goes by its IP header, if it has one, behind VLAN tags too; checks nothing else.
 pub fn destination(packet: &Packet) -> Option<IpAddress> {
-    let bytes = packet.bytes.as_slice();
-    let ip = bytes.get(ETHERNET_HEADER_LEN..)?;
-    match u16::from_be_bytes([bytes[12], bytes[13]]) {
-        ETHERTYPE_IPV4 => {
-            let octets: [u8; 4] = ip.get(16..20)?.try_into().ok()?;
-            Some(IpAddress::V4(Ipv4Addr::from(octets)))
+    Some(match IpHeader::of(packet)? {
+        IpHeader::V4(at) => {
+            let octets: [u8; 4] = packet.bytes.get(at + 16..at + 20)?.try_into().ok()?;
+            IpAddress::V4(Ipv4Addr::from(octets))
         }
-        ETHERTYPE_IPV6 => {
-            let octets: [u8; 16] = ip.get(24..40)?.try_into().ok()?;
-            Some(IpAddress::V6(Ipv6Addr::from(octets)))
+        IpHeader::V6(at) => {
+            let octets: [u8; 16] = packet.bytes.get(at + 24..at + 40)?.try_into().ok()?;
+            IpAddress::V6(Ipv6Addr::from(octets))
         }
-        _ => None,
-    }
+    })
 }
 
 /// Where a frame goes by its IP header, and its source and destination port; checks nothing else.
 pub fn addressee(packet: &Packet) -> Option<(IpAddress, (u16, u16))> {
     let address = destination(packet)?;
-    let ip = packet.bytes.get(ETHERNET_HEADER_LEN..)?;
-    let at = match address {
-        IpAddress::V4(_) => usize::from(ip.first()? & 0xf) * 4,
-        IpAddress::V6(_) => IPV6_HEADER_LEN,
+    let at = match IpHeader::of(packet)? {
+        IpHeader::V4(at) => at + usize::from(packet.bytes.get(at)? & 0xf) * 4,
+        IpHeader::V6(at) => at + IPV6_HEADER_LEN,
     };
-    let ports = ip.get(at..at + 4)?;
+    let ports = packet.bytes.get(at..at + 4)?;
     let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
     Some((address, (port(0), port(2))))
 }
@@ -114,7 +108,7 @@ fn read_ipv4(bytes: &[u8]) -> Result<Ip, WireError> {
         return Err(WireError::Length);
     }
     let header = bytes.get(..header_len).ok_or(WireError::Truncated)?;
-    if !Sum::default().bytes(header).is_valid() {
+    if !OnesComplementSum::default().bytes(header).is_valid() {
         return Err(WireError::Checksum);
     }
     let is_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0;
@@ -131,7 +125,7 @@ fn read_ipv4(bytes: &[u8]) -> Result<Ip, WireError> {
         protocol: fixed[9],
         header_len,
         transport_len: total_len - header_len,
-        addresses: Sum::default().bytes(&fixed[12..20]),
+        addresses: OnesComplementSum::default().bytes(&fixed[12..20]),
     })
 }
 
@@ -152,6 +146,6 @@ fn read_ipv6(bytes: &[u8]) -> Result<Ip, WireError> {
         protocol: fixed[6],
         header_len: IPV6_HEADER_LEN,
         transport_len: usize::from(u16::from_be_bytes([fixed[4], fixed[5]])),
-        addresses: Sum::default().bytes(&fixed[8..40]),
+        addresses: OnesComplementSum::default().bytes(&fixed[8..40]),
     })
 }

@@ -5,13 +5,10 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};
-use super::checksum::Sum;
-use sojourn_packet::HeaderBytes;
+use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplementSum};
 
 pub(super) const IPV4_HEADER_LEN: usize = 20;
 pub(super) const IPV6_HEADER_LEN: usize = 40;
-pub(super) const ETHERTYPE_IPV4: u16 = 0x0800;
-pub(super) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const HOP_LIMIT: u8 = 64;
 /// Don't fragment, offset 0: what path MTU discovery wants.
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -58,9 +55,9 @@ pub struct FrameTemplate {
     bytes: [u8; ETHERNET_HEADER_LEN + IPV6_HEADER_LEN],
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
-    pseudo: Sum,
+    pseudo: OnesComplementSum,
     /// Sum of what does not change of an IPv4 header.
-    fixed: Sum,
+    fixed: OnesComplementSum,
     identification: u16,
 }
 
@@ -94,9 +91,9 @@ impl FrameTemplate {
             }
             _ => panic!("a flow's two ends have the same IP version"),
         };
-        let pseudo = Sum::default().bytes(&ip[addresses]).word(protocol as u16);
+        let pseudo = OnesComplementSum::default().bytes(&ip[addresses]).word(protocol as u16);
         bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
-        let fixed = Sum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
+        let fixed = OnesComplementSum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
         FrameTemplate { bytes, len: ETHERNET_HEADER_LEN + ip_len, pseudo, fixed, identification: 0 }
     }
 
@@ -107,7 +104,12 @@ impl FrameTemplate {
 
     /// Writes the headers for `transport_len` bytes of transport header and payload, and returns
     /// the sum of the pseudo-header for the transport's checksum.
-    pub(super) fn write(&mut self, out: &mut HeaderBytes, ecn: Ecn, transport_len: u16) -> Sum {
+    pub(super) fn write(
+        &mut self,
+        out: &mut HeaderBytes,
+        ecn: Ecn,
+        transport_len: u16,
+    ) -> OnesComplementSum {
         let mut bytes = self.bytes;
         let ip = &mut bytes[ETHERNET_HEADER_LEN..];
         if self.len == ETHERNET_HEADER_LEN + IPV4_HEADER_LEN {

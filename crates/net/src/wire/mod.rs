@@ -2,10 +2,9 @@
 //!
 //! The codecs are our own because the payload is counted, not stored: ready-made ones want to sum
 //! a payload slice for the checksum, and a payload of zeros adds nothing to it but its length.
-//! Stands on the packet crate; must not know connections, hosts or time.
+//! Where an IP header lies, and the checksum, are the packet crate's. Stands on it alone; must not know connections, hosts or time.
 
 mod address;
-mod checksum;
 mod error;
 mod frame;
 mod ip;
@@ -21,11 +20,10 @@ pub use error::WireError;
 pub use frame::{Frame, Transport, addressee, destination, read_frame};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{SackBlocks, TcpOptions, Timestamps};
+pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
-/// Bytes of an Ethernet header without a VLAN tag.
-pub const ETHERNET_HEADER_LEN: usize = 14;
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.
 pub const MTU: u32 = 1500;
 

@@ -1,10 +1,9 @@
 //! TCP segments, written and read (RFC 9293 section 3.1).
 
-use super::checksum::Sum;
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::TcpOptions;
-use sojourn_packet::HeaderBytes;
+use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
 pub(super) const TCP_HEADER_LEN: usize = 20;
@@ -92,7 +91,7 @@ pub fn write_tcp(
 pub(super) fn read_tcp(
     bytes: &[u8],
     len: usize,
-    pseudo: Sum,
+    pseudo: OnesComplementSum,
     ecn: Ecn,
 ) -> Result<((u16, u16), TcpSegment), WireError> {
     let header = bytes.first_chunk::<TCP_HEADER_LEN>().ok_or(WireError::Truncated)?;

@@ -194,3 +194,16 @@ fn ethernet_padding_is_not_payload() {
     packet.zeros += 6;
     assert_eq!(read_frame(&packet).unwrap().transport, Transport::Tcp(segment));
 }
+
+#[test]
+fn a_vlan_tag_hides_no_address_and_a_host_without_a_vlan_refuses_the_frame() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        let plain = tcp_packet(3, version, &full_segment());
+        let mut tagged = plain.clone();
+        tagged.bytes.splice(12..12, [0x81, 0x00, 0x00, 0x07]);
+        assert!(destination(&plain).is_some());
+        assert_eq!(destination(&tagged), destination(&plain));
+        assert_eq!(addressee(&tagged), addressee(&plain));
+        assert_eq!(read_frame(&tagged), Err(WireError::Protocol));
+    }
+}

@@ -1,9 +1,8 @@
 //! UDP datagrams, written and read (RFC 768, RFC 8200 section 8.1 for IPv6).
 
-use super::checksum::Sum;
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate};
-use sojourn_packet::HeaderBytes;
+use sojourn_packet::{HeaderBytes, OnesComplementSum};
 
 /// Bytes of a UDP header.
 pub const UDP_HEADER_LEN: usize = 8;
@@ -83,7 +82,7 @@ pub fn write_udp(
 pub(super) fn read_udp(
     bytes: &[u8],
     len: usize,
-    pseudo: Sum,
+    pseudo: OnesComplementSum,
     ecn: Ecn,
 ) -> Result<((u16, u16), UdpDatagram), WireError> {
     let header = bytes.first_chunk::<UDP_HEADER_LEN>().ok_or(WireError::Truncated)?;

@@ -3,8 +3,7 @@
 //! The key is protocol, addresses and ports, mixed with a seed so that flows that fall together in
 //! one run do not in another. It is no defence against somebody who knows the seed.
 
-use crate::ecn::{self, IpHeader};
-use sojourn_packet::{Packet, mix};
+use sojourn_packet::{IpHeader, Packet, mix};
 
 /// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
@@ -20,7 +19,7 @@ pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
             hash = mix(hash ^ word);
         }
     };
-    let (protocol, ports) = match ecn::ip_header(frame) {
+    let (protocol, ports) = match IpHeader::of(frame) {
         Some(IpHeader::V4(at)) => {
             add(bytes.get(at + 12..at + 20));
             let fragment = bytes.get(at + 6..at + 8).is_some_and(|f| f[0] & 0x3f != 0 || f[1] != 0);

@@ -3,13 +3,15 @@
 //! A checksum over a payload that the pipeline never sees is carried as a residual: the parser
 //! subtracts the old header fields from the packet's own checksum, the deparser adds the new ones.
 
+use sojourn_packet::OnesComplementSum;
+
 /// A running ones' complement sum.
 ///
 /// What is added or subtracted one after the other is one run of bytes: a part behind an odd number
 /// of them begins in the lower half of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnesComplement {
-    sum: u32,
+    sum: u16,
     odd: bool,
 }
 
@@ -21,19 +23,20 @@ impl OnesComplement {
 
     /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
-        self.take(words(bytes).map(u64::from).sum(), bytes.len());
+        self.take(OnesComplementSum::default().bytes(bytes), bytes.len());
     }
 
     /// Subtracts bytes: adds the complement of each word.
     pub fn subtract(&mut self, bytes: &[u8]) {
-        self.take(words(bytes).map(|word| u64::from(!word)).sum(), bytes.len());
+        let sum = words(bytes).fold(OnesComplementSum::default(), |sum, word| sum.word(!word));
+        self.take(sum, bytes.len());
     }
 
     /// Takes a sum of words that stands for so many bytes; a sum of exchanged bytes is the sum
     /// with its bytes exchanged (RFC 1071 section 2 B).
-    fn take(&mut self, words: u64, bytes: usize) {
-        let part = if self.odd { u64::from((fold(words) as u16).swap_bytes()) } else { words };
-        self.sum = fold(part + u64::from(self.sum));
+    fn take(&mut self, words: OnesComplementSum, bytes: usize) {
+        let part = if self.odd { words.folded().swap_bytes() } else { words.folded() };
+        self.sum = OnesComplementSum::default().word(part).word(self.sum).folded();
         self.odd ^= bytes % 2 == 1;
     }
 
@@ -44,7 +47,7 @@ impl OnesComplement {
 
     /// The sum itself, what a parser hands on as a residual.
     pub fn sum(self) -> u16 {
-        self.sum as u16
+        self.sum
     }
 
     /// The complement of the sum, what a header's checksum field holds.
@@ -65,14 +68,6 @@ impl OnesComplement {
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     bytes.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
-}
-
-/// Adds the carries of a sum of words to its lowest word until there are none.
-fn fold(mut sum: u64) -> u32 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u32
 }
 
 #[cfg(test)]

@@ -1,12 +1,24 @@
 //! The Internet checksum (RFC 1071), kept as an unfolded sum so that parts can be added.
+//!
+//! Hosts check and write it, disciplines mend it when they mark, and the checksum externs of P4 are
+//! made of it. Knows no header.
 
 /// A running ones' complement sum of 16-bit words.
+///
+/// ```
+/// use sojourn_packet::OnesComplementSum;
+/// // The example of RFC 1071 section 3.
+/// let sum = OnesComplementOnesComplementSum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+/// assert_eq!((sum.folded(), sum.checksum()), (0xddf2, 0x220d));
+/// assert!(sum.word(0x220d).is_valid());
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum(u64);
+pub struct OnesComplementSum(u64);
 
-impl Sum {
+impl OnesComplementSum {
     /// Adds bytes that start at an even offset; an odd last byte is padded with zero.
-    pub(crate) fn bytes(self, bytes: &[u8]) -> Sum {
+    #[inline]
+    pub fn bytes(self, bytes: &[u8]) -> OnesComplementSum {
         // Four words at a time, and in the machine's own order: the sum may be taken in any width
         // (section 2 C), and its bytes be swapped once at the end (section 2 B).
         let (eights, rest) = bytes.as_chunks::<8>();
@@ -25,26 +37,36 @@ impl Sum {
             let (more, carry) = sum.overflowing_add(u64::from_ne_bytes(*eight));
             sum = more + u64::from(carry);
         }
-        Sum(self.0 + u64::from(u16::from_be(folded(sum))))
+        OnesComplementSum(self.0 + u64::from(u16::from_be(folded(sum))))
     }
 
     /// Adds one word.
-    pub(crate) fn word(self, word: u16) -> Sum {
-        Sum(self.0 + u64::from(word))
+    #[inline]
+    pub fn word(self, word: u16) -> OnesComplementSum {
+        OnesComplementSum(self.0 + u64::from(word))
     }
 
-    /// The value for a checksum field.
-    pub(crate) fn checksum(self) -> u16 {
-        !folded(self.0)
+    /// The sum in 16 bits. It is 0 if all words are; other multiples of 0xffff are 0xffff.
+    #[inline]
+    pub fn folded(self) -> u16 {
+        folded(self.0)
+    }
+
+    /// The value for a checksum field: the complement of the sum.
+    #[inline]
+    pub fn checksum(self) -> u16 {
+        !self.folded()
     }
 
     /// True if the summed bytes contained a correct checksum field.
-    pub(crate) fn is_valid(self) -> bool {
+    #[inline]
+    pub fn is_valid(self) -> bool {
         self.checksum() == 0
     }
 }
 
 /// The sum in 16 bits: what is above them is added to what is below, until nothing is above.
+#[inline]
 fn folded(sum: u64) -> u16 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
@@ -58,28 +80,40 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_1071_section_3_comes_out() {
-        let sum = Sum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
-        assert_eq!(!sum.checksum(), 0xddf2);
+        let sum =
+            OnesComplementSum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!(sum.folded(), 0xddf2);
     }
 
     #[test]
     fn parts_of_any_even_length_add_up_to_the_whole() {
         let bytes: Vec<u8> = (0..101u8).map(|n| n.wrapping_mul(37)).collect();
         let of_words = |bytes: &[u8]| {
-            bytes.chunks(2).fold(Sum::default(), |sum, word| {
+            bytes.chunks(2).fold(OnesComplementSum::default(), |sum, word| {
                 sum.word(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)]))
             })
         };
         for cut in (0..100).step_by(2) {
             let (front, back) = bytes.split_at(cut);
-            let parts = Sum::default().bytes(front).bytes(back).checksum();
+            let parts = OnesComplementSum::default().bytes(front).bytes(back).checksum();
             assert_eq!(parts, of_words(&bytes).checksum(), "{cut}");
         }
     }
 
     #[test]
+    fn a_sum_is_zero_only_if_all_words_are() {
+        let folded = |words: &[u16]| {
+            words.iter().fold(OnesComplementSum::default(), |sum, word| sum.word(*word)).folded()
+        };
+        assert_eq!(folded(&[0, 0]), 0);
+        assert_eq!(folded(&[1, 0xfffe]), 0xffff);
+        assert_eq!(folded(&[0xffff, 0xffff]), 0xffff);
+        assert_eq!(OnesComplementSum::default().bytes(&[0xff; 64]).folded(), 0xffff);
+    }
+
+    #[test]
     fn an_odd_byte_counts_as_the_high_half_of_a_word() {
-        let odd = Sum::default().bytes(&[0xab]).checksum();
-        assert_eq!(odd, Sum::default().bytes(&[0xab, 0]).checksum());
+        let odd = OnesComplementSum::default().bytes(&[0xab]).checksum();
+        assert_eq!(odd, OnesComplementSum::default().bytes(&[0xab, 0]).checksum());
     }
 }

@@ -38,6 +38,7 @@ def stages(program: str, *defines: str) -> tuple[int, int]:
         ("codel_act", (), (1, 7)),
         ("codel_exact", (), (1, 10)),
         ("codel_exact", ("CODEL_ECN",), (1, 10)),
+        ("fq_codel", (), (2, 10)),
     ],
 )
 def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
@@ -47,4 +48,5 @@ def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
     # The header of the program says so, too.
     first = (programs_folder() / "tna" / f"{program}.p4").read_text().splitlines()[0]
     ingress, egress = expected
-    assert f"{ingress} stage of ingress, {egress} of egress" in first
+    stages_of = "stage" if ingress == 1 else "stages"
+    assert f"{ingress} {stages_of} of ingress, {egress} of egress" in first

@@ -5,7 +5,7 @@
 
 use sojourn_packet::Rate;
 use sojourn_switch::{
-    MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
+    MAX_QUEUES, MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
     SessionDirection, SwitchConfig,
 };
 use sojourn_targets::control::{self, ControlPlane, QueueSetting};
@@ -13,6 +13,8 @@ use sojourn_targets::target::{Copies, SwitchTraits};
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
+/// A packet's `priority` has three bits on bmv2.
+const PRIORITIES: u8 = 8;
 
 /// Gives a switch what the control plane sets, and the limits of its target's switch.
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
@@ -21,11 +23,14 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     if traits.copies == Copies::Unlimited {
         unlimited(switch);
     }
-    if traits.queues_chosen {
-        match control.fair_queues {
-            Some(count) => queues(switch, count, |_| 0),
-            None => priority_queues(switch, control.priority_queues.unwrap_or(traits.queues)),
+    match control.fair_queues {
+        // Where a control plane may choose how many there are, the packet's priority is its queue.
+        Some(count) if traits.queues_chosen => queues(switch, count.min(PRIORITIES), |_| 0),
+        Some(count) => queues(switch, count.min(traits.queues), |_| 0),
+        None if traits.queues_chosen => {
+            priority_queues(switch, control.priority_queues.unwrap_or(traits.queues));
         }
+        None => {}
     }
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
@@ -74,7 +79,7 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
 
 /// Queues 0 to `count - 1` at each port, the highest first.
 pub(crate) fn priority_queues(switch: &mut SwitchConfig, count: u8) {
-    queues(switch, count, |queue| queue);
+    queues(switch, count.min(PRIORITIES), |queue| queue);
 }
 
 /// Queues 0 to `count - 1` at each port; the highest priority goes first, equal ones in turns.
@@ -85,7 +90,7 @@ fn queues(switch: &mut SwitchConfig, count: u8, priority: impl Fn(u8) -> u8) {
             let priority = priority(number);
             QueueConfig { priority, min_priority: priority, ..model.clone() }
         };
-        port.queues = (0..count.clamp(1, 8)).map(queue).collect();
+        port.queues = (0..count.clamp(1, MAX_QUEUES as u8)).map(queue).collect();
     }
 }
 

@@ -34,5 +34,6 @@ pub use statistics::{
     RecirculationStatistics, Statistics, UnsynchronisedTime,
 };
 pub use switch::{Disciplines, Switch};
+pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
 pub use wire::Wire;

@@ -8,11 +8,22 @@
 //
 // The bridge header carries the time of arrival twice, because the two cuts of one 48-bit field
 // that egress needs overlap, and a field can be cut in one way only.
+//
+// With FLOW_QUEUES defined, the queue is not the route's but the flow's: flow_queue.p4, a stage later.
 #ifndef COMMON_L3_INGRESS_P4
 #define COMMON_L3_INGRESS_P4
 
 #include "headers.p4"
 #include "ip.p4"
+#ifdef FLOW_QUEUES
+#include "flow_queue.p4"
+#endif
+
+#ifdef FLOW_QUEUES
+#define SET_QUEUE(queue)                // flow_queue.p4 does
+#else
+#define SET_QUEUE(queue) ig_tm_md.qid = queue;
+#endif
 
 // Set in front of each packet by the ingress deparser, taken off by the egress parser. 9 bytes.
 header l3_bridge_h {
@@ -26,9 +37,17 @@ struct ingress_headers_t {
     ethernet_h  ethernet;
     ipv4_h      ipv4;
     ipv6_h      ipv6;
+#ifdef FLOW_QUEUES
+    ports_h     ports;
+#endif
 }
 
-struct ingress_metadata_t {}
+struct ingress_metadata_t {
+#ifdef FLOW_QUEUES
+    bit<16> source_port;                // 0: the packet has none
+    bit<16> destination_port;
+#endif
+}
 
 parser IngressParser(
         packet_in packet,
@@ -54,10 +73,32 @@ parser IngressParser(
     }
     state parse_ipv4 {
         packet.extract(hdr.ipv4);
+#ifdef FLOW_QUEUES
+        // A fragment has no ports, not even the first one: all of a packet stay together.
+        transition select(hdr.ipv4.flags, hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
+            (0 &&& 1, 0, PROTOCOL_TCP): parse_ports;
+            (0 &&& 1, 0, PROTOCOL_UDP): parse_ports;
+            default: accept;
+        }
+    }
+    state parse_ipv6 {
+        packet.extract(hdr.ipv6);
+        transition select(hdr.ipv6.next_header) {
+            PROTOCOL_TCP: parse_ports;
+            PROTOCOL_UDP: parse_ports;
+            default: accept;
+        }
+    }
+    state parse_ports {
+        packet.extract(hdr.ports);
+        md.source_port = hdr.ports.source;
+        md.destination_port = hdr.ports.destination;
+#else
         transition accept;
     }
     state parse_ipv6 {
         packet.extract(hdr.ipv6);
+#endif
         transition accept;
     }
 }
@@ -77,14 +118,14 @@ control Ingress(
     // To the next hop: our address and its address on that link.
     action send_ipv4(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
         ig_tm_md.ucast_egress_port = port;
-        ig_tm_md.qid = queue;
+        SET_QUEUE(queue)
         hdr.ethernet.source = own;
         hdr.ethernet.destination = next_hop;
         hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
     }
     action send_ipv6(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
         ig_tm_md.ucast_egress_port = port;
-        ig_tm_md.qid = queue;
+        SET_QUEUE(queue)
         hdr.ethernet.source = own;
         hdr.ethernet.destination = next_hop;
         hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
@@ -112,6 +153,9 @@ control Ingress(
         } else {
             drop();
         }
+#ifdef FLOW_QUEUES
+        FlowQueue.apply(hdr.ipv4, hdr.ipv6, md.source_port, md.destination_port, ig_tm_md.qid);
+#endif
         hdr.bridge.setValid();
         hdr.bridge.kind = KIND_DATA;
         hdr.bridge.arrival = ig_prsr_md.global_tstamp[31:0];

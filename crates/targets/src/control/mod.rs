@@ -53,8 +53,9 @@ pub struct ControlPlane {
     /// packet is its `priority`, and a higher one goes first. 1 unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_queues: Option<u8>,
-    /// Queues of equal weight at each port (1 to 8) in their place, served in turns (deficit
-    /// weighted round robin); the queue of a packet is its `priority` here, too. bmv2 has none.
+    /// Queues of equal weight at each port, served in turns (deficit weighted round robin): up to 32
+    /// on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues for a
+    /// v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
     /// Settings of queues, for the switch of a v1model program; a later one wins.

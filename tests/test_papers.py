@@ -167,8 +167,17 @@ def test_a_claim_holds_if_all_its_parts_do_and_tells_where_else_it_does() -> Non
     assert verdict([part(good), part(Status.DIFFERS)]).text == "holds with a difference of +20 %"
     assert verdict([part(bad), part(bad)]).text == "does not hold"
     assert verdict([part(good), part(bad)]).text == "holds in part (1 of its 2 parts)"
+    unseen = part(Status.UNSEEN)
+    assert verdict([part(good), unseen]).text == (
+        "holds, as far as it can be seen: 1 of 2 parts cannot"
+    )
+    assert verdict([part(good), part(bad), unseen]).text == (
+        "holds in part (1 of its 2 parts that can be seen here)"
+    )
     elsewhere = [part(bad, ("uncapped", "2", good)), part(good, ("uncapped", "2", good))]
     assert verdict(elsewhere).text.endswith("; it holds with uncapped")
+    # What fails has to be measured there, too.
+    assert "uncapped" not in verdict([part(bad), *elsewhere]).text
     assert verdict([part(good, ("vendor", "2", bad))]).text == "holds; not with vendor"
 
 

@@ -76,15 +76,16 @@ def verdict(found: Sequence[Found]) -> Verdict:
     count = len(found)
     by = {status: [one for one in found if one.status is status] for status in Status}
     good = len(by[Status.HOLDS]) + len(by[Status.DIFFERS])
+    unseen = len(by[Status.UNSEEN])
     if by[Status.FAILS]:
-        parts = f" ({good} of its {count} parts)" if good else ""
+        seen = f"{count} parts" if not unseen else f"{count - unseen} parts that can be seen here"
+        parts = f" ({good} of its {seen})" if good else ""
         joined = "holds in part" if good else "does not hold"
         return Verdict(Status.FAILS, f"{joined}{parts}{_elsewhere(found)}")
-    if len(by[Status.UNSEEN]) == count:
+    if unseen == count:
         whys = dict.fromkeys(one.note for one in by[Status.UNSEEN] if one.note)
         return Verdict(Status.UNSEEN, f"cannot be seen here: {'; '.join(whys)}")
-    unseen = by[Status.UNSEEN]
-    rest = f"; {len(unseen)} of {count} parts cannot be seen here" if unseen else ""
+    rest = f", as far as it can be seen: {unseen} of {count} parts cannot" if unseen else ""
     if by[Status.DIFFERS]:
         worst = max(by[Status.DIFFERS], key=lambda one: abs(one.difference or 0))
         return Verdict(Status.DIFFERS, f"holds with a difference of {worst.note}{rest}")
@@ -92,13 +93,15 @@ def verdict(found: Sequence[Found]) -> Verdict:
 
 
 def _elsewhere(found: Sequence[Found]) -> str:
-    """Set-ups beside the published one in which all parts hold that are measured there."""
+    """Set-ups beside the published one in which all that fails is measured, and nothing fails."""
     good = (Status.HOLDS, Status.DIFFERS)
     names = dict.fromkeys(name for one in found for name, _, _ in one.beside)
+    failing = [one for one in found if one.status is Status.FAILS]
     holding = [
         name
         for name in names
         if all(s in good for one in found for other, _, s in one.beside if other == name)
+        and all(any(other == name for other, _, _ in one.beside) for one in failing)
     ]
     return f"; it holds with {holding[0]}" if holding else ""
 

@@ -12,7 +12,7 @@ from sojourn.papers.computed import COMPUTED
 from sojourn.papers.computed.law import spacing
 from sojourn.papers.library import find_papers, papers
 from sojourn.papers.model import Check
-from sojourn.papers.search import draw_settings
+from sojourn.papers.search import draw_settings, plan_search
 from sojourn.papers.setups import plan_setup
 from sojourn.papers.verdict import Found, Status, judge, verdict
 from sojourn.sweeps.intervals import Interval
@@ -58,6 +58,19 @@ def test_every_set_up_can_be_planned_and_every_check_selects_what_it_runs(name: 
                 assert where.get("aqm", check.of["aqm"]) in labels, check.says
                 for key in where.keys() & axes.keys():
                     assert named[key].stored(where[key]) in axes[key], check.says
+
+
+def test_every_search_can_be_planned_also_where_an_assumption_is_of_one_aqm_only() -> None:
+    repeated = 0
+    for paper in papers().values():
+        for search in paper.searches:
+            for quick in (True, False):
+                plan = plan_search(search, quick=quick)
+                count = search.quick_settings if quick else search.settings
+                settings = draw_settings(search, count)
+                assert len(plan.runs) == len(settings) * len(search.aqms)
+                repeated += len(plan.runs) - len({run.job.digest for run in plan.runs})
+    assert repeated > 0, "else nothing of this is tested"
 
 
 def test_an_unknown_paper_is_told_with_those_that_there_are(sojourn: Sojourn) -> None:

@@ -16,6 +16,7 @@ from sojourn.papers.model import Check, Search, Setup
 from sojourn.papers.verdict import Status, judge
 from sojourn.sweeps.coordinate import State, Workers
 from sojourn.sweeps.file import sweep_from_dict
+from sojourn.sweeps.plan import SweepPlan
 from sojourn.sweeps.sweep import plan_file, run_sweep
 
 _DRAW = 8289
@@ -90,6 +91,30 @@ class Searched:
     failures: tuple[str, ...]
 
 
+def plan_search(search: Search, *, quick: bool) -> SweepPlan:
+    """The search's sweep. What an assumption says nothing of is run once, though it repeats."""
+    settings = draw_settings(search, search.quick_settings if quick else search.settings)
+    columns = _columns(search, settings)
+    document = {
+        "scenario": search.scenario,
+        "seeds": 1,
+        "aqms": search.aqms,
+        "set": search.set | (search.quick if quick else {}),
+        "zip": [columns],
+        "names": {key: f"key {number}" for number, key in enumerate(columns)},
+    }
+    return plan_file(sweep_from_dict(document), repeats=True)
+
+
+def _columns(search: Search, settings: tuple[Setting, ...]) -> dict[str, list[Any]]:
+    """The value of each key in each setting."""
+    return {
+        key: [factor.levels[one.levels[name]][place] for one in settings]
+        for name, factor in search.factors.items()
+        for place, key in enumerate(factor.keys)
+    }
+
+
 def run_search(
     search: Search,
     folder: Path,
@@ -100,19 +125,8 @@ def run_search(
 ) -> Searched:
     """Runs what is missing of the search in `folder`."""
     settings = draw_settings(search, search.quick_settings if quick else search.settings)
-    columns: dict[str, list[Any]] = {}
-    for name, factor in search.factors.items():
-        for place, key in enumerate(factor.keys):
-            columns[key] = [factor.levels[one.levels[name]][place] for one in settings]
-    document = {
-        "scenario": search.scenario,
-        "seeds": 1,
-        "aqms": search.aqms,
-        "set": search.set | (search.quick if quick else {}),
-        "zip": [columns],
-        "names": {key: f"key {number}" for number, key in enumerate(columns)},
-    }
-    plan = plan_file(sweep_from_dict(document))
+    columns = _columns(search, settings)
+    plan = plan_search(search, quick=quick)
     result = run_sweep(
         plan, folder, workers=workers, tell=lambda state: tell(search.name, state), pictures=False
     )

@@ -58,15 +58,19 @@ class SweepPlan:
     """The delay against which the first cell's results are judged, ns."""
 
 
-def plan_sweep(sweep: SweepFile, base: Base) -> SweepPlan:
-    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it."""
+def plan_sweep(sweep: SweepFile, base: Base, *, repeats: bool = False) -> SweepPlan:
+    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it.
+
+    With `repeats` two cells may be the same run, which is then run once.
+    """
     axes = axes_of(sweep, _TAKEN)
     drawn = drawings(sweep, axes)
     if (count := count_cells(sweep) * len(sweep.seeds)) > MOST_RUNS:
         raise ScenarioError(f"{count:,} runs for each AQM; a sweep has at most {MOST_RUNS:,}")
     planner = _Planner(sweep, base)
     runs = tuple(run for cell in cells(sweep, axes) for run in planner.runs(cell))
-    _refuse_repeats(runs)
+    if not repeats:
+        _refuse_repeats(runs)
     title = sweep.title or f"{base.name}, {len(runs)} runs"
     return SweepPlan(base.name, title, sweep, axes, runs, engine_identity(), drawn, planner.target)
 

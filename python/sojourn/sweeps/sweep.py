@@ -29,13 +29,13 @@ class SweepResult:
     folder: Path
 
 
-def plan_file(given: str | Path | SweepFile) -> SweepPlan:
-    """The plan of a sweep file, or of a sweep."""
+def plan_file(given: str | Path | SweepFile, *, repeats: bool = False) -> SweepPlan:
+    """The plan of a sweep file, or of a sweep; with `repeats` two cells may be the same run."""
     if isinstance(given, SweepFile):
-        return plan_sweep(given, base_of(given.scenario, Path()))
+        return plan_sweep(given, base_of(given.scenario, Path()), repeats=repeats)
     path = Path(given)
     sweep = read_sweep(path)
-    return plan_sweep(sweep, base_of(sweep.scenario, path.parent))
+    return plan_sweep(sweep, base_of(sweep.scenario, path.parent), repeats=repeats)
 
 
 def run_sweep(

@@ -171,24 +171,19 @@ class PacketSwitch:
     def configure(self, control: str) -> None:
         """Installs a control plane given as JSON, in addition to what is there."""
 
-    def add_entry(self, table: str, entry: str) -> int:
-        """Adds a table entry given as JSON; returns its handle."""
+    def apply(self, operations: str) -> list[int | None]:
+        """Carries out a list of operations in JSON, all of them or none; the handle of each entry
+        that was added."""
 
-    def modify_entry(self, table: str, handle: int, entry: str) -> None: ...
-    def delete_entry(self, table: str, handle: int) -> None: ...
-    def clear_table(self, table: str) -> None: ...
-    def set_default(self, table: str, call: str) -> None: ...
+    def read(self, query: str) -> str:
+        """What a question in JSON is answered, as JSON."""
+
     def read_register(self, name: str, index: int) -> list[str]:
         """One cell: a number in decimal digits for each field."""
 
-    def write_register(self, name: str, index: int | None, value: list[str]) -> None: ...
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
         """Packets and bytes in one cell."""
 
-    def write_counter(self, name: str, index: int | None, packets: int, bytes: int) -> None: ...
-    def set_mirror_session(self, session: str) -> None: ...
-    def remove_mirror_session(self, session: int) -> bool: ...
-    def set_multicast_group(self, group: int, nodes: list[tuple[int, list[int]]]) -> None: ...
     def receive(self, port: int, frame: bytes) -> None:
         """A frame arrives now."""
 

@@ -5,6 +5,7 @@
 //! | [`config`] | a run as data, its P4 programs included |
 //! | [`load`] | programs loaded and configured for a run, and what is said of one |
 //! | [`simulation`] | a configured run in virtual time |
+//! | [`control`] | operations of a control plane carried out on a running switch |
 //! | [`switch_setup`] | what a control plane sets at the switch itself |
 //! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
@@ -12,6 +13,7 @@
 //! It stands on both towers and knows no Python, no clock and no socket.
 
 pub mod config;
+pub mod control;
 mod error;
 pub mod load;
 pub mod packet_switch;

@@ -6,12 +6,14 @@
 //! look like is the business of whoever drives it.
 
 use crate::RunError;
+use crate::control::{self, BatchError, OperationError};
 use crate::switch_setup;
 use sojourn_packet::DataPlane;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
+use sojourn_targets::control::{Operation, Query, Reply};
 use sojourn_targets::target::{Copies, SwitchTraits, Target};
 use sojourn_targets::{Plane, RuntimeControl};
 
@@ -134,6 +136,25 @@ impl PacketSwitch {
     /// The switch, for its sessions, groups and queues.
     pub fn switch(&mut self) -> &mut Switch {
         &mut self.switch
+    }
+
+    /// Carries out a batch of operations now, all of it or nothing: for each the handle of the
+    /// entry that it has added, if it has added one.
+    ///
+    /// # Errors
+    /// The first operation that is refused.
+    pub fn apply(&mut self, batch: &[Operation]) -> Result<Vec<Option<u32>>, BatchError> {
+        let done = control::apply(&mut self.switch, batch, self.now);
+        self.collect();
+        done
+    }
+
+    /// Answers a question about the program.
+    ///
+    /// # Errors
+    /// It has no such object or no such cell.
+    pub fn read(&mut self, query: &Query) -> Result<Reply, OperationError> {
+        control::read(&mut self.switch, query)
     }
 
     /// The way into the program for a control plane.

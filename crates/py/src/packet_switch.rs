@@ -7,20 +7,14 @@ use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
+use sojourn_engine::control::BatchError;
 use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
-use sojourn_engine::switch_setup::{self, session};
-use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
 use sojourn_switch::PortId;
-use sojourn_targets::control::{self, ActionCall, ControlPlane, Number, TableEntry};
-use sojourn_targets::externs::counter::Count;
-use sojourn_targets::runtime_control::{entry_spec, named};
+use sojourn_targets::control::{ControlPlane, Operation};
 use sojourn_targets::{RuntimeControl, describe};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
-
-/// A multicast group: its number and, for each node, replication id and ports.
-type Nodes = Vec<(u16, Vec<u16>)>;
 
 /// One program on one switch that nothing is connected to.
 #[pyclass(module = "sojourn._core")]
@@ -44,12 +38,6 @@ impl PacketSwitch {
 
     fn control(&mut self) -> PyResult<&mut dyn RuntimeControl> {
         self.bench().control().ok_or_else(|| wrong("this program has no control plane"))
-    }
-
-    /// An entry's target as the tables take it; its keys do not count.
-    fn entry(json: &str) -> PyResult<sojourn_p4::interp::tables::EntrySpec> {
-        let entry: TableEntry = read(json)?;
-        entry_spec(&entry).ok_or_else(|| wrong("an entry needs an action, a member or a group"))
     }
 }
 
@@ -84,42 +72,22 @@ impl PacketSwitch {
         self.control()?.configure(&control).map_err(wrong)
     }
 
-    /// Adds a table entry; returns its handle.
-    fn add_entry(&mut self, table: &str, entry: &str) -> PyResult<u32> {
-        let spec = Self::entry(entry)?;
-        let tables = self.control()?.tables();
-        let id = tables.find(table).map_err(wrong)?;
-        tables.add(id, &spec).map(|handle| handle.0).map_err(wrong)
+    /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
+    /// that was added.
+    fn apply(&mut self, operations: &str) -> PyResult<Vec<Option<u32>>> {
+        let batch: Vec<Operation> = read(operations)?;
+        // Who asks for one operation need not be told which one was refused.
+        let refused = |error: BatchError| match batch.len() {
+            1 => wrong(error.error),
+            _ => wrong(error),
+        };
+        self.bench().apply(&batch).map_err(refused)
     }
 
-    /// Gives an entry another action, member or group.
-    fn modify_entry(&mut self, table: &str, handle: u32, entry: &str) -> PyResult<()> {
-        let spec = Self::entry(entry)?;
-        let tables = self.control()?.tables();
-        let id = tables.find(table).map_err(wrong)?;
-        tables.modify(id, EntryHandle(handle), &spec.target).map_err(wrong)
-    }
-
-    /// Takes an entry out.
-    fn delete_entry(&mut self, table: &str, handle: u32) -> PyResult<()> {
-        let tables = self.control()?.tables();
-        let id = tables.find(table).map_err(wrong)?;
-        tables.delete(id, EntryHandle(handle)).map_err(wrong)
-    }
-
-    /// Takes out all entries that are not part of the program.
-    fn clear_table(&mut self, table: &str) -> PyResult<()> {
-        let tables = self.control()?.tables();
-        let id = tables.find(table).map_err(wrong)?;
-        tables.clear(id).map_err(wrong)
-    }
-
-    /// Sets what runs on a miss.
-    fn set_default(&mut self, table: &str, call: &str) -> PyResult<()> {
-        let ActionCall { action, args } = read(call)?;
-        let tables = self.control()?.tables();
-        let id = tables.find(table).map_err(wrong)?;
-        tables.set_default(id, &action, &named(&args)).map_err(wrong)
+    /// What a question in JSON is answered, as JSON.
+    fn read(&mut self, query: &str) -> PyResult<String> {
+        let reply = self.bench().read(&read(query)?).map_err(wrong)?;
+        serde_json::to_string(&reply).map_err(wrong)
     }
 
     /// One cell of a register: a number, in decimal digits, for each field.
@@ -128,53 +96,10 @@ impl PacketSwitch {
         Ok(words.iter().map(ToString::to_string).collect())
     }
 
-    /// Sets one cell of a register, or all.
-    fn write_register(
-        &mut self,
-        name: &str,
-        index: Option<usize>,
-        value: Vec<String>,
-    ) -> PyResult<()> {
-        let number = |digits: &String| read::<Number>(&format!("{digits:?}")).map(|n| n.0);
-        let value = value.iter().map(number).collect::<PyResult<Vec<_>>>()?;
-        self.control()?.write_register(name, index, &value).map_err(wrong)
-    }
-
     /// Packets and bytes in one cell of a counter.
     fn read_counter(&mut self, name: &str, index: usize) -> PyResult<(u64, u64)> {
         let count = self.control()?.read_counter(name, index).map_err(wrong)?;
         Ok((count.packets, count.bytes))
-    }
-
-    /// Sets one cell of a counter, or all.
-    fn write_counter(
-        &mut self,
-        name: &str,
-        index: Option<usize>,
-        packets: u64,
-        bytes: u64,
-    ) -> PyResult<()> {
-        let count = Count { packets, bytes };
-        self.control()?.write_counter(name, index, count).map_err(wrong)
-    }
-
-    /// Sets a mirror session, given as JSON.
-    fn set_mirror_session(&mut self, given: &str) -> PyResult<()> {
-        let session = session(&read::<control::MirrorSession>(given)?);
-        self.bench().switch().set_mirror_session(session).map_err(wrong)
-    }
-
-    /// Takes a mirror session away; false if there was none.
-    fn remove_mirror_session(&mut self, session: u16) -> bool {
-        self.bench().switch().remove_mirror_session(session)
-    }
-
-    /// Sets a multicast group.
-    fn set_multicast_group(&mut self, group: u16, nodes: Nodes) -> PyResult<()> {
-        let node = |(rid, ports)| control::MulticastNode { rid, ports };
-        let nodes = nodes.into_iter().map(node).collect();
-        let group = switch_setup::group(&control::MulticastGroup { id: group, nodes });
-        self.bench().switch().set_multicast_group(group).map_err(wrong)
     }
 
     /// A frame arrives.

@@ -319,6 +319,12 @@ pub enum ConfigError {
         /// What it may be.
         allowed: &'static str,
     },
+    /// No mirror session has the number.
+    #[error("there is no mirror session {0}")]
+    NoSession(u16),
+    /// No multicast group has the number.
+    #[error("there is no multicast group {0}")]
+    NoGroup(u16),
     /// Something refers to a port or queue that does not exist.
     #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
     NoSuchQueue {

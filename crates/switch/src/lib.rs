@@ -33,7 +33,7 @@ pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, Statistics, UnsynchronisedTime,
 };
-pub use switch::{Disciplines, Switch};
+pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
 pub use wire::Wire;

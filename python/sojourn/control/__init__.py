@@ -4,7 +4,7 @@ Files in several formats (STF tests, `simple_switch_CLI` commands) are read else
 operations that stand here. Knows no file format and no traffic.
 """
 
-from sojourn.control.apply import Applied, apply
+from sojourn.control.apply import Applied, apply, apply_all, operation_to_json
 from sojourn.control.description import (
     Action,
     ControlError,
@@ -79,6 +79,8 @@ __all__ = [
     "WriteCounter",
     "WriteRegister",
     "apply",
+    "apply_all",
     "control_plane",
+    "operation_to_json",
     "read_description",
 ]

@@ -1,10 +1,11 @@
-"""Operations carried out on a switch while packets pass.
+"""Operations as data for the engine, which carries them out on a switch while packets pass.
 
-Stands on the engine's switch on a bench. Knows no file; an operation that the engine refuses ends
-in a `ControlError` with the engine's reason.
+Knows no file; an operation that the engine refuses ends in a `ControlError` with the engine's
+reason.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sojourn import _core
@@ -39,54 +40,78 @@ class Applied:
 
 def apply(operation: Operation, switch: _core.PacketSwitch) -> Applied:
     """Carries out one operation."""
+    return Applied(apply_all([operation], switch)[0])
+
+
+def apply_all(operations: Sequence[Operation], switch: _core.PacketSwitch) -> list[int | None]:
+    """Carries out all of them or none; the handle of each entry that was added."""
     try:
-        return Applied(_apply(operation, switch))
+        return switch.apply(json.dumps([operation_to_json(one) for one in operations]))
     except _core.ConfigError as error:
         raise ControlError(str(error.args[0])) from None
 
 
-def _apply(operation: Operation, switch: _core.PacketSwitch) -> int | None:
+def operation_to_json(operation: Operation) -> dict[str, object]:
+    """An operation as the engine takes it."""
     match operation:
         case AddEntry(table):
-            return switch.add_entry(table.name, json.dumps(entry_to_json(operation)))
+            return {"op": "add_entry", "table": table.name, "entry": entry_to_json(operation)}
         case ModifyEntry(table, handle, target):
-            switch.modify_entry(table.name, handle, json.dumps(target_to_json(target)))
+            to = target_to_json(target)
+            return {"op": "modify_entry", "table": table.name, "at": handle, "to": to}
         case DeleteEntry(table, handle):
-            switch.delete_entry(table.name, handle)
+            return {"op": "delete_entry", "table": table.name, "at": handle}
         case ClearTable(table):
-            switch.clear_table(table.name)
+            return {"op": "clear_table", "table": table.name}
         case SetDefault(table, call):
-            switch.set_default(table.name, json.dumps(target_to_json(call)))
-        case WriteRegister(name, index, value):
-            switch.write_register(name, index, [str(value)])
-        case WriteCounter(name, index, packets, count):
-            switch.write_counter(name, index, packets, count)
+            return {"op": "set_default", "table": table.name, "call": target_to_json(call)}
+        case SetProfile():
+            return {"op": "set_profile"} | profile_to_json(operation)
         case _:
-            _apply_to_switch(operation, switch)
-    return None
+            return _of_state(operation)
 
 
-def _apply_to_switch(operation: Operation, switch: _core.PacketSwitch) -> None:
+def _of_state(operation: Operation) -> dict[str, object]:
+    """One about what is no table: externs, parsers, the switch."""
     match operation:
+        case WriteRegister(name, index, value):
+            return {"op": "write_register", "name": name, "index": index, "value": [str(value)]}
+        case WriteCounter(name, index, packets, count):
+            written: dict[str, object] = {"packets": packets, "bytes": count}
+            return {"op": "write_counter", "name": name, "index": index} | written
         case SetMeter(name, index, cir, cbs, pir, pbs):
             spec = {"cir": cir, "cbs": cbs, "pir": pir, "pbs": pbs}
-            switch.configure(json.dumps({"meters": [{"name": name, "index": index, "spec": spec}]}))
-        case SetProfile():
-            switch.configure(json.dumps({"action_profiles": [profile_to_json(operation)]}))
+            return {"op": "set_meter", "name": name, "index": index, "spec": spec}
         case AddToValueSet(name, value):
-            member = {"name": name, "members": [[str(value)]]}
-            switch.configure(json.dumps({"value_sets": [member]}))
+            return {"op": "add_to_value_set", "name": name, "member": [str(value)]}
         case SetMirrorSession():
-            switch.set_mirror_session(json.dumps(session_to_json(operation)))
+            return {"op": "set_mirror_session"} | session_to_json(operation)
         case RemoveMirrorSession(session):
-            if not switch.remove_mirror_session(session):
-                raise ControlError(f"there is no mirror session {session}")
-        case SetMulticastGroup(group, nodes):
-            switch.set_multicast_group(group, [(rid, list(ports)) for rid, ports in nodes])
+            return {"op": "remove_mirror_session", "session": session}
+        case SetMulticastGroup():
+            return {"op": "set_multicast_group"} | group_to_json(operation)
         case SetQueue():
-            raise ControlError("rates and depths of queues are set before a run, not in a test")
+            return {"op": "set_queue"} | queue_to_json(operation)
         case _:
             raise AssertionError(operation)
+
+
+def group_to_json(group: SetMulticastGroup) -> dict[str, object]:
+    """A multicast group as a control-plane file has it."""
+    nodes = [{"rid": rid, "ports": list(ports)} for rid, ports in group.nodes]
+    return {"id": group.group, "nodes": nodes}
+
+
+def queue_to_json(queue: SetQueue) -> dict[str, object]:
+    """Rate and depth of queues as a control-plane file has them; what is not set is left out."""
+    given = {
+        "port": queue.port,
+        "priority": queue.priority,
+        "packets_per_second": queue.packets_per_second,
+        "bits_per_second": queue.bits_per_second,
+        "depth": queue.depth,
+    }
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def session_to_json(session: SetMirrorSession) -> dict[str, object]:

@@ -8,7 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sojourn.control.apply import profile_to_json, session_to_json
+from sojourn.control.apply import (
+    group_to_json,
+    profile_to_json,
+    queue_to_json,
+    session_to_json,
+)
 from sojourn.control.description import ControlError, Table
 from sojourn.control.operations import (
     AddEntry,
@@ -124,12 +129,12 @@ class ControlPlane:
             "action_profiles": [profile_to_json(profile) for profile in self.profiles.values()],
             "registers": [_register(register) for register in self.registers],
             "meters": [_meter(meter) for meter in self.meters.values()],
-            "multicast_groups": [_group(group) for group in self.groups.values()],
+            "multicast_groups": [group_to_json(group) for group in self.groups.values()],
             "value_sets": [
                 {"name": name, "members": [[str(value)] for value in values]}
                 for name, values in self.value_sets.items()
             ],
-            "queues": [_queue(queue) for queue in self.queues],
+            "queues": [queue_to_json(queue) for queue in self.queues],
         }
         return {
             "tables": [_table(state) for state in self.tables.values()],
@@ -159,19 +164,3 @@ def _register(register: WriteRegister) -> dict[str, Any]:
 def _meter(meter: SetMeter) -> dict[str, Any]:
     spec = {"cir": meter.cir, "cbs": meter.cbs, "pir": meter.pir, "pbs": meter.pbs}
     return {"name": meter.name, "index": meter.index, "spec": spec}
-
-
-def _group(group: SetMulticastGroup) -> dict[str, Any]:
-    nodes = [{"rid": rid, "ports": list(ports)} for rid, ports in group.nodes]
-    return {"id": group.group, "nodes": nodes}
-
-
-def _queue(queue: SetQueue) -> dict[str, Any]:
-    given = {
-        "port": queue.port,
-        "priority": queue.priority,
-        "packets_per_second": queue.packets_per_second,
-        "bits_per_second": queue.bits_per_second,
-        "depth": queue.depth,
-    }
-    return {key: value for key, value in given.items() if value is not None}

@@ -6,6 +6,7 @@
 //! everything between the two passes. Equal instants are worked off in the order in which they
 //! were set, so a run is the same each time.
 
+mod change;
 mod egress;
 mod events;
 mod ingress;
@@ -13,6 +14,8 @@ mod measure;
 mod overlap;
 mod reconfigure;
 mod setup;
+
+pub use change::{Change, QueueChange, Replaced};
 
 use crate::discipline::{Discipline, Drops};
 use crate::observation::{Observation, Transmit};

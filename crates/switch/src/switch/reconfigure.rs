@@ -61,7 +61,12 @@ impl Switch {
         Ok(())
     }
 
-    fn require(&self, what: &'static str, port: PortId, queue: u8) -> Result<(), ConfigError> {
+    pub(super) fn require(
+        &self,
+        what: &'static str,
+        port: PortId,
+        queue: u8,
+    ) -> Result<(), ConfigError> {
         let found = self.find_port(port);
         match found.filter(|&index| usize::from(queue) < self.ports[index].queues.len()) {
             Some(_) => Ok(()),

@@ -71,6 +71,12 @@ impl MirrorBuffer {
         self.numbers.clone()
     }
 
+    /// A session, if there is one with that number.
+    pub fn session(&self, id: u16) -> Option<MirrorSession> {
+        let place = self.by_number.get(usize::from(id)).copied().filter(|place| *place > 0)?;
+        Some(self.sessions[usize::from(place) - 1].config)
+    }
+
     /// Sets a session; copies that wait go where it pointed when they were made.
     pub fn set_session(&mut self, config: MirrorSession) {
         self.sessions.push(Session { config, held: 0 });

@@ -22,6 +22,14 @@ impl Pace {
         Pace { packets, bits: bits.map(Line::new) }
     }
 
+    /// The same with another rate of packets or bits, where one is given; the other goes on.
+    pub fn with(self, packets: Option<Option<u64>>, bits: Option<Option<Rate>>) -> Pace {
+        Pace {
+            packets: packets.map_or(self.packets, |rate| Pace::new(rate, None).packets),
+            bits: bits.map_or(self.bits, |rate| rate.map(Line::new)),
+        }
+    }
+
     /// When the next packet may go.
     pub fn ready(&self) -> Time {
         let ready = |line: &Option<Line>| line.as_ref().map_or(Time::ZERO, Line::ready);

@@ -117,6 +117,18 @@ impl Port {
         Ok(())
     }
 
+    /// A shaper with its state, or none.
+    pub fn set_shaper(&mut self, shaper: Option<TokenBucket>) {
+        self.shaper = shaper;
+        self.held_until = Time::ZERO;
+    }
+
+    /// Another pace of a queue.
+    pub fn repace(&mut self, queue: usize, pace: Pace) {
+        self.queues[queue].pace = pace;
+        self.held_until = Time::ZERO;
+    }
+
     /// Notes whether a queue has packets; to be called after each change.
     pub fn note_backlog(&mut self, queue: usize) {
         if self.queues[queue].is_empty() {

@@ -25,7 +25,7 @@ pub(crate) struct Queue {
     pub min_shaper: Option<TokenBucket>,
     pub max_shaper: Option<TokenBucket>,
     pub pace: Pace,
-    packet_limit: Option<u32>,
+    pub packet_limit: Option<u32>,
     pub statistics: QueueStatistics,
 }
 

@@ -39,6 +39,17 @@ impl ReplicationEngine {
         }
     }
 
+    /// A group, if there is one with that number.
+    pub fn group(&self, id: u16) -> Option<&MulticastGroup> {
+        self.groups.iter().find(|group| group.id == id)
+    }
+
+    /// Takes a group away; it, if there was one.
+    pub fn remove_group(&mut self, id: u16) -> Option<MulticastGroup> {
+        let at = self.groups.iter().position(|group| group.id == id)?;
+        Some(self.groups.remove(at))
+    }
+
     /// The copies of a packet, in the order of the configuration. A group that does not exist
     /// makes none.
     pub fn copies<'a>(&'a self, request: &'a Replication) -> impl Iterator<Item = CopyOrder> + 'a {

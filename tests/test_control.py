@@ -1,0 +1,71 @@
+"""Operations from Python, carried out by the engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sojourn import _core
+from sojourn.control import (
+    AddEntry,
+    ControlError,
+    Exact,
+    Operation,
+    ProgramDescription,
+    SetQueue,
+    WriteRegister,
+    apply,
+    apply_all,
+    read_description,
+)
+from sojourn.control.operations import ActionCall
+from sojourn.programs import compiled, with_own_folder
+
+STATE = Path(__file__).parent / "stf" / "v1model" / "state.p4"
+
+
+@pytest.fixture
+def switch() -> _core.PacketSwitch:
+    return _core.PacketSwitch(compiled(STATE, include_paths=with_own_folder(())))
+
+
+@pytest.fixture
+def program(switch: _core.PacketSwitch) -> ProgramDescription:
+    return read_description(switch.describe())
+
+
+def entry(program: ProgramDescription, key: int) -> Operation:
+    table = program.table("known")
+    call = ActionCall(table.action("hit").name)
+    return AddEntry(table, {table.keys[0].name: Exact(key)}, call)
+
+
+def test_a_batch_is_done_wholly_or_not_at_all(
+    switch: _core.PacketSwitch, program: ProgramDescription
+) -> None:
+    good: list[Operation] = [entry(program, 1), WriteRegister("seen", 3, 7), entry(program, 2)]
+    with pytest.raises(ControlError, match=r"operation 4: .*no cell 99"):
+        apply_all([*good, WriteRegister("seen", 99, 7)], switch)
+    assert switch.read_register("seen", 3) == ["0"]
+    entries = json.dumps({"read": "entries", "table": "known"})
+    assert json.loads(switch.read(entries)) == []
+    assert apply_all(good, switch) == [0, None, 1]
+    assert switch.read_register("seen", 3) == ["7"]
+    assert [found["handle"] for found in json.loads(switch.read(entries))] == [0, 1]
+
+
+def test_a_refusal_of_one_operation_is_its_reason_alone(switch: _core.PacketSwitch) -> None:
+    with pytest.raises(ControlError) as refused:
+        apply(WriteRegister("sen", 0, 1), switch)
+    assert str(refused.value) == "there is no register `sen` (did you mean `TestIngress.seen`?)"
+
+
+def test_the_rate_of_a_queue_is_set_while_packets_wait(switch: _core.PacketSwitch) -> None:
+    apply(SetQueue(9, packets_per_second=1), switch)
+    for _ in range(3):
+        switch.receive(1, bytes(64))
+    switch.wait(1_500_000_000)
+    assert len(switch.take()) == 2
+    apply(SetQueue(9, packets_per_second=0), switch)
+    switch.wait(1_000_000)
+    assert len(switch.take()) == 1

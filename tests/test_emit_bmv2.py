@@ -115,6 +115,33 @@ def test_the_commands_are_nothing_but_commands_and_what_bmv2_cannot_do_stands_be
     assert "profiles.json -- --priority-queues 8" in files["README.md"]
 
 
+def test_an_action_of_a_table_with_an_action_profile_becomes_a_member_of_it() -> None:
+    control = {
+        "action_profiles": [
+            {"name": "shared", "members": [{"id": 9, "action": "note", "args": {"value": 1}}]}
+        ],
+        "tables": [
+            {
+                "name": "first",
+                "default": {"action": "note", "args": {"value": 2}},
+                "entries": [
+                    {"match": {"hdr.frame.key": 3}, "member": 9},
+                    {"match": {"hdr.frame.key": 4}, "action": "miss"},
+                ],
+            }
+        ],
+    }
+    text = TARGETS["bmv2"].files(Job(choice("profiles"), control))["commands.txt"]
+    assert text.splitlines() == [
+        "act_prof_create_member TestIngress.shared TestIngress.note 1",
+        "act_prof_create_member TestIngress.shared TestIngress.note 2",
+        "table_indirect_set_default TestIngress.first 1",
+        "table_indirect_add TestIngress.first 3 => 0",
+        "act_prof_create_member TestIngress.shared TestIngress.miss",
+        "table_indirect_add TestIngress.first 4 => 2",
+    ]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_emitted_for_a_shipped_program_has_a_command_in_every_line(name: str) -> None:
     chosen = ProgramChoice(programs_folder() / "v1model" / f"{name}.p4", "v1model", INCLUDE)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.control_plane import ProgramChoice
 from sojourn.layout import programs_folder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "judge"))
@@ -35,6 +36,37 @@ def test_programs_and_packet_tests_do_the_same_on_bmv2(file: Path) -> None:
     for verdict in bmv2.cases([file], Path(str(JUDGE)), 400, 1):
         assert not verdict.complaints, str(verdict)
         assert verdict.sent > 0
+
+
+@pytest.mark.skipif(JUDGE is None, reason="SOJOURN_JUDGE names no folder")
+def test_actions_of_tables_with_an_action_profile_run_on_bmv2() -> None:
+    program = Path(__file__).parent / "stf" / "v1model" / "profiles.p4"
+    choice = ProgramChoice(program, "v1model", (str(programs_folder() / "include"),))
+
+    def note(value: int) -> dict[str, object]:
+        return {"action": "note", "args": {"value": value}}
+
+    first = [{"match": {"hdr.frame.key": 3}, **note(0x11)}]
+    grouped = [{"match": {"hdr.frame.kind": 2}, **note(0x22)}]
+    control = {
+        "tables": [
+            {"name": "first", "default": note(0x77), "entries": first},
+            {"name": "grouped", "default": note(0x66), "entries": grouped},
+        ]
+    }
+    sent = {"01000300": "11", "01000400": "77", "02000500": "22", "03000500": "66"}
+    arrivals = [(1, bytes.fromhex(frame)) for frame in sent]
+
+    def drive(pair: bmv2.Pair) -> None:
+        for line in bmv2.commands(choice, control):
+            pair.tell(line)
+        for frame, value in sent.items():
+            pair.theirs.receive()
+            pair.sent.setdefault(9, []).append(bytes.fromhex(frame[:6] + value))
+
+    verdict = bmv2.judge_program(choice, Path(str(JUDGE)), "p", arrivals, drive, warnings=False)
+    assert not verdict.complaints, str(verdict)
+    assert verdict.sent == len(sent)
 
 
 def test_hostile_frames_are_the_same_for_the_same_seed_and_of_every_kind() -> None:

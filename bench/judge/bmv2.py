@@ -136,7 +136,7 @@ class Pair:
 
     def carry_out(self, operation: Operation) -> tuple[int, int]:
         """An operation for both; the handles that an entry gets from theirs and from ours."""
-        answer = "".join(map(self.tell, _lines(self.choice, control_plane([operation]))))
+        answer = "".join(map(self.tell, commands(self.choice, control_plane([operation]))))
         handle = apply(operation, self.ours).handle
         found = re.search(r"added with handle (\d+)", answer)
         return int(found[1]) if found else -1, -1 if handle is None else handle
@@ -153,7 +153,7 @@ class Pair:
             self.verdict.complaints += _differences(port, *frames)
 
 
-def _lines(choice: ProgramChoice, control: dict[str, object]) -> list[str]:
+def commands(choice: ProgramChoice, control: dict[str, object]) -> list[str]:
     """A control plane as the commands that `sojourn emit` writes."""
     return TARGETS["bmv2"].files(Job(choice, control))["commands.txt"].splitlines()
 
@@ -226,7 +226,7 @@ def judge_hostile(
     arrivals = [(number % 3, frame) for number, frame in enumerate(frames(count, seed))]
 
     def drive(pair: Pair) -> None:
-        for line in _lines(choice, Job.of(choice).control):
+        for line in commands(choice, Job.of(choice).control):
             pair.command(line)
         for port, frame in arrivals:
             pair.send(port, frame)

@@ -108,6 +108,13 @@ class _Handles:
     def __init__(self) -> None:
         self.members: dict[tuple[str, int], int] = {}
         self.groups: dict[tuple[str, int], int] = {}
+        self.next_member: dict[str, int] = {}
+
+    def of_new_member(self, profile: str) -> int:
+        """The handle that bmv2 gives the member which the next command creates."""
+        handle = self.next_member.get(profile, 0)
+        self.next_member[profile] = handle + 1
+        return handle
 
 
 def _profile(
@@ -117,8 +124,8 @@ def _profile(
     tables = program.tables_of(found)
     if not tables:
         raise ControlError(f"no table uses action profile {found.name}")
-    for place, member in enumerate(profile.get("members", [])):
-        handles.members[found.name, member["id"]] = place
+    for member in profile.get("members", []):
+        handles.members[found.name, member["id"]] = handles.of_new_member(found.name)
         call = _call(tables[0], member["action"], member.get("args", {}))
         yield f"act_prof_create_member {found.name} {call}"
     for place, (group, members) in enumerate(profile.get("groups", [])):
@@ -147,12 +154,18 @@ def _table(
     if given.get("default"):
         default = given["default"]
         call = _call(table, default["action"], default.get("args", {}))
-        yield f"table_set_default {table.name} {call}"
+        if table.implementation is None:
+            yield f"table_set_default {table.name} {call}"
+        else:
+            yield f"act_prof_create_member {table.implementation} {call}"
+            handle = handles.of_new_member(table.implementation)
+            yield f"table_indirect_set_default {table.name} {handle}"
     for entry in given.get("entries", []):
-        yield _entry(entry, table, handles)
+        yield from _entry(entry, table, handles)
 
 
-def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> str:
+def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> Iterator[str]:
+    """An entry; one of a table with an action profile whose action it names gets a member."""
     given = {table.key(name).name: value for name, value in entry.get("match", {}).items()}
     keys = [key for key in table.keys if key.match_kind != "selector"]
     matches = " ".join(_match(key, given.get(key.name)) for key in keys)
@@ -160,13 +173,20 @@ def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> str:
     profile = table.implementation or ""
     if entry.get("member") is not None:
         handle = handles.members[profile, entry["member"]]
-        return f"table_indirect_add {table.name} {matches} => {handle}{priority}"
-    if entry.get("group") is not None:
+        yield f"table_indirect_add {table.name} {matches} => {handle}{priority}"
+    elif entry.get("group") is not None:
         handle = handles.groups[profile, entry["group"]]
-        return f"table_indirect_add_with_group {table.name} {matches} => {handle}{priority}"
-    action, _, args = _call(table, entry["action"], entry.get("args", {})).partition(" ")
-    arguments = f" {args}" if args else ""
-    return f"table_add {table.name} {action} {matches} =>{arguments}{priority}"
+        yield f"table_indirect_add_with_group {table.name} {matches} => {handle}{priority}"
+    else:
+        call = _call(table, entry["action"], entry.get("args", {}))
+        if profile:
+            yield f"act_prof_create_member {profile} {call}"
+            handle = handles.of_new_member(profile)
+            yield f"table_indirect_add {table.name} {matches} => {handle}{priority}"
+        else:
+            action, _, args = call.partition(" ")
+            arguments = f" {args}" if args else ""
+            yield f"table_add {table.name} {action} {matches} =>{arguments}{priority}"
 
 
 def _match(key: Key, match: Any) -> str:

@@ -24,6 +24,9 @@ pub(super) enum Flow {
 
 type Step = Result<Flow, Halt>;
 
+/// What the variable of a `switch` on `action_run` holds where no action ran.
+pub const NO_ACTION_RAN: u32 = u32::MAX;
+
 impl Context<'_> {
     /// Runs statements in order.
     pub(super) fn run<E: Externs + ?Sized>(&mut self, stmts: &[Stmt], externs: &mut E) -> Step {
@@ -263,7 +266,7 @@ impl Context<'_> {
             self.frame.set(slot, hit.into());
         }
         if let Some(slot) = action {
-            self.frame.set(slot, index.unwrap_or(u32::MAX).into());
+            self.frame.set(slot, index.unwrap_or(NO_ACTION_RAN).into());
         }
         Ok(flow)
     }

@@ -21,6 +21,7 @@ mod select;
 pub mod tables;
 mod wire;
 
+pub use self::exec::NO_ACTION_RAN;
 pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;

@@ -85,34 +85,49 @@ fn a_packet_without_what_ingress_knew_of_it_does_not_pass_egress() {
     assert!(pass.egress_of(packet(&frame(0x800, &[])), Carried::default()).packet.is_none());
 }
 
-#[test]
-fn the_newer_signatures_take_the_type_of_an_index() {
-    let text = "#define V1MODEL_VERSION 20200408
+/// Loads a program with the newer signatures that names this version of v1model.
+fn of_version(version: u32) -> Result<crate::Loaded, crate::LoadError> {
+    let text = format!(
+        "#define V1MODEL_VERSION {version}
         #include <v1model.p4>
-        struct h_t {} struct m_t { PortId_t port; }
-        parser P(packet_in p, out h_t h, inout m_t m, inout standard_metadata_t s) {
-            state start { transition accept; }
-        }
-        control V(inout h_t h, inout m_t m) { apply {} }
-        control I(inout h_t h, inout m_t m, inout standard_metadata_t s) {
+        struct h_t {{}} struct m_t {{ PortId_t port; }}
+        parser P(packet_in p, out h_t h, inout m_t m, inout standard_metadata_t s) {{
+            state start {{ transition accept; }}
+        }}
+        control V(inout h_t h, inout m_t m) {{ apply {{}} }}
+        control I(inout h_t h, inout m_t m, inout standard_metadata_t s) {{
             register<bit<32>, PortId_t>(512) seen;
             counter<PortId_t>(512, CounterType.packets) counted;
             meter<PortId_t>(512, MeterType.bytes) metered;
-            apply {
+            apply {{
                 bit<32> n;
                 seen.read(n, s.ingress_port);
                 seen.write(s.ingress_port, n + 1);
                 counted.count(s.ingress_port);
                 metered.execute_meter(s.ingress_port, m.port);
-            }
-        }
-        control E(inout h_t h, inout m_t m, inout standard_metadata_t s) { apply {} }
-        control D(packet_out p, in h_t h) { apply {} }
-        V1Switch(P(), V(), I(), E(), V(), D()) main;";
+            }}
+        }}
+        control E(inout h_t h, inout m_t m, inout standard_metadata_t s) {{ apply {{}} }}
+        control D(packet_out p, in h_t h) {{ apply {{}} }}
+        V1Switch(P(), V(), I(), E(), V(), D()) main;"
+    );
     let include = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/include");
     let options =
         crate::LoadOptions { include_paths: vec![include], ..crate::LoadOptions::default() };
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
-    let loaded = crate::load_with(&loader, "program.p4", &options);
-    assert_eq!(loaded.unwrap().plane.target().name(), "v1model");
+    crate::load_with(&loader, "program.p4", &options)
+}
+
+#[test]
+fn the_newer_signatures_take_the_type_of_an_index() {
+    assert_eq!(of_version(20_200_408).unwrap().plane.target().name(), "v1model");
+}
+
+#[test]
+fn a_version_of_v1model_that_is_not_known_is_refused_with_those_that_are() {
+    for version in [0, 20_180_100, 20_200_409, 20_991_231] {
+        let Err(error) = of_version(version) else { panic!("{version} was accepted") };
+        let said = error.diagnostics.first().map(|found| found.message.as_str());
+        assert!(said.is_some_and(|said| said.contains("20180101 to 20200408")), "{said:?}");
+    }
 }

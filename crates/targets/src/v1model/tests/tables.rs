@@ -166,6 +166,25 @@ fn a_table_with_an_action_profile_has_no_default_action() {
 }
 
 #[test]
+fn a_miss_in_a_table_with_an_action_profile_passes_the_whole_switch_on_what_ran() {
+    let declared = |implementation: &str| {
+        format!(
+            "action_profile(16) members;
+             action mark(bit<8> value) {{ h.note.a = value; }}
+             table t {{ key = {{ h.eth.kind: exact; }} actions = {{ mark; NoAction; }}
+                 {implementation} }}"
+        )
+    };
+    let apply = "h.note.setValid(); h.note.a = 255; h.note.b = 5;
+                 switch (t.apply().action_run) { mark: { h.note.b = 6; } default: { h.note.b = 7; } }";
+    for (implementation, marked) in [("implementation = members;", 5), ("", 7)] {
+        let declared = declared(implementation);
+        let mut pass = Parts { ingress: (&declared, apply), ..Parts::default() }.load();
+        assert_eq!(pass.note(&frame(7, &[]))[..2], [255, marked], "{implementation}");
+    }
+}
+
+#[test]
 fn a_default_action_that_does_nothing_is_not_warned_of_beside_an_action_profile() {
     for default in ["", "default_action = NoAction();"] {
         let declared = format!(

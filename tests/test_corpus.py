@@ -1,0 +1,93 @@
+"""`bench/judge/corpus.py` counts the programs of a made-up folder of repositories."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "judge"))
+
+import corpus
+
+LOADER = """#!/bin/sh
+for last; do :; done
+case $(basename "$last") in
+  bad*) echo "error[E0001]: a sum of words"; echo "  --> /x/$(basename "$last"):3:1"; exit 1;;
+  lost*) echo "error[E0124]: the file \\`gone.p4\\` is not found"; exit 1;;
+  *) echo "1 loaded, 0 refused";;
+esac
+"""
+MAIN = {"tna": "Switch(pipe) main;\n", "v1model": "V1Switch(P(), I()) main;\n"}
+
+
+def _program(path: Path, *includes: str, main: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"#include {name}\n" for name in includes) + main)
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    one, two = tmp_path / "who+one", tmp_path / "who+two"
+    # The architecture comes through a file that the program includes.
+    _program(one / "common" / "all.p4", "<tna.p4>")
+    _program(one / "good.p4", '"all.p4"', main=MAIN["tna"])
+    _program(one / "bad.p4", "<v1model.p4>", main=MAIN["v1model"])
+    _program(one / "lost.p4", "<tna.p4>", '"gone.p4"', main=MAIN["tna"])
+    _program(one / "elsewhere.p4", "<psa.p4>", main=MAIN["v1model"])
+    _program(one / "part.p4", "<tna.p4>")
+    (one / ".commit").write_text("abc1234\n")
+    # A program that another one includes is a part of it; a `main` in a comment is none.
+    _program(two / "base.p4", "<v1model.p4>", main=MAIN["v1model"])
+    _program(two / "whole.p4", '"base.p4"', main=MAIN["v1model"])
+    _program(two / "bad_exercise.p4", "<v1model.p4>", main=MAIN["v1model"])
+    _program(two / "note.p4", "<tna.p4>", main="// " + MAIN["tna"])
+    loader = tmp_path / "loader"
+    loader.write_text(LOADER)
+    loader.chmod(0o755)
+    return tmp_path
+
+
+def _table(folder: Path, *options: str) -> list[str]:
+    roots = sorted(str(path) for path in folder.glob("who+*"))
+    words = ["--loader", str(folder / "loader"), "--details", str(folder / "why"), *options]
+    command = [sys.executable, corpus.__file__, *roots, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_a_repositorys_programs_are_those_with_a_main_that_nothing_else_includes(
+    repositories: Path,
+) -> None:
+    found = {path.name: kind for path, kind, _ in corpus.programs(repositories / "who+one")}
+    assert found == {
+        "good.p4": "tna",
+        "bad.p4": "v1model",
+        "lost.p4": "tna",
+        "elsewhere.p4": "psa.p4",
+    }
+    other = [path.name for path, _, _ in corpus.programs(repositories / "who+two")]
+    assert other == ["bad_exercise.p4", "whole.p4"]
+
+
+def test_the_table_counts_complete_programs_of_our_architectures(repositories: Path) -> None:
+    lines = _table(repositories)
+    assert lines[2:] == [
+        "| who/one | abc1234 | 4 | 3 | 2 | 0 | 1 |",
+        "| who/two |  | 2 | 2 | 2 | 0 | 1 |",
+        "| all | | 6 | 5 | 4 | 0 | 2 |",
+        "",
+        "2 of 4 loaded, 50.0 %",
+    ]
+    assert (repositories / "why").read_text().splitlines() == [
+        "v1model\twho+one/bad.p4\terror[E0001]: a sum of words bad.p4:3:1",
+        "incomplete\twho+one/lost.p4\terror[E0124]: the file `gone.p4` is not found",
+        "v1model\twho+two/bad_exercise.p4\terror[E0001]: a sum of words bad_exercise.p4:3:1",
+    ]
+
+
+def test_a_program_that_its_own_compiler_refuses_is_not_counted(repositories: Path) -> None:
+    wrong = repositories / "wrong"
+    wrong.write_text("who+two/bad_exercise.p4\n")
+    lines = _table(repositories, "--wrong", str(wrong))
+    assert "| who/two |  | 2 | 2 | 2 | 1 | 1 |" in lines
+    assert lines[-1] == "2 of 3 loaded, 66.7 %"

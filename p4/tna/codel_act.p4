@@ -14,51 +14,18 @@
 #include "common/ingress.p4"
 #include "aqm/codel_act.p4"
 
-struct egress_headers_t {
-    bridge_h    bridge;
-    codel_act_h sync;
-    ethernet_h  ethernet;
-}
-
 struct egress_metadata_t {
     codel_act_t codel_act;
 }
 
-parser EgressParser(
-        packet_in packet,
-        out egress_headers_t hdr,
-        out egress_metadata_t md,
-        out egress_intrinsic_metadata_t eg_intr_md) {
-    state start {
-        packet.extract(eg_intr_md);
-        transition select(packet.lookahead<bit<8>>()) {
-            KIND_DATA: parse_data;
-            default: parse_sync;
-        }
-    }
-    state parse_data {
-        packet.extract(hdr.bridge);
-        packet.extract(hdr.ethernet);
-        transition accept;
-    }
-    state parse_sync {
-        packet.extract(hdr.sync);
-        packet.extract(hdr.ethernet);
-        transition accept;
-    }
-}
+#define SYNCHRONISATION_HEADER codel_act_h
+#include "common/egress.p4"
 
 // Each flag in a container of its own. A container is written in one stage: if the two shared one, so
 // would the registers that they come from, and the compiler would put these into two.
 @pa_solitary("egress", "codel_act_is_dropping")
 @pa_solitary("egress", "codel_act_was_dropping")
-control Egress(
-        inout egress_headers_t hdr,
-        inout egress_metadata_t md,
-        in egress_intrinsic_metadata_t eg_intr_md,
-        in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-        inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+control Egress(EGRESS_PARAMETERS) {
 
     CodelAct() codel_act;
 
@@ -68,11 +35,7 @@ control Egress(
     }
 }
 
-control EgressDeparser(
-        packet_out packet,
-        inout egress_headers_t hdr,
-        in egress_metadata_t md,
-        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+control EgressDeparser(EGRESS_DEPARSER_PARAMETERS) {
     Mirror(CODEL_ACT_MIRROR) synchronise;
 
     apply {
@@ -86,7 +49,4 @@ control EgressDeparser(
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
-
-Switch(pipe) main;
+#include "common/switch.p4"

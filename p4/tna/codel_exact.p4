@@ -17,66 +17,18 @@
 #include "common/l3_ingress.p4"
 #include "aqm/codel_exact.p4"
 
-struct egress_headers_t {
-    l3_bridge_h   bridge;
-    codel_exact_h sync;
-    ethernet_h    ethernet;
-#ifdef CODEL_ECN
-    ipv4_h        ipv4;
-    ipv6_h        ipv6;
-#endif
-}
-
 struct egress_metadata_t {
     codel_exact_t codel;
     bit<2>        ecn;
 }
 
-parser EgressParser(
-        packet_in packet,
-        out egress_headers_t hdr,
-        out egress_metadata_t md,
-        out egress_intrinsic_metadata_t eg_intr_md) {
-    state start {
-        packet.extract(eg_intr_md);
-        transition select(packet.lookahead<bit<8>>()) {
-            KIND_DATA: parse_data;
-            default: parse_sync;
-        }
-    }
-    state parse_data {
-        packet.extract(hdr.bridge);
-        packet.extract(hdr.ethernet);
+#define SYNCHRONISATION_HEADER codel_exact_h
 #ifdef CODEL_ECN
-        transition select(hdr.ethernet.ethertype) {
-            ETHERTYPE_IPV4: parse_ipv4;     // ingress lets none with options pass
-            ETHERTYPE_IPV6: parse_ipv6;
-            default: accept;
-        }
-    }
-    state parse_ipv4 {
-        packet.extract(hdr.ipv4);
-        transition accept;
-    }
-    state parse_ipv6 {
-        packet.extract(hdr.ipv6);
+#define EGRESS_READS_IP
 #endif
-        transition accept;
-    }
-    state parse_sync {
-        packet.extract(hdr.sync);
-        packet.extract(hdr.ethernet);
-        transition accept;
-    }
-}
+#include "common/egress.p4"
 
-control Egress(
-        inout egress_headers_t hdr,
-        inout egress_metadata_t md,
-        in egress_intrinsic_metadata_t eg_intr_md,
-        in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-        inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+control Egress(EGRESS_PARAMETERS) {
 
     CodelExact() codel;
 
@@ -103,11 +55,7 @@ control Egress(
     }
 }
 
-control EgressDeparser(
-        packet_out packet,
-        inout egress_headers_t hdr,
-        in egress_metadata_t md,
-        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+control EgressDeparser(EGRESS_DEPARSER_PARAMETERS) {
     Mirror(CODEL_EXACT_MIRROR) synchronise;
 #ifdef CODEL_ECN
     Checksum() ipv4_checksum;
@@ -132,7 +80,4 @@ control EgressDeparser(
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
-
-Switch(pipe) main;
+#include "common/switch.p4"

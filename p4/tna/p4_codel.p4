@@ -9,33 +9,11 @@
 #include "common/ingress.p4"
 #include "aqm/p4_codel.p4"
 
-struct egress_headers_t {
-    bridge_h   bridge;
-    ethernet_h ethernet;
-}
-
 struct egress_metadata_t {}
 
-parser EgressParser(
-        packet_in packet,
-        out egress_headers_t hdr,
-        out egress_metadata_t md,
-        out egress_intrinsic_metadata_t eg_intr_md) {
-    state start {
-        packet.extract(eg_intr_md);
-        packet.extract(hdr.bridge);
-        packet.extract(hdr.ethernet);
-        transition accept;
-    }
-}
+#include "common/egress.p4"
 
-control Egress(
-        inout egress_headers_t hdr,
-        inout egress_metadata_t md,
-        in egress_intrinsic_metadata_t eg_intr_md,
-        in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-        inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+control Egress(EGRESS_PARAMETERS) {
 
     P4Codel() codel;
 
@@ -44,18 +22,11 @@ control Egress(
     }
 }
 
-control EgressDeparser(
-        packet_out packet,
-        inout egress_headers_t hdr,
-        in egress_metadata_t md,
-        in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+control EgressDeparser(EGRESS_DEPARSER_PARAMETERS) {
     apply {
         // Without the bridge header: it ends here.
         packet.emit(hdr.ethernet);
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
-
-Switch(pipe) main;
+#include "common/switch.p4"

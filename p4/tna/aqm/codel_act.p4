@@ -85,7 +85,7 @@
 #include "../common/control_law.p4"
 
 #define CODEL_ACT_QUEUES    16384       // 512 ports with 32 queues
-#define SIXTEEN_INTERVALS   (16 * INTERVAL)
+#define SIXTEEN_INTERVALS_NS   (16 * INTERVAL)
 
 // Which synchronisation a mirrored packet brings; the first byte of its header. KIND_DATA is 0.
 const bit<8> KIND_INIT = 1;             // from codel_init to codel_update
@@ -207,7 +207,7 @@ control CodelAct(
         void apply(inout int<32> state, out bit<8> is_recent) {
             // Compared modulo 2^32: true from 0.55 s before to 1.6 s after the instant in the register.
             is_recent = 0;
-            if ((int<32>)time - state < SIXTEEN_INTERVALS) {
+            if ((int<32>)time - state < SIXTEEN_INTERVALS_NS) {
                 is_recent = 1;
             }
         }

@@ -59,14 +59,14 @@
 //  * A packet is dropped behind the scheduler: its turn on the wire is spent. (So with every AQM in
 //    Tofino's egress.) The RFC's inner loop, several drops at one instant, is a drop a packet here.
 //  * A drop that becomes due within the microsecond until a copy is back is late by up to that.
-//  * drop_next is never more than 2 s behind the clock (LONGEST_LAG). The RFC has no such bound:
+//  * drop_next is never more than 2 s behind the clock (LONGEST_LAG_NS). The RFC has no such bound:
 //    under a flood that does not react, drops fall due faster than packets leave, each packet is
 //    dropped, and drop_next falls behind for as long as that lasts. So it does here, but what is
 //    due for longer than 2 s is forgotten. While the flood lasts all packets are dropped either
 //    way. When packets leave faster than drops fall due again (the line's rate has risen), the RFC
 //    goes on dropping every one until all it owes is made up for; here that is 1.9 to 2 s of it.
 //  * "No more than one packet in the queue" is bytes in the RFC, and the chip tells cells of 80.
-//    CODEL_EXACT_ONE_PACKET are those of one full frame. Of small packets, fewer bytes than a full
+//    CODEL_EXACT_ONE_PACKET_CELLS are those of one full frame. Of small packets, fewer bytes than a full
 //    frame take more cells (28 frames of 54 bytes take 28, 22 of 68 bytes with the bridge header
 //    44): they are dropped where the RFC spares them. It matters only where one full frame takes
 //    longer than TARGET, below 2.4 Mbit/s for 5 ms; docs/equivalence.md has figures.
@@ -77,7 +77,7 @@
 // Time. 32 bits of nanoseconds, which start again from 0 every 4.295 s; the stateful ALU compares
 // differences of signed words modulo 2^32, right for instants less than 2.1 s apart. first_above
 // would be older than that in a queue that stays above TARGET, so it moves along with the packets
-// once its time has come; drop_next would under a flood, hence LONGEST_LAG. Neither can lie further
+// once its time has come; drop_next would under a flood, hence LONGEST_LAG_NS. Neither can lie further
 // ahead than an INTERVAL, so what seems to is long past: that reaches to 4.1 s. Only "less than 16
 // INTERVALs ago?" can be about a longer time: the answer in nanoseconds counts if by drop_epoch the
 // last drop was less than 17 INTERVALs ago (drop_next is an INTERVAL after it at most), and epochs
@@ -93,9 +93,9 @@
 #error "codel_exact tells times up to 2 s apart; 18 * INTERVAL is near: use at most 110000000"
 #endif
 
-#define LONGEST_LAG         2000000000                      // ns: now - drop_next at most
-#define SHORTENED_LAG       (LONGEST_LAG - INTERVAL)        // ns: what a longer one is made
-#define SEVENTEEN_INTERVALS (17 * INTERVAL / 65536 + 2)     // 65.536 us, rounded up
+#define LONGEST_LAG_NS             2000000000                   // ns: now - drop_next at most
+#define SHORTENED_LAG_NS           (LONGEST_LAG_NS - INTERVAL)  // ns: what a longer one is made
+#define SEVENTEEN_INTERVALS_EPOCHS (17 * INTERVAL / 65536 + 2)  // 65.536 us, rounded up
 
 #define CODEL_EXACT_QUEUES  16384       // 512 ports with 32 queues
 
@@ -103,7 +103,7 @@
 const bit<32> CODEL_EXACT_INTERVAL = INTERVAL;
 
 // Cells of 80 bytes of a full frame: 1514 bytes, 4 of the check sequence, 9 of the bridge header.
-const bit<19> CODEL_EXACT_ONE_PACKET = 20;
+const bit<19> CODEL_EXACT_ONE_PACKET_CELLS = 20;
 
 // What a synchronisation packet brings; the first byte of its header. KIND_DATA is 0.
 const bit<8> KIND_NEXT   = 1;           // for drop_next, after a drop in the dropping state
@@ -182,7 +182,7 @@ control CodelExact(
         actions = { measure_delay; ignore_delay; }
         const default_action = measure_delay();
         const entries = {
-            0 .. CODEL_EXACT_ONE_PACKET : ignore_delay();
+            0 .. CODEL_EXACT_ONE_PACKET_CELLS : ignore_delay();
         }
         size = 1;
     }
@@ -275,12 +275,12 @@ control CodelExact(
     RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_step = {
         void apply(inout codel_exact_schedule_t state, out int<32> number) {
             number = 0;
-            if ((int<32>)time - state.drop_next >= LONGEST_LAG
+            if ((int<32>)time - state.drop_next >= LONGEST_LAG_NS
                     || (int<32>)time - state.drop_next >= 0) {
                 number = state.number;
             }
-            if ((int<32>)time - state.drop_next >= LONGEST_LAG) {
-                state.drop_next = (int<32>)time - SHORTENED_LAG;
+            if ((int<32>)time - state.drop_next >= LONGEST_LAG_NS) {
+                state.drop_next = (int<32>)time - SHORTENED_LAG_NS;
                 state.number = state.number + 1;
             } else if ((int<32>)time - state.drop_next >= 0) {
                 state.drop_next = state.drop_next + interval_by_sqrt.execute(state.number);
@@ -335,7 +335,7 @@ control CodelExact(
     RegisterAction<int<32>, bit<16>, bit<8>>(drop_epoch) drop_epoch_update = {
         void apply(inout int<32> state, out bit<8> is_recent) {
             is_recent = 0;
-            if ((int<32>)epoch - state >= 0 && (int<32>)epoch - state < SEVENTEEN_INTERVALS) {
+            if ((int<32>)epoch - state >= 0 && (int<32>)epoch - state < SEVENTEEN_INTERVALS_EPOCHS) {
                 is_recent = 1;
             }
             state = (int<32>)epoch;

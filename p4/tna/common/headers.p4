@@ -1,5 +1,5 @@
-// Headers that the programs of this folder share: the frame, and what travels in front of it
-// inside the switch.
+// Headers that the programs of this folder share: the frame, and the first byte of what travels in
+// front of it inside the switch.
 //
 // Nothing in egress's metadata tells a mirrored copy from an ordinary packet, so every packet that
 // enters egress starts with a byte that says which it is.
@@ -7,12 +7,6 @@
 #define COMMON_HEADERS_P4
 
 const bit<8> KIND_DATA = 0;         // a packet from ingress; programs number their own from 1
-
-// Set in front of each packet by the ingress deparser, taken off by the egress parser.
-header bridge_h {
-    bit<8>  kind;                   // KIND_DATA
-    bit<48> arrival;                // ns, global_tstamp of the ingress parser
-}
 
 // As far as any of these programs has to look: they read no address and no payload.
 header ethernet_h {

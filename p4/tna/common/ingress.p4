@@ -9,6 +9,12 @@
 
 #include "headers.p4"
 
+// Set in front of each packet by the ingress deparser, taken off by the egress parser. 7 bytes.
+header bridge_h {
+    bit<8>  kind;                   // KIND_DATA
+    bit<48> arrival;                // ns, global_tstamp of the ingress parser
+}
+
 struct ingress_headers_t {
     bridge_h   bridge;
     ethernet_h ethernet;

@@ -26,19 +26,19 @@
 #endif
 
 // Set in front of each packet by the ingress deparser, taken off by the egress parser. 9 bytes.
-header l3_bridge_h {
+header bridge_h {
     bit<8>  kind;                       // KIND_DATA
     bit<32> arrival;                    // ns, global_tstamp[31:0] of the ingress parser
     bit<32> arrival_epoch;              // 65.536 us, global_tstamp[47:16]
 }
 
 struct ingress_headers_t {
-    l3_bridge_h bridge;
-    ethernet_h  ethernet;
-    ipv4_h      ipv4;
-    ipv6_h      ipv6;
+    bridge_h   bridge;
+    ethernet_h ethernet;
+    ipv4_h     ipv4;
+    ipv6_h     ipv6;
 #ifdef FLOW_QUEUES
-    ports_h     ports;
+    ports_h    ports;
 #endif
 }
 

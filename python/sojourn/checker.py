@@ -42,7 +42,13 @@ def check(
     """Checks the P4 program in the file `program`.
 
     With `language_only` it stops after the type checker. Sojourn's own architecture files are found
-    after those in `include_paths`. With `colour` the diagnostics are drawn for a colour terminal.
+    after those in `include_paths`; `defines` are macros, name to text, as `-D` takes them. With
+    `colour` the diagnostics are drawn for a colour terminal.
+
+    What is wrong with the program is in the result, as are its stages. Raises `UnknownAqmError` if
+    there is no such file.
+
+    >>> sojourn.check("my_codel.p4", defines={"TARGET": "5000000"}).ok
     """
     path = Path(program)
     if not path.is_file():

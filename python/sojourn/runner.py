@@ -140,6 +140,19 @@ def run(
     `out`, the run's folder is a new one in the system's temporary folder. `ground` is where it
     runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out` is replaced; one of
     another scenario only if `replaces`.
+
+    `aqms` takes the place of the scenario's; a name is one that `sojourn aqms` lists, or a path to
+    a program. `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`. With
+    `pcap` the frames at the bottleneck are kept too. In tables and results times are in ns, rates
+    in bit/s, sizes in bytes; the same scenario and seed give the same rows.
+
+    Raises `ScenarioError` for a scenario that makes no sense, `UnknownAqmError` for a name that is
+    neither a discipline nor a program, `ProgramError` for a program that cannot be loaded,
+    `ControlPlaneError` for a control plane that does not fit it, `OutputError` if the folder cannot
+    be written. All of them are a `SojournError`, with a message that says what would be right.
+
+    >>> result = sojourn.run("bufferbloat", aqms=["codel", "codel_exact"], seed=2)
+    >>> {name: each.summary.p99 for name, each in result.aqms.items()}
     """
     plan = plan_scenario(
         scenario,

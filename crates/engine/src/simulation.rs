@@ -7,6 +7,24 @@ use sojourn_net::Simulation;
 
 /// Builds a run: loads and configures a program for each switch that has one.
 ///
+/// ```
+/// use sojourn_engine::{config, simulation};
+/// use sojourn_packet::Time;
+/// let config = config::read(
+///     r#"{
+///         "duration": 500000000,
+///         "aqm": {"kind": "native", "name": "pie"},
+///         "flows": [{"kind": "tcp", "rtt": 20000000}]
+///     }"#,
+/// )?;
+/// let mut run = simulation(&config)?;
+/// run.advance(Time::MAX, usize::MAX);
+/// assert!(run.finished() && run.take_packets().len() > 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// `examples/tcp_over_p4.rs` does it with a P4 program.
+///
 /// # Errors
 /// The first program that cannot be loaded or configured, or what the network refuses.
 pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {

@@ -63,6 +63,19 @@ pub fn check_program(
 
 /// Makes the program at `path` executable; files are asked of `loader`.
 ///
+/// ```
+/// use sojourn_p4::compile_with;
+/// use sojourn_p4::diagnostic::RenderOptions;
+/// use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
+/// let compiled = |text: &str| {
+///     let loader = MemoryLoader::new().with("ones.p4", text);
+///     compile_with(&loader, "ones.p4".as_ref(), &PreprocessOptions::default())
+/// };
+/// let wrong = compiled("const bit<8> ONE = two;").unwrap_err();
+/// let text = wrong.text(&RenderOptions::default());
+/// assert!(text.contains("ones.p4:1") && text.contains("two"), "{text}");
+/// ```
+///
 /// # Errors
 /// Every error that the first stage with errors finds.
 pub fn compile_with(

@@ -21,6 +21,14 @@ pub struct PacketId(pub u64);
 pub struct FlowId(pub u32);
 
 /// A packet as it lies on a wire, from the first byte of Ethernet to the last byte before the FCS.
+///
+/// ```
+/// use sojourn_packet::{Bytes, Packet};
+/// let mut packet = Packet { bytes: vec![0; 54], zeros: 1460, ..Packet::default() };
+/// assert_eq!(packet.len(), Bytes(1514));
+/// packet.truncate(Bytes(100));
+/// assert_eq!((packet.bytes.len(), packet.zeros), (54, 46));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Identity within the run.

@@ -7,6 +7,13 @@
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one addition and three mixing steps a number.
+///
+/// ```
+/// use sojourn_packet::SplitMix64;
+/// let (mut one, mut other) = (SplitMix64::new(7), SplitMix64::new(7));
+/// assert_eq!(one.next(), other.next());
+/// assert!((0..100).all(|_| one.up_to(5) <= 5));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 

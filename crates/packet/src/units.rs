@@ -6,6 +6,13 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// An instant since the start of the run, or a span between two instants, in nanoseconds.
+///
+/// ```
+/// use sojourn_packet::Time;
+/// let now = Time::from_millis(5) + Time::from_micros(250);
+/// assert_eq!((now.as_nanos(), now.to_string()), (5_250_000, "0.005250000 s".to_string()));
+/// assert_eq!(Time::ZERO.saturating_sub(now), Time::ZERO);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
@@ -74,6 +81,11 @@ impl fmt::Display for Time {
 }
 
 /// A data rate in bit/s.
+///
+/// ```
+/// use sojourn_packet::{Bytes, Rate, Time};
+/// assert_eq!(Rate(100_000_000).time_for(Bytes(1514)), Time(121_120));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 

@@ -9,6 +9,25 @@
 //! [`Switch::next_timer`] is due, and after either take everything from
 //! [`Switch::poll_transmit`] and [`Switch::poll_observation`].
 //!
+//! ```
+//! use sojourn_packet::{Packet, PortId, Rate, Time};
+//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, Wire};
+//! let mut config = SwitchConfig::default();
+//! config.ports = [1, 2].map(|port| PortConfig::front(PortId(port), Rate(1_000_000_000))).to_vec();
+//! let wire = Wire::between(PortId(1), PortId(2));
+//! let mut switch = Switch::new(config, Box::new(wire))?;
+//! let packet = Packet { bytes: vec![0; 54], zeros: 1460, ..Packet::default() };
+//! switch.receive(Time::from_micros(1), PortId(1), packet);
+//! while let Some(due) = switch.next_timer() {
+//!     switch.advance(due);
+//! }
+//! let sent = switch.poll_transmit().expect("the packet leaves");
+//! assert_eq!(sent.port, PortId(2));
+//! // 1514 bytes, and 24 of preamble, FCS and gap.
+//! assert!((12_200..=12_304).contains(&(sent.end - sent.start).as_nanos()));
+//! # Ok::<(), sojourn_switch::ConfigError>(())
+//! ```
+//!
 //! Rare paths are marked `#[cold]` or `#[inline(never)]`, because what every packet goes through is
 //! about as large as a processor's instruction cache.
 

@@ -8,6 +8,18 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// A port for each address.
+///
+/// ```
+/// use sojourn_packet::{Packet, PortId};
+/// use sojourn_switch::Routes;
+/// let mut routes = Routes::default();
+/// routes.set("10.0.0.2".parse()?, PortId(2));
+/// let mut frame = Packet { bytes: vec![0; 34], ..Packet::default() };
+/// frame.bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+/// frame.bytes[30..34].copy_from_slice(&[10, 0, 0, 2]);
+/// assert_eq!(routes.of(&frame), Some(PortId(2)));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
     v4: BTreeMap<[u8; 4], PortId>,

@@ -94,6 +94,7 @@ def sweep(
 
     Returns a row per run and bottleneck: axes, AQM, seed and the figures of a run; times in ns,
     rates in bit/s. Runs that fail are missing in it and listed in `failures.json` of the folder.
+    Raises `ScenarioError` for a scenario, an axis or a seed that makes no sense.
 
     >>> table = sojourn.sweep("bufferbloat", seeds="1..3", set={"duration": "1 s"},
     ...                       grid={"switch.rate": ["50 Mbit/s", "100 Mbit/s"]})

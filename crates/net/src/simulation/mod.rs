@@ -176,6 +176,24 @@ impl Simulation {
     /// Builds the run; `planes` are the data planes, ready to run, one for each switch that waits
     /// for one, in the order of [`RunConfig::aqms`].
     ///
+    /// ```
+    /// use sojourn_net::{RunConfig, Simulation, Verdict};
+    /// use sojourn_packet::Time;
+    /// let config = RunConfig::from_json(
+    ///     r#"{
+    ///         "duration": 1000000000,
+    ///         "aqm": {"kind": "native", "name": "codel"},
+    ///         "flows": [{"kind": "tcp", "rtt": 20000000}]
+    ///     }"#,
+    /// )?;
+    /// let mut run = Simulation::new(config, None)?;
+    /// run.advance(Time::MAX, usize::MAX);
+    /// let rows = run.take_packets();
+    /// assert!(rows.verdict.contains(&(Verdict::Sent as u8)));
+    /// assert!(run.report().flows[0].delivered > 0);
+    /// # Ok::<(), sojourn_net::ConfigError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ConfigError`] if a value is not allowed, or if there are more or fewer data planes than
     /// switches that wait for one.

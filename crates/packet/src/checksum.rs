@@ -8,7 +8,7 @@
 /// ```
 /// use sojourn_packet::OnesComplementSum;
 /// // The example of RFC 1071 section 3.
-/// let sum = OnesComplementOnesComplementSum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+/// let sum = OnesComplementSum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
 /// assert_eq!((sum.folded(), sum.checksum()), (0xddf2, 0x220d));
 /// assert!(sum.word(0x220d).is_valid());
 /// ```

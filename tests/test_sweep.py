@@ -124,8 +124,11 @@ def test_a_worker_that_is_killed_is_replaced(sweep_file: Path, tmp_path: Path) -
 
 
 def test_a_run_that_fails_is_listed_and_ends_nothing(sweep_file: Path, tmp_path: Path) -> None:
-    # The language takes it, the target does not: it has no `main`.
-    (tmp_path / "broken.p4").write_text("#include <tna.p4>\n")
+    # The language takes it, the target does not: its `main` is no switch.
+    (tmp_path / "broken.p4").write_text(
+        "#include <tna.p4>\ncontrol Part();\npackage Other(Part part);\n"
+        "control Nothing() { apply {} }\nOther(Nothing()) main;\n"
+    )
     aqms = 'aqms = ["codel", "broken.p4"]'
     sweep_file.write_text(sweep_file.read_text().replace('aqms = ["codel", "fifo"]', aqms))
     # The scenario's folder is where its paths start, so it has one of its own here.

@@ -157,6 +157,22 @@ def rule_list() -> str:
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""
 
+class LiveSwitch:
+    """A switch between real interfaces, in a thread of its own from the start on."""
+
+    def __init__(self, config: str, interfaces: dict[int, str], spin: int) -> None: ...
+    def fetch(self) -> int:
+        """Fetches the rows and frames that wait in the ring; how many they were."""
+
+    def take_packets(self, port: int) -> dict[str, bytes]: ...
+    def take_capture(self, port: int) -> list[tuple[int, int, bytes, int]]: ...
+    def take_log(self) -> tuple[int, list[tuple[int, str]]]: ...
+    def report(self) -> str:
+        """What is to be said of interfaces and switch so far, as JSON."""
+
+    def stop(self) -> None:
+        """Ends the thread; rows that still wait are fetched."""
+
 class PacketSwitch:
     """One program on one switch that nothing is connected to, in virtual time."""
 

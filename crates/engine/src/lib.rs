@@ -6,6 +6,7 @@
 //! | [`load`] | programs loaded and configured for a run, and what is said of one |
 //! | [`simulation`] | a configured run in virtual time |
 //! | [`control`] | operations of a control plane carried out on a running switch |
+//! | [`standalone`] | a configured switch that something else drives |
 //! | [`switch_setup`] | what a control plane sets at the switch itself |
 //! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
@@ -19,6 +20,7 @@ pub mod load;
 pub mod packet_switch;
 pub mod replay;
 pub mod simulation;
+pub mod standalone;
 pub mod switch_setup;
 
 pub use config::{Aqm, P4Aqm, RunConfig};
@@ -26,3 +28,4 @@ pub use error::RunError;
 pub use load::Programs;
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
 pub use simulation::{simulation, simulation_with};
+pub use standalone::{StandaloneConfig, StandalonePort, standalone};

@@ -2,6 +2,8 @@
 //!
 //! All times are nanoseconds since the start of the run. Knows nothing of where rows go.
 
+use sojourn_switch::PacketObservation;
+
 /// What became of a packet at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -37,7 +39,30 @@ pub struct PacketRows {
     pub verdict: Vec<u8>,
 }
 
+impl From<sojourn_switch::Verdict> for Verdict {
+    fn from(verdict: sojourn_switch::Verdict) -> Verdict {
+        match verdict {
+            sojourn_switch::Verdict::Sent => Verdict::Sent,
+            sojourn_switch::Verdict::Aqm => Verdict::AqmDrop,
+            sojourn_switch::Verdict::Tail => Verdict::TailDrop,
+            sojourn_switch::Verdict::Mark => Verdict::Marked,
+            sojourn_switch::Verdict::Ingress => Verdict::IngressDrop,
+        }
+    }
+}
+
 impl PacketRows {
+    /// Adds the row of a packet.
+    pub fn push(&mut self, packet: &PacketObservation) {
+        self.packet.push(packet.packet.0);
+        self.flow.push(packet.flow.0);
+        self.size.push(packet.size.0 as u32);
+        self.queue.push(packet.queue);
+        self.enqueued.push(packet.enqueued.0);
+        self.dequeued.push(packet.dequeued.0);
+        self.verdict.push(Verdict::from(packet.verdict) as u8);
+    }
+
     /// How many rows wait.
     pub fn len(&self) -> usize {
         self.packet.len()

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::any::Any;
 
 /// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PortId(pub u16);
 
 /// A packet that enters the ingress pass.

@@ -2,6 +2,7 @@
 //!
 //! A float never holds a time inside the engine, so results do not depend on rounding modes.
 
+use serde::Serialize;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
@@ -13,7 +14,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 /// assert_eq!((now.as_nanos(), now.to_string()), (5_250_000, "0.005250000 s".to_string()));
 /// assert_eq!(Time::ZERO.saturating_sub(now), Time::ZERO);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Time(pub u64);
 
 impl Time {
@@ -86,7 +87,7 @@ impl fmt::Display for Time {
 /// use sojourn_packet::{Bytes, Rate, Time};
 /// assert_eq!(Rate(100_000_000).time_for(Bytes(1514)), Time(121_120));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Rate(pub u64);
 
 impl Rate {
@@ -103,7 +104,7 @@ impl Rate {
 }
 
 /// A size in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Bytes(pub u64);
 
 impl Add for Bytes {

@@ -5,6 +5,7 @@
 
 mod columns;
 mod errors;
+mod live;
 mod packet_switch;
 mod program;
 mod replay;
@@ -24,6 +25,8 @@ mod _core {
 
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
+    #[pymodule_export]
+    use super::live::LiveSwitch;
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]

@@ -5,11 +5,12 @@
 //! nothing in the engine reads them.
 
 use crate::tm::shaper::EffectiveShaper;
+use serde::Serialize;
 use sojourn_packet::{Bytes, Time};
 use sojourn_packet::{FaultReport, PortId};
 
 /// Packets and their bytes (frames without FCS).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Packets.
     pub packets: u64,
@@ -31,7 +32,7 @@ impl Count {
 }
 
 /// Everything counted since the start.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// The instant these figures are of.
     pub now: Time,
@@ -58,7 +59,7 @@ pub struct Statistics {
 }
 
 /// What happened before the traffic manager.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IngressStatistics {
     /// Ingress passes run.
     pub passes: u64,
@@ -81,7 +82,7 @@ pub struct IngressStatistics {
 }
 
 /// One port.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortStatistics {
     /// The port.
     pub port: PortId,
@@ -98,7 +99,7 @@ pub struct PortStatistics {
 }
 
 /// One queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueStatistics {
     /// Taken in.
     pub enqueued: Count,
@@ -125,7 +126,7 @@ pub struct QueueStatistics {
 }
 
 /// Mirroring.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MirrorStatistics {
     /// Copies asked for by deparsers.
     pub requested: u64,
@@ -152,7 +153,7 @@ impl MirrorStatistics {
 
 /// From a pass that asked for a copy to the egress pass of that copy: as long as that, registers
 /// that the copy is to update are behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UnsynchronisedTime {
     /// Sum over all copies.
     pub total: Time,
@@ -163,7 +164,7 @@ pub struct UnsynchronisedTime {
 }
 
 /// Recirculation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecirculationStatistics {
     /// Packets that came back to ingress.
     pub recirculated: Count,
@@ -196,7 +197,7 @@ impl RecirculationStatistics {
 }
 
 /// The packet buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BufferStatistics {
     /// Cells in all.
     pub total_cells: u32,

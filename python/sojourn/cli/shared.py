@@ -33,6 +33,8 @@ COMMANDS = {
     "one.",
     "report": "Make table, plots and report again from the rows of an earlier run.",
     "run": "Run a scenario through each of its AQMs; write rows, table, plots and report.",
+    "switch": "Run a program between real interfaces, until Ctrl-C; then say what became of the "
+    "packets.",
     "sweep": "Run a scenario with every combination of seeds and values; one table, plots and a "
     "page.",
     "test": "Run packet tests (STF) on a P4 program.",

@@ -23,6 +23,7 @@ pub use flows::{
 pub use network::{HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode};
 
 use serde::{Deserialize, Serialize};
+use sojourn_switch::discipline::{self, Discipline, DisciplineError};
 use std::collections::BTreeMap;
 
 /// One run: a switch, an AQM, the flows through it, a duration and a seed.
@@ -124,6 +125,18 @@ pub struct NativeAqm {
     /// other keys beside `kind` and `name`.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, u64>,
+}
+
+impl NativeAqm {
+    /// The discipline; one that draws random numbers draws them from `seed`, unless it was given one
+    /// of its own.
+    ///
+    /// # Errors
+    /// If there is no such discipline or parameter, or a value is not allowed.
+    pub fn build(&self, seed: u64) -> Result<Box<dyn Discipline>, DisciplineError> {
+        let given: Vec<_> = self.parameters.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+        discipline::build_seeded(&self.name, &given, seed)
+    }
 }
 
 impl RunConfig {

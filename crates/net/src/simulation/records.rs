@@ -3,7 +3,7 @@
 use super::layout::End;
 use super::{Bottleneck, HostId, RECIRCULATION, Simulation};
 use crate::host::{Datagram, Exchange};
-use crate::records::{CapturePoint, CapturedFrame, Verdict};
+use crate::records::{CapturePoint, CapturedFrame};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_switch::{
     Observation, PacketObservation, PortId, PortStatistics, ShapedRate, Statistics,
@@ -24,22 +24,8 @@ impl Simulation {
     fn record_packet(&mut self, switch: u16, packet: &PacketObservation) {
         let wire = self.nodes[usize::from(switch)].wire(packet.port);
         let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { return };
-        let verdict = match packet.verdict {
-            sojourn_switch::Verdict::Sent => Verdict::Sent,
-            sojourn_switch::Verdict::Aqm => Verdict::AqmDrop,
-            sojourn_switch::Verdict::Tail => Verdict::TailDrop,
-            sojourn_switch::Verdict::Mark => Verdict::Marked,
-            sojourn_switch::Verdict::Ingress => Verdict::IngressDrop,
-        };
         self.rows += 1;
-        let rows = &mut self.bottlenecks[usize::from(bottleneck)].rows;
-        rows.packet.push(packet.packet.0);
-        rows.flow.push(packet.flow.0);
-        rows.size.push(packet.size.0 as u32);
-        rows.queue.push(packet.queue);
-        rows.enqueued.push(packet.enqueued.0);
-        rows.dequeued.push(packet.dequeued.0);
-        rows.verdict.push(verdict as u8);
+        self.bottlenecks[usize::from(bottleneck)].rows.push(packet);
     }
 
     #[cold]

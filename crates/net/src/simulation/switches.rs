@@ -7,12 +7,7 @@ use crate::link::Link;
 use crate::records::PacketRows;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
-use sojourn_switch::{
-    Disciplines, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, cells_for_bytes, discipline,
-};
-
-/// What the disciplines that draw random numbers call the parameter they start from.
-const SEED: &str = "seed";
+use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
 
 type Planes<'a> = &'a mut dyn Iterator<Item = HandedOver>;
 
@@ -157,27 +152,15 @@ fn disciplines(
     for port in given.ports.iter().filter(|port| port.managed) {
         let queues = switch.ports.iter().find(|known| known.id == port.id);
         for queue in 0..queues.map_or(0, |port| port.queues.len() as u8) {
-            let parameters = parameters(native, seed.wrapping_add(queue.into()), port.id);
-            let discipline = discipline::build(&native.name, &parameters);
-            made.insert((port.id, queue), discipline.map_err(|error| refused(&error))?);
+            // In a network no two queues draw the same; port 2 of the first switch draws what the
+            // port of a run with one switch does.
+            let own = u64::from(port.id.0).wrapping_sub(u64::from(RECEIVERS.0)) << 16;
+            let seed = seed.wrapping_add(queue.into()).wrapping_add(own);
+            let discipline = native.build(seed).map_err(|error| refused(&error))?;
+            made.insert((port.id, queue), discipline);
         }
     }
     Ok(made)
-}
-
-/// What the discipline is told. One that draws random numbers draws them from the run's seed, unless
-/// it was given a seed of its own; in a network no two queues draw the same.
-fn parameters(native: &NativeAqm, seed: u64, port: PortId) -> Vec<(&str, u64)> {
-    let mut parameters: Vec<_> =
-        native.parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let registered = discipline::REGISTER.find(&native.name);
-    let takes_seed = registered.is_some_and(|d| d.parameters.iter().any(|p| p.name == SEED));
-    if takes_seed && !native.parameters.contains_key(SEED) {
-        // Port 2 of the first switch is what a run with one switch has.
-        let own = u64::from(port.0).wrapping_sub(u64::from(RECEIVERS.0)) << 16;
-        parameters.push((SEED, seed.wrapping_add(own)));
-    }
-    parameters
 }
 
 /// The links from hosts to switches.

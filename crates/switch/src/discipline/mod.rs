@@ -239,6 +239,26 @@ pub fn build(
     })
 }
 
+/// The same for a run: a discipline that draws random numbers draws them from `seed`, unless it was
+/// given one of its own.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_seeded(
+    name: &str,
+    parameters: &[(&str, u64)],
+    seed: u64,
+) -> Result<Box<dyn Discipline>, DisciplineError> {
+    let takes_one = REGISTER
+        .find(name)
+        .is_some_and(|found| found.parameters.iter().any(|parameter| parameter.name == SEED.name));
+    let given = parameters.iter().any(|(parameter, _)| *parameter == SEED.name);
+    if !takes_one || given {
+        return build(name, parameters);
+    }
+    build(name, &[parameters, &[(SEED.name, seed)]].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@ const EXPONENT_MAX: u32 = 15;
 const BURST_MAX: u64 = 15 << 15;
 
 /// What a shaper counts, and how much of it per second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ShapedRate {
     /// Bits per second; the burst is in bytes.
     Bits(Rate),
@@ -75,7 +75,7 @@ impl ShaperConfig {
 }
 
 /// What the hardware makes of a shaper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct EffectiveShaper {
     /// The rate that results, rounded to whole bit/s or packets/s.
     pub rate: ShapedRate,

@@ -1,0 +1,73 @@
+//! How much later than due frames were sent.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use sojourn_packet::Time;
+
+/// The longest that is told apart, ns: a minute.
+const MOST: u64 = 60_000_000_000;
+
+/// A distribution of times, to three digits.
+#[derive(Clone, Debug)]
+pub struct Lateness(Histogram<u64>);
+
+/// Where a distribution lies, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    /// How many.
+    pub count: u64,
+    /// Half are below.
+    pub median: u64,
+    /// One in a hundred is above.
+    pub p99: u64,
+    /// One in a thousand is above.
+    pub p999: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl Default for Lateness {
+    fn default() -> Lateness {
+        // The bounds are constants that are known to be allowed.
+        Lateness(Histogram::new_with_bounds(1, MOST, 3).unwrap_or_else(|_| unreachable!()))
+    }
+}
+
+impl Lateness {
+    /// Notes one.
+    pub fn note(&mut self, late: Time) {
+        self.0.saturating_record(late.0.clamp(1, MOST));
+    }
+
+    /// Where they lie.
+    pub fn percentiles(&self) -> Percentiles {
+        if self.0.is_empty() {
+            return Percentiles::default();
+        }
+        Percentiles {
+            count: self.0.len(),
+            median: self.0.value_at_quantile(0.5),
+            p99: self.0.value_at_quantile(0.99),
+            p999: self.0.value_at_quantile(0.999),
+            max: self.0.max(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_what_was_noted() {
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.percentiles(), Percentiles::default());
+        for nanoseconds in 1..=1_000 {
+            lateness.note(Time(nanoseconds));
+        }
+        lateness.note(Time(u64::MAX));
+        let seen = lateness.percentiles();
+        assert_eq!((seen.count, seen.median, seen.p99), (1_001, 501, 991));
+        assert!(seen.max >= MOST, "{}", seen.max);
+    }
+}

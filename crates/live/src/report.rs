@@ -1,0 +1,46 @@
+//! What a live switch says of itself, beside the switch's own statistics.
+
+use crate::lateness::Percentiles;
+use serde::Serialize;
+
+/// One port's interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PortReport {
+    /// The port.
+    pub port: u16,
+    /// Its interface.
+    pub interface: String,
+    /// Frames and bytes that came in.
+    pub received: u64,
+    /// See `received`.
+    pub received_bytes: u64,
+    /// Frames and bytes that went out.
+    pub sent: u64,
+    /// See `sent`.
+    pub sent_bytes: u64,
+    /// Frames that the kernel dropped because the switch did not take them in time.
+    pub lost: u64,
+    /// Frames that the interface did not take.
+    pub not_sent: u64,
+    /// Frames longer than an interface's, which only offloads make.
+    pub oversized: u64,
+    /// Frames whose sender left a checksum for hardware to fill in.
+    pub unfinished: u64,
+    /// How often the interface failed: it was gone or down.
+    pub failures: u64,
+}
+
+/// The whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LiveReport {
+    /// How long it has run, ns.
+    pub elapsed: u64,
+    /// In the order in which they were given.
+    pub ports: Vec<PortReport>,
+    /// How much later than due frames left ports that shape, ns.
+    pub lateness: Percentiles,
+    /// Rows that were lost because nobody took them.
+    pub rows_lost: u64,
+    /// Frames for ports that have no interface.
+    pub nowhere: u64,
+}

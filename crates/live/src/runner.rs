@@ -1,0 +1,293 @@
+//! The thread that owns the switch: frames in, timers kept, frames out.
+//!
+//! It sleeps until just before the next timer and then spins, because a sleep alone ends late by
+//! tens of microseconds. Whoever wants something of the switch while it runs sends a piece of work,
+//! which is done between two frames. Rows go out through a bounded ring; when nobody takes them they
+//! are counted as lost, and no packet waits for them.
+
+use crate::interface::{Interface, LONGEST};
+use crate::lateness::Lateness;
+use crate::report::{LiveReport, PortReport};
+use crate::{Clock, LiveError, sys};
+use sojourn_packet::{Packet, PacketId, PortId, Time};
+use sojourn_switch::{Observation, Switch};
+use std::os::fd::RawFd;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// How long the thread sleeps at most, so that it hears that it is to stop.
+const LONGEST_SLEEP: Time = Time::from_millis(10);
+/// After a failure of an interface it is asked again only this much later.
+const RETRY: Time = Time::from_millis(100);
+/// Buffers that are kept for frames to come.
+const BUFFERS: usize = 4_096;
+
+/// A port of the switch and what it is connected to.
+pub struct LivePort {
+    /// The port.
+    pub id: PortId,
+    /// The interface.
+    pub interface: Box<dyn Interface>,
+    /// The port shapes, so that how late its frames leave says something.
+    pub shapes: bool,
+}
+
+/// How the thread works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Before a timer it spins for so long instead of sleeping. Default 60 us.
+    pub spin: Time,
+    /// Rows that may wait to be taken. Default 262,144.
+    pub rows: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { spin: Time(60_000), rows: 1 << 18 }
+    }
+}
+
+/// Something to be done with the switch at an instant.
+type Work = Box<dyn FnOnce(&mut Switch, Time, &LiveReport) + Send>;
+
+/// What is left when a switch has been stopped.
+pub struct End {
+    /// The switch as it is then.
+    pub switch: Switch,
+    /// What is to be said of the run.
+    pub report: LiveReport,
+    /// The rows that nobody had taken.
+    pub rows: Vec<Observation>,
+}
+
+/// A switch that runs.
+pub struct Live {
+    work: Sender<Work>,
+    rows: Receiver<Observation>,
+    thread: Option<JoinHandle<(Switch, LiveReport)>>,
+}
+
+impl Live {
+    /// Lets a switch at rest run between interfaces.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(
+        switch: Switch,
+        ports: Vec<LivePort>,
+        options: Options,
+    ) -> Result<Live, LiveError> {
+        let (work, to_do) = channel();
+        let (row, rows) = sync_channel(options.rows);
+        let runner = Runner::new(switch, ports, options, to_do, row);
+        let named = std::thread::Builder::new().name("switch".into());
+        let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;
+        Ok(Live { work, rows, thread: Some(thread) })
+    }
+
+    /// Does something with the switch between two frames, at the instant that is handed in, and
+    /// returns what came of it; nothing if the thread is gone.
+    pub fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Switch, Time, &LiveReport) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = channel();
+        let work = move |switch: &mut Switch, now: Time, report: &LiveReport| {
+            // Who asked may have gone.
+            let _ = answer.send(work(switch, now, report));
+        };
+        self.work.send(Box::new(work)).ok()?;
+        answered.recv().ok()
+    }
+
+    /// The rows and frames that wait, at most so many.
+    pub fn take(&self, most: usize) -> Vec<Observation> {
+        self.rows.try_iter().take(most).collect()
+    }
+
+    /// Ends the thread. Nothing if it has ended by a panic.
+    pub fn stop(mut self) -> Option<End> {
+        // Without anybody to send work the thread ends.
+        let (nobody, _) = channel();
+        drop(std::mem::replace(&mut self.work, nobody));
+        let (switch, report) = self.thread.take()?.join().ok()?;
+        Some(End { switch, report, rows: self.rows.try_iter().collect() })
+    }
+}
+
+/// One port as the thread sees it.
+struct Attached {
+    port: LivePort,
+    report: PortReport,
+    /// Asked again then, after a failure.
+    retry: Time,
+    /// Something is queued for it.
+    pending: bool,
+}
+
+struct Runner {
+    switch: Switch,
+    clock: Clock,
+    ports: Vec<Attached>,
+    options: Options,
+    work: Receiver<Work>,
+    rows: SyncSender<Observation>,
+    buffers: Vec<Vec<u8>>,
+    packets: u64,
+    lateness: Lateness,
+    rows_lost: u64,
+    nowhere: u64,
+}
+
+impl Runner {
+    fn new(
+        switch: Switch,
+        ports: Vec<LivePort>,
+        options: Options,
+        work: Receiver<Work>,
+        rows: SyncSender<Observation>,
+    ) -> Runner {
+        let attached = |port: LivePort| {
+            let interface = port.interface.name().to_owned();
+            let report = PortReport { port: port.id.0, interface, ..PortReport::default() };
+            Attached { port, report, retry: Time::ZERO, pending: false }
+        };
+        let ports: Vec<_> = ports.into_iter().map(attached).collect();
+        Runner {
+            switch,
+            clock: Clock::start(),
+            ports,
+            options,
+            work,
+            rows,
+            buffers: Vec::new(),
+            packets: 0,
+            lateness: Lateness::default(),
+            rows_lost: 0,
+            nowhere: 0,
+        }
+    }
+
+    fn run(mut self) -> (Switch, LiveReport) {
+        // What waited in the sockets before the start is not of this run.
+        self.ports.iter_mut().for_each(|at| {
+            at.port.interface.lost();
+        });
+        loop {
+            match self.work.try_recv() {
+                Ok(work) => self.carry_out(work),
+                Err(TryRecvError::Disconnected) => break,
+                Err(TryRecvError::Empty) => {}
+            }
+            let received = self.receive();
+            self.switch.advance(self.clock.now());
+            self.transmit();
+            self.record();
+            if received == 0 {
+                self.rest();
+            }
+        }
+        let report = self.report();
+        (self.switch, report)
+    }
+
+    fn carry_out(&mut self, work: Work) {
+        let now = self.clock.now();
+        self.switch.advance(now);
+        let report = self.report();
+        work(&mut self.switch, now, &report);
+    }
+
+    /// Hands in what has come, a batch of each port.
+    fn receive(&mut self) -> usize {
+        let now = self.clock.now();
+        let mut all = 0;
+        let Runner { ports, switch, clock, buffers, packets, .. } = self;
+        for at in ports.iter_mut().filter(|at| at.retry <= now) {
+            let (report, port) = (&mut at.report, at.port.id);
+            let got = at.port.interface.receive(&mut |arrival| {
+                report.received += 1;
+                report.received_bytes += arrival.length as u64;
+                report.unfinished += u64::from(arrival.unfinished);
+                if arrival.length > LONGEST {
+                    report.oversized += 1;
+                    return;
+                }
+                *packets += 1;
+                let mut bytes = buffers.pop().unwrap_or_default();
+                bytes.clear();
+                bytes.extend_from_slice(arrival.bytes);
+                let packet = Packet { id: PacketId(*packets), bytes, ..Packet::default() };
+                switch.receive(clock.now(), port, packet);
+            });
+            match got {
+                Ok(got) => all += got,
+                Err(_) => {
+                    at.report.failures += 1;
+                    at.retry = now + RETRY;
+                    at.port.interface.reopen();
+                }
+            }
+        }
+        all
+    }
+
+    /// Sends what the switch has handed out.
+    fn transmit(&mut self) {
+        while let Some(transmit) = self.switch.poll_transmit() {
+            let Some(at) = self.ports.iter_mut().find(|at| at.port.id == transmit.port) else {
+                self.nowhere += 1;
+                self.buffers.push(transmit.packet.bytes);
+                continue;
+            };
+            let length = transmit.packet.len().0;
+            at.report.sent += 1;
+            at.report.sent_bytes += length;
+            if at.port.shapes {
+                let now = self.clock.now();
+                self.lateness.note(Time(now.0.saturating_sub(transmit.start.0)));
+            }
+            at.port.interface.queue(transmit.packet.bytes, transmit.packet.zeros as usize);
+            at.pending = true;
+        }
+        for at in self.ports.iter_mut().filter(|at| at.pending) {
+            at.pending = false;
+            at.report.not_sent += at.port.interface.flush(&mut self.buffers) as u64;
+        }
+        self.buffers.truncate(BUFFERS);
+    }
+
+    fn record(&mut self) {
+        while let Some(row) = self.switch.poll_observation() {
+            self.rows_lost += u64::from(self.rows.try_send(row).is_err());
+        }
+    }
+
+    /// Sleeps until something comes or a timer is near.
+    fn rest(&mut self) {
+        let now = self.clock.now();
+        let left = self.switch.next_timer().map(|due| Time(due.0.saturating_sub(now.0)));
+        let sleep = match left {
+            Some(left) if left <= self.options.spin => return std::hint::spin_loop(),
+            Some(left) => Time(left.0 - self.options.spin.0).min(LONGEST_SLEEP),
+            None => LONGEST_SLEEP,
+        };
+        // One that has failed would be readable for ever.
+        let asked = self.ports.iter().filter(|at| at.retry <= now);
+        let asked: Vec<RawFd> = asked.map(|at| at.port.interface.descriptor()).collect();
+        sys::wait(&asked, sleep.0);
+    }
+
+    fn report(&mut self) -> LiveReport {
+        for at in &mut self.ports {
+            at.report.lost += at.port.interface.lost();
+        }
+        LiveReport {
+            elapsed: self.clock.now().0,
+            ports: self.ports.iter().map(|at| at.report.clone()).collect(),
+            lateness: self.lateness.percentiles(),
+            rows_lost: self.rows_lost,
+            nowhere: self.nowhere,
+        }
+    }
+}

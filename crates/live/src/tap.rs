@@ -1,0 +1,73 @@
+//! A TAP device: what the kernel sends to it comes here, and what is written comes out of it.
+
+use crate::interface::{Arrival, Interface, LONGEST};
+use crate::{LiveError, sys};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+
+/// Frames taken at once, so that one interface does not keep the others waiting.
+const BATCH: usize = 64;
+
+/// One TAP device, which is gone when this is unless somebody has made it lasting.
+pub struct Tap {
+    name: String,
+    device: File,
+    buffer: Box<[u8]>,
+    queued: Vec<Vec<u8>>,
+}
+
+impl Tap {
+    /// Connects to the device of that name, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The process may not.
+    pub fn open(name: &str) -> Result<Tap, LiveError> {
+        let device = sys::tap(name)
+            .map_err(|error| LiveError::refused(name, "connecting to a TAP device", error))?;
+        let buffer = vec![0; LONGEST].into_boxed_slice();
+        Ok(Tap { name: name.to_owned(), device: device.into(), buffer, queued: Vec::new() })
+    }
+}
+
+impl Interface for Tap {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn descriptor(&self) -> RawFd {
+        self.device.as_raw_fd()
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize> {
+        for taken in 0..BATCH {
+            let length = match self.device.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(taken),
+                length => length?,
+            };
+            take(Arrival { bytes: &self.buffer[..length], length, unfinished: false });
+        }
+        Ok(BATCH)
+    }
+
+    /// A device that is down comes up again as it is.
+    fn reopen(&mut self) {}
+
+    fn queue(&mut self, mut bytes: Vec<u8>, zeros: usize) {
+        bytes.resize(bytes.len() + zeros, 0);
+        self.queued.push(bytes);
+    }
+
+    fn flush(&mut self, empty: &mut Vec<Vec<u8>>) -> usize {
+        let mut refused = 0;
+        for bytes in self.queued.drain(..) {
+            refused += usize::from(self.device.write(&bytes).is_err());
+            empty.push(bytes);
+        }
+        refused
+    }
+
+    fn lost(&mut self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,176 @@
+"""`sojourn switch`: a program between real interfaces."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sojourn.cli.shared import Define, Include, Json, app, definitions
+from sojourn.errors import ScenarioError
+from sojourn.folder import default_folder
+from sojourn.layout import shown
+from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
+from sojourn.live.summary import DISTURBED
+from sojourn.units import RATE, TIME
+from sojourn.writing import held
+
+
+@app.command()
+def switch(
+    program: Annotated[
+        str | None,
+        typer.Argument(help="A P4 program's name or file, or a native discipline."),
+    ] = None,
+    port: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N=INTERFACE", help="As in 1=veth1 or 2=tap:tap0. Repeatable."),
+    ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N=RATE", help='Shape and measure a port: 2="100 Mbit/s". Repeatable.'
+        ),
+    ] = None,
+    queue_limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N=SIZE", help='Of a port\'s queues: 2="200 kB". Repeatable.'),
+    ] = None,
+    aqm: Annotated[
+        str | None,
+        typer.Option(help="A native discipline under the program, or in a wire of two ports."),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option(help="Control-plane file. [default: the one beside the program]"),
+    ] = None,
+    include: Include = None,
+    define: Define = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn at random.")] = 1,
+    duration: Annotated[
+        str | None, typer.Option(help='As in "10 s". [default: until Ctrl-C]')
+    ] = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Also write what entered and left the shaped ports.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a program between real interfaces, until Ctrl-C; then say what became of the packets.
+
+    Takes root, or a user and network namespace of one's own (`unshare -Urn`).
+    """
+    plan = live_plan(
+        program,
+        ports=port or (),
+        rates=rate or (),
+        queue_limits=queue_limit or (),
+        aqm=aqm,
+        control=control,
+        include_paths=include or (),
+        defines=definitions(define),
+        seed=seed,
+        capture=pcap,
+    )
+    folder = out or default_folder(f"switch-{plan.name}")
+    if folder.exists() and any(folder.iterdir()):
+        raise ScenarioError(f"{shown(folder)} is not empty; name another with --out")
+    with held(folder):
+        counters = run_live(
+            plan, folder, seconds=_seconds(duration), started=lambda: _started(plan, as_json)
+        )
+    summaries = summarise(plan, folder)
+    if as_json:
+        print(json.dumps(_as_dict(folder, summaries, counters), indent=2))
+    else:
+        _show(plan, folder, summaries, counters)
+
+
+def _seconds(duration: str | None) -> float | None:
+    if duration is None:
+        return None
+    try:
+        return TIME.parse(duration) / 1e9
+    except ValueError as error:
+        raise ScenarioError(f"--duration {duration}: {error}") from error
+
+
+def _started(plan: LivePlan, as_json: bool) -> None:
+    if not as_json:
+        ports = ", ".join(f"{port.number} = {port.interface}" for port in plan.ports)
+        print(f"{plan.name} runs: {ports}; Ctrl-C ends it", flush=True)
+
+
+def _as_dict(
+    folder: Path, summaries: list[PortSummary], counters: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "folder": shown(folder),
+        "measured": [summary.as_dict() for summary in summaries],
+        "disturbed": _disturbed(counters),
+        "counters": counters,
+    }
+
+
+def _disturbed(counters: dict[str, Any]) -> bool:
+    return bool(counters["live"]["lateness"]["p99"] > DISTURBED)
+
+
+def _show(
+    plan: LivePlan, folder: Path, summaries: list[PortSummary], counters: dict[str, Any]
+) -> None:
+    live = counters["live"]
+    print(f"\n{live['elapsed'] / 1e9:.1f} s")
+    for port in live["ports"]:
+        print(
+            f"port {port['port']} ({port['interface']}): {port['received']:,} frames in, "
+            f"{port['sent']:,} out{_troubles(port)}"
+        )
+    for summary in summaries:
+        _show_port(summary)
+    lateness = live["lateness"]
+    if lateness["count"]:
+        what = "disturbed: departures" if _disturbed(counters) else "departures"
+        print(
+            f"{what} late by {_time(lateness['median'])} (median), {_time(lateness['p99'])} "
+            f"(99 %), {_time(lateness['max'])} (most)"
+        )
+    if live["nowhere"]:
+        print(f"{live['nowhere']:,} frames for ports that have no interface")
+    if live["rows_lost"]:
+        print(f"{live['rows_lost']:,} rows were lost: they came faster than they were written")
+    for fault in counters["switch"]["faults"]:
+        place = f" at {fault['place']}" if fault["place"] else ""
+        print(f"{fault['count']:,} times: {fault['first']}{place}")
+    print(f"rows    {shown(folder)}")
+
+
+def _troubles(port: dict[str, Any]) -> str:
+    told = (
+        ("lost", "lost before they were taken"),
+        ("not_sent", "not taken by the interface"),
+        ("oversized", "longer than a frame (an offload at the other end is on)"),
+        ("unfinished", "without their checksum (tx offload at the other end is on)"),
+        ("failures", "times the interface was down or gone"),
+    )
+    return "".join(f"; {port[key]:,} {words}" for key, words in told if port[key])
+
+
+def _show_port(summary: PortSummary) -> None:
+    drops = ", ".join(f"{n:,} {verdict}" for verdict, n in summary.dropped.items() if n)
+    print(
+        f"port {summary.port}, {RATE.format(summary.rate)}: {summary.packets:,} packets, "
+        f"{summary.throughput / 1e6:.2f} Mbit/s, drops: {drops or 'none'}"
+        + (f", {summary.marked:,} marked" if summary.marked else "")
+    )
+    if summary.mean is not None and summary.median is not None and summary.p99 is not None:
+        print(
+            f"  sojourn time {_time(summary.mean)} (mean), {_time(summary.median)} (median), "
+            f"{_time(summary.p99)} (99 %)"
+        )
+
+
+def _time(nanoseconds: float) -> str:
+    if nanoseconds >= 1e6:
+        return f"{nanoseconds / 1e6:.2f} ms"
+    return f"{nanoseconds / 1e3:.1f} us"

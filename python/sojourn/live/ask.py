@@ -1,0 +1,142 @@
+"""From what a user says to what the engine takes: ports, rates, what runs in the switch.
+
+Stands on how AQMs are found and told, as scenarios do. Opens nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.aqms import Aqm, find_aqm
+from sojourn.errors import ScenarioError
+from sojourn.scenario.choice import choose
+from sojourn.scenario.plan import aqm_config
+from sojourn.units import RATE, SIZE, Dimension
+
+_LAST = 511
+
+
+@dataclass(frozen=True)
+class LivePort:
+    """A port and what it is connected to."""
+
+    number: int
+    interface: str
+    """An interface's name, or `tap:NAME`."""
+    rate: int | None
+    """bit/s of its shaper; without one it is not measured."""
+    queue_limit: int | None
+    """Bytes of each of its queues."""
+
+
+@dataclass(frozen=True)
+class LivePlan:
+    """What is to run."""
+
+    name: str
+    ports: tuple[LivePort, ...]
+    config: dict[str, Any]
+    """As the engine takes it."""
+    sources: dict[str, str]
+    """The program and what it includes, each with its SHA-256."""
+
+    @property
+    def measured(self) -> tuple[LivePort, ...]:
+        """The ports that shape."""
+        return tuple(port for port in self.ports if port.rate is not None)
+
+
+def live_plan(
+    program: str | None,
+    *,
+    ports: Sequence[str],
+    rates: Sequence[str] = (),
+    queue_limits: Sequence[str] = (),
+    aqm: str | None = None,
+    control: Path | None = None,
+    include_paths: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    seed: int = 1,
+    capture: bool = False,
+) -> LivePlan:
+    """The plan of `sojourn switch`.
+
+    `ports` are like `1=veth1`, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A
+    `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without
+    a program in those of a wire between two ports.
+    """
+    interfaces = _by_port("--port", ports)
+    shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
+    limits = {
+        n: _quantity("--queue-limit", SIZE, text)
+        for n, text in _by_port("--queue-limit", queue_limits).items()
+    }
+    for option, given in (("--rate", shaped), ("--queue-limit", limits)):
+        for number in given.keys() - interfaces.keys():
+            raise ScenarioError(f"{option} {number}: there is no --port {number}")
+    if not interfaces:
+        raise ScenarioError("name the ports: --port 1=veth1 --port 2=veth2")
+    found = _what_runs(program, aqm)
+    written: dict[str, Any] = {"use": str(program or aqm)}
+    if program is not None:
+        written |= {"include_paths": [str(path.resolve()) for path in include_paths]}
+        written |= {"defines": dict(defines or {})}
+        if control is not None:
+            written["control"] = str(control.resolve())
+        if aqm is not None and found.program is not None:
+            written["discipline"] = aqm
+    elif control is not None or include_paths or defines:
+        raise ScenarioError("--control, -I and -D are for a program; there is none")
+    config, sources = aqm_config(choose(written), found, None)
+    told = [
+        LivePort(number, name, shaped.get(number), limits.get(number))
+        for number, name in sorted(interfaces.items())
+    ]
+    engine = {
+        "ports": [_port(port) for port in told],
+        "aqm": config,
+        "seed": seed,
+        "capture": capture,
+    }
+    return LivePlan(found.name, tuple(told), engine, sources)
+
+
+def _what_runs(program: str | None, aqm: str | None) -> Aqm:
+    if program is None and aqm is None:
+        raise ScenarioError("name a program, or --aqm with a native discipline for a wire")
+    found = find_aqm(str(program or aqm))
+    if program is None and found.program is not None:
+        raise ScenarioError(f"--aqm {aqm}: a P4 program; name it without --aqm")
+    if program is not None and found.program is None and aqm is not None:
+        raise ScenarioError(f"{program} and --aqm {aqm}: a queue has one discipline")
+    return found
+
+
+def _port(port: LivePort) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": port.number}
+    if port.rate is not None:
+        told["rate"] = port.rate
+    if port.queue_limit is not None:
+        told["queue_limit"] = port.queue_limit
+    return told
+
+
+def _by_port(option: str, given: Sequence[str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for text in given:
+        number, equals, value = text.partition("=")
+        if not equals or not value or not number.isdecimal() or int(number) > _LAST:
+            example = {"--port": "1=veth1", "--rate": '2="100 Mbit/s"'}.get(option, '2="200 kB"')
+            raise ScenarioError(f"{option} {text}: write a port's number and a value: {example}")
+        if int(number) in found:
+            raise ScenarioError(f"{option} {number}: given twice")
+        found[int(number)] = value
+    return found
+
+
+def _quantity(option: str, dimension: Dimension, text: str) -> int:
+    try:
+        return dimension.parse(text)
+    except ValueError as error:
+        raise ScenarioError(f"{option} {text}: {error}") from error

@@ -160,7 +160,9 @@ def run_salu(setup: str, case: str) -> tuple[int, int]:
 class LiveSwitch:
     """A switch between real interfaces, in a thread of its own from the start on."""
 
-    def __init__(self, config: str, interfaces: dict[int, str], spin: int) -> None: ...
+    def __init__(
+        self, config: str, interfaces: dict[int, str], spin: int, programs: list[Program]
+    ) -> None: ...
     def fetch(self) -> int:
         """Fetches the rows and frames that wait in the ring; how many they were."""
 

@@ -5,7 +5,7 @@
 
 use crate::RunError;
 use crate::config::Aqm;
-use crate::load;
+use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid, within};
@@ -73,11 +73,12 @@ fn speed() -> u64 {
     100_000_000_000
 }
 
-/// Builds the switch, at rest: loads and configures its program if it has one.
+/// Builds the switch, at rest, with its program configured, if it has one: one of `programs` if it is
+/// compiled already.
 ///
 /// # Errors
 /// What is wrong with the configuration, the program or its control plane.
-pub fn standalone(config: &StandaloneConfig) -> Result<Switch, RunError> {
+pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Switch, RunError> {
     check(config)?;
     let mut switch = SwitchConfig {
         ports: config.ports.iter().map(|port| front(port, config.capture)).collect(),
@@ -94,7 +95,7 @@ pub fn standalone(config: &StandaloneConfig) -> Result<Switch, RunError> {
     let (plane, native): (Box<dyn DataPlane>, _) = match &config.aqm {
         Aqm::Native(native) => (Box::new(wire(&config.ports)?), Some(native.clone())),
         Aqm::P4(p4) => {
-            let handed_over = load::handed_over(p4, config.seed)?;
+            let handed_over = programs.handed_over(p4, config.seed)?;
             (handed_over.set_up)(&mut switch);
             (handed_over.plane, handed_over.discipline)
         }
@@ -167,19 +168,21 @@ mod tests {
     use super::*;
     use sojourn_packet::{Packet, PacketId};
 
-    fn config(text: &serde_json::Value) -> StandaloneConfig {
-        serde_json::from_value(text.clone()).expect("a configuration")
+    fn built(config: &serde_json::Value) -> Result<Switch, RunError> {
+        let config = serde_json::from_value(config.clone()).expect("a configuration");
+        standalone(&config, &Programs::default())
     }
 
     #[test]
     fn a_discipline_is_in_the_queues_of_a_wire_between_two_ports() {
-        let mut switch = standalone(&config(&serde_json::json!({
+        let mut switch = built(&serde_json::json!({
             "ports": [{"id": 1}, {"id": 2, "rate": 100_000_000}],
             "aqm": {"kind": "native", "name": "codel"},
-        })))
+        }))
         .expect("a switch");
         for number in 0..4 {
-            let packet = Packet { id: PacketId(number), bytes: vec![0; 1_500], ..Packet::default() };
+            let packet =
+                Packet { id: PacketId(number), bytes: vec![0; 1_500], ..Packet::default() };
             switch.receive(Time(number), PortId(1), packet);
         }
         while let Some(due) = switch.next_timer() {
@@ -195,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_discipline_for_three_ports_and_a_rate_above_the_speed_are_refused_by_name() {
-        let refused = |text| standalone(&config(&text)).err().expect("refused").to_string();
+        let refused = |text| built(&text).err().expect("refused").to_string();
         let three = serde_json::json!({
             "ports": [{"id": 1}, {"id": 2}, {"id": 3}],
             "aqm": {"kind": "native", "name": "codel"},

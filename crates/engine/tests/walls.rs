@@ -9,14 +9,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate and those that it may know. Neither tower names the other.
-const FLOORS: [(&str, &[&str]); 7] = [
+const FLOORS: [(&str, &[&str]); 8] = [
     ("packet", &[]),
     ("p4", &[]),
     ("targets", &["packet", "p4"]),
     ("switch", &["packet"]),
     ("net", &["packet", "switch"]),
     ("engine", &["packet", "p4", "targets", "switch", "net"]),
-    ("py", &["packet", "p4", "targets", "switch", "net", "engine"]),
+    ("live", &["packet", "switch"]),
+    ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live"]),
 ];
 
 fn crates() -> PathBuf {

@@ -8,6 +8,7 @@
 mod af_packet;
 mod clock;
 mod error;
+mod flows;
 mod interface;
 mod lateness;
 mod report;

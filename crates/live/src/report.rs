@@ -39,6 +39,8 @@ pub struct LiveReport {
     pub ports: Vec<PortReport>,
     /// How much later than due frames left ports that shape, ns.
     pub lateness: Percentiles,
+    /// It went before all threads of ordinary priority.
+    pub realtime: bool,
     /// Rows that were lost because nobody took them.
     pub rows_lost: u64,
     /// Frames for ports that have no interface.

@@ -5,6 +5,7 @@
 //! which is done between two frames. Rows go out through a bounded ring; when nobody takes them they
 //! are counted as lost, and no packet waits for them.
 
+use crate::flows::Flows;
 use crate::interface::{Interface, LONGEST};
 use crate::lateness::Lateness;
 use crate::report::{LiveReport, PortReport};
@@ -37,13 +38,15 @@ pub struct LivePort {
 pub struct Options {
     /// Before a timer it spins for so long instead of sleeping. Default 60 us.
     pub spin: Time,
+    /// Goes before all threads of ordinary priority, if the process may. Default true.
+    pub realtime: bool,
     /// Rows that may wait to be taken. Default 262,144.
     pub rows: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { spin: Time(60_000), rows: 1 << 18 }
+        Options { spin: Time(60_000), realtime: true, rows: 1 << 18 }
     }
 }
 
@@ -134,9 +137,11 @@ struct Runner {
     rows: SyncSender<Observation>,
     buffers: Vec<Vec<u8>>,
     packets: u64,
+    flows: Flows,
     lateness: Lateness,
     rows_lost: u64,
     nowhere: u64,
+    realtime: bool,
 }
 
 impl Runner {
@@ -162,13 +167,16 @@ impl Runner {
             rows,
             buffers: Vec::new(),
             packets: 0,
+            flows: Flows::default(),
             lateness: Lateness::default(),
             rows_lost: 0,
             nowhere: 0,
+            realtime: false,
         }
     }
 
     fn run(mut self) -> (Switch, LiveReport) {
+        self.realtime = self.options.realtime && sys::realtime().is_ok();
         // What waited in the sockets before the start is not of this run.
         self.ports.iter_mut().for_each(|at| {
             at.port.interface.lost();
@@ -202,7 +210,7 @@ impl Runner {
     fn receive(&mut self) -> usize {
         let now = self.clock.now();
         let mut all = 0;
-        let Runner { ports, switch, clock, buffers, packets, .. } = self;
+        let Runner { ports, switch, clock, buffers, packets, flows, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
             let (report, port) = (&mut at.report, at.port.id);
             let got = at.port.interface.receive(&mut |arrival| {
@@ -217,7 +225,8 @@ impl Runner {
                 let mut bytes = buffers.pop().unwrap_or_default();
                 bytes.clear();
                 bytes.extend_from_slice(arrival.bytes);
-                let packet = Packet { id: PacketId(*packets), bytes, ..Packet::default() };
+                let mut packet = Packet { id: PacketId(*packets), bytes, ..Packet::default() };
+                packet.flow = flows.number(&packet);
                 switch.receive(clock.now(), port, packet);
             });
             match got {
@@ -288,6 +297,7 @@ impl Runner {
             lateness: self.lateness.percentiles(),
             rows_lost: self.rows_lost,
             nowhere: self.nowhere,
+            realtime: self.realtime,
         }
     }
 }

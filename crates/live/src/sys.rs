@@ -196,6 +196,13 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
     }
 }
 
+/// Lets the calling thread go before all threads of ordinary priority.
+pub fn realtime() -> io::Result<()> {
+    let wanted = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the parameter outlives the call; 0 is the calling thread.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wanted) }).map(|_| ())
+}
+
 /// The device that TAP interfaces come from, connected to the one of that name.
 pub fn tap(name: &str) -> io::Result<OwnedFd> {
     // SAFETY: the path ends in NUL; the descriptor is ours alone.

@@ -2,7 +2,7 @@
 
 use crate::columns;
 use crate::errors::{ConfigError, SojournError};
-use crate::program::run_refused;
+use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::{StandaloneConfig, standalone};
@@ -40,16 +40,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[pymethods]
 impl LiveSwitch {
+    /// `programs` are those that the configuration names as compiled.
     #[new]
     fn new(
         py: Python<'_>,
         config: &str,
         interfaces: BTreeMap<u16, String>,
         spin: u64,
+        programs: Vec<PyRef<'_, Program>>,
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
-        let switch = py.detach(|| standalone(&config)).map_err(|error| run_refused(&error))?;
+        let programs = handed(&programs);
+        let switch = py.detach(|| standalone(&config, &programs));
+        let switch = switch.map_err(|error| run_refused(&error))?;
         let refused = |error: sojourn_live::LiveError| SojournError::new_err(error.to_string());
         let mut ports = Vec::with_capacity(interfaces.len());
         for (id, name) in interfaces {

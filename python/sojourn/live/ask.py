@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm
 from sojourn.errors import ScenarioError
 from sojourn.scenario.choice import choose
@@ -38,8 +39,8 @@ class LivePlan:
     ports: tuple[LivePort, ...]
     config: dict[str, Any]
     """As the engine takes it."""
-    sources: dict[str, str]
-    """The program and what it includes, each with its SHA-256."""
+    programs: list[_core.Program]
+    """The program, compiled, if there is one."""
 
     @property
     def measured(self) -> tuple[LivePort, ...]:
@@ -88,7 +89,7 @@ def live_plan(
             written["discipline"] = aqm
     elif control is not None or include_paths or defines:
         raise ScenarioError("--control, -I and -D are for a program; there is none")
-    config, sources = aqm_config(choose(written), found, None)
+    config, compiled = aqm_config(choose(written), found, None)
     told = [
         LivePort(number, name, shaped.get(number), limits.get(number))
         for number, name in sorted(interfaces.items())
@@ -99,7 +100,8 @@ def live_plan(
         "seed": seed,
         "capture": capture,
     }
-    return LivePlan(found.name, tuple(told), engine, sources)
+    programs = [] if compiled is None else [compiled]
+    return LivePlan(found.name, tuple(told), engine, programs)
 
 
 def _what_runs(program: str | None, aqm: str | None) -> Aqm:

@@ -32,6 +32,16 @@ def _ask(control: socket.socket, name: str, command: int, value: int) -> int:
     return int(struct.unpack("II", words)[1])
 
 
+def features(name: str) -> dict[str, int]:
+    """What an interface has of them, each 1 if it is on."""
+    found: dict[str, int] = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        for what, (read, _) in _FEATURES.items():
+            with contextlib.suppress(OSError):
+                found[what] = _ask(control, name, read, 0)
+    return found
+
+
 @contextlib.contextmanager
 def switched_off(interfaces: Sequence[str]) -> Iterator[None]:
     """While it holds, the interfaces hand over frames as they are; what an interface does not have

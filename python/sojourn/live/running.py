@@ -17,6 +17,7 @@ from sojourn.layout import shown
 from sojourn.live.ask import LivePlan
 from sojourn.live.offloads import switched_off
 from sojourn.pcapng import CaptureWriter
+from sojourn.programs import sources_of
 from sojourn.record import PACKET_SCHEMA, Ballast, RowWriter
 from sojourn.run_files import COUNTERS, LOG
 from sojourn.writing import write_text
@@ -52,7 +53,7 @@ def run_live(
     interfaces = {port.number: port.interface for port in plan.ports}
     with switched_off(plain):
         try:
-            switch = _core.LiveSwitch(json.dumps(plan.config), interfaces, _SPIN)
+            switch = _core.LiveSwitch(json.dumps(plan.config), interfaces, _SPIN, plan.programs)
         except ConfigError as error:
             raise ScenarioError(str(error)) from error
         try:
@@ -87,7 +88,7 @@ class _Outputs:
         described = {
             "program": plan.name,
             "ports": [vars(port) for port in plan.ports],
-            "sources": plan.sources,
+            "sources": [sources_of(program) for program in plan.programs],
             "started": time.time(),
         }
         write_text(folder / DESCRIPTION, json.dumps(described, indent=2) + "\n")

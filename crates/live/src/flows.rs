@@ -1,0 +1,86 @@
+//! Numbers for flows, in the order in which they are first seen; for rows alone.
+
+use sojourn_packet::{FlowId, IpHeader, Packet};
+use std::collections::HashMap;
+
+/// Flows that are told apart; those that come later share one number.
+const MOST: usize = 1 << 16;
+/// The protocols that have ports in their first four bytes: TCP, UDP, DCCP, SCTP.
+const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
+
+/// Addresses, protocol and ports; zeros where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Key {
+    addresses: [u8; 32],
+    protocol: u8,
+    ports: [u8; 4],
+}
+
+/// The flows of a run.
+#[derive(Debug, Default)]
+pub struct Flows(HashMap<Key, u32>);
+
+impl Flows {
+    /// The number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses,
+    /// protocol and ports.
+    pub fn number(&mut self, frame: &Packet) -> FlowId {
+        let Some(key) = key(frame) else { return FlowId(0) };
+        let next = self.0.len() as u32 + 1;
+        if self.0.len() < MOST {
+            return FlowId(*self.0.entry(key).or_insert(next));
+        }
+        FlowId(self.0.get(&key).copied().unwrap_or(next))
+    }
+}
+
+fn key(frame: &Packet) -> Option<Key> {
+    let mut key = Key::default();
+    let (addresses, protocol, behind) = match IpHeader::of(frame)? {
+        IpHeader::V4(at) => {
+            let header = frame.bytes.get(at..at + 20)?;
+            (&header[12..20], header[9], at + usize::from(header[0] & 15) * 4)
+        }
+        IpHeader::V6(at) => {
+            let header = frame.bytes.get(at..at + 40)?;
+            (&header[8..40], header[6], at + 40)
+        }
+    };
+    key.addresses[..addresses.len()].copy_from_slice(addresses);
+    key.protocol = protocol;
+    if WITH_PORTS.contains(&protocol)
+        && let Some(ports) = frame.bytes.get(behind..behind + 4)
+    {
+        key.ports.copy_from_slice(ports);
+    }
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn udp(from: u16) -> Packet {
+        let mut bytes = vec![0; 12];
+        bytes.extend([0x08, 0x00, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0]);
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes.extend(from.to_be_bytes());
+        bytes.extend([0, 53]);
+        Packet { bytes, ..Packet::default() }
+    }
+
+    #[test]
+    fn flows_are_numbered_as_they_appear() {
+        let mut flows = Flows::default();
+        let numbers: Vec<_> = [9, 8, 9, 7].map(|port| flows.number(&udp(port)).0).into();
+        assert_eq!(numbers, [1, 2, 1, 3]);
+    }
+
+    #[test]
+    fn frames_that_are_not_ip_or_end_early_have_number_zero() {
+        let mut flows = Flows::default();
+        let mut cut = udp(1);
+        cut.bytes.truncate(20);
+        let arp = Packet { bytes: vec![0x08; 42], ..Packet::default() };
+        assert_eq!((flows.number(&cut), flows.number(&arp)), (FlowId(0), FlowId(0)));
+    }
+}

@@ -1,0 +1,164 @@
+"""Two hosts and a live switch between them, in namespaces of their own; runs inside `unshare`.
+
+    unshare --user --map-root-user --net python live_lab.py CASE FOLDER
+
+Prints what it saw as JSON. What it starts it ends; the namespaces go with their processes.
+"""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from sojourn.live.offloads import features
+
+HOSTS = {
+    "sw1": ("10.0.0.1/9", "02:00:00:00:00:01", "10.128.0.1", "02:00:00:00:00:02"),
+    "sw2": ("10.128.0.1/9", "02:00:00:00:00:02", "10.0.0.1", "02:00:00:00:00:01"),
+}
+"""The interface that the switch has -> addresses of the host behind it, and its peer's."""
+
+SEND = """
+import socket, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(("eth0", 0))
+for frame in sys.stdin.read().split():
+    link.send(bytes.fromhex(frame))
+"""
+
+SINK = """
+import socket, sys
+server = socket.create_server(("10.128.0.1", 5001))
+server.settimeout(20)
+print("ready", flush=True)
+peer, _ = server.accept()
+peer.settimeout(20)
+got = 0
+while data := peer.recv(1 << 16):
+    got += len(data)
+print(got)
+"""
+
+SOURCE = """
+import socket, time
+end = time.monotonic() + 3
+peer = socket.create_connection(("10.128.0.1", 5001), timeout=20)
+while time.monotonic() < end:
+    peer.sendall(bytes(1 << 16))
+peer.close()
+"""
+
+OFF = """
+import os
+from sojourn.live.offloads import switched_off
+off = switched_off(["eth0"])
+off.__enter__()
+os._exit(0)  # so that they stay off
+"""
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+
+def inside(holder: subprocess.Popen[bytes], *command: str) -> list[str]:
+    return ["nsenter", "-t", str(holder.pid), "-n", *command]
+
+
+@contextlib.contextmanager
+def hosts(mtu: int = 1500) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    holders: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for name, (address, mac, peer, peer_mac) in HOSTS.items():
+            holder = subprocess.Popen(["unshare", "--net", "sleep", "60"])
+            holders[name] = holder
+            ours = Path("/proc/self/ns/net").readlink()
+            while Path(f"/proc/{holder.pid}/ns/net").readlink() == ours:
+                time.sleep(0.01)
+            ip(
+                "link",
+                "add",
+                name,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "eth0",
+                "netns",
+                f"{holder.pid}",
+            )
+            ip("link", "set", name, "mtu", str(mtu), "up")
+            for words in (
+                f"link set eth0 address {mac} mtu {mtu} up",
+                f"addr add {address} dev eth0",
+                f"route add {peer} dev eth0",
+                f"neigh add {peer} lladdr {peer_mac} dev eth0 nud permanent",
+            ):
+                subprocess.run(inside(holder, "ip", *words.split()), check=True)
+            subprocess.run(inside(holder, sys.executable, "-c", OFF), check=True)
+        yield holders
+    finally:
+        for holder in holders.values():
+            holder.kill()
+            holder.wait()
+
+
+@contextlib.contextmanager
+def switch(folder: Path, *arguments: str) -> Iterator[dict[str, object]]:
+    """A switch while it runs; what it printed is in what it yields once it has ended."""
+    command = [sys.executable, "-m", "sojourn", "switch", *arguments, "--json"]
+    command += ["--port", "1=sw1", "--port", "2=sw2", "--out", str(folder / "run")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    said: dict[str, object] = {}
+    try:
+        until = time.monotonic() + 30
+        while not (folder / "run" / "switch.json").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        yield said
+    finally:
+        process.send_signal(signal.SIGTERM)
+        text, _ = process.communicate(timeout=30)
+        said["status"] = process.returncode
+        said |= json.loads(text) if text else {}
+
+
+def frames(folder: Path) -> object:
+    given = json.loads(sys.stdin.read())
+    with hosts(mtu=9000) as there, switch(folder, "--aqm", "fifo", *RATE, "--pcap") as said:
+        text = "\n".join(given)
+        command = inside(there["sw1"], sys.executable, "-c", SEND)
+        subprocess.run(command, input=text, text=True, check=True)
+        time.sleep(1)
+    return said
+
+
+def tcp(folder: Path, *arguments: str) -> object:
+    with hosts() as there, switch(folder, *arguments) as said:
+        sink = subprocess.Popen(
+            inside(there["sw2"], sys.executable, "-c", SINK), stdout=subprocess.PIPE, text=True
+        )
+        assert sink.stdout is not None
+        sink.stdout.readline()
+        subprocess.run(inside(there["sw1"], sys.executable, "-c", SOURCE), check=True, timeout=40)
+        delivered = int(sink.communicate(timeout=30)[0] or 0)
+    return said | {"delivered": delivered}
+
+
+def offloads(folder: Path) -> object:
+    with hosts():
+        before = features("sw1")
+        with switch(folder, "--aqm", "fifo") as said:
+            during = features("sw1")
+        return said | {"before": before, "during": during, "after": features("sw1")}
+
+
+RATE = ("--rate", "2=1 Gbit/s")
+
+if __name__ == "__main__":
+    case, place, *more = sys.argv[1:]
+    print(json.dumps(globals()[case](Path(place), *more)))

@@ -1,0 +1,141 @@
+"""`sojourn switch` between namespaces: what goes in comes out, and what is measured is told.
+
+Nothing here judges how fast the machine is. Needs network namespaces, of root's or of one's own.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Sojourn
+
+LAB = Path(__file__).with_name("live_lab.py")
+UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
+
+
+@pytest.fixture(scope="module")
+def namespaces() -> None:
+    if shutil.which("ip") is None or shutil.which("unshare") is None:
+        pytest.skip("not installed: apt-get install iproute2 util-linux")
+    script = "ip link add va type veth peer name vb"
+    made = subprocess.run([*UNSHARE, "sh", "-c", script], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no network namespace can be made here: {made.stderr.strip()}")
+
+
+def lab(case: str, folder: Path, *arguments: str, given: object = None) -> dict[str, Any]:
+    done = subprocess.run(
+        [*UNSHARE, sys.executable, str(LAB), case, str(folder), *arguments],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+ADDRESSES = bytes.fromhex("020000000002020000000001")
+IPV4 = bytes.fromhex(
+    "0800450000240000000040110000" + "0a0000010a800001" + "12345678001000000123456789abcdef"
+)
+
+
+def test_frames_leave_a_wire_as_they_came_whatever_they_are(
+    namespaces: None, tmp_path: Path
+) -> None:
+    frames = {
+        "shorter than Ethernet's least": ADDRESSES + b"\x88\xb5",
+        "of a type nobody knows": ADDRESSES + b"\x88\xb5" + bytes(range(200)),
+        "behind a VLAN tag": ADDRESSES + bytes.fromhex("81002064") + IPV4,
+        "behind two": ADDRESSES + bytes.fromhex("88a8003281002064") + IPV4,
+        "IPv4": ADDRESSES + IPV4,
+        "of 9,014 bytes": ADDRESSES + b"\x88\xb5" + bytes(range(250)) * 36,
+    }
+    said = lab("frames", tmp_path, given=[frame.hex() for frame in frames.values()])
+    assert said["status"] == 0
+    captured = (tmp_path / "run" / "capture-port-2.pcapng").read_bytes()
+    for what, frame in frames.items():
+        assert captured.count(frame) >= 2, f"a frame {what} did not enter and leave"
+    (port,) = said["measured"]
+    assert port["packets"] >= len(frames)
+    assert sum(port["dropped"].values()) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["codel_exact"],
+        ["v1model/router", "--aqm", "fq_codel"],
+        ["--aqm", "codel"],
+    ],
+)
+def test_tcp_is_shaped_and_every_packet_has_a_row(
+    namespaces: None, tmp_path: Path, arguments: list[str]
+) -> None:
+    said = lab("tcp", tmp_path, *arguments, "--rate", "2=20 Mbit/s")
+    assert said["status"] == 0
+    (port,) = said["measured"]
+    rows = pq.read_table(tmp_path / "run" / "packets-port-2.parquet")
+    assert len(rows) == port["packets"] > 500
+    # What was delivered passed the shaper, which lets no more through than its rate.
+    assert 500_000 < said["delivered"] * 8 < 20e6 * said["counters"]["live"]["elapsed"] / 1e9
+    sent = said["counters"]["live"]["ports"][1]["sent"]
+    assert sent >= port["sent"]
+    assert port["mean"] > 0
+    flows = set(rows["flow"].to_pylist())
+    assert max(flows) > 0, "flows are told apart"
+    enqueued = rows["enqueued"].to_numpy()
+    assert (rows["dequeued"].to_numpy() >= enqueued).all()
+
+
+def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(
+    namespaces: None, tmp_path: Path
+) -> None:
+    said = lab("offloads", tmp_path)
+    assert said["status"] == 0
+    assert said["before"]["generic segmentation"] == 1
+    assert not any(said["during"].values())
+    assert said["after"] == said["before"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--port", "1=a"), "name a program"),
+        (("codel",), "name the ports"),
+        (("codel", "--port", "veth1"), "write a port's number"),
+        (("codel", "--port", "1=nosuch0", "--port", "2=nosuch1"), "nosuch0"),
+        (("codel", "--port", "1=a", "--port", "1=b"), "given twice"),
+        (("codel", "--port", "1=a", "--rate", "2=1 Mbit/s"), "there is no --port 2"),
+        (("codel", "--port", "1=a", "--rate", "1=fast"), "fast"),
+        (("codel", "--port", "1=a"), "two ports"),
+        (("codel", "--aqm", "red", "--port", "1=a"), "one discipline"),
+        (("--aqm", "codel_exact", "--port", "1=a"), "without --aqm"),
+        (("codel_exact", "--aqm", "codel", "--port", "1=a"), "Tofino"),
+        (("nosuch", "--port", "1=a"), "unknown AQM"),
+        (("--aqm", "codel", "--control", "x.toml", "--port", "1=a"), "--control"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_a_line(
+    sojourn: Sojourn, arguments: tuple[str, ...], message: str
+) -> None:
+    said = sojourn("switch", *arguments)
+    assert said.returncode == 2
+    assert message in said.stderr
+    assert "internal error" not in said.stderr
+
+
+def test_a_folder_that_has_something_in_it_stays(sojourn: Sojourn, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("mine")
+    said = sojourn("switch", "codel", "--port", "1=a", "--port", "2=b", "--out", "mine")
+    assert said.returncode == 2 and "not empty" in said.stderr
+    assert (tmp_path / "mine" / "notes").read_text() == "mine"

@@ -184,13 +184,14 @@ def test_a_control_plane_that_does_not_fit_is_told_before_anything_is_written(
 
 
 def test_tables_are_below_the_pipeline_that_the_program_names(tmp_path: Path) -> None:
-    text = (TNA / "p4_codel.p4").read_text()
-    assert "EgressDeparser()) pipe;" in text
-    text = text.replace("EgressDeparser()) pipe;", "EgressDeparser()) leaf;")
-    (tmp_path / "mine.p4").write_text(text.replace("Switch(pipe) main", "Switch(leaf) main"))
+    text, include, _ = (TNA / "p4_codel.p4").read_text().partition('#include "common/switch.p4"')
+    pipe = (TNA / "common" / "switch.p4").read_text()
+    assert include and "EgressDeparser()) pipe;" in pipe
+    pipe = pipe.replace("EgressDeparser()) pipe;", "EgressDeparser()) leaf;")
+    (tmp_path / "mine.p4").write_text(text + pipe.replace("Switch(pipe) main", "Switch(leaf) main"))
     (tmp_path / "mine.toml").write_text((TNA / "p4_codel.toml").read_text())
-    include = (str(TNA), str(programs_folder() / "include"))
-    calls = emitted(ProgramChoice(tmp_path / "mine.p4", "tofino1", include), tmp_path / "out")
+    folders = (str(TNA), str(programs_folder() / "include"))
+    calls = emitted(ProgramChoice(tmp_path / "mine.p4", "tofino1", folders), tmp_path / "out")
     assert calls[0][0] == "mine.leaf.Ingress.forward.clear"
 
 

@@ -6,6 +6,7 @@
 
 use crate::entries;
 use crate::frames::{below, frame};
+use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, preprocess};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{
     Carried, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
@@ -68,13 +69,18 @@ pub fn folder(name: &str) -> PathBuf {
 /// The programs in a folder, in the order of their names; files that others include are left out.
 pub fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_program = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        path.extension().is_some_and(|ending| ending == "p4") && text.contains(" main;")
-    };
+    let is_program = |path: &PathBuf| path.extension().is_some_and(|e| e == "p4") && has_main(path);
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_program).collect();
     found.sort();
     found
+}
+
+/// True if a file, with what it includes, ends in an instance of a package called `main`.
+fn has_main(path: &Path) -> bool {
+    let include_paths = vec![folder("p4/include")];
+    let options = PreprocessOptions { include_paths, ..PreprocessOptions::default() };
+    let tokens = preprocess(&FileLoader, path, &options).tokens;
+    tokens.windows(2).any(|pair| pair[0].spelling() == "main" && pair[1].spelling() == ";")
 }
 
 /// Sends `frames` frames into the program in the file `program`.

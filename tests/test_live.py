@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,9 @@ def test_tcp_is_shaped_and_every_packet_has_a_row(
     sent = said["counters"]["live"]["ports"][1]["sent"]
     assert sent >= port["sent"]
     assert port["mean"] > 0
+    verdicts = Counter(rows["verdict"].to_pylist())
+    assert port["dropped"] == {verdict: verdicts[verdict] for verdict in port["dropped"]}
+    assert port["sent"] == verdicts["sent"] + verdicts["mark"] > 500
     flows = set(rows["flow"].to_pylist())
     assert max(flows) > 0, "flows are told apart"
     enqueued = rows["enqueued"].to_numpy()

@@ -126,7 +126,7 @@ def read_findings(
     seconds = max(simulated, 1) / 1e9
     possible = rate(max(simulated, 1)) if callable(rate) else rate
     ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
-    median, p95, p99 = _select(path, ranks, tally.max) if tally.queued else [None] * 3
+    median, p95, p99 = delays_at(path, ranks, tally.max) if tally.queued else [None] * 3
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
@@ -233,7 +233,7 @@ class _Tally:
         return Distribution(self._edges[first:last], share[first:last])
 
 
-def _select(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
+def delays_at(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
     """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows."""
     low = [0] * len(ranks)
     left = list(ranks)

@@ -43,6 +43,16 @@ def looks(runs: Iterable[RecordedRun]) -> dict[str, Look]:
     return chosen
 
 
+def duration(nanoseconds: float | None) -> str:
+    """A time in a sentence or a table of its own: three significant digits and a unit."""
+    if nanoseconds is None:
+        return "-"
+    for factor, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
+        if nanoseconds >= factor:
+            return f"{nanoseconds / factor:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns" if nanoseconds else "0"
+
+
 def milliseconds(nanoseconds: float | None) -> str:
     """A delay for tables and labels: three significant digits are enough to compare by."""
     if nanoseconds is None:

@@ -12,6 +12,7 @@ from sojourn.folder import default_folder
 from sojourn.layout import shown
 from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
 from sojourn.live.summary import DISTURBED
+from sojourn.style import duration
 from sojourn.units import RATE, TIME
 from sojourn.writing import held
 
@@ -132,8 +133,8 @@ def _show(
     if lateness["count"]:
         what = "disturbed: departures" if _disturbed(counters) else "departures"
         print(
-            f"{what} late by {_time(lateness['median'])} (median), {_time(lateness['p99'])} "
-            f"(99 %), {_time(lateness['max'])} (most)"
+            f"{what} late by {duration(lateness['median'])} (median), {duration(lateness['p99'])} "
+            f"(99 %), {duration(lateness['max'])} (most)"
         )
     if live["nowhere"]:
         print(f"{live['nowhere']:,} frames for ports that have no interface")
@@ -165,12 +166,6 @@ def _show_port(summary: PortSummary) -> None:
     )
     if summary.mean is not None and summary.median is not None and summary.p99 is not None:
         print(
-            f"  sojourn time {_time(summary.mean)} (mean), {_time(summary.median)} (median), "
-            f"{_time(summary.p99)} (99 %)"
+            f"  sojourn time {duration(summary.mean)} (mean), {duration(summary.median)} (median), "
+            f"{duration(summary.p99)} (99 %)"
         )
-
-
-def _time(nanoseconds: float) -> str:
-    if nanoseconds >= 1e6:
-        return f"{nanoseconds / 1e6:.2f} ms"
-    return f"{nanoseconds / 1e3:.1f} us"

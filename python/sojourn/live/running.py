@@ -62,7 +62,6 @@ def run_live(
                 started()
                 with contextlib.suppress(KeyboardInterrupt):
                     _until(seconds, outputs.take)
-                switch.stop()
         except OSError as error:
             raise output_error(error, shown(folder)) from error
         finally:

@@ -1,6 +1,7 @@
 """What became of the packets at the shaped ports of a live switch.
 
-Stands on the rows of its folder. Times in ns.
+Stands on the rows of its folder and on how `statistics` reads them, a bounded number at a time.
+Times in ns.
 """
 
 from dataclasses import asdict, dataclass
@@ -11,7 +12,8 @@ import numpy as np
 
 from sojourn.live.ask import LivePlan
 from sojourn.live.running import rows_of
-from sojourn.record import DROPS, NEVER_QUEUED, VERDICTS, iter_rows
+from sojourn.record import DROPS, MARK, SENT, VERDICTS
+from sojourn.statistics import delays_at, read_rows, was_queued
 
 DISTURBED = 1_000_000
 """Lateness, ns, that one departure in a hundred may have before a run is called disturbed."""
@@ -31,8 +33,8 @@ class PortSummary:
     marked: int
     mean: float | None
     """Of the sojourn times, ns, of those that were queued."""
-    median: float | None
-    p99: float | None
+    median: int | None
+    p99: int | None
     max: int | None
     throughput: float
     """Bytes sent without FCS, bit/s, from the first row to the last."""
@@ -50,26 +52,23 @@ def summarise(plan: LivePlan, folder: Path) -> list[PortSummary]:
 
 
 def _of(port: int, rate: int, path: Path) -> PortSummary:
-    delays: list[np.ndarray[Any, np.dtype[np.int64]]] = []
     counts = np.zeros(len(VERDICTS), dtype=np.int64)
-    first, last, sent_bytes = None, 0, 0
-    never = [VERDICTS.index(verdict) for verdict in NEVER_QUEUED]
-    dropped = [VERDICTS.index(verdict) for verdict in DROPS]
-    for batch in iter_rows(path):
-        verdict = batch["verdict"].indices.to_numpy()
-        enqueued, dequeued = batch["enqueued"].to_numpy(), batch["dequeued"].to_numpy()
-        if len(verdict) == 0:
+    queued = total = longest = sent_bytes = last = 0
+    first: int | None = None
+    for time, delay, size, verdict in read_rows(path):
+        if not len(time):
             continue
         counts += np.bincount(verdict, minlength=len(VERDICTS))
-        queued = ~np.isin(verdict, never)
-        delays.append((dequeued - enqueued)[queued])
-        sent_bytes += int(batch["size"].to_numpy()[~np.isin(verdict, dropped)].sum())
-        first = int(enqueued[0]) if first is None else first
-        last = max(last, int(dequeued.max()))
-    waited = np.concatenate(delays) if delays else np.empty(0, dtype=np.int64)
+        sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
+        first = int(time[0] - delay[0]) if first is None else first
+        last = max(last, int(time.max()))
+        waited = delay[was_queued(delay, verdict)]
+        queued, total = queued + len(waited), total + int(waited.sum())
+        longest = max(longest, int(waited.max(initial=0)))
+    ranks = [-(-queued * percent // 100) for percent in (50, 99)]
+    median, p99 = delays_at(path, ranks, longest) if queued else (None, None)
     by_verdict = dict(zip(VERDICTS, counts.tolist(), strict=True))
-    spent = (last - first) / 1e9 if first is not None and last > first else 0.0
-    some = len(waited) > 0
+    spent = 0 if first is None else last - first
     return PortSummary(
         port=port,
         rate=rate,
@@ -77,9 +76,9 @@ def _of(port: int, rate: int, path: Path) -> PortSummary:
         sent=by_verdict["sent"] + by_verdict["mark"],
         dropped={verdict: by_verdict[verdict] for verdict in DROPS},
         marked=by_verdict["mark"],
-        mean=float(waited.mean()) if some else None,
-        median=float(np.median(waited)) if some else None,
-        p99=float(np.percentile(waited, 99)) if some else None,
-        max=int(waited.max()) if some else None,
-        throughput=sent_bytes * 8 / spent if spent else 0.0,
+        mean=total / queued if queued else None,
+        median=median,
+        p99=p99,
+        max=longest if queued else None,
+        throughput=sent_bytes * 8e9 / spent if spent else 0.0,
     )

@@ -6,6 +6,7 @@ Stands on outcomes; knows no file.
 from collections.abc import Iterable, Sequence
 
 from sojourn.replay.study import Outcome, TraceOutcome
+from sojourn.style import duration
 from sojourn.units import TIME
 
 Row = Sequence[str]
@@ -39,7 +40,7 @@ def comparison_row(outcome: Outcome, *, several: bool) -> Row:
         _percent(figures.near_share),
         f"{figures.missed:,}",
         f"{figures.extra:,}",
-        *(_time(figures.error(percent)) for percent in (50, 99, 100)),
+        *(duration(figures.error(percent)) for percent in (50, 99, 100)),
     )
 
 
@@ -102,13 +103,3 @@ def _percent(share: float | None) -> str:
         return "-"
     # 100 stands for all of them and not for nearly all.
     return "100" if share == 1 else f"{min(100 * share, 99.999):.3f}"
-
-
-def _time(nanoseconds: int | None) -> str:
-    """Three significant digits and a unit."""
-    if nanoseconds is None:
-        return "-"
-    for factor, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
-        if nanoseconds >= factor:
-            return f"{nanoseconds / factor:.3g} {unit}"
-    return f"{nanoseconds} ns" if nanoseconds else "0"

@@ -10,7 +10,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
+from sojourn.cli.shared import (
+    AcceptDisturbed,
+    Attempts,
+    Cluster,
+    Json,
+    Kernel,
+    Processes,
+    app,
+    open_console,
+)
 from sojourn.layout import shown
 from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.papers.library import find_papers
@@ -35,12 +44,8 @@ def paper(
         Path | None,
         typer.Option(help="Also write the summary there, its pictures in a folder beside it."),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
-    ] = None,
+    cluster: Cluster = None,
+    processes: Processes = None,
     kernel: Kernel = "uml",
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,

@@ -130,3 +130,12 @@ def _definition(text: str) -> tuple[str, str]:
     if not name.isidentifier():
         raise ScenarioError(f"-D {text}: write NAME or NAME=VALUE")
     return name, value if "=" in text else "1"
+
+
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
+]
+
+Processes = Annotated[
+    int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
+]

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sojourn.cli.shared import Json, app, open_console
+from sojourn.cli.shared import Cluster, Json, Processes, app, open_console
 from sojourn.errors import EXIT_USER
 from sojourn.layout import shown
 from sojourn.sweeps.coordinate import State
@@ -38,12 +38,8 @@ def sweep(
         Path | None,
         typer.Option(help="The sweep's folder; one that is there is gone on with."),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
-    ] = None,
+    cluster: Cluster = None,
+    processes: Processes = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario with every combination of seeds and values; one table, plots and a page."""

@@ -51,7 +51,15 @@ impl Default for Options {
 }
 
 /// Something to be done with the switch at an instant.
-type Work = Box<dyn FnOnce(&mut Switch, Time, &LiveReport) + Send>;
+type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
+
+/// What the thread is asked for.
+enum Request {
+    /// Something to be done with the switch.
+    Work(Work),
+    /// What is to be said so far. Apart from work, because percentiles take their time.
+    Report(Sender<LiveReport>),
+}
 
 /// What is left when a switch has been stopped.
 pub struct End {
@@ -65,7 +73,7 @@ pub struct End {
 
 /// A switch that runs.
 pub struct Live {
-    work: Sender<Work>,
+    requests: Sender<Request>,
     rows: Receiver<Observation>,
     thread: Option<JoinHandle<(Switch, LiveReport)>>,
 }
@@ -80,41 +88,48 @@ impl Live {
         ports: Vec<LivePort>,
         options: Options,
     ) -> Result<Live, LiveError> {
-        let (work, to_do) = channel();
+        let (requests, to_do) = channel();
         let (row, rows) = sync_channel(options.rows);
         let runner = Runner::new(switch, ports, options, to_do, row);
         let named = std::thread::Builder::new().name("switch".into());
         let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;
-        Ok(Live { work, rows, thread: Some(thread) })
+        Ok(Live { requests, rows, thread: Some(thread) })
     }
 
     /// Does something with the switch between two frames, at the instant that is handed in, and
     /// returns what came of it; nothing if the thread is gone.
     pub fn with<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Switch, Time, &LiveReport) -> T + Send + 'static,
+        work: impl FnOnce(&mut Switch, Time) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = channel();
-        let work = move |switch: &mut Switch, now: Time, report: &LiveReport| {
+        let work = move |switch: &mut Switch, now: Time| {
             // Who asked may have gone.
-            let _ = answer.send(work(switch, now, report));
+            let _ = answer.send(work(switch, now));
         };
-        self.work.send(Box::new(work)).ok()?;
+        self.requests.send(Request::Work(Box::new(work))).ok()?;
         answered.recv().ok()
     }
 
-    /// The rows and frames that wait, at most so many.
-    pub fn take(&self, most: usize) -> Vec<Observation> {
-        self.rows.try_iter().take(most).collect()
+    /// What is to be said of interfaces and departures so far; nothing if the thread is gone.
+    pub fn report(&self) -> Option<LiveReport> {
+        let (answer, answered) = channel();
+        self.requests.send(Request::Report(answer)).ok()?;
+        answered.recv().ok()
+    }
+
+    /// The rows and frames that wait.
+    pub fn take(&self) -> Vec<Observation> {
+        self.rows.try_iter().collect()
     }
 
     /// Ends the thread. Nothing if it has ended by a panic.
     pub fn stop(mut self) -> Option<End> {
-        // Without anybody to send work the thread ends.
+        // Without anybody to ask it the thread ends.
         let (nobody, _) = channel();
-        drop(std::mem::replace(&mut self.work, nobody));
+        drop(std::mem::replace(&mut self.requests, nobody));
         let (switch, report) = self.thread.take()?.join().ok()?;
-        Some(End { switch, report, rows: self.rows.try_iter().collect() })
+        Some(End { switch, report, rows: self.take() })
     }
 }
 
@@ -133,7 +148,7 @@ struct Runner {
     clock: Clock,
     ports: Vec<Attached>,
     options: Options,
-    work: Receiver<Work>,
+    requests: Receiver<Request>,
     rows: SyncSender<Observation>,
     buffers: Vec<Vec<u8>>,
     packets: u64,
@@ -149,7 +164,7 @@ impl Runner {
         switch: Switch,
         ports: Vec<LivePort>,
         options: Options,
-        work: Receiver<Work>,
+        requests: Receiver<Request>,
         rows: SyncSender<Observation>,
     ) -> Runner {
         let attached = |port: LivePort| {
@@ -163,7 +178,7 @@ impl Runner {
             clock: Clock::start(),
             ports,
             options,
-            work,
+            requests,
             rows,
             buffers: Vec::new(),
             packets: 0,
@@ -182,8 +197,8 @@ impl Runner {
             at.port.interface.lost();
         });
         loop {
-            match self.work.try_recv() {
-                Ok(work) => self.carry_out(work),
+            match self.requests.try_recv() {
+                Ok(request) => self.answer(request),
                 Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {}
             }
@@ -199,11 +214,19 @@ impl Runner {
         (self.switch, report)
     }
 
-    fn carry_out(&mut self, work: Work) {
-        let now = self.clock.now();
-        self.switch.advance(now);
-        let report = self.report();
-        work(&mut self.switch, now, &report);
+    fn answer(&mut self, request: Request) {
+        match request {
+            Request::Work(work) => {
+                let now = self.clock.now();
+                self.switch.advance(now);
+                work(&mut self.switch, now);
+            }
+            Request::Report(to) => {
+                let report = self.report();
+                // Who asked may have gone.
+                let _ = to.send(report);
+            }
+        }
     }
 
     /// Hands in what has come, a batch of each port.

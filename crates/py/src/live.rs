@@ -69,7 +69,7 @@ impl LiveSwitch {
     /// Fetches the rows and frames that wait in the ring; how many they were.
     fn fetch(&self, py: Python<'_>) -> usize {
         py.detach(|| match &*locked(&self.state) {
-            State::Running(live) => self.sort(live.take(usize::MAX)),
+            State::Running(live) => self.sort(live.take()),
             State::Stopped(_) | State::Lost => 0,
         })
     }
@@ -90,7 +90,7 @@ impl LiveSwitch {
     /// What the program has written into its log since the last call.
     fn take_log(&self, py: Python<'_>) -> (u64, Vec<(u64, String)>) {
         let taken = py.detach(|| match &*locked(&self.state) {
-            State::Running(live) => live.with(|switch, _, _| switch.data_plane().take_log()),
+            State::Running(live) => live.with(|switch, _| switch.data_plane().take_log()),
             State::Stopped(_) | State::Lost => None,
         });
         let log = taken.unwrap_or_default();
@@ -101,9 +101,7 @@ impl LiveSwitch {
     /// What is to be said of interfaces and switch so far, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let told = py.detach(|| match &*locked(&self.state) {
-            State::Running(live) => {
-                live.with(|switch, _, report| (report.clone(), switch.statistics()))
-            }
+            State::Running(live) => live.report().zip(live.with(|switch, _| switch.statistics())),
             State::Stopped(told) => Some((**told).clone()),
             State::Lost => None,
         });

@@ -1,6 +1,7 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
 from pathlib import Path
+from typing import Any
 
 class SojournError(Exception):
     """Something that the user can put right."""
@@ -10,6 +11,9 @@ class ConfigError(SojournError):
 
 class ProgramError(SojournError):
     """A P4 program cannot be loaded; the message has its diagnostics, drawn for a terminal."""
+
+    diagnostics: list[dict[str, Any]]
+    """The same as plain data: `severity`, `code`, `message`, `place` and more."""
 
 def congestion_controls() -> list[tuple[str, str, str | None]]:
     """Name, one line and the Linux kernel's name of every congestion control."""

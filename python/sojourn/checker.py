@@ -11,7 +11,10 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.errors import UnknownAqmError
-from sojourn.programs import with_own_folder
+from sojourn.programs import unread_macros, with_own_folder
+
+UNREAD = "W0001"
+"""The code of a macro that nobody reads."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,25 @@ def check(
     if not path.is_file():
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
         raise UnknownAqmError(f"{program}: {reason}")
-    paths = list(with_own_folder(include_paths))
+    paths = list(with_own_folder(include_paths, path))
     said = _core.check(str(path), language_only, paths, dict(defines or {}), colour)
     architecture = said.program.target if said.ok and said.program else None
     stages = (json.loads(said.stages[0]), said.stages[1]) if said.stages else None
     found = json.loads(said.diagnostics)
-    return CheckResult(said.ok, said.rendered, found, architecture, said.program, stages)
+    rendered = said.rendered
+    if said.program and defines:
+        unread = unread_macros(said.program, defines)
+        said_of = [_unread(name, hint) for name, hint in unread.items()]
+        found += said_of
+        rendered += "".join(f"warning: {each['message']}\n" for each in said_of)
+    return CheckResult(said.ok, rendered, found, architecture, said.program, stages)
+
+
+def _unread(name: str, hint: str) -> dict[str, Any]:
+    """A warning in the form of the engine's, which has no place in a file."""
+    empty: dict[str, Any] = {
+        key: [] for key in ("expansions", "help", "included_from", "labels", "notes", "suggestions")
+    }
+    message = f"-D {name}: no file of the program reads it{hint}"
+    told = {"severity": "warning", "code": UNREAD, "message": message, "label": "", "place": None}
+    return empty | told

@@ -7,6 +7,7 @@ engine computes in both cases. Knows no switch and no scenario.
 """
 
 import json
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -78,6 +79,26 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
     except RecursionError:
         raise ControlPlaneError(f"{shown(path)}: nested too deep for a control plane") from None
+
+
+_ABOUT = "control plane: "
+"""How the engine begins what it says of a control plane."""
+
+
+def in_its_file(message: str, path: Path | None) -> str | None:
+    """What the engine says of a control plane, with the file that it stands in and the first line
+    that has the name it is about; nothing if it is about something else."""
+    if path is None or not message.startswith(_ABOUT):
+        return None
+    reason = message.removeprefix(_ABOUT)
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = re.findall(r"[`\"]([^`\"]+)[`\"]", reason)
+    found = [number for number, line in enumerate(lines, 1) if any(n in line for n in names[:1])]
+    place = f"{shown(path)}:{found[0]}" if found else shown(path)
+    return f"{place}: {reason}"
 
 
 def _with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sojourn import _core
+from sojourn.control_plane import in_its_file
 from sojourn.engine import Progress, simulate
-from sojourn.errors import ConfigError, ScenarioError
+from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.scenario import Plan
 
 
@@ -47,6 +48,8 @@ class Simulator:
             try:
                 _core.check_config(json.dumps(run.config), list(run.programs))
             except ConfigError as error:
+                if located := in_its_file(str(error), run.control_file):
+                    raise ControlPlaneError(located) from error
                 raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
 
     def run(

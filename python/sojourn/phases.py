@@ -47,7 +47,7 @@ def read_phases(folder: Path, bottleneck: Bottleneck, simulated: int) -> list[Ph
     ]
     ends = [at for at, _ in changes[1:]] + [simulated]
     sums = [_Sums(at, end) for (at, _), end in zip(changes, ends, strict=True)]
-    for rows in read_rows(folder / bottleneck.rows):
+    for rows in read_rows(folder / bottleneck.rows, simulated):
         for phase in sums:
             phase.add(*rows)
     return [phase.finish(rate) for phase, (_, rate) in zip(sums, changes, strict=True)]
@@ -60,7 +60,7 @@ class _Sums:
         self._start, self._end = start, end
         self._count = np.zeros(_WINDOWS, np.int64)
         self._total = np.zeros(_WINDOWS, np.float64)
-        self._max = self._bytes = self._offered = self._drops = 0
+        self._max = self._bytes = self._offered = self._drops = self._largest = 0
 
     def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
         """Counts rows in."""
@@ -69,6 +69,7 @@ class _Sums:
             return
         kind = verdict[inside]
         self._offered += len(kind)
+        self._largest = max(self._largest, int(size[inside].max()))
         self._drops += int(((kind != SENT) & (kind != MARK)).sum())
         self._bytes += int(size[inside][(kind == SENT) | (kind == MARK)].sum())
         queued = was_queued(delay[inside], kind)
@@ -88,19 +89,21 @@ class _Sums:
             rate=rate,
             mean=float(self._total.sum()) / queued if queued else None,
             max=self._max if queued else None,
-            settled=self._settled(span) if queued else None,
+            settled=self._settled(span, rate) if queued else None,
             dropped=self._drops / self._offered if self._offered else None,
             utilisation=self._bytes * 8e9 / span / rate,
         )
 
-    def _settled(self, span: int) -> int | None:
+    def _settled(self, span: int, rate: int) -> int | None:
         means = self._total / np.maximum(self._count, 1)
         full = self._count > 0
         last_third = np.arange(_WINDOWS) >= _WINDOWS * 2 // 3
         if not (full & last_third).any():
             return None
         late = float(means[full & last_third].mean())
-        if late > _GROWS * float(means[full].mean()):
+        # Who waits for no longer than a packet takes on the wire has met no queue.
+        packet = self._largest * 8e9 / rate
+        if late > max(_GROWS * float(means[full].mean()), packet):
             return None
-        above = np.flatnonzero(means > _SETTLED * late)
+        above = np.flatnonzero(means > max(_SETTLED * late, packet))
         return int(above[-1] + 1) * span // _WINDOWS if len(above) else 0

@@ -4,13 +4,16 @@ Stands on the engine, which compiles. A program is compiled again when one of it
 Knows no scenario and no control plane.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
 
 from sojourn import _core
+from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder, shown
+from sojourn.suggest import did_you_mean
 
 _MOST = 64
 """Programs that are kept."""
@@ -42,9 +45,57 @@ def compiled(
     return known
 
 
-def with_own_folder(include_paths: Sequence[str | Path] | None) -> tuple[str, ...]:
-    """These folders, and behind them the one with Sojourn's own architecture files."""
-    return (*map(str, include_paths or ()), str(programs_folder() / "include"))
+def with_own_folder(
+    include_paths: Sequence[str | Path] | None, program: str | Path | None = None
+) -> tuple[str, ...]:
+    """These folders, and behind them Sojourn's own: the architecture files, then the shipped
+    programs, so that `program` can include `aqm/codel.p4` wherever it stands. Those of its own
+    architecture come first, which it names in its first lines."""
+    own = programs_folder()
+    text = _text(program)
+    folders = sorted(target_folders(), key=lambda folder: not _includes(text, folder))
+    return (*map(str, include_paths or ()), *(str(own / name) for name in ("include", *folders)))
+
+
+def refuse_unread_macros(
+    programs: Sequence[_core.Program], defines: Mapping[str, str], where: str = "-D"
+) -> None:
+    """`ScenarioError` if a macro is read by none of `programs`: a result would not be of what was
+    meant. `where` says where the macros were given."""
+    if not defines:
+        return
+    if not programs:
+        raise ScenarioError(f"{where} {', '.join(defines)}: there is no P4 program to read it")
+    found = [unread_macros(program, defines) for program in programs]
+    for name, hint in found[0].items():
+        if all(name in unread for unread in found):
+            raise ScenarioError(f"{where} {name}: no file of the program reads it{hint}")
+
+
+def _includes(text: str, architecture: str) -> bool:
+    return re.search(rf'^\s*#\s*include\s*[<"]{architecture}\.p4[>"]', text, re.M) is not None
+
+
+def unread_macros(program: _core.Program, defines: Mapping[str, str]) -> dict[str, str]:
+    """The macros of `defines` that none of the program's files has a word of, each with what may
+    be meant instead: a name that the files ask about, or nothing."""
+    texts = [_COMMENT.sub(" ", _text(path)) for path in program.sources]
+    words = {word for text in texts for word in _WORD.findall(text)}
+    asked = sorted({name for text in texts for name in _ASKED.findall(text)})
+    named = {name: name.partition("(")[0] for name in defines}
+    return {name: did_you_mean(name, asked) for name, plain in named.items() if plain not in words}
+
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ASKED = re.compile(r"^\s*#\s*(?:ifdef|ifndef|if\s+!?\s*defined\s*\(?)\s*([A-Za-z_]\w*)", re.M)
+
+
+def _text(path: str | Path | None) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
+    except OSError:
+        return ""
 
 
 def sources_of(program: _core.Program) -> dict[str, str]:

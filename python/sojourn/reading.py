@@ -38,8 +38,8 @@ def interruptions(result: Result) -> list[str]:
     """A sentence for each run that did not come to the scenario's end."""
     whole = TIME.format(result.scenario.duration)
     return [
-        f"{label}: interrupted after {simulated / 1e9:.3f} s of {whole}; its figures are of that "
-        "time alone and not to be compared with those of whole runs"
+        f"{label}: interrupted after {simulated / 1e9:.3f} s of {whole}; the figures of all runs "
+        f"are of their first {(result.compared or 0) / 1e9:.3f} s"
         for label, simulated in result.interrupted.items()
     ]
 

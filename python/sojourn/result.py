@@ -3,6 +3,7 @@
 Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,7 +53,9 @@ class AqmResult:
     phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
     """Between the changes of a link's rate, by the name of the measured queue."""
     complete: bool = True
-    """Whether it ran to the scenario's end; figures of one that did not are of its first part."""
+    """Whether it ran to the scenario's end."""
+    ran: int = 0
+    """How far it came, ns; its figures may be of a part of that, see `Result.compared`."""
 
     @property
     def label(self) -> str:
@@ -88,7 +91,13 @@ class Result:
     @property
     def interrupted(self) -> Mapping[str, int]:
         """The runs that did not come to the scenario's end: for how long each ran, ns."""
-        return {n: aqm.summary.simulated for n, aqm in self.aqms.items() if not aqm.complete}
+        return {n: aqm.ran for n, aqm in self.aqms.items() if not aqm.complete}
+
+    @property
+    def compared(self) -> int | None:
+        """The time that the figures of all AQMs are of, ns, if a run did not come to the
+        scenario's end: what all of them have. `None` if they are of whole runs."""
+        return min(self.interrupted.values(), default=None)
 
     @property
     def scenario(self) -> Scenario:
@@ -106,6 +115,11 @@ def read_result(folder: RunFolder) -> Result:
     scenario = folder.scenario
     aqms = {}
     begun = [run for run in folder.runs if _has_begun(folder.path / run.folder)]
+    ran = {run.label: _ran(folder.path / run.folder) for run in begun}
+    # A run that has come nowhere has nothing to compare the others with.
+    begun = [run for run in begun if ran[run.label] > 0] or begun
+    common = min((ran[run.label] for run in begun), default=0)
+    until = common if 0 < common < scenario.duration else None
     for run in begun or folder.runs:
         path = folder.path / run.folder
         try:
@@ -117,12 +131,13 @@ def read_result(folder: RunFolder) -> Result:
                     duration=scenario.duration,
                     packet_rate=bottleneck.packet_rate,
                     rows=bottleneck.rows,
+                    until=until,
                 )
                 for bottleneck in scenario.bottlenecks
             }
             first = next(iter(findings.values()))
-            times = read_times(path, scenario.flows)
-            voices = read_voices(path, first.counters, scenario.flows)
+            times = read_times(path, scenario.flows, until)
+            voices = read_voices(path, first.counters, scenario.flows, until)
             phases = {
                 bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated))
                 for bottleneck in scenario.bottlenecks
@@ -141,10 +156,20 @@ def read_result(folder: RunFolder) -> Result:
             tuple(times),
             tuple(voices),
             MappingProxyType(phases),
-            complete=first.summary.simulated >= scenario.duration,
+            complete=first.counters["simulated"] >= scenario.duration,
+            ran=first.counters["simulated"],
         )
     missing = tuple(run.label for run in folder.runs if run not in begun)
     return Result(folder, MappingProxyType(aqms), missing)
+
+
+def _ran(path: Path) -> int:
+    """How far a run came, ns; 0 if it says nothing that can be read, which is found out later."""
+    try:
+        simulated = json.loads((path / COUNTERS).read_text(encoding="utf-8"))["simulated"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return 0
+    return simulated if isinstance(simulated, int) else 0
 
 
 def _has_begun(path: Path) -> bool:

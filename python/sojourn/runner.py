@@ -40,8 +40,8 @@ def plan_scenario(
     """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
 
     `set` has keys of the scenario by dotted names, and what they are instead. `changes` are
-    `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`. What `ground` cannot run is
-    refused here.
+    `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`, `include_paths`, `defines`. What
+    `ground` cannot run is refused here.
     """
     changes["also"] = ground.own_disciplines
     if isinstance(scenario, Scenario):
@@ -100,6 +100,7 @@ def summaries(result: Result) -> dict[str, Any]:
     return {
         "scenario": result.folder.name,
         "seed": result.scenario.seed,
+        **({} if result.compared is None else {"compared_until": result.compared}),
         "aqms": [
             {"aqm": name} | aqm.summary.as_dict() | _told(aqm) for name, aqm in result.aqms.items()
         ],
@@ -108,7 +109,7 @@ def summaries(result: Result) -> dict[str, Any]:
 
 def _told(aqm: AqmResult) -> dict[str, Any]:
     """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
-    told: dict[str, Any] = {} if aqm.complete else {"interrupted": True}
+    told: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
         told["bottlenecks"] = own
@@ -130,6 +131,8 @@ def run(
     set: Mapping[str, Any] = MappingProxyType({}),
     math_unit: str | None = None,
     pcap: bool = False,
+    include_paths: Sequence[str | Path] = (),
+    defines: Mapping[str, str] = MappingProxyType({}),
     ground: Ground = SIMULATOR,
     replaces: bool = False,
 ) -> Result:
@@ -162,6 +165,8 @@ def run(
         seed=seed,
         math_unit=math_unit,
         capture=pcap,
+        include_paths=include_paths,
+        defines=defines,
     )
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
     with held(folder):

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from sojourn.cycles import Cycles, CycleTally
 from sojourn.record import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
-from sojourn.run_files import COUNTERS, PACKETS
+from sojourn.run_files import COUNTERS, FLOWS, PACKETS
 
 _TIME_BINS = 1000
 _DECADES = (2, 11)
@@ -38,6 +38,7 @@ class Summary:
     """One row of the result table. Times in ns, rates in bit/s."""
 
     simulated: int
+    """The time that all of it is of: the run's, or the first part that is compared."""
     packets: int
     """Offered to the bottleneck's queue."""
     mean: float | None
@@ -59,10 +60,11 @@ class Summary:
     """By a program's ingress, before any queue: as an AQM does that decides there, or because it
     forwarded them nowhere."""
     marks: int
-    recirculated: int
-    """Packets that took the recirculation port, those included which its egress pass used up."""
+    recirculated: int | None
+    """Packets that took the recirculation port, those included which its egress pass used up; not
+    known of a part of a run."""
     recirculated_share: float
-    """Their bytes over the bytes received from hosts."""
+    """Their bytes over the bytes received from hosts; as all below, of the whole run."""
     mirrored: int
     unsynchronised: int
     """How long, in all, mirrored copies were under way to the registers they update."""
@@ -110,23 +112,27 @@ def read_findings(
     duration: int,
     packet_rate: int | None = None,
     rows: str = PACKETS,
+    until: int | None = None,
 ) -> Findings:
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
     `rate` is what the bottleneck can send, or a function that says what it could on average up to
     an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
-    of several.
+    of several. With `until` only what happened up to that instant counts, ns.
     """
     counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
     tally = _Tally(duration, target)
     path = folder / rows
-    for batch in read_rows(path):
+    for batch in read_rows(path, until):
         tally.add(*batch)
     simulated = counters["simulated"]
+    if until is not None and until >= simulated:
+        until = None
+    simulated = until or simulated
     seconds = max(simulated, 1) / 1e9
     possible = rate(max(simulated, 1)) if callable(rate) else rate
     ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
-    median, p95, p99 = delays_at(path, ranks, tally.max) if tally.queued else [None] * 3
+    median, p95, p99 = delays_at(path, ranks, tally.max, until) if tally.queued else [None] * 3
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
@@ -140,13 +146,15 @@ def read_findings(
         p99=p99,
         max=tally.max if tally.queued else None,
         above_target=tally.above / tally.queued if tally.queued else None,
-        goodput=sum(flow["delivered"] for flow in counters["flows"]) * 8 / seconds,
+        goodput=sum(_delivered(folder, counters, until)) * 8 / seconds,
         utilisation=utilisation,
         aqm_drops=int(tally.verdicts[AQM]),
         tail_drops=int(tally.verdicts[TAIL]),
         ingress_drops=int(tally.verdicts[INGRESS]),
         marks=int(tally.verdicts[MARK]),
-        recirculated=counters["recirculated_packets"] + counters["recirculation_drops"],
+        recirculated=None
+        if until
+        else counters["recirculated_packets"] + counters["recirculation_drops"],
         recirculated_share=counters["recirculated_share"],
         mirrored=counters["mirrored_packets"],
         unsynchronised=counters["unsynchronised"]["total"],
@@ -155,14 +163,38 @@ def read_findings(
     return Findings(summary, counters, tally.over_time(), tally.distribution(), cycles)
 
 
-def read_rows(path: Path) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
-    """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time."""
+def _delivered(folder: Path, counters: dict[str, Any], until: int | None) -> list[float]:
+    """The payload that each flow's receiver got, B. Up to `until` it is what the flow's samples
+    say; of a flow without samples it is the part of the time."""
+    whole = [float(flow["delivered"]) for flow in counters["flows"]]
+    if until is None:
+        return whole
+    partly = [amount * until / max(counters["simulated"], 1) for amount in whole]
+    sampled = dict[int, float]()
+    for batch in iter_rows(folder / FLOWS, ["time", "flow", "delivered"]):
+        time, flow, delivered = (batch.column(place).to_numpy() for place in range(3))
+        early = time <= until
+        sampled |= dict(zip(flow[early].tolist(), delivered[early].tolist(), strict=True))
+        for late in set(flow.tolist()) - sampled.keys():
+            sampled[late] = 0.0
+    return [sampled.get(flow, amount) for flow, amount in enumerate(partly)]
+
+
+def read_rows(path: Path, until: int | None = None) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
+    """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time; with
+    `until`, of those that had left by then."""
     columns = ["enqueued", "dequeued", "size", "verdict"]
     for batch in iter_rows(path, columns):
         enqueued, dequeued, size = (
             batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
         )
-        yield dequeued, dequeued - enqueued, size, _verdicts(batch.column("verdict"))
+        verdict = _verdicts(batch.column("verdict"))
+        if until is None:
+            yield dequeued, dequeued - enqueued, size, verdict
+        else:
+            early = dequeued <= until
+            delay = dequeued - enqueued
+            yield dequeued[early], delay[early], size[early], verdict[early]
 
 
 def _verdicts(column: pa.DictionaryArray) -> Longs:
@@ -233,7 +265,9 @@ class _Tally:
         return Distribution(self._edges[first:last], share[first:last])
 
 
-def delays_at(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
+def delays_at(
+    path: Path, ranks: Sequence[int], largest: int, until: int | None = None
+) -> list[int]:
     """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows."""
     low = [0] * len(ranks)
     left = list(ranks)
@@ -241,7 +275,7 @@ def delays_at(path: Path, ranks: Sequence[int], largest: int) -> list[int]:
     while bits > 0:
         bits = max(bits - _DIGIT, 0)
         counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
-        for _, delay, _, verdict in read_rows(path):
+        for _, delay, _, verdict in read_rows(path, until):
             queued = delay[was_queued(delay, verdict)]
             for start, count in zip(low, counts, strict=True):
                 digit = (queued - start) >> bits

@@ -5,13 +5,16 @@ Stands on the figures that `statistics` derived and on rich. The report shows th
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rich import box
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from sojourn.queues import queues
-from sojourn.result import Result
+from sojourn.result import AqmResult, Result
 from sojourn.statistics import Summary
 from sojourn.style import milliseconds
 from sojourn.traffic.sections import Section, sections
@@ -77,7 +80,7 @@ COLUMNS = (
         "recirc.",
         "packets",
         "packets that took the recirculation port",
-        lambda s: f"{s.recirculated}",
+        lambda s: "-" if s.recirculated is None else f"{s.recirculated}",
     ),
 )
 
@@ -94,15 +97,6 @@ def _worth_showing(columns: Sequence[Column], summaries: Iterable[Summary]) -> l
     return [column for column in columns if any(map(column.worth, told))]
 
 
-_ROOM = 98
-"""Columns of a terminal that the whole table takes, next to AQMs' names of usual length."""
-
-_EXTRA = 8
-"""Columns more that it takes with drops in ingress."""
-
-_DELAY_COLUMNS = 6
-
-
 def result_columns(result: Result) -> list[Column]:
     """The result table's columns."""
     return _worth_showing(COLUMNS, (aqm.summary for aqm in result.aqms.values()))
@@ -115,57 +109,86 @@ def bottleneck_columns(result: Result) -> list[Column]:
 
 
 def result_tables(result: Result, width: int) -> list[Table]:
-    """The table for a terminal of `width` columns: in one piece, or as delay and traffic apart."""
-    columns = result_columns(result)
-    if width >= _ROOM + (_EXTRA if len(columns) == len(COLUMNS) else 0):
-        tables = [_table(result, columns)]
-    else:
-        tables = [
-            _table(result, columns[:_DELAY_COLUMNS]),
-            _table(result, columns[_DELAY_COLUMNS:]),
-        ]
+    """The tables for a terminal of `width` columns. One that is too wide comes in pieces below each
+    other, each of them with the names of its rows."""
+    tables = _fitting(_table(result), result_columns(result), width)
     bottlenecks = result.scenario.bottlenecks
     if len(bottlenecks) > 1:
         tables[0].title = f"at {bottlenecks[0].name}"
-        tables.append(_bottleneck_table(result))
-    return tables + [_section_table(section) for section in sections(result)]
+        tables += _fitting(_bottleneck_table(result), bottleneck_columns(result), width)
+    for section in sections(result):
+        tables += _fitting(_section_table(section), range(2, len(section.heads)), width)
+    return tables
 
 
-def _section_table(section: Section) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=section.title)
-    what, aqm, *heads = section.heads
-    table.add_column(what, style="bold", overflow="fold", max_width=28)
-    table.add_column(aqm, overflow="fold", max_width=18)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in section.rows:
-        table.add_row(*map(Text, row))
-    return table
+_Part = TypeVar("_Part")
 
 
-def _bottleneck_table(result: Result) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, title="every bottleneck")
-    table.add_column("queue", style="bold", no_wrap=True)
-    table.add_column("run", overflow="fold", max_width=12)
-    table.add_column("AQM\nthere", overflow="fold", max_width=12)
-    columns = bottleneck_columns(result)
-    for column in columns:
-        table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
-    for queue in queues(result):
-        name = queue.bottleneck.name
-        for run in queue.runs:
-            cells = (column.cell(run.summary) for column in columns)
-            table.add_row(*map(Text, (name, run.label, run.aqm, *cells)))
-            name = ""
-    return table
+def _fitting(
+    table: Callable[[Sequence[_Part]], Table], columns: Sequence[_Part], width: int
+) -> list[Table]:
+    """The table that `table` makes of `columns`, or several if it is wider than `width`."""
+    whole = table(columns)
+    measuring = Console(width=10 * width)
+    wanted = Measurement.get(measuring, measuring.options, whole).maximum
+    if wanted <= width or len(columns) < 2:
+        return [whole]
+    half = (len(columns) + 1) // 2
+    parts = _fitting(table, columns[:half], width) + _fitting(table, columns[half:], width)
+    for later in parts[1:]:
+        later.title = None
+    return parts
 
 
-def _table(result: Result, columns: Sequence[Column]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    table.add_column("AQM", style="bold", overflow="fold", max_width=22)
-    for column in columns:
-        table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
-    for label, aqm in result.aqms.items():
-        cells = (column.cell(aqm.summary) for column in columns)
-        table.add_row(*map(Text, (label, *cells)))
-    return table
+def _section_table(section: Section) -> Callable[[Sequence[int]], Table]:
+    def made(places: Sequence[int]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table.title = section.title
+        what, aqm = section.heads[:2]
+        table.add_column(what, style="bold", overflow="fold", max_width=28)
+        table.add_column(aqm, overflow="fold", max_width=18)
+        for place in places:
+            table.add_column(section.heads[place], justify="right", no_wrap=True)
+        for row in section.rows:
+            table.add_row(*map(Text, (*row[:2], *(row[place] for place in places))))
+        return table
+
+    return made
+
+
+def _bottleneck_table(result: Result) -> Callable[[Sequence[Column]], Table]:
+    def made(columns: Sequence[Column]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, title="every bottleneck")
+        table.add_column("queue", style="bold", overflow="fold", max_width=22)
+        table.add_column("run", overflow="fold", max_width=12)
+        table.add_column("AQM\nthere", overflow="fold", max_width=12)
+        for column in columns:
+            table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
+        for queue in queues(result):
+            name = queue.bottleneck.name
+            for run in queue.runs:
+                cells = (column.cell(run.summary) for column in columns)
+                table.add_row(*map(Text, (name, run.label, run.aqm, *cells)))
+                name = ""
+        return table
+
+    return made
+
+
+def _table(result: Result) -> Callable[[Sequence[Column]], Table]:
+    def made(columns: Sequence[Column]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+        table.add_column("AQM", style="bold", overflow="fold", max_width=22)
+        for column in columns:
+            table.add_column(f"{column.name}\n{column.unit}", justify="right", no_wrap=True)
+        for label, aqm in result.aqms.items():
+            cells = (column.cell(aqm.summary) for column in columns)
+            table.add_row(*map(Text, (f"{label}{partly(aqm)}", *cells)))
+        return table
+
+    return made
+
+
+def partly(aqm: AqmResult) -> str:
+    """A mark for a run that did not come to its end."""
+    return "" if aqm.complete else " (partial)"

@@ -19,5 +19,5 @@ create_exception!(
     sojourn._core,
     ProgramError,
     SojournError,
-    "A P4 program cannot be loaded. The second argument is the list of diagnostics as JSON."
+    "A P4 program cannot be loaded. `diagnostics` is the list of them as plain data."
 );

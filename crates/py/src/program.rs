@@ -24,7 +24,15 @@ pub fn run_refused(error: &RunError) -> PyErr {
 
 /// What language or target have against a program, as an exception.
 pub fn refused(error: &LoadError) -> PyErr {
-    ProgramError::new_err((error.render(&RenderOptions::default()), error.to_json()))
+    let raised = ProgramError::new_err(error.render(&RenderOptions::default()));
+    Python::attach(|py| {
+        let loads = py.import("json").and_then(|json| json.getattr("loads"));
+        let found = loads.and_then(|loads| loads.call1((error.to_json(),)));
+        match found.and_then(|found| raised.value(py).setattr("diagnostics", found)) {
+            Ok(()) => raised,
+            Err(other) => other,
+        }
+    })
 }
 
 fn json(of: &impl Serialize) -> PyResult<String> {

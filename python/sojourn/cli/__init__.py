@@ -4,10 +4,13 @@ Stands on the package's functions and shows what they return. A mistake of the u
 message of one screen and status 2, a fault of ours in status 1, an interruption in 130.
 """
 
+import json
 import os
 import sys
 from textwrap import TextWrapper
+from typing import Any
 
+from sojourn.cli.output import let_readers_go
 from sojourn.cli.shared import WIDTH, app, open_console
 from sojourn.cli.signals import ignore, listen
 from sojourn.errors import (
@@ -24,25 +27,19 @@ def main() -> None:
     """The entry point: runs the command and turns errors into messages and statuses."""
     # Being asked to end is an interruption: what was started is ended, what was written is kept.
     listen()
+    let_readers_go()
     try:
-        app(standalone_mode=True)
+        _run_command()
     except Interrupted as error:
         ignore()
-        _complain(str(error), "interrupted")
+        _complain(error, "interrupted")
         sys.exit(EXIT_INTERRUPTED)
-    except ProgramError as error:
-        # The engine's diagnostics have their own heads, and a layout of their own.
-        print(str(error.args[0]).rstrip("\n"), file=sys.stderr)
-        sys.exit(EXIT_USER)
     except SojournError as error:
-        _complain(str(error.args[0]), "error")
+        _complain(error, "error")
         sys.exit(EXIT_USER)
     except KeyboardInterrupt:
         ignore()
         sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(EXIT_FAULT)
     except Exception as error:
         _complain(
             f"{type(error).__name__}: {error}\n"
@@ -55,7 +52,48 @@ def main() -> None:
         sys.exit(EXIT_FAULT)
 
 
-def _complain(message: str, kind: str) -> None:
+def _run_command() -> None:
+    """What was typed. A slip in it is shown by typer, with the way to the help; under --json it is
+    an error like others."""
+    if not _wants_json():
+        app(standalone_mode=True)
+        return
+    try:
+        status = app(standalone_mode=False)
+    except Exception as error:
+        if (said := getattr(error, "format_message", None)) is None:
+            raise
+        raise UsageError(said()) from error
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+class UsageError(SojournError):
+    """A command line that says something which no command knows."""
+
+
+def _wants_json() -> bool:
+    return "--json" in sys.argv[1:]
+
+
+def _complain(what: SojournError | str, kind: str) -> None:
+    """The message on standard error; under --json also an object on standard output, so that
+    whoever reads that always gets JSON."""
+    message = str(what)
+    if _wants_json():
+        told: dict[str, Any] = {"kind": kind, "message": message}
+        if isinstance(what, SojournError):
+            told["type"] = type(what).__name__
+        if isinstance(what, ProgramError):
+            told["diagnostics"] = what.diagnostics
+        print(json.dumps({"error": told}, indent=2), flush=True)
+    if isinstance(what, ProgramError):
+        # The engine's diagnostics have their own heads, and a layout of their own.
+        print(message.rstrip("\n"), file=sys.stderr)
+    else:
+        _print_message(message, kind)
+
+
+def _print_message(message: str, kind: str) -> None:
     from rich.text import Text
 
     console = open_console(stderr=True)

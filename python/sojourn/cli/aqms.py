@@ -1,13 +1,14 @@
 """`sojourn aqms`: what can be run."""
 
 import json
+import sys
 from textwrap import shorten, wrap
 from typing import Annotated, Any
 
 import typer
 
 from sojourn.aqms import KERNEL, Aqm, catalogue, kernel_only
-from sojourn.cli.shared import WIDTH, Json, app
+from sojourn.cli.shared import WIDTH, Json, app, open_console
 from sojourn.linux.tc import kernel_disciplines
 
 
@@ -24,11 +25,14 @@ def aqms(
     if as_json:
         print(json.dumps([_as_dict(aqm) for aqm in known], indent=2))
         return
-    width = max(len(aqm.name) for aqm in known)
+    longest = max(len(aqm.name) for aqm in known)
+    width = open_console().width if sys.stdout.isatty() else None
     for aqm in known:
-        head = f"{aqm.name.ljust(width)}  {aqm.kind:<8}{' '.join(_grounds(aqm)):<9}  "
+        head = f"{aqm.name.ljust(longest)}  {aqm.kind:<8}{' '.join(_grounds(aqm)):<9}  "
         if not parameters:
-            print(head + shorten(aqm.summary, WIDTH - len(head), placeholder=" ..."))
+            # In a pipe nothing is cut: whoever reads it there wants to search in it.
+            room = None if width is None else width - len(head)
+            print(head + (shorten(aqm.summary, room, placeholder=" ...") if room else aqm.summary))
             continue
         _print_whole(head, aqm.summary)
         for parameter in aqm.parameters:

@@ -11,7 +11,8 @@ from sojourn.control_plane import ProgramChoice
 from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.emit import emit as write
 from sojourn.errors import ScenarioError, UnknownAqmError
-from sojourn.layout import programs_folder, shown
+from sojourn.layout import shown
+from sojourn.programs import with_own_folder
 from sojourn.suggest import did_you_mean
 from sojourn.units import RATE, SIZE
 
@@ -47,7 +48,7 @@ def emit(
     choice = ProgramChoice(
         program,
         chosen.architecture,
-        (*map(str, include or ()), str(programs_folder() / "include")),
+        with_own_folder(include, program),
         definitions(define),
         control,
     )

@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
+from sojourn.cli.shared import (
+    AcceptDisturbed,
+    Attempts,
+    Define,
+    Include,
+    Json,
+    Kernel,
+    app,
+    definitions,
+    open_console,
+)
 from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
 from sojourn.errors import ScenarioError
@@ -15,8 +25,9 @@ from sojourn.folder import RunFolder, default_folder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import ATTEMPTS, linux
 from sojourn.runner import plan_scenario, record
-from sojourn.scenario import Plan
+from sojourn.scenario import Plan, find_scenario
 from sojourn.scenario.keys import read_changes
+from sojourn.scenario.read import read_document
 from sojourn.writing import held
 
 
@@ -43,9 +54,19 @@ def run(
             "--set", metavar="KEY=VALUE", help='As in switch.rate="50 Mbit/s". Repeatable.'
         ),
     ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help='Simulated time, as in "30 s".')
+    ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help='The bottleneck\'s, as in "50 Mbit/s"; of one switch.'),
+    ] = None,
+    include: Include = None,
+    define: Define = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     replaces: Annotated[
-        bool, typer.Option("--replace", help="Also if --out has a run of another scenario.")
+        bool,
+        typer.Option("--replace", "--force", help="Also if --out has a run of another scenario."),
     ] = False,
     math_unit: Annotated[
         Literal["vendor", "paper"] | None,
@@ -63,10 +84,16 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
+    set_ = read_changes(changes or ()) | _short_changes(scenario, duration, rate)
     if seeds is not None:
         if on != "sim" or seed is not None or math_unit is not None or pcap or replaces:
-            raise ScenarioError("--seeds goes with --set, --aqm and --out only")
-        _run_seeds(scenario, seeds, aqm or [], read_changes(changes or ()), out, as_json)
+            raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
+        if include or define:
+            raise ScenarioError(
+                "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
+                "defines, as in README.md"
+            )
+        _run_seeds(scenario, seeds, aqm or [], set_, out, as_json)
         return
     ground = SIMULATOR
     given = (kernel, traffic, accept_disturbed, attempts)
@@ -81,11 +108,13 @@ def run(
     plan = plan_scenario(
         scenario,
         ground=ground,
-        set=read_changes(changes or ()),
+        set=set_,
         aqms=aqm or (),
         seed=seed,
         math_unit=math_unit,
         capture=pcap,
+        include_paths=include or (),
+        defines=definitions(define),
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
@@ -99,6 +128,19 @@ def run(
         print(
             f"took    {runs_done - start:.1f} s for the runs, {now - runs_done:.1f} s for the rest"
         )
+
+
+def _short_changes(scenario: str, duration: str | None, rate: str | None) -> dict[str, Any]:
+    """What --duration and --rate change: keys of the scenario by dotted names."""
+    changes = {} if duration is None else {"duration": duration}
+    if rate is None:
+        return changes
+    if "switch" not in read_document(find_scenario(scenario))[0]:
+        raise ScenarioError(
+            f"--rate: {scenario} has more than one link; say which, as in "
+            f'--set links.0.rate="{rate}"'
+        )
+    return changes | {"switch.rate": rate}
 
 
 def _run_seeds(

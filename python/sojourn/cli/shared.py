@@ -70,14 +70,29 @@ app = typer.Typer(
     cls=Commands,
     help="What a P4 queue-management program does to real traffic, from its source text.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"sojourn {version('sojourn')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _sojourn() -> None:
+def _sojourn(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
     """Makes a group of the application before it has a command."""
 
 

@@ -29,6 +29,7 @@ def dependencies(
     defines: Mapping[str, str] | None = None,
 ) -> Dependencies:
     """The state variables of a program that the language accepts."""
-    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
+    paths = with_own_folder(include_paths, program)
+    known = compiled(program, include_paths=paths, defines=defines)
     data, text = known.dependencies()
     return Dependencies(json.loads(data), text)

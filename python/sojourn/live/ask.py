@@ -11,6 +11,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm
 from sojourn.errors import ScenarioError
+from sojourn.programs import refuse_unread_macros
 from sojourn.scenario.choice import choose
 from sojourn.scenario.plan import aqm_config
 from sojourn.units import RATE, SIZE, Dimension
@@ -101,6 +102,7 @@ def live_plan(
         "capture": capture,
     }
     programs = [] if compiled is None else [compiled]
+    refuse_unread_macros(programs, dict(defines or {}))
     return LivePlan(found.name, tuple(told), engine, programs)
 
 

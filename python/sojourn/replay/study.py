@@ -16,7 +16,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.aqms import find_aqm, is_path
 from sojourn.errors import ScenarioError
-from sojourn.programs import sources_of
+from sojourn.programs import refuse_unread_macros, sources_of
 from sojourn.replay.ask import Decisions, ask
 from sojourn.replay.compare import Comparison, compare
 from sojourn.replay.race import Race, race
@@ -173,6 +173,7 @@ def subjects(
     `macros` are defined for all of them.
     """
     defines = dict(macros)
+    compiled_all = []
     if parameters != RFC_8289:
         defines |= {"TARGET": str(parameters.target), "INTERVAL": str(parameters.interval)}
     found: list[Subject] = []
@@ -191,4 +192,6 @@ def subjects(
         if any(aqm.name == other.label for other in found):
             raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
         found.append(Subject(aqm.name, config, compiled))
+        compiled_all.append(compiled)
+    refuse_unread_macros(compiled_all, macros)
     return found

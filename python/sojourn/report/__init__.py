@@ -32,7 +32,8 @@ _CONFIG = {
 _OVER_TIME = (
     "One panel an AQM, all on the same logarithmic scale. The line is the mean queue delay of the "
     "packets that left the queue in each {bin}; the shade reaches from the least to the most. The "
-    "dashed line is the target. Drag to zoom all panels; double-click to zoom out."
+    "dashed line is the target. Point at an instant to read all of them; drag sideways to zoom in "
+    "time, double-click to zoom out."
 )
 _DISTRIBUTION = (
     "The further left a curve, the shorter the wait; where it crosses the dashed line is the share "

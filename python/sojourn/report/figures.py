@@ -7,7 +7,6 @@ from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from sojourn.queues import Queue, QueueRun, rates
 from sojourn.result import Result
@@ -28,60 +27,86 @@ _FONT = "system-ui, sans-serif"
 
 
 def over_time(result: Result, queue: Queue) -> go.Figure:
-    """The delay of a queue, all runs on the same logarithmic scale."""
+    """The delay of a queue, all runs on the same logarithmic scale, each in a panel of its own.
+
+    All panels hang on one time axis: what the mouse points at is told of all of them, and zooming
+    is in time alone, so that no panel loses its curve.
+    """
     shown = queue.runs
     look = looks(result.folder.runs)
-    figure = make_subplots(
-        rows=len(shown),
-        cols=1,
-        shared_xaxes=True,
-        shared_yaxes="all",
-        vertical_spacing=0.18 / (len(shown) + 1),
-        subplot_titles=[_panel_title(run, look[run.label]) for run in shown],
-    )
-    for row, run in enumerate(shown, start=1):
-        for trace in _delay_traces(run, look[run.label]):
-            figure.add_trace(trace, row=row, col=1)
     target = result.scenario.target / 1e6
-    for row in range(1, len(shown) + 1):
-        figure.add_hline(
-            y=target,
+    bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
+    figure = go.Figure()
+    for panel, (bottom, top) in enumerate(_panels(len(shown)), start=1):
+        run = shown[panel - 1]
+        for trace in _delay_traces(run, look[run.label]):
+            figure.add_trace(trace.update(xaxis="x", yaxis=f"y{panel}"))
+        figure.layout[f"yaxis{panel}"] = {
+            "domain": [bottom, top],
+            "anchor": "x",
+            "type": "log",
+            "range": bounds,
+            "dtick": 1,
+            "tickformat": "~g",
+            "gridcolor": RULE,
+            "zeroline": False,
+            "fixedrange": True,
+        }
+        figure.add_annotation(
+            text=_panel_title(run, look[run.label]),
+            font={"size": 13},
+            showarrow=False,
+            **{"xref": "paper", "x": 0, "xanchor": "left"},
+            **{"yref": "paper", "y": top, "yanchor": "bottom"},
+        )
+        figure.add_shape(
+            **{"type": "line", "xref": "x domain", "x0": 0, "x1": 1},
+            **{"yref": f"y{panel}", "y0": target, "y1": target},
             line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
-            row=row,
-            col=1,
         )
     _mark_steps(figure, result, queue)
-    bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
-    figure.update_yaxes(
-        type="log", range=bounds, dtick=1, tickformat="~g", gridcolor=RULE, zeroline=False
+    figure.update_xaxes(
+        gridcolor=RULE,
+        zeroline=False,
+        anchor=f"y{len(shown)}",
+        range=[0, result.scenario.duration / 1e9],
+        ticksuffix=" s",
+        hoverformat=".3f",
     )
-    figure.update_xaxes(gridcolor=RULE, zeroline=False)
-    figure.update_xaxes(title="time, s", row=len(shown), col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
     figure.update_layout(
-        height=90 + 170 * len(shown), hovermode="x unified", **_common_layout(left=60)
+        height=90 + 170 * len(shown),
+        hovermode="x unified",
+        hoversubplots="axis",
+        **_common_layout(left=60),
     )
     return figure
 
 
+_GAP = 0.22
+"""Of a panel's height, above it: for its title."""
+
+
+def _panels(count: int) -> list[tuple[float, float]]:
+    """From where to where each panel goes, the first one at the top; shares of the height."""
+    lows = [place / count for place in reversed(range(count))]
+    return [(low, low + (1 - _GAP) / count) for low in lows]
+
+
 def _mark_steps(figure: go.Figure, result: Result, queue: Queue) -> None:
     """Where the link's rate changes, in every panel; the rates stand in the first one."""
-    panels = len(queue.runs)
     for at, rate in rates(result, queue):
-        line = {"color": MUTED, "width": 1, "dash": "dot"}
-        for row in range(1, panels + 1):
-            figure.add_vline(x=at / 1e9, line=line, row=row, col=1)
-        figure.add_scatter(
-            x=[at / 1e9],
-            y=[1.3 * queue.highest],
-            mode="text",
-            text=[RATE.format(rate)],
-            textposition="bottom right",
-            textfont={"size": 10, "color": MUTED},
-            hoverinfo="skip",
-            showlegend=False,
-            row=1,
-            col=1,
+        for panel in ("", *range(2, len(queue.runs) + 1)):
+            figure.add_shape(
+                **{"type": "line", "xref": "x", "x0": at / 1e9, "x1": at / 1e9},
+                **{"yref": f"y{panel} domain", "y0": 0, "y1": 1},
+                line={"color": MUTED, "width": 1, "dash": "dot"},
+            )
+        figure.add_annotation(
+            **{"xref": "x", "x": at / 1e9, "xanchor": "left"},
+            **{"yref": "y domain", "y": 1, "yanchor": "top"},
+            text=RATE.format(rate),
+            font={"size": 10, "color": MUTED},
+            showarrow=False,
         )
 
 
@@ -115,7 +140,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
             name=_text(run.label),
             line={"color": look.colour, "width": 1.4},
             customdata=np.stack([low, high], axis=1),
-            hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f})",
+            hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f} ms)",
             showlegend=False,
         ),
     ]

@@ -10,7 +10,7 @@ from html import escape
 from sojourn.queues import drawn, queues
 from sojourn.result import Result
 from sojourn.style import looks, milliseconds
-from sojourn.table import Column, bottleneck_columns, result_columns
+from sojourn.table import Column, bottleneck_columns, partly, result_columns
 from sojourn.traffic.sections import Section
 
 
@@ -18,7 +18,7 @@ def result_table(result: Result) -> str:
     """A row an AQM."""
     look, columns = looks(result.folder.runs), result_columns(result)
     rows = "".join(
-        f'<tr><th style="color:{look[label].colour}">{escape(label)}</th>'
+        f'<tr><th style="color:{look[label].colour}">{escape(label)}{partly(aqm)}</th>'
         + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in columns)
         + "</tr>"
         for label, aqm in result.aqms.items()
@@ -120,7 +120,7 @@ def synchronisation(result: Result) -> str:
         cells = (
             f"{counters['mirrored_packets']}",
             f"{counters['mirrored_packets'] * 1e9 / max(counters['simulated'], 1):.0f}",
-            f"{aqm.summary.recirculated}",
+            f"{counters['recirculated_packets'] + counters['recirculation_drops']}",
             f"{100 * aqm.summary.recirculated_share:.4f}",
             f"{counters['mirror_drops']}",
             f"{spans['total'] / 1e6:.3f}",

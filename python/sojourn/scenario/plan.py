@@ -16,7 +16,7 @@ from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
-from sojourn.programs import sources_of, with_own_folder
+from sojourn.programs import refuse_unread_macros, sources_of, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
@@ -43,6 +43,8 @@ class PlannedRun:
     """The P4 programs that the configuration means, compiled."""
     bottlenecks: tuple[Bottleneck, ...] = ()
     """The measured queues, in the engine's order."""
+    control_file: Path | None = None
+    """Where the AQM's control plane stands, if it is a program that has one."""
 
     @property
     def sources(self) -> dict[str, str]:
@@ -75,15 +77,27 @@ def make_plan(
     seed: int | None = None,
     math_unit: str | None = None,
     capture: bool = False,
+    include_paths: Sequence[str | Path] = (),
+    defines: Mapping[str, str] = MappingProxyType({}),
     also: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """The runs of `scenario`, with what the command line replaces.
 
     `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
-    the options that the scenario gives it, if it does. `also` has disciplines that only the ground
-    has on which it will run.
+    the options that the scenario gives it, if it does. `include_paths` and `defines` go to all P4
+    programs among the AQMs, beside their own. `also` has disciplines that only the ground has on
+    which it will run.
     """
     choices = _chosen(scenario, aqms)
+    _refuse_repeats(choices)
+    own_defines = [choice.defines for choice in choices]
+    if include_paths or defines:
+        choices = [
+            _with_macros(choice, include_paths, defines)
+            if _find(choice.use, beside, also).program is not None
+            else choice
+            for choice in choices
+        ]
     if math_unit is not None:
         choices = [_with_math_unit(choice, math_unit, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
@@ -102,7 +116,43 @@ def make_plan(
         _planned(choice, aqm, names, common, beside, own_programs, bottlenecks)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
+    _refuse_unread(runs, own_defines, defines)
     return Plan(name, scenario, runs)
+
+
+def _refuse_repeats(choices: list[AqmChoice]) -> None:
+    for index, choice in enumerate(choices):
+        if choice in choices[:index]:
+            raise ScenarioError(
+                f"aqms: {choice.label or choice.use} is given twice; a run of one AQM with several "
+                "seeds is --seeds, variants of it need a label each"
+            )
+
+
+def _with_macros(
+    choice: AqmChoice, include_paths: Sequence[str | Path], defines: Mapping[str, str]
+) -> AqmChoice:
+    given = [str(Path(path).absolute()) for path in include_paths]
+    return choice.model_copy(
+        update={
+            "include_paths": [*choice.include_paths, *given],
+            "defines": {**choice.defines, **defines},
+        }
+    )
+
+
+def _refuse_unread(
+    runs: Sequence[PlannedRun], own: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+) -> None:
+    """A macro that nobody reads is a slip of the keyboard; the results would not say so."""
+    programs = [run.programs[-1] for run in runs if run.config["aqm"]["kind"] == "p4"]
+    refuse_unread_macros(programs, given)
+    if len(own) != len(runs):
+        return
+    for run, defines in zip(runs, own, strict=True):
+        if run.config["aqm"]["kind"] == "p4":
+            written = {name: str(value) for name, value in defines.items()}
+            refuse_unread_macros(run.programs[-1:], written, f"aqms: {run.label}: defines:")
 
 
 def _find(name: str, beside: Path | None, also: Mapping[str, str]) -> Aqm:
@@ -225,7 +275,10 @@ def _planned(
     variant = label.removeprefix(aqm.name).strip(" ()")
     everything = common | {"aqm": config}
     programs = own_programs if program is None else (*own_programs, program)
-    return PlannedRun(label, folder, aqm.name, variant, everything, programs, bottlenecks)
+    control = None
+    if aqm.program is not None:
+        control = program_choice(choice, aqm.program, aqm, beside).control_file
+    return PlannedRun(label, folder, aqm.name, variant, everything, programs, bottlenecks, control)
 
 
 def aqm_config(
@@ -268,7 +321,7 @@ def program_choice(
     return ProgramChoice(
         program,
         choice.architecture or aqm.architecture,
-        with_own_folder(paths),
+        with_own_folder(paths, program),
         {name: str(value) for name, value in choice.defines.items()},
         base / choice.control if choice.control else None,
     )

@@ -34,7 +34,8 @@ def estimate(
     defines: Mapping[str, str] | None = None,
 ) -> Stages:
     """The stages of a program that the target can load."""
-    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
+    paths = with_own_folder(include_paths, program)
+    known = compiled(program, include_paths=paths, defines=defines)
     data, text = known.stages()
     return Stages(json.loads(data), text)
 

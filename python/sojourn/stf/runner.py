@@ -61,7 +61,8 @@ def run_stf(
     cannot be loaded.
     """
     statements = read_stf(test, shown(test))
-    known = compiled(program, include_paths=with_own_folder(include_paths), defines=defines)
+    paths = with_own_folder(include_paths, program)
+    known = compiled(program, include_paths=paths, defines=defines)
     try:
         switch = _core.PacketSwitch(known, priority_queues)
     except _core.ConfigError as error:

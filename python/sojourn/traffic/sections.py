@@ -85,7 +85,8 @@ _TIMES_HEADS = (
 )
 _PHASES_TEXT = (
     "Settled: how long after the change until no mean delay, over a 150th of that time, is above "
-    "twice that of its last third; a dash if the delay grows instead."
+    "twice that of its last third and above a packet's time on the wire; a dash if the delay grows "
+    "instead."
 )
 _PHASES_HEADS = (
     "from",

@@ -37,8 +37,9 @@ class Times:
     p99: float | None
 
 
-def read_times(folder: Path, flows: Sequence[FlowGroup]) -> list[Times]:
-    """The times of each group of flows in `folder`, transfers also by size."""
+def read_times(folder: Path, flows: Sequence[FlowGroup], until: int | None = None) -> list[Times]:
+    """The times of each group of flows in `folder`, transfers also by size; with `until`, as if
+    the run had ended then, ns."""
     groups = list(_groups(flows))
     if not groups:
         return []
@@ -47,6 +48,12 @@ def read_times(folder: Path, flows: Sequence[FlowGroup]) -> list[Times]:
         table.column(name).to_numpy().astype(np.int64)
         for name in ("source", "number", "size", "started", "finished")
     )
+    if until is not None:
+        begun = started <= until
+        source, number, size, started, finished = (
+            column[begun] for column in (source, number, size, started, finished)
+        )
+        finished = np.where(finished <= until, finished, 0)
     found: list[Times] = []
     for first, last, name, group in groups:
         own = (source >= first) & (source < last)

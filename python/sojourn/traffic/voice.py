@@ -52,8 +52,13 @@ class Voice:
     """The mean opinion score that R stands for."""
 
 
-def read_voices(folder: Path, counters: dict[str, Any], flows: Sequence[FlowGroup]) -> list[Voice]:
-    """The voices in `folder`, a row a group."""
+def read_voices(
+    folder: Path,
+    counters: dict[str, Any],
+    flows: Sequence[FlowGroup],
+    until: int | None = None,
+) -> list[Voice]:
+    """The voices in `folder`, a row a group; with `until`, as if the run had ended then, ns."""
     voices = []
     first = 0
     table = None
@@ -66,12 +71,16 @@ def read_voices(folder: Path, counters: dict[str, Any], flows: Sequence[FlowGrou
                 table.column(name).to_numpy().astype(np.int64)
                 for name in ("flow", "number", "sent", "received")
             )
+            if until is not None:
+                early = rows[3] <= until
+                rows = tuple(column[early] for column in rows)
             calls = [
                 call
                 for flow, count in zip(range(first, last), sent, strict=True)
                 if (call := _call(_of_flow(rows, flow), count, group)) is not None
             ]
-            voices.append(_together(calls, sum(sent)))
+            counted = sum(sent) if until is None else sum(call.sent for call in calls)
+            voices.append(_together(calls, counted))
         first = last
     return voices
 

@@ -1,0 +1,35 @@
+"""Standard output whose reader may go away, as `head` does when it has enough.
+
+That is no mistake of anybody's: the work goes on, files are written, and the status is that of the
+work. Knows no command.
+"""
+
+import io
+import sys
+from typing import Any
+
+
+class _ForAsLongAsWanted(io.FileIO):
+    """A file whose bytes go nowhere once nobody reads them any more."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(memoryview(data).cast("B"))
+
+
+def let_readers_go() -> None:
+    """From here on what is printed for nobody is dropped."""
+    plain = sys.stdout
+    try:
+        number = plain.fileno()
+    except (AttributeError, OSError, ValueError):
+        return
+    plain.flush()
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_ForAsLongAsWanted(number, "w", closefd=False)),
+        encoding=plain.encoding,
+        errors=plain.errors,
+        line_buffering=plain.isatty(),
+    )

@@ -1,5 +1,6 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,8 +166,36 @@ class LiveSwitch:
     """A switch between real interfaces, in a thread of its own from the start on."""
 
     def __init__(
-        self, config: str, interfaces: dict[int, str], spin: int, programs: list[Program]
-    ) -> None: ...
+        self,
+        config: str,
+        interfaces: dict[int, str],
+        spin: int,
+        programs: list[Program],
+        delays: Mapping[int, Sequence[tuple[int, Sequence[str]]]] = ...,
+    ) -> None:
+        """`delays`: by port, classes of destinations whose frames are held, ns, before the switch
+        sees them."""
+
+    def describe(self) -> str:
+        """Tables, actions, registers and the rest by name, as JSON."""
+
+    def apply(self, operations: str) -> list[int | None]:
+        """Carries out a list of operations in JSON, all of them or none; the handle of each entry
+        that was added."""
+
+    def read(self, query: str) -> str:
+        """What a question in JSON is answered, as JSON."""
+
+    def read_all(self, queries: str) -> str:
+        """Answers to questions of one instant, as a list in JSON; null where there is none."""
+
+    def delay(self, port: int, class_: int, delay: int) -> None:
+        """Gives a class of destinations of a port another delay, ns, from now on."""
+
+    def flows(self) -> list[tuple[str, str, int, int, int]]:
+        """The flows of a switch that was stopped, by number from 1 on: source, destination,
+        protocol, both ports."""
+
     def fetch(self) -> int:
         """Fetches the rows and frames that wait in the ring; how many they were."""
 

@@ -7,13 +7,22 @@ which every AQM gets the same files, and says what it was. What the files say is
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from sojourn import _core
 from sojourn.control_plane import in_its_file
 from sojourn.engine import Progress, simulate
-from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
-from sojourn.scenario import Plan
+from sojourn.errors import (
+    ConfigError,
+    ControlPlaneError,
+    Interrupted,
+    ScenarioError,
+    output_error,
+)
+from sojourn.layout import shown
+from sojourn.scenario import Plan, PlannedRun
+
+A = TypeVar("A")
 
 
 class Ground(Protocol):
@@ -34,6 +43,47 @@ class Ground(Protocol):
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """Runs all of `plan`, each AQM into its own folder; what `run.json` says of the ground."""
+
+
+def one_by_one(
+    plan: Plan,
+    folder: Path,
+    progress: Progress,
+    refresh: Callable[[], None],
+    run_one: Callable[[PlannedRun, Path, Callable[[int], None]], dict[str, Any]],
+) -> dict[str, dict[str, Any]]:
+    """Runs one AQM after the other, where two at once would disturb each other: what is to be said
+    of each. `run_one` is told the AQM's folder, and tells how far it is, ns."""
+    progress.now |= {run.label: 0 for run in plan.runs}
+    told = {}
+    for run in plan.runs:
+
+        def on_progress(now: int, label: str = run.label) -> None:
+            progress.now[label] = now
+            refresh()
+
+        try:
+            told[run.label] = run_one(run, folder / run.folder, on_progress)
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped while {run.label} ran; see {shown(folder)}") from None
+        except OSError as error:
+            raise output_error(error, shown(folder)) from error
+        on_progress(run.config["duration"])
+    return told
+
+
+def until_undisturbed(
+    attempt: Callable[[], A], complaint_of: Callable[[A], str], *, attempts: int
+) -> tuple[A, list[str]]:
+    """The first of so many attempts without a complaint, or the last one; the complaints."""
+    complaints: list[str] = []
+    while True:
+        made = attempt()
+        complaint = complaint_of(made)
+        if complaint:
+            complaints.append(complaint)
+        if not complaint or len(complaints) >= attempts:
+            return made, complaints
 
 
 class Simulator:

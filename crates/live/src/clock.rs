@@ -1,22 +1,27 @@
 //! The time since the start, by a clock that is never set.
 
+use crate::sys;
 use sojourn_packet::Time;
-use std::time::Instant;
 
 /// Monotonic: steps of the wall clock do not reach it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    start: Instant,
+    start: u64,
 }
 
 impl Clock {
     /// Starts at zero.
     pub fn start() -> Clock {
-        Clock { start: Instant::now() }
+        Clock { start: sys::monotonic() }
+    }
+
+    /// When it was started, ns of the machine's monotonic clock, which other processes read too.
+    pub fn started(&self) -> u64 {
+        self.start
     }
 
     /// Time since the start.
     pub fn now(&self) -> Time {
-        Time(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Time(sys::monotonic().saturating_sub(self.start))
     }
 }

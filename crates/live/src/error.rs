@@ -31,6 +31,9 @@ pub enum LiveError {
         /// What the kernel said.
         error: io::Error,
     },
+    /// It is no prefix.
+    #[error("`{0}` is no prefix; write an address and how much of it: 10.0.0.0/9, fd00::/64")]
+    Prefix(String),
     /// The thread could not be started.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),

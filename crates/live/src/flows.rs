@@ -2,23 +2,64 @@
 
 use sojourn_packet::{FlowId, IpHeader, Packet};
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Flows that are told apart; those that come later share one number.
 const MOST: usize = 1 << 16;
 /// The protocols that have ports in their first four bytes: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// Addresses, protocol and ports; zeros where there are none.
+/// What tells a flow: addresses, protocol and ports; zeros where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Key {
+pub struct FlowKey {
+    v6: bool,
+    /// Source and destination, which of IPv4 have four bytes each.
     addresses: [u8; 32],
-    protocol: u8,
+    /// Of IP's header.
+    pub protocol: u8,
     ports: [u8; 4],
+}
+
+impl FlowKey {
+    /// That of a frame, if it is IP.
+    pub fn of(frame: &Packet) -> Option<FlowKey> {
+        key(frame)
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> IpAddr {
+        self.address(0)
+    }
+
+    /// Where it goes.
+    pub fn destination(&self) -> IpAddr {
+        self.address(1)
+    }
+
+    /// Of source and destination; zeros of a protocol that has none.
+    pub fn ports(&self) -> (u16, u16) {
+        let [a, b, c, d] = self.ports;
+        (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+    }
+
+    fn address(&self, place: usize) -> IpAddr {
+        let bytes = |from: usize| self.addresses[from];
+        match self.v6 {
+            true => {
+                let at = place * 16;
+                IpAddr::from(std::array::from_fn::<u8, 16, _>(|byte| bytes(at + byte)))
+            }
+            false => {
+                let at = place * 4;
+                IpAddr::from(std::array::from_fn::<u8, 4, _>(|byte| bytes(at + byte)))
+            }
+        }
+    }
 }
 
 /// The flows of a run.
 #[derive(Debug, Default)]
-pub struct Flows(HashMap<Key, u32>);
+pub struct Flows(HashMap<FlowKey, u32>);
 
 impl Flows {
     /// The number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses,
@@ -31,16 +72,24 @@ impl Flows {
         }
         FlowId(self.0.get(&key).copied().unwrap_or(next))
     }
+
+    /// The flows that were told apart, in the order of their numbers from 1 on.
+    pub fn told_apart(&self) -> Vec<FlowKey> {
+        let mut found: Vec<_> = self.0.iter().map(|(key, number)| (*number, *key)).collect();
+        found.sort_unstable_by_key(|&(number, _)| number);
+        found.into_iter().map(|(_, key)| key).collect()
+    }
 }
 
-fn key(frame: &Packet) -> Option<Key> {
-    let mut key = Key::default();
+fn key(frame: &Packet) -> Option<FlowKey> {
+    let mut key = FlowKey::default();
     let (addresses, protocol, behind) = match IpHeader::of(frame)? {
         IpHeader::V4(at) => {
             let header = frame.bytes.get(at..at + 20)?;
             (&header[12..20], header[9], at + usize::from(header[0] & 15) * 4)
         }
         IpHeader::V6(at) => {
+            key.v6 = true;
             let header = frame.bytes.get(at..at + 40)?;
             (&header[8..40], header[6], at + 40)
         }
@@ -73,6 +122,9 @@ mod tests {
         let mut flows = Flows::default();
         let numbers: Vec<_> = [9, 8, 9, 7].map(|port| flows.number(&udp(port)).0).into();
         assert_eq!(numbers, [1, 2, 1, 3]);
+        let told = flows.told_apart();
+        assert_eq!(told.iter().map(|key| key.ports().0).collect::<Vec<_>>(), [9, 8, 7]);
+        assert_eq!(told[0].destination().to_string(), "10.0.0.2");
     }
 
     #[test]

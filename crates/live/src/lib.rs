@@ -7,6 +7,7 @@
 
 mod af_packet;
 mod clock;
+mod delay;
 mod error;
 mod flows;
 mod interface;
@@ -18,7 +19,9 @@ mod tap;
 
 pub use af_packet::PacketSocket;
 pub use clock::Clock;
+pub use delay::{DelayClass, DelayLine, Prefix};
 pub use error::LiveError;
+pub use flows::FlowKey;
 pub use interface::{Arrival, Interface, open};
 pub use lateness::{Lateness, Percentiles};
 pub use report::{LiveReport, PortReport};

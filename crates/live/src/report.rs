@@ -22,6 +22,8 @@ pub struct PortReport {
     pub lost: u64,
     /// Frames that the interface did not take.
     pub not_sent: u64,
+    /// Frames for which the way that they were to be held on had no room.
+    pub not_held: u64,
     /// Frames longer than an interface's, which only offloads make.
     pub oversized: u64,
     /// Frames whose sender left a checksum for hardware to fill in.
@@ -33,6 +35,8 @@ pub struct PortReport {
 /// The whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LiveReport {
+    /// When it was started, ns of the machine's monotonic clock.
+    pub started: u64,
     /// How long it has run, ns.
     pub elapsed: u64,
     /// In the order in which they were given.

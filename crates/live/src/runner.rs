@@ -5,7 +5,8 @@
 //! which is done between two frames. Rows go out through a bounded ring; when nobody takes them they
 //! are counted as lost, and no packet waits for them.
 
-use crate::flows::Flows;
+use crate::delay::{DelayClass, DelayLine};
+use crate::flows::{FlowKey, Flows};
 use crate::interface::{Interface, LONGEST};
 use crate::lateness::Lateness;
 use crate::report::{LiveReport, PortReport};
@@ -31,6 +32,8 @@ pub struct LivePort {
     pub interface: Box<dyn Interface>,
     /// The port shapes, so that how late its frames leave says something.
     pub shapes: bool,
+    /// Destinations whose frames are held before the switch sees them.
+    pub delays: Vec<DelayClass>,
 }
 
 /// How the thread works.
@@ -59,6 +62,8 @@ enum Request {
     Work(Work),
     /// What is to be said so far. Apart from work, because percentiles take their time.
     Report(Sender<LiveReport>),
+    /// Another delay for a class of a port, from now on.
+    Delay(PortId, usize, Time),
 }
 
 /// What is left when a switch has been stopped.
@@ -69,13 +74,15 @@ pub struct End {
     pub report: LiveReport,
     /// The rows that nobody had taken.
     pub rows: Vec<Observation>,
+    /// The flows by number from 1 on.
+    pub flows: Vec<FlowKey>,
 }
 
 /// A switch that runs.
 pub struct Live {
     requests: Sender<Request>,
     rows: Receiver<Observation>,
-    thread: Option<JoinHandle<(Switch, LiveReport)>>,
+    thread: Option<JoinHandle<(Switch, LiveReport, Vec<FlowKey>)>>,
 }
 
 impl Live {
@@ -118,6 +125,12 @@ impl Live {
         answered.recv().ok()
     }
 
+    /// Gives a class of destinations of a port another delay, from now on.
+    pub fn delay(&self, port: PortId, class: usize, delay: Time) {
+        // A thread that has ended delays nobody.
+        let _ = self.requests.send(Request::Delay(port, class, delay));
+    }
+
     /// The rows and frames that wait.
     pub fn take(&self) -> Vec<Observation> {
         self.rows.try_iter().collect()
@@ -128,8 +141,8 @@ impl Live {
         // Without anybody to ask it the thread ends.
         let (nobody, _) = channel();
         drop(std::mem::replace(&mut self.requests, nobody));
-        let (switch, report) = self.thread.take()?.join().ok()?;
-        Some(End { switch, report, rows: self.take() })
+        let (switch, report, flows) = self.thread.take()?.join().ok()?;
+        Some(End { switch, report, rows: self.take(), flows })
     }
 }
 
@@ -141,6 +154,8 @@ struct Attached {
     retry: Time,
     /// Something is queued for it.
     pending: bool,
+    /// What has come and is held.
+    line: DelayLine,
 }
 
 struct Runner {
@@ -167,10 +182,11 @@ impl Runner {
         requests: Receiver<Request>,
         rows: SyncSender<Observation>,
     ) -> Runner {
-        let attached = |port: LivePort| {
+        let attached = |mut port: LivePort| {
             let interface = port.interface.name().to_owned();
             let report = PortReport { port: port.id.0, interface, ..PortReport::default() };
-            Attached { port, report, retry: Time::ZERO, pending: false }
+            let line = DelayLine::new(std::mem::take(&mut port.delays));
+            Attached { port, report, retry: Time::ZERO, pending: false, line }
         };
         let ports: Vec<_> = ports.into_iter().map(attached).collect();
         Runner {
@@ -190,7 +206,7 @@ impl Runner {
         }
     }
 
-    fn run(mut self) -> (Switch, LiveReport) {
+    fn run(mut self) -> (Switch, LiveReport, Vec<FlowKey>) {
         self.realtime = self.options.realtime && sys::realtime().is_ok();
         // What waited in the sockets before the start is not of this run.
         self.ports.iter_mut().for_each(|at| {
@@ -203,6 +219,7 @@ impl Runner {
                 Err(TryRecvError::Empty) => {}
             }
             let received = self.receive();
+            self.release();
             self.switch.advance(self.clock.now());
             self.transmit();
             self.record();
@@ -211,7 +228,7 @@ impl Runner {
             }
         }
         let report = self.report();
-        (self.switch, report)
+        (self.switch, report, self.flows.told_apart())
     }
 
     fn answer(&mut self, request: Request) {
@@ -226,6 +243,10 @@ impl Runner {
                 // Who asked may have gone.
                 let _ = to.send(report);
             }
+            Request::Delay(port, class, delay) => {
+                let ports = self.ports.iter_mut().filter(|at| at.port.id == port);
+                ports.for_each(|at| at.line.set(class, delay));
+            }
         }
     }
 
@@ -235,7 +256,7 @@ impl Runner {
         let mut all = 0;
         let Runner { ports, switch, clock, buffers, packets, flows, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
-            let (report, port) = (&mut at.report, at.port.id);
+            let (report, port, line) = (&mut at.report, at.port.id, &mut at.line);
             let got = at.port.interface.receive(&mut |arrival| {
                 report.received += 1;
                 report.received_bytes += arrival.length as u64;
@@ -250,7 +271,10 @@ impl Runner {
                 bytes.extend_from_slice(arrival.bytes);
                 let mut packet = Packet { id: PacketId(*packets), bytes, ..Packet::default() };
                 packet.flow = flows.number(&packet);
-                switch.receive(clock.now(), port, packet);
+                let arrived = clock.now();
+                if let Some(packet) = line.hold(arrived, packet) {
+                    switch.receive(arrived, port, packet);
+                }
             });
             match got {
                 Ok(got) => all += got,
@@ -262,6 +286,15 @@ impl Runner {
             }
         }
         all
+    }
+
+    /// Hands in what was held and is due.
+    fn release(&mut self) {
+        for at in &mut self.ports {
+            while let Some(packet) = at.line.due(self.clock.now()) {
+                self.switch.receive(self.clock.now(), at.port.id, packet);
+            }
+        }
     }
 
     /// Sends what the switch has handed out.
@@ -298,7 +331,9 @@ impl Runner {
     /// Sleeps until something comes or a timer is near.
     fn rest(&mut self) {
         let now = self.clock.now();
-        let left = self.switch.next_timer().map(|due| Time(due.0.saturating_sub(now.0)));
+        let held = self.ports.iter().filter_map(|at| at.line.next());
+        let next = held.chain(self.switch.next_timer()).min();
+        let left = next.map(|due| Time(due.0.saturating_sub(now.0)));
         let sleep = match left {
             Some(left) if left <= self.options.spin => return std::hint::spin_loop(),
             Some(left) => Time(left.0 - self.options.spin.0).min(LONGEST_SLEEP),
@@ -313,8 +348,10 @@ impl Runner {
     fn report(&mut self) -> LiveReport {
         for at in &mut self.ports {
             at.report.lost += at.port.interface.lost();
+            at.report.not_held = at.line.dropped;
         }
         LiveReport {
+            started: self.clock.started(),
             elapsed: self.clock.now().0,
             ports: self.ports.iter().map(|at| at.report.clone()).collect(),
             lateness: self.lateness.percentiles(),

@@ -196,6 +196,14 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
     }
 }
 
+/// The machine's monotonic clock, ns.
+pub fn monotonic() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec, which outlives the call. This clock is always there.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Lets the calling thread go before all threads of ordinary priority.
 pub fn realtime() -> io::Result<()> {
     let wanted = libc::sched_param { sched_priority: 1 };

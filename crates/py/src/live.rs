@@ -2,14 +2,18 @@
 
 use crate::columns;
 use crate::errors::{ConfigError, SojournError};
+use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_engine::control::{self, BatchError};
 use sojourn_engine::{StandaloneConfig, standalone};
-use sojourn_live::{Live, LivePort, LiveReport, Options, open};
+use sojourn_live::{DelayClass, FlowKey, Live, LivePort, LiveReport, Options, open};
 use sojourn_net::{CapturePoint, CapturedFrame, PacketRows};
 use sojourn_packet::{PortId, Time};
-use sojourn_switch::{Observation, Statistics};
+use sojourn_switch::{Observation, Statistics, Switch};
+use sojourn_targets::control::{Operation, Query};
+use sojourn_targets::describe;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,9 +26,20 @@ struct Waiting {
 
 enum State {
     Running(Live),
-    Stopped(Box<(LiveReport, Statistics)>),
+    Stopped(Box<Stopped>),
     Lost,
 }
+
+/// What is known of a switch that runs no longer.
+struct Stopped {
+    told: (LiveReport, Statistics),
+    flows: Vec<FlowKey>,
+}
+
+/// A flow's source, destination, protocol, and ports.
+type FlowEnds = (String, String, u8, u16, u16);
+/// For each port the classes of destinations: a delay in ns and prefixes.
+type Delays = BTreeMap<u16, Vec<(u64, Vec<String>)>>;
 
 /// A switch between real interfaces, from a configuration in JSON and the interface of each port. It
 /// runs in a thread of its own from the start on.
@@ -32,6 +47,8 @@ enum State {
 pub struct LiveSwitch {
     state: Mutex<State>,
     waiting: Mutex<BTreeMap<u16, Waiting>>,
+    /// Names of the program, as JSON; of a wire there is none.
+    description: Option<String>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -40,30 +57,96 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[pymethods]
 impl LiveSwitch {
-    /// `programs` are those that the configuration names as compiled.
+    /// `programs` are those that the configuration names as compiled. Frames for the prefixes in
+    /// `delays` are held for so long, ns, before the switch sees them.
     #[new]
+    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new()))]
     fn new(
         py: Python<'_>,
         config: &str,
         interfaces: BTreeMap<u16, String>,
         spin: u64,
         programs: Vec<PyRef<'_, Program>>,
+        mut delays: Delays,
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
         let programs = handed(&programs);
         let switch = py.detach(|| standalone(&config, &programs));
-        let switch = switch.map_err(|error| run_refused(&error))?;
+        let mut switch = switch.map_err(|error| run_refused(&error))?;
+        let program = control::program(&mut switch).ok();
+        let description =
+            program.map(|program| serde_json::to_string(&describe(program.program())));
+        let description = description.transpose().map_err(wrong)?;
         let refused = |error: sojourn_live::LiveError| SojournError::new_err(error.to_string());
         let mut ports = Vec::with_capacity(interfaces.len());
         for (id, name) in interfaces {
             let shapes = config.ports.iter().any(|port| port.id == id && port.rate.is_some());
             let interface = open(&name).map_err(refused)?;
-            ports.push(LivePort { id: PortId(id), interface, shapes });
+            let delays = delays.remove(&id).unwrap_or_default().into_iter().map(class);
+            let delays = delays.collect::<Result<_, _>>().map_err(refused)?;
+            ports.push(LivePort { id: PortId(id), interface, shapes, delays });
         }
         let options = Options { spin: Time(spin), ..Options::default() };
         let live = Live::start(switch, ports, options).map_err(refused)?;
-        Ok(LiveSwitch { state: Mutex::new(State::Running(live)), waiting: Mutex::default() })
+        let state = Mutex::new(State::Running(live));
+        Ok(LiveSwitch { state, waiting: Mutex::default(), description })
+    }
+
+    /// Tables, actions, registers and the rest by name, as JSON.
+    fn describe(&self) -> PyResult<&str> {
+        self.description.as_deref().ok_or_else(|| wrong(control::OperationError::NoProgram))
+    }
+
+    /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
+    /// that was added.
+    fn apply(&self, py: Python<'_>, operations: &str) -> PyResult<Vec<Option<u32>>> {
+        let batch: Vec<Operation> = read(operations)?;
+        let alone = batch.len() == 1;
+        let refused = |error: BatchError| match alone {
+            true => wrong(error.error),
+            false => wrong(error),
+        };
+        let done = self.with(py, move |switch, now| control::apply(switch, &batch, now))?;
+        done.map_err(refused)
+    }
+
+    /// What a question in JSON is answered, as JSON.
+    fn read(&self, py: Python<'_>, query: &str) -> PyResult<String> {
+        let query: Query = read(query)?;
+        let reply = self.with(py, move |switch, _| control::read(switch, &query))?;
+        serde_json::to_string(&reply.map_err(wrong)?).map_err(wrong)
+    }
+
+    /// Answers to questions of one instant, as a list in JSON; null where there is none.
+    fn read_all(&self, py: Python<'_>, queries: &str) -> PyResult<String> {
+        let queries: Vec<Query> = read(queries)?;
+        let replies = self.with(py, move |switch, _| {
+            queries.iter().map(|query| control::read(switch, query).ok()).collect::<Vec<_>>()
+        })?;
+        serde_json::to_string(&replies).map_err(wrong)
+    }
+
+    /// Gives a class of destinations of a port another delay, ns, from now on.
+    fn delay(&self, py: Python<'_>, port: u16, class: usize, delay: u64) {
+        py.detach(|| {
+            if let State::Running(live) = &*locked(&self.state) {
+                live.delay(PortId(port), class, Time(delay));
+            }
+        });
+    }
+
+    /// The flows of a switch that was stopped, by number from 1 on: source, destination, protocol,
+    /// both ports.
+    fn flows(&self) -> Vec<FlowEnds> {
+        let ends = |key: &FlowKey| {
+            let (from, to) = key.ports();
+            (key.source().to_string(), key.destination().to_string(), key.protocol, from, to)
+        };
+        match &*locked(&self.state) {
+            State::Stopped(stopped) => stopped.flows.iter().map(ends).collect(),
+            State::Running(_) | State::Lost => Vec::new(),
+        }
     }
 
     /// Fetches the rows and frames that wait in the ring; how many they were.
@@ -102,7 +185,7 @@ impl LiveSwitch {
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let told = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.report().zip(live.with(|switch, _| switch.statistics())),
-            State::Stopped(told) => Some((**told).clone()),
+            State::Stopped(stopped) => Some(stopped.told.clone()),
             State::Lost => None,
         });
         let (live, switch) = told.ok_or_else(|| {
@@ -122,14 +205,34 @@ impl LiveSwitch {
                 let stopped = live.stop();
                 if let Some(end) = stopped {
                     self.sort(end.rows);
-                    *state = State::Stopped(Box::new((end.report, end.switch.statistics())));
+                    let told = (end.report, end.switch.statistics());
+                    *state = State::Stopped(Box::new(Stopped { told, flows: end.flows }));
                 }
             }
         });
     }
 }
 
+/// A class of destinations as Python tells it.
+fn class((delay, prefixes): (u64, Vec<String>)) -> Result<DelayClass, sojourn_live::LiveError> {
+    let prefixes = prefixes.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+    Ok(DelayClass { delay: Time(delay), prefixes })
+}
+
 impl LiveSwitch {
+    /// What comes of work on the switch while it runs.
+    fn with<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Switch, Time) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let done = py.detach(|| match &*locked(&self.state) {
+            State::Running(live) => live.with(work),
+            State::Stopped(_) | State::Lost => None,
+        });
+        done.ok_or_else(|| wrong("the switch runs no longer"))
+    }
+
     /// Puts observations to the ports that they are of.
     fn sort(&self, observations: Vec<Observation>) -> usize {
         let count = observations.len();

@@ -23,11 +23,13 @@ pub struct PacketSwitch {
     bench: Mutex<packet_switch::PacketSwitch>,
 }
 
-fn wrong(error: impl Display) -> PyErr {
+/// What somebody asked for and cannot have.
+pub fn wrong(error: impl Display) -> PyErr {
     ConfigError::new_err(error.to_string())
 }
 
-fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+/// What JSON says, if it is what is expected.
+pub fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(wrong)
 }
 

@@ -35,8 +35,11 @@ from sojourn.writing import held
 def run(
     scenario: Annotated[str, typer.Argument(help="A scenario file, or a shipped scenario's name.")],
     on: Annotated[
-        Literal["sim", "linux"],
-        typer.Option(help="Where it runs: in virtual time, or on a Linux kernel."),
+        Literal["sim", "linux", "live"],
+        typer.Option(
+            help="Where it runs: in virtual time, on a Linux kernel, or as real packets through "
+            "the live switch."
+        ),
     ] = "sim",
     kernel: Kernel = "uml",
     aqm: Annotated[
@@ -77,7 +80,7 @@ def run(
     ] = False,
     traffic: Annotated[
         Literal["sockets", "iperf3"],
-        typer.Option(help="With --on linux: who sends; sockets start exactly on time."),
+        typer.Option(help="With --on linux and live: who sends; sockets start exactly on time."),
     ] = "sockets",
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,
@@ -96,11 +99,16 @@ def run(
         _run_seeds(scenario, seeds, aqm or [], set_, out, as_json)
         return
     ground = SIMULATOR
-    given = (kernel, traffic, accept_disturbed, attempts)
-    if on != "linux" and given != ("uml", "sockets", False, ATTEMPTS):
+    if on != "linux" and kernel != "uml":
+        raise ScenarioError("--kernel is for --on linux")
+    if on == "sim" and (traffic, accept_disturbed, attempts) != ("sockets", False, ATTEMPTS):
         raise ScenarioError(
-            "--kernel, --traffic, --accept-disturbed and --attempts are for --on linux"
+            "--traffic, --accept-disturbed and --attempts are for --on linux and --on live"
         )
+    if on == "live":
+        from sojourn.live.ground import live
+
+        ground = live(accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts)
     if on == "linux":
         ground = linux(
             kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts

@@ -78,7 +78,7 @@ def switch(
         raise ScenarioError(f"{shown(folder)} is not empty; name another with --out")
     with held(folder):
         counters = run_live(
-            plan, folder, seconds=_seconds(duration), started=lambda: _started(plan, as_json)
+            plan, folder, seconds=_seconds(duration), started=lambda _: _started(plan, as_json)
         )
     summaries = summarise(plan, folder)
     if as_json:

@@ -20,14 +20,14 @@ MOST_DRAWN = 200_000
 
 def check_run(plan: Plan, run: PlannedRun, traffic: str) -> None:
     """`ScenarioError` says what cannot be, and what can."""
-    names = _names(plan)
+    names = flow_names(plan)
     _check_between(run, traffic, names)
     _check_aqms(run)
-    _check_flows(run, traffic, names)
+    check_flows(run, traffic, names)
     _check_config(plan, run)
 
 
-def _names(plan: Plan) -> list[str]:
+def flow_names(plan: Plan) -> list[str]:
     """What the scenario's author calls each flow: by the group that it is of."""
     groups = enumerate(plan.scenario.flows)
     return [f"flows[{place}]" for place, group in groups for _ in range(group.count)]
@@ -66,7 +66,8 @@ def _check_aqms(run: PlannedRun) -> None:
             )
 
 
-def _check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
+def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
+    """What the hosts of a kernel cannot send."""
     for name, flow in zip(names, run.config["flows"], strict=True):
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

@@ -31,13 +31,13 @@ def delays(
     switch: dict[str, Any] = _FIXED,
 ) -> list[str]:
     """The netems at the run's beginning; `crowds` has those flows' transfers that have some."""
-    by_path = _by_path(flows, crowds or {}, switch)
-    if not any(delay for path in by_path for _, delay in path.delays()):
+    paths = by_path(flows, crowds or {}, switch)
+    if not any(delay for path in paths for _, delay in path.delays()):
         return []
-    if len(by_path) == 1:
-        return [f"qdisc add dev {FAR} root {_netem(next(iter(by_path)))}"]
+    if len(paths) == 1:
+        return [f"qdisc add dev {FAR} root {_netem(next(iter(paths)))}"]
     lines = [f"qdisc add dev {FAR} root handle 1: {_prio()}"]
-    for (parent, path), blocks in zip(_places(by_path), by_path.values(), strict=True):
+    for (parent, path), blocks in zip(_places(paths), paths.values(), strict=True):
         group, _, band = parent.partition(":")
         above = f"1:{int(group, 16) - 1:x}"
         if band == "1":
@@ -54,10 +54,10 @@ def delay_changes(
     flows: list[dict[str, Any]], crowds: dict[int, Block], switch: dict[str, Any]
 ) -> list[tuple[int, str]]:
     """When a netem has another delay, and how `tc` is told."""
-    by_path = _by_path(flows, crowds, switch)
-    places = [("root", path) for path in by_path]
-    if len(by_path) > 1:
-        places = [(f"parent {parent}", path) for parent, path in _places(by_path)]
+    paths = by_path(flows, crowds, switch)
+    places = [("root", path) for path in paths]
+    if len(paths) > 1:
+        places = [(f"parent {parent}", path) for parent, path in _places(paths)]
     return [
         (at, f"qdisc change dev {FAR} {parent} {_at(path, delay)}")
         for parent, path in places
@@ -65,7 +65,7 @@ def delay_changes(
     ]
 
 
-def _by_path(
+def by_path(
     flows: list[dict[str, Any]], crowds: dict[int, Block], switch: dict[str, Any]
 ) -> dict[Path, list[tuple[int, Block]]]:
     """Version and numbers of the flows that share a path, in the order of the round-trip times."""
@@ -81,9 +81,9 @@ def _by_path(
     return {path: found[path] for path in sorted(found, key=lambda path: path.rtt)}
 
 
-def _places(by_path: dict[Path, list[tuple[int, Block]]]) -> Iterator[tuple[str, Path]]:
+def _places(paths: dict[Path, list[tuple[int, Block]]]) -> Iterator[tuple[str, Path]]:
     """The class that each path's netem is under."""
-    for place, path in enumerate(by_path):
+    for place, path in enumerate(paths):
         group, band = divmod(place, _BANDS)
         yield f"{group + 2:x}:{band + 1:x}", path
 

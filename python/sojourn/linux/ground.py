@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.engine import Progress
-from sojourn.errors import Interrupted, SojournError, output_error
+from sojourn.errors import SojournError
+from sojourn.ground import one_by_one, until_undisturbed
 from sojourn.layout import shown
 from sojourn.linux import needs
 from sojourn.linux.build import virtual_kernel
@@ -92,15 +93,7 @@ class Linux:
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """One AQM after the other: two guests at once would disturb each other."""
-        progress.now |= {run.label: 0 for run in plan.runs}
-        grounds = {}
-        for run in plan.runs:
-            try:
-                grounds[run.label] = self._run_one(run, folder / run.folder, progress, refresh)
-            except KeyboardInterrupt:
-                raise Interrupted(f"stopped while {run.label} ran; see {shown(folder)}") from None
-            except OSError as error:
-                raise output_error(error, shown(folder)) from error
+        grounds = one_by_one(plan, folder, progress, refresh, self._run_one)
         first = next(iter(grounds.values()))
         return {
             "name": self.name,
@@ -110,29 +103,20 @@ class Linux:
         }
 
     def _run_one(
-        self, run: PlannedRun, folder: Path, progress: Progress, refresh: Callable[[], None]
+        self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]
     ) -> dict[str, Any]:
         setup = self._set_up(run)
-
-        def on_progress(now: int) -> None:
-            progress.now[run.label] = now
-            refresh()
-
-        complaints: list[str] = []
-        while True:
-            attempt = self._attempt(run, setup, folder, on_progress)
-            if not attempt.complaint:
-                break
-            complaints.append(attempt.complaint)
-            if len(complaints) >= self.attempts:
-                if not self.accept_disturbed:
-                    raise DisturbedError(_rejected(run.label, complaints, attempt))
-                break
+        attempt, complaints = until_undisturbed(
+            lambda: self._attempt(run, setup, folder, on_progress),
+            lambda made: made.complaint,
+            attempts=self.attempts,
+        )
+        if attempt.complaint and not self.accept_disturbed:
+            raise DisturbedError(_rejected(run.label, complaints, attempt))
         ground = _description(self.kernel, attempt, setup.queues, complaints)
         ground["traffic"] = self.traffic
         write(folder, attempt.measured, attempt.raw, run, setup.queues, ground)
         shutil.rmtree(attempt.raw.folder)
-        on_progress(run.config["duration"])
         return ground
 
     def _set_up(self, run: PlannedRun) -> Setup:
@@ -147,7 +131,7 @@ class Linux:
         (place / "job.json").write_text(json.dumps(setup.job, indent=1), encoding="utf-8")
         limit = 120 + _PATIENCE * run.config["duration"] / 1e9
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
-        raw = Raw(place, _done(place, run.label))
+        raw = Raw(place, done_of(place, run.label))
         measured = setup.measure(raw)
         # A change of the schedule that is made late spoils a run as well.
         late = raw.done["late"] + raw.done["changed_late"]
@@ -158,7 +142,7 @@ class Linux:
         return Attempt(raw, measured, worst(kept), prioritised)
 
 
-def _done(place: Path, label: str) -> dict[str, Any]:
+def done_of(place: Path, label: str) -> dict[str, Any]:
     """The guest's own account; `GuestError` with its last words if there is none."""
     failed, done = place / "failed.txt", place / "done.json"
     if done.is_file():

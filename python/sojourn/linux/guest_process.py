@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from sojourn.errors import SojournError
 from sojourn.layout import shown
@@ -46,18 +47,38 @@ def run_guest(
 
     `limit` is in seconds; `on_progress` hears how far the run is, in ns.
     """
+
+    def booted(init: Path, temporary: str) -> list[str]:
+        return _booted(kernel, init, temporary) if kernel.program else _on_the_host(init)
+
+    extra = {"LD_PRELOAD": str(shim.built())} if kernel.program and shim.is_needed() else {}
+    prioritise = _nobody if kernel.virtual_time else _prioritise
+    return run_job(booted, folder, limit, on_progress, prioritise=prioritise, extra=extra)
+
+
+def run_job(
+    command: Callable[[Path, str], list[str]],
+    folder: Path,
+    limit: float,
+    on_progress: Callable[[int], None],
+    *,
+    prioritise: Callable[[int], bool],
+    arguments: str = "",
+    extra: Mapping[str, str] = MappingProxyType({}),
+) -> bool:
+    """Runs the first process, which is a file, by the `command` that is made of it and of a folder
+    for what is temporary; true if with priority."""
     with tempfile.TemporaryDirectory(prefix="sojourn-") as temporary:
         init = Path(temporary) / "init"
         init.write_text(
             f"#!/bin/sh\nexport PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
-            f"exec {shlex.quote(_python())} -S -s -B -m guest {shlex.quote(str(folder))}\n"
+            f"exec {shlex.quote(_python())} -S -s -B -m guest {shlex.quote(str(folder))} "
+            f"{arguments}\n"
         )
         init.chmod(0o755)
-        environment = {"PATH": _PATH, "HOME": temporary}
-        if kernel.program and shim.is_needed():
-            environment["LD_PRELOAD"] = str(shim.built())
+        environment = {"PATH": _PATH, "HOME": temporary, **extra}
         process = subprocess.Popen(
-            _booted(kernel, init, temporary) if kernel.program else _on_the_host(init),
+            command(init, temporary),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -66,7 +87,7 @@ def run_guest(
             start_new_session=True,
         )
         try:
-            prioritised = not kernel.virtual_time and _prioritise(process.pid)
+            prioritised = prioritise(process.pid)
             _follow(process, folder / CONSOLE, limit, on_progress)
         finally:
             _end(process)
@@ -93,6 +114,11 @@ def _booted(kernel: Kernel, init: Path, temporary: str) -> list[str]:
 def _python() -> str:
     """The interpreter itself, not the one of a virtual environment that points to it."""
     return os.path.realpath(sys.executable)
+
+
+def _nobody(_process: int) -> bool:
+    """No priority."""
+    return False
 
 
 def _prioritise(process: int) -> bool:

@@ -121,8 +121,13 @@ def measure(raw: Raw, config: dict[str, Any], managed: Managed, traffic: Traffic
     if (raw.folder / "back.ring").is_file():
         back = raw.frames("back.ring", traffic, back=True)
     queue = queue_of(raw, entered, left, managed.aqm, 0, config["duration"])
-    samples = read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
+    samples = samples_of(raw, config)
     return measured(raw, config, traffic, [queue], back, samples)
+
+
+def samples_of(raw: Raw, config: dict[str, Any]) -> Samples:
+    """The samples of the hosts' sockets on both sides of one switch."""
+    return read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
 
 
 def measured(

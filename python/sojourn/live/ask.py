@@ -4,7 +4,7 @@ Stands on how AQMs are found and told, as scenarios do. Opens nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ class LivePlan:
     """As the engine takes it."""
     programs: list[_core.Program]
     """The program, compiled, if there is one."""
+    delays: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
+    """By port, delays in ns and the prefixes whose frames are held so long before the switch sees
+    them."""
 
     @property
     def measured(self) -> tuple[LivePort, ...]:

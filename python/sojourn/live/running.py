@@ -7,7 +7,8 @@ written. When that cannot follow, the engine counts the rows as lost, and no pac
 import contextlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,13 @@ from sojourn.writing import write_text
 _EACH = 0.25
 _SPIN = 60_000
 DESCRIPTION = "switch.json"
+ENDS = "flows.json"
+"""Source, destination, protocol and ports of the flows in the rows, from number 1 on."""
+
+
+def _sleep(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
 
 
 def rows_of(port: int) -> str:
@@ -42,48 +50,67 @@ def run_live(
     folder: Path,
     *,
     seconds: float | None = None,
-    started: Callable[[], None] = lambda: None,
+    started: Callable[["Recording"], AbstractContextManager[object] | None] = lambda _: None,
+    over: Callable[[float], bool] = _sleep,
 ) -> dict[str, Any]:
     """Runs `plan` until it is interrupted or `seconds` have passed; the counters at the end.
 
-    `started` is called once frames pass. Whatever ends it, the rows until then can be read and the
-    interfaces are as they were.
+    `started` is called once frames pass; what it returns is closed before the end. `over` waits for
+    so many seconds and says whether the run is over. Whatever ends it, the rows until then can be
+    read and the interfaces are as they were.
     """
     plain = [port.interface for port in plan.ports if not port.interface.startswith("tap:")]
     interfaces = {port.number: port.interface for port in plan.ports}
     with switched_off(plain):
         try:
-            switch = _core.LiveSwitch(json.dumps(plan.config), interfaces, _SPIN, plan.programs)
+            switch = _core.LiveSwitch(
+                json.dumps(plan.config), interfaces, _SPIN, plan.programs, plan.delays
+            )
         except ConfigError as error:
             raise ScenarioError(str(error)) from error
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with _Outputs(plan, switch, folder) as outputs:
-                started()
-                with contextlib.suppress(KeyboardInterrupt):
-                    _until(seconds, outputs.take)
+            with (
+                Recording(plan, switch, folder) as recording,
+                contextlib.ExitStack() as beside,
+                contextlib.suppress(KeyboardInterrupt),
+            ):
+                if (server := started(recording)) is not None:
+                    beside.enter_context(server)
+                _until(seconds, recording.take, over)
         except OSError as error:
             raise output_error(error, shown(folder)) from error
         finally:
             switch.stop()
-    return outputs.counters
+    return recording.counters
 
 
-def _until(seconds: float | None, each: Callable[[], None]) -> None:
+def _until(seconds: float | None, each: Callable[[], None], over: Callable[[float], bool]) -> None:
     end = None if seconds is None else time.monotonic() + seconds
     while end is None or time.monotonic() < end:
         left = _EACH if end is None else min(_EACH, end - time.monotonic())
-        time.sleep(max(left, 0))
+        ends = over(max(left, 0))
         each()
+        if ends:
+            return
 
 
-class _Outputs:
-    """The files of a live run."""
+Columns = Mapping[str, bytes]
+
+
+class Recording:
+    """A live run while its rows become files."""
 
     def __init__(self, plan: LivePlan, switch: _core.LiveSwitch, folder: Path) -> None:
+        self.switch, self.plan = switch, plan
         self._switch = switch
         self._folder = folder
         self.counters: dict[str, Any] = {}
+        self.origin = 0
+        """Frames of captures have times from this instant of the switch on, ns; those before it are
+        left out."""
+        self.watchers: list[Callable[[int, Columns], None]] = []
+        """Are shown the rows of each port before they are written."""
         described = {
             "program": plan.name,
             "ports": [vars(port) for port in plan.ports],
@@ -114,11 +141,19 @@ class _Outputs:
 
     def _write(self) -> None:
         for port, writer in self._rows.items():
-            writer.write_columns(self._switch.take_packets(port))
+            columns = self._switch.take_packets(port)
+            for watcher in self.watchers:
+                watcher(port, columns)
+            writer.write_columns(columns)
         for port, capture in self._captures.items():
-            capture.write(self._switch.take_capture(port))
+            frames = self._switch.take_capture(port)
+            capture.write(
+                (at - self.origin, point, data, length)
+                for at, point, data, length in frames
+                if at >= self.origin
+            )
 
-    def __enter__(self) -> "_Outputs":
+    def __enter__(self) -> "Recording":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -137,3 +172,4 @@ class _Outputs:
     def _write_counters(self) -> None:
         self.counters = json.loads(self._switch.report())
         write_text(self._folder / COUNTERS, json.dumps(self.counters, indent=2) + "\n")
+        write_text(self._folder / ENDS, json.dumps(self._switch.flows()) + "\n")

@@ -106,6 +106,8 @@ def _ground(folder: RunFolder) -> str:
     disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
     marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
     kernel, clock = ground.get("kernel", "kernel"), ground.get("clock", "some")
+    if ground["name"] == "live":
+        return f"the live switch on Linux {kernel}, {clock} time; per AQM in run.json{marked}"
     return f"Linux {kernel}, {clock} time; per AQM in run.json{marked}"
 
 

@@ -1,6 +1,7 @@
 """The guest's first process: makes the network, starts the hosts, measures, powers the guest off.
 
-Its only argument is the job's folder. Whatever goes wrong is written there and on the console.
+Its argument is the job's folder; `here` behind it means namespaces of the machine's own kernel, in
+which this may be the first process too. Whatever goes wrong is written there and on the console.
 """
 
 import json
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .between import Between
 from .hosts import Hosts
 from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
@@ -31,7 +33,7 @@ a life before the traffic: PIE's first update comes half a second after it was m
 
 def main() -> None:
     """Runs the job and leaves `done.json` or `failed.txt` beside it."""
-    own_kernel = os.getpid() == 1
+    own_kernel = os.getpid() == 1 and "here" not in sys.argv[2:]
     host_path = sys.argv[1]
     try:
         folder = _prepare(host_path) if own_kernel else _prepare_on_the_host(host_path)
@@ -65,8 +67,14 @@ def _prepare(host_path: str) -> Path:
 
 def _prepare_on_the_host(path: str) -> Path:
     """Names of namespaces that nobody outside sees; the mount namespace is ours alone."""
-    Path("/run/netns").mkdir(exist_ok=True)
-    mount("tmpfs", "/run/netns")
+    names = Path("/run/netns")
+    try:
+        names.mkdir(exist_ok=True)
+        mount("tmpfs", str(names))
+    except PermissionError:
+        # Not root: /run is somebody else's, and only what lies over it is ours.
+        mount("tmpfs", "/run")
+        names.mkdir()
     return Path(path)
 
 
@@ -78,10 +86,13 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         enter_namespace(name)
         dumps.append(SocketDump(job["families"]))
     enter_namespace(_ROUTER)
+    switch = Between(job["switch"]) if "switch" in job else None
     hosts = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
     origin = time.monotonic_ns() + _LEAD + job["lead"]
     real = origin + time.time_ns() - time.monotonic_ns()
+    if switch is not None:
+        switch.begin(origin)
     for host in hosts:
         os.write(host.begin, origin.to_bytes(8, "little"))
     watch.run(origin)
@@ -91,9 +102,12 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     ]
     for host in hosts:
         host.end(waits=job["traffic"] != "iperf3")
+    if switch is not None:
+        switch.end()
     return watch.close() | {
         "kernel": os.uname().release,
         "origin": real,
+        "monotonic": origin,
         "qdiscs": shown,
     }
 
@@ -116,7 +130,7 @@ def _make_network(job: dict[str, Any]) -> None:
     for name in (*between, _ROUTER):
         enter_namespace(name)
         for interface in job["interfaces"].get(name, ()):
-            offloads_off(interface)
+            offloads_off(interface, job.get("also_off", ()))
 
 
 def _lines(commands: list[str]) -> str:
@@ -194,7 +208,7 @@ def _be_host(
         enter_namespace(name)
         _set_parameters(job, name)
         for interface in job["interfaces"][name]:
-            offloads_off(interface)
+            offloads_off(interface, job.get("also_off", ()))
         exact_timers()
         act = _act(job, name, folder)
         os.write(is_ready, b"!")

@@ -1,0 +1,216 @@
+//! Frames that are held before the switch sees them: the way to it that a link here does not have.
+//!
+//! A class of destinations has one delay, and nobody in it overtakes. What is held is bounded. Must
+//! not know why somebody is far away.
+
+use crate::LiveError;
+use crate::flows::FlowKey;
+use sojourn_packet::{FlowId, Packet, Time};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// Frames that one class holds at most; what comes on top is dropped and counted.
+const MOST: usize = 1 << 18;
+/// Flows whose class is remembered.
+const REMEMBERED: usize = 1 << 16;
+
+/// Addresses that begin alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    address: IpAddr,
+    length: u8,
+}
+
+impl Prefix {
+    /// True if the address begins like this.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let differ = |bits: u32, of: u128| of.checked_shr(bits - u32::from(self.length));
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                differ(32, u128::from(own.to_bits() ^ other.to_bits())).is_none_or(|left| left == 0)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                differ(128, own.to_bits() ^ other.to_bits()).is_none_or(|left| left == 0)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = LiveError;
+
+    /// `10.0.0.0/9`, `fd00::/64`.
+    fn from_str(text: &str) -> Result<Prefix, LiveError> {
+        let wrong = || LiveError::Prefix(text.to_owned());
+        let (address, length) = text.split_once('/').ok_or_else(wrong)?;
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let length = length.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        if length > most { Err(wrong()) } else { Ok(Prefix { address, length }) }
+    }
+}
+
+/// Destinations whose frames come later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayClass {
+    /// By how much.
+    pub delay: Time,
+    /// Whose frames.
+    pub prefixes: Vec<Prefix>,
+}
+
+#[derive(Debug)]
+struct Held {
+    class: DelayClass,
+    frames: VecDeque<(Time, Packet)>,
+    /// When the last one is due: nobody comes before it.
+    last: Time,
+}
+
+/// The frames of one port that are still on their way.
+#[derive(Debug)]
+pub struct DelayLine {
+    classes: Vec<Held>,
+    /// The class of each flow, once it is known.
+    known: Vec<Option<Option<usize>>>,
+    /// Frames for which there was no room.
+    pub dropped: u64,
+}
+
+impl DelayLine {
+    /// Nothing is held.
+    pub fn new(classes: Vec<DelayClass>) -> DelayLine {
+        let held = |class| Held { class, frames: VecDeque::new(), last: Time::ZERO };
+        let classes = classes.into_iter().map(held).collect();
+        DelayLine { classes, known: Vec::new(), dropped: 0 }
+    }
+
+    /// Gives a class another delay, for frames from now on.
+    pub fn set(&mut self, class: usize, delay: Time) {
+        if let Some(held) = self.classes.get_mut(class) {
+            held.class.delay = delay;
+        }
+    }
+
+    /// Holds a frame that came at `now`; gives it back if it is not to be held.
+    pub fn hold(&mut self, now: Time, frame: Packet) -> Option<Packet> {
+        let Some(class) = self.class_of(&frame) else { return Some(frame) };
+        let held = &mut self.classes[class];
+        if held.frames.len() >= MOST {
+            self.dropped += 1;
+            return None;
+        }
+        let due = (now + held.class.delay).max(held.last);
+        held.last = due;
+        held.frames.push_back((due, frame));
+        None
+    }
+
+    /// When the next one is due.
+    pub fn next(&self) -> Option<Time> {
+        self.first().map(|(_, due)| due)
+    }
+
+    /// The next frame that is due at `now`.
+    pub fn due(&mut self, now: Time) -> Option<Packet> {
+        let (class, _) = self.first().filter(|&(_, due)| due <= now)?;
+        self.classes[class].frames.pop_front().map(|(_, frame)| frame)
+    }
+
+    fn first(&self) -> Option<(usize, Time)> {
+        let front = |held: &Held| held.frames.front().map(|&(due, _)| due);
+        let fronts = self.classes.iter().enumerate();
+        fronts.filter_map(|(at, held)| Some((at, front(held)?))).min_by_key(|&(_, due)| due)
+    }
+
+    fn class_of(&mut self, frame: &Packet) -> Option<usize> {
+        if self.classes.is_empty() || frame.flow == FlowId(0) {
+            return None;
+        }
+        let flow = frame.flow.0 as usize;
+        if let Some(Some(known)) = self.known.get(flow) {
+            return *known;
+        }
+        let to = FlowKey::of(frame)?.destination();
+        let has = |held: &Held| held.class.prefixes.iter().any(|prefix| prefix.contains(to));
+        let found = self.classes.iter().position(has);
+        if flow <= REMEMBERED {
+            if self.known.len() <= flow {
+                self.known.resize(flow + 1, None);
+            }
+            self.known[flow] = Some(found);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::Flows;
+
+    fn udp(flows: &mut Flows, to: [u8; 4]) -> Packet {
+        let mut bytes = vec![0; 12];
+        bytes.extend([0x08, 0x00, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0]);
+        bytes.extend([10, 128, 0, 1]);
+        bytes.extend(to);
+        bytes.extend([0, 1, 0, 53]);
+        let mut packet = Packet { bytes, ..Packet::default() };
+        packet.flow = flows.number(&packet);
+        packet
+    }
+
+    fn class(milliseconds: u64, prefix: &str) -> DelayClass {
+        let prefixes = vec![prefix.parse().expect("a prefix")];
+        DelayClass { delay: Time::from_millis(milliseconds), prefixes }
+    }
+
+    #[test]
+    fn a_frame_comes_after_the_delay_of_the_class_that_its_destination_is_in() {
+        let (mut flows, mut line) = (
+            Flows::default(),
+            DelayLine::new(vec![class(20, "10.0.0.1/32"), class(5, "10.0.0.2/31")]),
+        );
+        for last in [1, 3, 2] {
+            assert!(line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, last])).is_none());
+        }
+        assert!(line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 9])).is_some(), "in no class");
+        assert_eq!(line.next(), Some(Time::from_millis(5)));
+        assert!(line.due(Time(4_999_999)).is_none());
+        let mut seen = Vec::new();
+        while let Some(due) = line.next() {
+            let frame = line.due(due).expect("due");
+            seen.push((due.0 / 1_000_000, frame.bytes[33]));
+        }
+        assert_eq!(seen, [(5, 3), (5, 2), (20, 1)]);
+    }
+
+    #[test]
+    fn nobody_overtakes_when_a_delay_becomes_shorter() {
+        let mut flows = Flows::default();
+        let mut line = DelayLine::new(vec![class(10, "10.0.0.0/8")]);
+        line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 1]));
+        line.set(0, Time::from_millis(1));
+        line.hold(Time(1), udp(&mut flows, [10, 0, 0, 2]));
+        let order = [line.due(Time::from_millis(10)), line.due(Time::from_millis(10))];
+        assert_eq!(order.map(|frame| frame.expect("due").bytes[33]), [1, 2]);
+    }
+
+    #[test]
+    fn frames_that_are_not_ip_are_not_held() {
+        let mut line = DelayLine::new(vec![class(10, "0.0.0.0/0")]);
+        let arp = Packet { bytes: vec![0x08; 42], ..Packet::default() };
+        assert!(line.hold(Time::ZERO, arp).is_some());
+    }
+
+    #[test]
+    fn a_prefix_without_its_length_or_with_too_much_of_it_is_refused() {
+        for text in ["10.0.0.1", "10.0.0.1/33", "fd00::/129", "ten/8", "10.0.0.1/-1"] {
+            assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+        let all: Prefix = "::/0".parse().expect("a prefix");
+        assert!(all.contains("fd00::1".parse().expect("an address")));
+    }
+}

@@ -1,0 +1,43 @@
+"""A program of its own that stands between the hosts: started before them, ended after them.
+
+It says `ready` when frames pass, is told time zero, and ends when its input does; so it ends, too,
+if this process is killed. Knows nothing of what it does.
+"""
+
+import subprocess
+from typing import Any
+
+_PATIENCE = 60
+"""s in which it must have written what it has to write."""
+
+
+class Between:
+    """That program, in the namespace in which this process is."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._process = subprocess.Popen(
+            told["command"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=told["environment"],
+            text=True,
+        )
+        if self._output.readline().strip() != "ready":
+            self._process.wait()
+            raise RuntimeError("what stands between the hosts did not start; see the console")
+
+    @property
+    def _output(self) -> Any:
+        return self._process.stdout
+
+    def begin(self, origin: int) -> None:
+        """Tells it time zero, ns on the monotonic clock."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{origin}\n")
+        self._process.stdin.flush()
+
+    def end(self) -> None:
+        """Ends it; `RuntimeError` if it failed."""
+        self._process.communicate(timeout=_PATIENCE)
+        if self._process.returncode != 0:
+            raise RuntimeError("what stands between the hosts failed; see the console")

@@ -1,0 +1,50 @@
+"""A process in namespaces of its own: network, mounts, processes; as an ordinary user of users too.
+
+Its interfaces, its namespaces' names and everything that it starts are gone with it, and it is gone
+when whoever started it is, killed or not: the kernel sees to both (prctl(2) PR_SET_PDEATHSIG,
+pid_namespaces(7)). Stands on `unshare` and `setpriv`. Knows no network.
+"""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+
+from sojourn.errors import SojournError
+from sojourn.linux.needs import find_program
+
+_PACKAGES = {"ip": "iproute2", "unshare": "util-linux", "setpriv": "util-linux"}
+
+
+class EnclosureError(SojournError):
+    """No namespaces can be made here."""
+
+
+def is_root() -> bool:
+    """Whether namespaces are root's, and threads may have priority."""
+    return os.geteuid() == 0
+
+
+def enclosed(command: Sequence[str]) -> list[str]:
+    """The command that runs `command` as the first process of namespaces of its own."""
+    user = [] if is_root() else ["--user", "--map-root-user"]
+    spaces = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+    return ["setpriv", "--pdeathsig", "KILL", "unshare", *user, *spaces, *command]
+
+
+@cache
+def require() -> None:
+    """`EnclosureError` says what is not installed, or what the kernel refuses."""
+    lacking = sorted({package for tool, package in _PACKAGES.items() if not find_program(tool)})
+    if lacking:
+        raise EnclosureError(
+            f"live networks need {' and '.join(lacking)}: apt-get install {' '.join(lacking)}"
+        )
+    script = "ip link add va type veth peer name vb"
+    tried = subprocess.run(enclosed(["sh", "-c", script]), capture_output=True, text=True)
+    if tried.returncode:
+        raise EnclosureError(
+            f"no network namespace can be made here: {tried.stderr.strip()}\n"
+            "As an ordinary user this takes user namespaces "
+            "(sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces); or be root."
+        )

@@ -1,0 +1,249 @@
+"""`sojourn run --on live`: real TCP between namespaces through the live switch, and what is left.
+
+Nothing here judges how fast the machine is. Needs network namespaces, of root's or of one's own.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Sojourn
+from sojourn.live import enclosure
+from sojourn.live.ground import live as live_ground
+from sojourn.runner import plan_scenario, record
+
+RUN = [sys.executable, "-m", "sojourn", "run"]
+NOBODY = 65_534
+
+
+@pytest.fixture(scope="module")
+def namespaces() -> None:
+    try:
+        enclosure.require()
+    except enclosure.EnclosureError as error:
+        pytest.skip(str(error).splitlines()[0])
+
+
+def scenario(folder: Path, text: str) -> str:
+    path = folder / "given.toml"
+    path.write_text(text)
+    return str(path)
+
+
+THREE = """
+duration = "1.5 s"
+aqms = ["codel", "codel_exact"]
+[switch]
+rate = "20 Mbit/s"
+[[flows]]
+count = 2
+rtt = "8 ms"
+[[flows]]
+kind = "udp"
+rate = "1 Mbit/s"
+rtt = "20 ms"
+[[flows]]
+rtt = "30 ms"
+ip_version = 6
+"""
+
+
+def live(given: str, out: Path, **changes: Any) -> dict[str, Any]:
+    """The rows alone, without tables and pictures; what the run says of its ground."""
+    ground = live_ground(accept_disturbed=True)
+    return record(plan_scenario(given, ground=ground, **changes), out, ground=ground).ground
+
+
+def test_a_scenario_leaves_the_files_that_it_leaves_in_the_simulator(
+    namespaces: None, tmp_path: Path
+) -> None:
+    given = scenario(tmp_path, THREE)
+    live(given, tmp_path / "live", capture=True)
+    record(plan_scenario(given, capture=True), tmp_path / "sim")
+    here, there = (
+        {str(path.relative_to(tmp_path / ground)) for path in (tmp_path / ground).rglob("*.*")}
+        for ground in ("live", "sim")
+    )
+    assert here == there
+    for aqm in ("codel", "codel_exact"):
+        rows = pq.read_table(tmp_path / "live" / aqm / "packets.parquet").to_pydict()
+        assert set(rows["flow"]) == {0, 1, 2, 3}, "packets of all flows have rows"
+        assert max(rows["dequeued"]) <= 1_500_000_000
+        waits = [b - a for a, b in zip(rows["enqueued"], rows["dequeued"], strict=True)]
+        assert min(waits) >= 0
+        sent = sum(
+            size
+            for size, verdict in zip(rows["size"], rows["verdict"], strict=True)
+            if verdict == "sent"
+        )
+        # The shaper lets no more through than its rate.
+        assert 500_000 < sent * 8 < 20e6 * 1.5
+        counters = json.loads((tmp_path / "live" / aqm / "counters.json").read_text())
+        for number, least in ((0, 8), (1, 8), (3, 30)):
+            samples = pq.read_table(tmp_path / "live" / aqm / "flows.parquet").to_pydict()
+            srtt = [
+                srtt
+                for flow, srtt in zip(samples["flow"], samples["srtt"], strict=True)
+                if flow == number and srtt
+            ]
+            assert min(srtt) >= least * 1_000_000, "the way back is as long as the scenario says"
+            assert counters["flows"][number]["delivered"] > 0
+        assert counters["flows"][2]["segments"] >= counters["flows"][2]["delivered"] // 1500 > 50
+        assert counters["live"]["lateness"]["count"] > 0
+    capture = (tmp_path / "live" / "codel" / "bottleneck.pcapng").read_bytes()
+    assert len(capture) > 500_000
+
+
+USER = """
+import sys
+from pathlib import Path
+from sojourn.live.ground import live
+from sojourn.runner import plan_scenario, record
+plan = plan_scenario("three_flows", ground=live(), set={"duration": "1 s"}, aqms=["codel"])
+record(plan, Path(sys.argv[1]), ground=live())
+"""
+
+
+def test_an_ordinary_user_gets_a_run_that_says_it_is_no_measurement(
+    namespaces: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before: tuple[str, ...] = ()
+    folder = tmp_path_factory.mktemp("user")
+    if enclosure.is_root():
+        before = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        os.chown(folder, NOBODY, NOBODY)
+        for parent in (folder.parent, folder.parent.parent):
+            parent.chmod(0o755)
+        tried = subprocess.run([*before, sys.executable, "-c", "import sojourn"])
+        made = subprocess.run([*before, "unshare", "-Urn", "true"], capture_output=True)
+        if tried.returncode or made.returncode:
+            pytest.skip("an ordinary user cannot run it from here, or has no namespaces")
+    done = subprocess.run(
+        [*before, sys.executable, "-c", USER, str(folder / "run")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"HOME": str(folder)},
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    ground = json.loads((folder / "run" / "run.json").read_text())["ground"]
+    assert ground["name"] == "live"
+    assert "no measurement" in ground["runs"]["codel"]["disturbed"]
+    assert len(pq.read_table(folder / "run" / "codel" / "packets.parquet")) > 1000
+
+
+def test_a_schedule_changes_the_rate_and_the_delay_of_the_live_switch(
+    namespaces: None, tmp_path: Path
+) -> None:
+    text = """
+duration = "3 s"
+aqms = ["fifo"]
+[switch]
+rate = "20 Mbit/s"
+queue_limit = "60 kB"
+schedule = [{ at = "1 s", rate = "5 Mbit/s" }, { at = "2 s", delay = "40 ms" }]
+[[flows]]
+rtt = "4 ms"
+"""
+    live(scenario(tmp_path, text), tmp_path / "run")
+    rows = pq.read_table(tmp_path / "run" / "fifo" / "packets.parquet").to_pydict()
+    sent = [0, 0, 0]
+    for left, size, verdict in zip(rows["dequeued"], rows["size"], rows["verdict"], strict=True):
+        sent[min(left // 10**9, 2)] += size * 8 * (verdict == "sent")
+    assert sent[0] > 5.2e6, "before the change it sends faster"
+    assert sent[1] < 5.2e6 and sent[2] < 5.2e6
+    samples = pq.read_table(tmp_path / "run" / "fifo" / "flows.parquet").to_pydict()
+    late = [s for t, s in zip(samples["time"], samples["srtt"], strict=True) if t > 2_900_000_000]
+    # 40 ms there and back, beside 4 ms.
+    assert min(late) > 50_000_000
+
+
+@contextlib.contextmanager
+def long_run(folder: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
+    """A run that would take a minute, once its hosts send; with all processes below it."""
+    command = [*RUN, "three_flows", "--set", 'duration="60 s"', "--aqm", "codel"]
+    process = subprocess.Popen(
+        [*command, "--on", "live", "--out", str(folder / "run")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        rows = list[Path]()
+        until = time.monotonic() + 30
+        while not rows and time.monotonic() < until:
+            rows = list((folder / "run").rglob("sockets.bin"))
+            time.sleep(0.05)
+        time.sleep(0.5)
+        yield process, below(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def below(process: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with contextlib.suppress(OSError):
+            for child in (task / "children").read_text().split():
+                found |= {int(child), *below(int(child))}
+    return found
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def interfaces() -> str:
+    return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
+    namespaces: None, tmp_path: Path, how: signal.Signals
+) -> None:
+    before = interfaces()
+    with long_run(tmp_path) as (process, children):
+        # At least the enclosure, its first process, the switch and two processes of hosts.
+        assert len(children) >= 5
+        process.send_signal(how)
+        process.wait(timeout=30)
+        until = time.monotonic() + 10
+        while any(map(alive, children)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not {child for child in children if alive(child)}
+    assert interfaces() == before
+    assert (
+        not shutil.which("ip")
+        or "senders" not in subprocess.run(["ip", "netns"], capture_output=True, text=True).stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("two_bottlenecks",), "several switches"),
+        (("three_flows", "--kernel", "host"), "--kernel is for --on linux"),
+        (("three_flows", "--set", "flows.0.segmentation_offload=true"), "segmentation_offload"),
+        (("three_flows", "--aqm", "nosuch"), "unknown AQM"),
+    ],
+)
+def test_what_the_live_ground_has_not_is_said_with_where_it_is(
+    sojourn: Sojourn, arguments: tuple[str, ...], message: str
+) -> None:
+    said = sojourn("run", *arguments, "--on", "live")
+    assert said.returncode == 2
+    assert message in said.stderr

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core
 from sojourn.congestion import kernel_controls
-from sojourn.errors import ConfigError, ScenarioError, SojournError
-from sojourn.ground import one_by_one, until_undisturbed
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.ground import SIMULATOR, one_by_one, until_undisturbed
 from sojourn.linux.checks import check_flows, flow_names
 from sojourn.linux.ground import ATTEMPTS, done_of
 from sojourn.linux.guest_process import run_job
@@ -105,6 +104,7 @@ class LiveGround:
         """What cannot be is named, with where it can."""
         for run in plan.runs:
             _check(plan, run, self.traffic)
+        SIMULATOR.check(plan)
         enclosure.require()
 
     def run(
@@ -250,10 +250,6 @@ def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
                 "--on sim and --on linux have it"
             )
         _check_control(name, flow)
-    try:
-        _core.check_config(json.dumps(config), list(run.programs))
-    except ConfigError as error:
-        raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
 
 
 def _check_control(name: str, flow: dict[str, Any]) -> None:

@@ -25,8 +25,8 @@ test: $(BUILT)
 		|| { echo 'rustfmt or clippy is missing: rustup component add rustfmt clippy'; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests bench
-	$(BIN)/ruff format --check python tests bench
+	$(BIN)/ruff check python tests bench hardware
+	$(BIN)/ruff format --check python tests bench hardware
 	$(BIN)/mypy
 	@[ -n "$$SOJOURN_SALU_VECTORS" ] \
 		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'

@@ -1,0 +1,436 @@
+"""What codel_queue.sv does with frames, cycle by cycle: for cocotb, run by hardware/bench.py.
+
+A model of the queues, kept beside the module, knows from the frames that came in what every
+question to the AQM and every frame that leaves has to be. The decisions themselves are written
+down, with what was asked, and compared with the native CoDel outside, where Sojourn is installed.
+"""
+
+import json
+import os
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import RisingEdge, Timer
+
+QUEUES = int(os.environ["QUEUES"])
+WORDS = int(os.environ["WORDS"])
+PACKETS = int(os.environ["PACKETS"])
+OUT = Path(os.environ["OUT"])
+WIDTH = 32
+"""Bytes of a word."""
+
+Ready = Callable[["Bench"], bool]
+
+
+@dataclass
+class Held:
+    frame: bytes
+    enqueued: int
+
+
+@dataclass
+class Bench:
+    """The module, a model of its queues, and what was seen."""
+
+    dut: Any
+    ready: Ready
+    cycle: int = 0
+    coming: deque[tuple[int, int, bytes]] = field(default_factory=deque)
+    """Frames to come: not before that cycle, into that queue."""
+    at: int = 0
+    """Bytes of the first one that are in."""
+    held: list[deque[Held]] = field(default_factory=lambda: [deque() for _ in range(QUEUES)])
+    asked: tuple[int, Held, int, int] | None = None
+    leaving: deque[tuple[int, Held, bool]] = field(default_factory=deque)
+    out: bytearray = field(default_factory=bytearray)
+    taken: int = 0
+    """Bytes that have left, with 24 for each frame: FCS, gap and preamble."""
+    decisions: list[list[int]] = field(default_factory=list)
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    busy: list[bool] = field(default_factory=list)
+    """For each cycle, whether a word was offered."""
+    could: bool = False
+    """In this cycle a word could have been taken."""
+    idle: int = 0
+    """Cycles in which nothing was offered although a packet waited."""
+
+    def __post_init__(self) -> None:
+        names = ("queued", "refused", "sent", "dropped", "marked")
+        self.counts = {name: [0] * QUEUES for name in names}
+
+    def note(self, what: str, queue: int) -> None:
+        self.counts[what][queue] += 1
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("s_axis_tvalid", "m_axis_tready", "s_axil_awvalid", "s_axil_wvalid"):
+            getattr(dut, name).value = 0
+        for name in ("s_axil_arvalid", "s_axil_bready", "s_axil_rready", "s_axis_tdest"):
+            getattr(dut, name).value = 0
+        dut.rst.value = 1
+        cocotb.start_soon(clock(dut))
+        for _ in range(4):
+            await RisingEdge(dut.clk)
+        dut.rst.value = 0
+
+    async def write(self, address: int, value: int) -> None:
+        dut = self.dut
+        dut.s_axil_awaddr.value, dut.s_axil_wdata.value = address, value
+        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = dut.s_axil_bready.value = 1
+        await RisingEdge(dut.clk)
+        while not dut.s_axil_awready.value:
+            await RisingEdge(dut.clk)
+        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = 0
+        await RisingEdge(dut.clk)
+
+    async def read(self, address: int) -> int:
+        dut = self.dut
+        dut.s_axil_araddr.value, dut.s_axil_arvalid.value, dut.s_axil_rready.value = address, 1, 1
+        await RisingEdge(dut.clk)
+        dut.s_axil_arvalid.value = 0
+        await RisingEdge(dut.clk)
+        while not dut.s_axil_rvalid.value:
+            await RisingEdge(dut.clk)
+        return int(dut.s_axil_rdata.value)
+
+    async def parameters(self, target: int, interval: int, maxpacket: int, ecn: bool) -> None:
+        for address, value in ((0, target), (4, interval), (8, maxpacket), (12, int(ecn))):
+            await self.write(address, value)
+            assert await self.read(address) == value
+
+    async def run(self, until: Callable[[], bool], most: int) -> None:
+        """Cycles until `until`; a module that hangs fails after `most`."""
+        end = self.cycle + most
+        while not until():
+            assert self.cycle < end, f"nothing more happens in {most} cycles: {self.counts}"
+            await self.step()
+
+    async def step(self) -> None:
+        self.offer()
+        self.could = self.ready(self)
+        self.dut.m_axis_tready.value = int(self.could)
+        await RisingEdge(self.dut.clk)
+        self.seen()
+        self.cycle += 1
+
+    def offer(self) -> None:
+        """Puts the next word at the module's entrance."""
+        dut = self.dut
+        if not self.coming or self.coming[0][0] > self.cycle:
+            dut.s_axis_tvalid.value = 0
+            return
+        _, queue, frame = self.coming[0]
+        word = frame[self.at : self.at + WIDTH]
+        dut.s_axis_tvalid.value = 1
+        dut.s_axis_tdest.value = queue
+        dut.s_axis_tdata.value = int.from_bytes(word, "little")
+        dut.s_axis_tkeep.value = (1 << len(word)) - 1
+        dut.s_axis_tlast.value = int(self.at + WIDTH >= len(frame))
+
+    def seen(self) -> None:
+        """What happened at this edge, against the model."""
+        dut = self.dut
+        if dut.answer.value:
+            self.answered(bool(dut.drop.value), bool(dut.mark.value))
+        if dut.ask.value and dut.ready.value:
+            self.was_asked()
+        if dut.s_axis_tvalid.value and dut.s_axis_tready.value:
+            self.arrived()
+        offered = bool(dut.m_axis_tvalid.value)
+        self.busy.append(offered)
+        self.idle += not offered and any(self.held)
+        if offered and dut.m_axis_tready.value:
+            self.left()
+
+    def arrived(self) -> None:
+        self.at += WIDTH
+        _, queue, frame = self.coming[0]
+        if self.at < len(frame):
+            return
+        self.coming.popleft()
+        self.at = 0
+        if self.dut.was_queued.value:
+            self.held[queue].append(Held(frame, int(self.dut.now.value)))
+            self.note("queued", queue)
+        else:
+            assert self.dut.was_refused.value
+            self.note("refused", queue)
+
+    def was_asked(self) -> None:
+        dut = self.dut
+        queue = int(dut.ask_queue.value)
+        held = self.held[queue].popleft()
+        backlog = sum(len(other.frame) for other in self.held[queue])
+        now = int(dut.now.value)
+        assert int(dut.ask_enqueued.value) == held.enqueued
+        assert int(dut.ask_length.value) == len(held.frame)
+        assert int(dut.ask_backlog.value) == backlog
+        assert bool(dut.ask_capable.value) == (codepoint(held.frame) != 0)
+        assert self.asked is None, "a question before the answer"
+        self.asked = queue, held, now, backlog
+
+    def answered(self, drop: bool, mark: bool) -> None:
+        assert self.asked is not None and not (drop and mark)
+        queue, held, now, backlog = self.asked
+        self.asked = None
+        row = [queue, now, now - held.enqueued, backlog, len(held.frame), int(drop), int(mark)]
+        self.decisions.append(row)
+        if drop:
+            self.note("dropped", queue)
+            return
+        self.note("sent", queue)
+        if mark:
+            self.note("marked", queue)
+        self.leaving.append((queue, held, mark))
+
+    def left(self) -> None:
+        """A word has left: its frame is the next that was let through, byte for byte."""
+        dut = self.dut
+        keep = int(dut.m_axis_tkeep.value)
+        count = keep.bit_length()
+        self.taken += count + 24 * int(dut.m_axis_tlast.value)
+        assert keep == (1 << count) - 1
+        self.out += int(dut.m_axis_tdata.value).to_bytes(WIDTH, "little")[:count]
+        queue, held, mark = self.leaving[0]
+        assert int(dut.m_axis_tdest.value) == queue
+        assert int(dut.m_axis_tuser.value) == held.enqueued
+        if not dut.m_axis_tlast.value:
+            assert count == WIDTH
+            return
+        expected = marked(held.frame) if mark else held.frame
+        assert bytes(self.out) == expected, (self.out.hex(), expected.hex())
+        self.leaving.popleft()
+        self.out.clear()
+
+    def quiet(self) -> bool:
+        return not (self.coming or any(self.held) or self.asked or self.leaving)
+
+    async def finish(self, name: str) -> None:
+        """Everything has left; the counters say what was seen; decisions go to a file."""
+        await self.run(self.quiet, 400_000)
+        for queue in range(QUEUES):
+            await self.write(0x10, queue)
+            for number, count in enumerate(self.counts.values()):
+                assert await self.read(0x14 + 4 * number) == count[queue]
+            queued, _, sent, dropped, _ = (count[queue] for count in self.counts.values())
+            assert queued == sent + dropped
+        target, interval, maxpacket = [await self.read(address) for address in (0, 4, 8)]
+        told = {"target": target, "interval": interval, "maxpacket": maxpacket}
+        ecn = bool(await self.read(12))
+        found = {"parameters": told, "ecn": ecn, "queues": QUEUES, "decisions": self.decisions}
+        (OUT / f"{name}.json").write_text(json.dumps(found))
+        totals = {what: sum(count) for what, count in self.counts.items()}
+        self.dut._log.info(f"{name}: {totals} in {self.cycle} cycles")
+
+
+async def clock(dut: Any) -> None:
+    while True:
+        dut.clk.value = 0
+        await Timer(2500, "ps")
+        dut.clk.value = 1
+        await Timer(2500, "ps")
+
+
+# ---- Frames ----
+
+
+def ones_complement_sum(header: bytes) -> int:
+    total = sum(int.from_bytes(header[at : at + 2], "big") for at in range(0, len(header), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+def make_frame(rng: random.Random, size: int) -> bytes:
+    """A frame of IPv4, IPv6 or neither, behind no, one or two tags, any ECN field."""
+    tags = b"".join(
+        bytes.fromhex("8100") + rng.randbytes(2) for _ in range(rng.choice((0, 0, 1, 2)))
+    )
+    field = rng.randrange(4)
+    kind = rng.choice(("v4", "v4", "v6", "arp"))
+    if kind == "v4":
+        header = bytearray(bytes([0x45, rng.randrange(64) << 2 | field]) + rng.randbytes(18))
+        header[10:12] = b"\0\0"
+        header[10:12] = (ones_complement_sum(header) ^ 0xFFFF).to_bytes(2, "big")
+        behind = bytes.fromhex("0800") + header
+    elif kind == "v6":
+        behind = bytes.fromhex("86dd") + bytes([0x60, field << 4]) + rng.randbytes(38)
+    else:
+        behind = bytes.fromhex("0806")
+    head = rng.randbytes(12) + tags + behind
+    return (head + rng.randbytes(max(0, size - len(head))))[:size]
+
+
+def ip_header(frame: bytes) -> tuple[int, bytes]:
+    """Where the IP header begins, and the type in front of it."""
+    at = 12
+    for _ in range(2):
+        if frame[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
+            at += 4
+    return at + 2, frame[at : at + 2]
+
+
+def codepoint(frame: bytes) -> int:
+    at, kind = ip_header(frame)
+    if kind == b"\x08\x00":
+        return frame[at + 1] & 3
+    return frame[at + 1] >> 4 & 3 if kind == b"\x86\xdd" else 0
+
+
+def marked(frame: bytes) -> bytes:
+    """The frame with Congestion Experienced, its checksum computed from nothing."""
+    at, kind = ip_header(frame)
+    found = bytearray(frame)
+    if kind == b"\x86\xdd":
+        found[at + 1] |= 0x30
+        return bytes(found)
+    found[at + 1] |= 3
+    header = found[at : at + 20]
+    header[10:12] = b"\0\0"
+    found[at + 10 : at + 12] = (ones_complement_sum(header) ^ 0xFFFF).to_bytes(2, "big")
+    return bytes(found)
+
+
+# ---- Who takes the words ----
+
+
+def at_once(_: Bench) -> bool:
+    return True
+
+
+def at_random(rng: random.Random) -> Ready:
+    """Now and then, and at times not for long."""
+    wait = [0]
+
+    def ready(bench: Bench) -> bool:
+        if wait[0]:
+            wait[0] -= 1
+            return False
+        if rng.random() < 0.002:
+            wait[0] = rng.randrange(400)
+        return rng.random() < 0.5
+
+    return ready
+
+
+def wire(rate: float) -> Ready:
+    """A port of `rate` Gbit/s, with room for one word besides the one that it sends."""
+    sent = [0.0]
+
+    def ready(bench: Bench) -> bool:
+        sent[0] = min(sent[0] + rate * 5 / 8, bench.taken)
+        return bench.taken - sent[0] <= WIDTH
+
+    return ready
+
+
+# ---- What comes ----
+
+
+def frames(
+    rng: random.Random, count: int, load: Callable[[int], float], size: Callable[[], int]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Frames at `load` bytes a cycle, gaps and all."""
+    cycle = 0.0
+    for number in range(count):
+        length = size()
+        yield int(cycle), rng.randrange(QUEUES), make_frame(rng, length)
+        cycle += rng.expovariate(1.0) * (length + 24) / load(number)
+
+
+def mixed(rng: random.Random) -> int:
+    """Bytes of a frame: small and full ones, any, now and then a jumbo."""
+    return rng.choice((64, 64, 1514, 1514, rng.randrange(60, 1515), rng.randrange(60, 400)))
+
+
+@cocotb.test()
+async def frames_pass_or_are_dropped_whole_at_any_back_pressure(dut: Any) -> None:
+    rng = random.Random(1)
+    bench = Bench(dut, at_random(rng))
+    await bench.start()
+    await bench.parameters(2_000, 10_000, 1514, ecn=True)
+
+    def size() -> int:
+        return 9000 if rng.random() < 0.01 else mixed(rng)
+
+    # A load that the exit can and cannot carry, in turn.
+    bench.coming.extend(frames(rng, PACKETS, lambda n: 24 if n // 150 % 2 else 9, size))
+    await bench.finish("back_pressure")
+    assert sum(bench.counts["dropped"]) > 10 and sum(bench.counts["marked"]) > 10, bench.counts
+    assert sum(bench.counts["refused"]) > 0, bench.counts
+
+
+@cocotb.test()
+async def there_is_no_bubble_between_frames_of_any_size(dut: Any) -> None:
+    rng = random.Random(2)
+    held_back = [True]
+    bench = Bench(dut, lambda _: not held_back[0])
+    await bench.start()
+    await bench.parameters(1_000_000_000, 1_000_000_000, 1514, ecn=False)
+    sizes = [60, 64, 64, 65, 96, 97, 128, 129, 1514, 64, 64, 64, 200, 64, 9000]
+    sizes += [rng.choice((64, rng.randrange(60, 300))) for _ in range(40)]
+    if WORDS < 512:
+        sizes.remove(9000)
+    bench.coming.extend((0, 0, make_frame(rng, size)) for size in sizes)
+    await bench.run(lambda: not bench.coming, 10_000)
+    assert bench.counts["refused"] == [0] * QUEUES
+    held_back[0] = False
+    begin = bench.cycle
+    await bench.run(bench.quiet, 10_000)
+    words = sum((size + WIDTH - 1) // WIDTH for size in sizes)
+    assert bench.cycle - begin == words, "a word in every cycle"
+    # And at full rate through and through: in as fast as out.
+    bench.coming.extend((0, 0, make_frame(rng, 64)) for _ in range(200))
+    await bench.run(lambda: any(bench.leaving), 100)
+    begin = len(bench.busy)
+    await bench.run(bench.quiet, 1_000)
+    offered = bench.busy[begin:]
+    first = offered.index(True)
+    assert all(offered[first : first + 400])
+    await bench.finish("no_bubble")
+
+
+@cocotb.test()
+async def a_port_of_10_gbits_is_never_idle_while_64_byte_frames_wait(dut: Any) -> None:
+    rng = random.Random(3)
+    bench = Bench(dut, wire(10.0))
+    await bench.start()
+    await bench.parameters(1_000, 5_000, 128, ecn=False)
+    arrivals = frames(rng, 2 * PACKETS, lambda n: 5 if n // 300 % 2 else 10, lambda: 64)
+    bench.coming.extend(arrivals)
+    slots = 0
+    await bench.run(lambda: sum(bench.counts["sent"]) > 2, 2_000)
+    while not bench.quiet():
+        before = bench.idle
+        await bench.step()
+        # From the end of a frame's arrival to its first word on the wire it takes eight cycles.
+        oldest = min(held[0].enqueued for held in bench.held if held) if any(bench.held) else None
+        waits = oldest is not None and int(dut.now.value) - oldest > 8 * 5
+        slots += bench.could and waits and bench.idle > before
+    assert slots == 0, f"{slots} cycles of the wire were lost"
+    assert sum(bench.counts["dropped"]) > 5, bench.counts
+    await bench.finish("line_rate")
+
+
+@cocotb.test(skip="ARRIVALS" not in os.environ)
+async def recorded_arrivals_are_decided_upon(dut: Any) -> None:
+    """Arrivals of a run at 100 Mbit/s, a hundred times as fast: 10 Gbit/s, 50 us and 1 ms."""
+    rng = random.Random(4)
+    bench = Bench(dut, wire(10.0))
+    await bench.start()
+    await bench.parameters(50_000, 1_000_000, 1514, ecn=False)
+    arrivals = json.loads(Path(os.environ["ARRIVALS"]).read_text())
+    bench.coming.extend((at // 500, 0, make_frame(rng, max(60, size))) for at, size in arrivals)
+    await bench.finish("recorded")
+
+
+@cocotb.test()
+async def the_control_laws_rom_is_written_down(dut: Any) -> None:
+    await Timer(1, "ns")
+    rom = dut.codel.control_law.rom
+    (OUT / "rom.txt").write_text(" ".join(str(int(rom[entry].value)) for entry in range(1024)))

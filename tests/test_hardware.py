@@ -1,0 +1,94 @@
+"""The hardware modules, on Verilator: what they decide is what the native CoDel decides.
+
+Short forms; the long ones, and where the tools come from, are in hardware/README.md.
+"""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sojourn.replay.ask import ask
+from sojourn.replay.trace import Rows
+
+HARDWARE = Path(__file__).parents[1] / "hardware"
+
+
+def command(name: str, *words: str) -> str:
+    """Runs a command of the folder; skips if it says that a tool is missing."""
+    done = subprocess.run(
+        [sys.executable, HARDWARE / name, *words], capture_output=True, text=True, check=False
+    )
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def native(found: dict[str, Any], queue: int) -> tuple[list[bool], list[bool]]:
+    """What was decided about a queue's packets: by the module, and by the native CoDel."""
+    mine = [row for row in found["decisions"] if row[0] == queue]
+    _, time, sojourn, backlog, size, dropped, _ = (
+        np.array(column, np.int64) for column in zip(*mine, strict=True)
+    )
+    nothing = np.zeros(len(mine), np.int64)
+    rows = Rows(time, sojourn, backlog, nothing, nothing, size)
+    answers = ask({"kind": "native", "name": "codel"} | found["parameters"], rows, label="codel")
+    assert answers is not None
+    return [bool(drop) for drop in dropped], list(answers.dropped)
+
+
+@pytest.fixture(scope="module")
+def decisions() -> Path:
+    command("bench.py", "3", "400")
+    return HARDWARE.parent / "target" / "hardware" / "decisions-3"
+
+
+def test_every_decision_of_the_module_is_the_native_codels(decisions: Path) -> None:
+    compared = dropped = 0
+    for path in sorted(decisions.glob("*.json")):
+        found = json.loads(path.read_text())
+        if found["ecn"]:
+            continue
+        for queue in {row[0] for row in found["decisions"]}:
+            module, expected = native(found, queue)
+            assert module == expected, f"{path.name}, queue {queue}"
+            compared += len(module)
+            dropped += sum(module)
+    assert compared > 500 and dropped > 0
+
+
+def test_the_control_law_is_the_nearest_nanosecond_or_its_neighbour_and_late_above_1023(
+    decisions: Path,
+) -> None:
+    rom = [int(word) for word in (decisions / "rom.txt").read_text().split()]
+    # Every entry is 2^34 * 16 / sqrt(j), rounded; the first has no room for its last bit.
+    assert rom[256] == 2**34 - 1
+    for j in range(257, 1024):
+        assert (2 * rom[j] - 1) ** 2 * j <= 2**78 < (2 * rom[j] + 1) ** 2 * j, j
+
+    def entry(count: int) -> tuple[int, int]:
+        """As control_law.sv finds it: j, and k + 4."""
+        pairs = (32 - count.bit_length()) // 2
+        return (count << 2 * pairs) >> 22, 15 - pairs
+
+    for interval in (1, 999_999, 10**6, 10**8, 123_456_789, 2**32 - 1):
+        for count in range(1, 1024):
+            j, shift = entry(count)
+            assert j * 4**shift == count * 4**4, "nothing of the count is lost"
+            spacing = ((interval * rom[j] >> 33 >> shift) + 1) >> 1
+            nearest = (math.isqrt((2 * interval) ** 2 // count) + 1) // 2
+            assert abs(spacing - nearest) <= 1, (interval, count)
+            assert interval != 10**8 or spacing == nearest, "RFC 8289's INTERVAL: no difference"
+    # Above, the counts of one j end where those of the next begin: (j + 1) / j < (1 + 1 / 512)^2.
+    for j in range(256, 1024):
+        assert (j + 1) * 512**2 < j * 513**2
+    for count in (1024, 4095, 4096, 10**6, 2**31, 2**32 - 1):
+        j, shift = entry(count)
+        unit = 4 ** (shift - 4)
+        assert j * unit <= count < (j + 1) * unit and 256 <= j < 1024

@@ -116,3 +116,59 @@ def test_a_second_access_to_a_register_names_the_rule() -> None:
     (said,) = faults({"faults": [fault]})
     assert said.startswith("accesses to a register that did nothing")
     assert said.endswith("(T0705): 3; the first: the register `r` at a.p4:7:5")
+
+
+UNASKED = """// Looks at the tag of packets that have none, without asking.
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> kind; }
+header tag_t { bit<16> id; }
+struct headers_t { ethernet_t ethernet; tag_t tag; }
+struct metadata_t {}
+parser P(packet_in p, out headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    state start { p.extract(h.ethernet); transition accept; }
+}
+control Nothing(inout headers_t h, inout metadata_t m) { apply {} }
+control Forward(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    apply { s.egress_spec = s.ingress_port ^ 3; }
+}
+control Look(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    apply {
+        if (h.tag.id == 7) { mark_to_drop(s); }
+    }
+}
+control Write(packet_out p, in headers_t h) { apply { p.emit(h); } }
+V1Switch(P(), Nothing(), Forward(), Look(), Nothing(), Write()) main;
+"""
+UNASKED_LINE = 1 + UNASKED.splitlines().index("        if (h.tag.id == 7) { mark_to_drop(s); }")
+
+
+def test_reads_of_fields_of_invalid_headers_are_told_in_run_test_and_replay(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    (tmp_path / "unasked.p4").write_text(UNASKED)
+    (tmp_path / "unasked.stf").write_text(f"packet 1 {'01' * 12} 0800\nexpect 2\n")
+    (tmp_path / "looks.toml").write_text(SCENARIO.replace('"claims.p4", "fifo"', '"unasked.p4"'))
+    place = f"unasked.p4:{UNASKED_LINE}:13"
+    said = (
+        "reads of fields of headers that were not valid: {}; the first: "
+        "`h.tag.id` is read while its header is invalid at "
+    )
+
+    run = json.loads(sojourn("run", "looks.toml", "--out", "out", "--json").stdout)
+    counters = json.loads((tmp_path / "out" / "unasked" / "counters.json").read_text())
+    (fault,) = counters["faults"]
+    (warning,) = (text for text in run["warnings"]["unasked"] if "not valid" in text)
+    assert warning.startswith(said.format(fault["count"])) and warning.endswith(place)
+    assert said.format(fault["count"]) in (tmp_path / "out" / "report.html").read_text()
+
+    tested = sojourn("test", "unasked.p4")
+    assert tested.returncode == 0, tested.stdout
+    assert f"  warning: {said.format(1)}" in tested.stdout and place in tested.stdout
+    outcome = json.loads(sojourn("test", "unasked.p4", "--json").stdout)["tests"][0]
+    assert outcome["warnings"][0].startswith(said.format(1))
+
+    asked = ("replay", "wander", "--duration", "50 ms", "--aqm", "unasked.p4")
+    replayed = sojourn(*asked, "--out", "traces")
+    assert replayed.returncode == 0, replayed.stderr
+    assert "warning unasked on wander" in replayed.stdout and place in replayed.stdout

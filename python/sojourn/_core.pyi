@@ -63,6 +63,9 @@ class Replay:
     def copies(self) -> tuple[int, int, int]:
         """Mirrored copies: asked for, without a session, passes that they have made."""
 
+    def faults(self) -> str:
+        """What the program did so far that its target cannot do, by kind, as JSON."""
+
 class SyntheticTrace:
     """A trace that the engine makes up."""
 
@@ -249,5 +252,5 @@ class PacketSwitch:
     def take(self) -> list[tuple[int, bytes]]:
         """What has left since the last call: port and frame."""
 
-    def fault(self) -> str | None:
-        """The first thing that the program did and its target cannot do."""
+    def faults(self) -> str:
+        """What the program did so far that its target cannot do, by kind, as JSON."""

@@ -1,10 +1,11 @@
 """What went wrong in a run without ending it, in words for the terminal, the report and JSON.
 
-Stands on an AQM's counters (`counters.json`). A fault of the program, a packet that got lost on a
-way that should lose none: what would otherwise be seen only as an odd figure. Knows no terminal.
+Stands on an AQM's counters (`counters.json`), and on what packet tests and replays tell. A fault
+of the program, a packet that got lost on a way that should lose none: what would otherwise be seen
+only as an odd figure. Knows no terminal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _OF_THE_PROGRAM = {
@@ -12,6 +13,7 @@ _OF_THE_PROGRAM = {
         "accesses to a register that did nothing, because the packet had accessed it before in the "
         "same pass (T0705)"
     ),
+    "invalid_read": "reads of fields of headers that were not valid",
     "failed_claim": "packets dropped because a claim of the program did not hold",
     "halted": "packets dropped because the program could not go on",
 }
@@ -29,9 +31,14 @@ _OF_PACKETS = {
 
 def faults(counters: Mapping[str, Any]) -> list[str]:
     """One clause for each kind of fault that `counters` tell of, with how many there were."""
-    said = [_of_the_program(fault) for fault in counters.get("faults", [])]
+    said = of_program(counters.get("faults", []))
     counted = ((what, counters.get(counter, 0)) for counter, what in _OF_PACKETS.items())
     return said + [f"{what}: {count}" for what, count in counted if count]
+
+
+def of_program(told: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One clause for each kind of fault of a program, as the engine tells them."""
+    return [_of_the_program(fault) for fault in told]
 
 
 def _of_the_program(fault: Mapping[str, Any]) -> str:

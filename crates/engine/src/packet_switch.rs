@@ -8,7 +8,7 @@
 use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
 use crate::switch_setup;
-use sojourn_packet::DataPlane;
+use sojourn_packet::{DataPlane, FaultReport};
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
@@ -155,6 +155,11 @@ impl PacketSwitch {
     /// It has no such object or no such cell.
     pub fn read(&mut self, query: &Query) -> Result<Reply, OperationError> {
         control::read(&mut self.switch, query)
+    }
+
+    /// What the program did so far that its target cannot do, by kind.
+    pub fn faults(&mut self) -> Vec<FaultReport> {
+        self.switch.data_plane().faults()
     }
 
     /// The way into the program for a control plane.

@@ -601,6 +601,10 @@ pub enum ExprKind {
     Lookahead { offset: u32 },
     /// The packet's length in bytes.
     PacketLength,
+    /// What `read` reads, which belongs to a header that may be invalid: the interpreter tells its
+    /// driver where `valid` is 0. A target puts these into the program that it runs; nobody
+    /// else meets them.
+    Guarded { valid: Box<Expr>, read: Box<Expr> },
 }
 
 /// Unary operations.

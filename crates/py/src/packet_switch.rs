@@ -141,8 +141,8 @@ impl PacketSwitch {
         self.bench().take().into_iter().map(frame).collect()
     }
 
-    /// The first thing that the program did and its target cannot do.
-    fn fault(&mut self) -> PyResult<Option<String>> {
-        Ok(self.control()?.fault())
+    /// What the program did so far that its target cannot do, by kind, as JSON.
+    fn faults(&mut self) -> PyResult<String> {
+        serde_json::to_string(&self.bench().faults()).map_err(wrong)
     }
 }

@@ -49,6 +49,12 @@ impl Replay {
         let copies = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner).copies();
         (copies.requested, copies.no_session, copies.passes)
     }
+
+    /// What the program did so far that its target cannot do, by kind, as JSON.
+    fn faults(&mut self) -> PyResult<String> {
+        let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
+        serde_json::to_string(&replay.faults()).map_err(refused)
+    }
 }
 
 /// A synthetic trace, from a configuration in JSON.

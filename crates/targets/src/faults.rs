@@ -4,7 +4,7 @@
 //! Stands on the places that the interpreter's halts and calls carry. Nothing here decides about a
 //! packet; it must not know who reads it.
 
-use sojourn_p4::interp::Halt;
+use sojourn_p4::interp::{Halt, InvalidRead};
 use sojourn_p4::source::{SourceMap, Span};
 pub use sojourn_packet::FaultReport;
 use std::sync::Arc;
@@ -23,7 +23,12 @@ pub struct Fault {
 impl Fault {
     /// Counts one; the first is kept.
     fn add(&mut self, place: Option<Span>, text: impl FnOnce() -> Arc<str>) {
-        self.count += 1;
+        self.add_many(1, place, text);
+    }
+
+    /// Counts so many, of which the first is described.
+    fn add_many(&mut self, count: u64, place: Option<Span>, text: impl FnOnce() -> Arc<str>) {
+        self.count += count;
         if self.first.is_none() {
             (self.first, self.place) = (Some(text()), place);
         }
@@ -35,6 +40,8 @@ impl Fault {
 pub struct Faults {
     /// A packet accessed a register a second time in one pass; the access did nothing (T0705).
     pub second_accesses: Fault,
+    /// A field of a header was read that was not valid; the value is what the target says it is.
+    pub invalid_reads: Fault,
     /// `assert` or `assume` did not hold; the packet was dropped.
     pub failed_claims: Fault,
     /// A pass was ended because the program went round a loop too often, or called something that
@@ -60,6 +67,20 @@ impl Faults {
         self.second_accesses.add(Some(place), text);
     }
 
+    /// A run of a block has read fields of invalid headers.
+    #[cold]
+    pub(crate) fn invalid_read(&mut self, read: &InvalidRead<'_>) {
+        let text = || format!("`{}` is read while its header is invalid", read.field).into();
+        self.invalid_reads.add_many(read.count, Some(read.place), text);
+    }
+
+    /// A hash was asked for at `place` with fields of an invalid header, `field` the first of them.
+    #[cold]
+    pub(crate) fn invalid_hash(&mut self, field: &str, place: Span) {
+        let text = || format!("a hash wants `{field}` while its header is invalid").into();
+        self.invalid_reads.add(Some(place), text);
+    }
+
     /// The first fault that dropped a packet.
     pub fn first_drop(&self) -> Option<&Arc<str>> {
         self.halted.first.as_ref().or(self.failed_claims.first.as_ref())
@@ -69,6 +90,7 @@ impl Faults {
     pub fn report(&self, sources: Option<&SourceMap>) -> Vec<FaultReport> {
         let kinds = [
             (FaultKind::SecondAccess, &self.second_accesses),
+            (FaultKind::InvalidRead, &self.invalid_reads),
             (FaultKind::FailedClaim, &self.failed_claims),
             (FaultKind::Halted, &self.halted),
         ];
@@ -88,6 +110,8 @@ impl Faults {
 pub enum FaultKind {
     /// A register was accessed twice in one pass; the second access did nothing.
     SecondAccess,
+    /// A field of an invalid header was read.
+    InvalidRead,
     /// `assert` or `assume` did not hold; the packet was dropped.
     FailedClaim,
     /// A pass could not be ended; the packet was dropped.
@@ -99,6 +123,7 @@ impl FaultKind {
     pub const fn name(self) -> &'static str {
         match self {
             FaultKind::SecondAccess => "second_access",
+            FaultKind::InvalidRead => "invalid_read",
             FaultKind::FailedClaim => "failed_claim",
             FaultKind::Halted => "halted",
         }

@@ -20,6 +20,7 @@ mod digest;
 pub mod externs;
 mod faults;
 mod fields;
+mod guards;
 mod load;
 mod log;
 mod phv;

@@ -150,5 +150,7 @@ def _show(folder: StudyFolder, *, as_json: bool) -> None:
     print(text(COMPARED, folder.compared, LEGEND))
     if folder.raced:
         print("\n" + text(RACED, folder.raced, RACE_LEGEND))
+    for warning in folder.warnings:
+        open_console().print(f"warning {warning}", markup=False, soft_wrap=True)
     print(f"\ndecisions  {shown(folder.path)}/{DECISIONS}/*.parquet")
     print(f"pictures   {shown(folder.path)}/*.png")

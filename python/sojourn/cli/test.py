@@ -80,6 +80,8 @@ def _show(outcome: StfResult | StfError, *, verbose: bool) -> None:
     console.print(Text.assemble(f"{outcome.file}: ", verdict, f" ({traffic})"), soft_wrap=True)
     for note in outcome.notes if verbose else ():
         console.print(f"  {note}", markup=False, soft_wrap=True)
+    for fault in outcome.faults:
+        console.print(f"  warning: {fault}", markup=False, soft_wrap=True)
     for failure in outcome.failures:
         console.print(
             f"  {outcome.file}:{failure.line}: {failure.message}", markup=False, soft_wrap=True
@@ -120,4 +122,5 @@ def _as_dict(outcome: StfResult | StfError) -> dict[str, Any]:
             for failure in outcome.failures
         ],
         "notes": list(outcome.notes),
+        "warnings": list(outcome.faults),
     }

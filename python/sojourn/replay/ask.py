@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sojourn import _core
 from sojourn.errors import ConfigError, ScenarioError
+from sojourn.faults import of_program
 from sojourn.replay.trace import Rows
 
 _DROPPED, _UNSYNCHRONISED = 1, 2
@@ -29,6 +30,8 @@ class Decisions:
     """A mirrored copy was still on its way to the program's registers."""
     copies: int
     """Mirrored copies that it asked for."""
+    faults: tuple[str, ...] = ()
+    """What the program did that its target cannot do, in words."""
 
 
 def ask(
@@ -62,4 +65,5 @@ def ask(
             "program's control plane does not have; add it under [[mirror_sessions]]"
         )
     bits = np.frombuffer(b"".join(decided), np.uint8)
-    return Decisions((bits & _DROPPED) != 0, (bits & _UNSYNCHRONISED) != 0, requested)
+    faults = tuple(of_program(json.loads(replay.faults())))
+    return Decisions((bits & _DROPPED) != 0, (bits & _UNSYNCHRONISED) != 0, requested, faults)

@@ -38,6 +38,8 @@ class StudyFolder:
     done: list[dict[str, Any]] = field(default_factory=list)
     compared: list[tuple[str, list[table.Row]]] = field(default_factory=list)
     raced: list[tuple[str, list[table.Row]]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What programs did that their targets cannot do."""
     _pooled: dict[str, dict[str, Any]] = field(default_factory=dict)
     _races: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -107,6 +109,11 @@ class StudyFolder:
         if several:
             races = [table.race_row(each) for each in found.outcomes]
             self.raced.append((table.headline(found), races))
+        self.warnings += [
+            f"{each.subject.label} on {found.trace.name}: {fault}"
+            for each in found.outcomes
+            for fault in each.decisions.faults
+        ]
         self.done.append(_as_dict(found) | {"decisions": self._decision_files[found.trace]})
         self._pool(found)
         try:
@@ -192,6 +199,7 @@ def _as_dict(found: TraceOutcome) -> dict[str, Any]:
             "recirculation_latency": each.latency,
             "copies": each.decisions.copies,
             "unsynchronised_packets": int(each.decisions.unsynchronised.sum()),
+            "warnings": list(each.decisions.faults),
         } | each.comparison.as_dict()
         if each.race is not None:
             outcome["race"] = each.race.as_dict()

@@ -34,6 +34,8 @@ class StfResult:
     failures: tuple[Failure, ...]
     notes: tuple[str, ...] = field(default=())
     """What the test asked to be shown: values of registers, sessions."""
+    faults: tuple[str, ...] = field(default=())
+    """What the program did that its target cannot do, in words."""
 
     @property
     def passed(self) -> bool:

@@ -6,6 +6,7 @@ a change of the control plane comes a second later, others at once; packets are 
 port in the order of their departure.
 """
 
+import json
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from sojourn.control import (
     read_description,
 )
 from sojourn.control.values import index
+from sojourn.faults import of_program
 from sojourn.layout import shown
 from sojourn.programs import compiled, with_own_folder
 from sojourn.runtime_cli import Query, Session
@@ -230,13 +232,11 @@ class _Run:
         """Compares port by port and returns what has come out."""
         for port in sorted({*self.expects, *self.sent}):
             self._compare_port(port)
-        fault = self.switch.fault()
-        if fault is not None:
-            self.notes.append(f"{self.file}: the program did what its target cannot do: {fault}")
         self.failures.sort(key=lambda failure: failure.line)
         out = sum(map(len, self.sent.values()))
         notes, failures = tuple(self.notes), tuple(self.failures)
-        return StfResult(self.file, self.packets_in, out, failures, notes)
+        faults = tuple(of_program(json.loads(self.switch.faults())))
+        return StfResult(self.file, self.packets_in, out, failures, notes, faults)
 
     def _compare_port(self, port: int) -> None:
         expects, sent = self.expects.get(port, []), self.sent.get(port, [])

@@ -29,6 +29,7 @@ use crate::config::Aqm;
 use crate::load::Programs;
 use law::Law;
 use program::Program;
+use sojourn_packet::FaultReport;
 use thiserror::Error;
 
 /// Why a replay cannot go on.
@@ -127,6 +128,14 @@ impl Replay {
         match &self.subject {
             Subject::Law(_) => Copies::default(),
             Subject::Program(program) => program.copies(),
+        }
+    }
+
+    /// What the program did so far that its target cannot do, by kind.
+    pub fn faults(&self) -> Vec<FaultReport> {
+        match &self.subject {
+            Subject::Law(_) => Vec::new(),
+            Subject::Program(program) => program.faults(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
 use serde::Serialize;
 use sojourn_net::SENDERS;
-use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_packet::{Bytes, FaultReport, Packet, Time};
 use sojourn_packet::{Carried, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
 use sojourn_targets::ControlPlane;
 use sojourn_targets::control::MirrorSession;
@@ -66,6 +66,10 @@ impl Program {
 
     pub fn copies(&self) -> Copies {
         self.copies
+    }
+
+    pub fn faults(&self) -> Vec<FaultReport> {
+        self.plane.faults()
     }
 
     /// The program's decision about a packet; none if ingress does not forward it.

@@ -5,6 +5,7 @@
 
 use super::frame::Frame;
 use super::halt::Halt;
+use super::invalid::{InvalidRead, InvalidReads};
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
 use super::wire::UnitHeaders;
@@ -43,6 +44,12 @@ pub trait Externs {
     /// Told of each table lookup before the action runs, for counters and meters of entries.
     fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
         let _ = (matched, ctx);
+    }
+
+    /// Told at the end of a run in which fields of invalid headers were read, if the program has
+    /// such reads marked ([`ir::ExprKind::Guarded`]).
+    fn read_invalid(&mut self, reads: &InvalidRead<'_>) {
+        let _ = reads;
     }
 }
 
@@ -87,6 +94,8 @@ pub struct Context<'a> {
     pub(super) matched: Option<Matched>,
     /// An error that a parser has to act on: a lookahead beyond the end, or an extern's.
     pub(super) failed: Cell<Option<u32>>,
+    /// Fields of invalid headers that were read.
+    pub(super) invalid: InvalidReads,
     /// Rounds of loops and parser states that are left before the run is stopped.
     pub(super) steps: u64,
 }

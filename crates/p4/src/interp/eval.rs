@@ -47,6 +47,10 @@ impl Context<'_> {
                 .map_or(0, |offset| self.frame.get(Slot(base.0.saturating_add(offset)))),
             ExprKind::Lookahead { offset } => self.lookahead(*offset, expr.scalar.width()),
             ExprKind::PacketLength => self.packet_length(),
+            ExprKind::Guarded { valid, read } => {
+                self.guard(valid, read);
+                self.eval(read)
+            }
             _ => arith::narrowed(&self.eval_wide(expr)),
         }
     }
@@ -84,7 +88,19 @@ impl Context<'_> {
             ExprKind::Lookahead { offset } if !expr.scalar.is_narrow() => {
                 self.wide_lookahead(*offset, expr.scalar.width())
             }
+            ExprKind::Guarded { valid, read } => {
+                self.guard(valid, read);
+                self.eval_wide(read)
+            }
             _ => BigUint::from(self.eval(expr)),
+        }
+    }
+
+    /// Notes the read of a field if its header is invalid.
+    #[inline]
+    fn guard(&self, valid: &Expr, read: &Expr) {
+        if self.eval(valid) == 0 {
+            self.invalid.note(read);
         }
     }
 

@@ -15,6 +15,7 @@ mod eval;
 mod exec;
 mod frame;
 mod halt;
+mod invalid;
 mod packet;
 mod parser;
 mod select;
@@ -25,6 +26,7 @@ pub use self::exec::NO_ACTION_RAN;
 pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;
+pub use invalid::InvalidRead;
 pub use packet::{PacketIn, PacketOut};
 pub use tables::{EntryHandle, Tables};
 
@@ -138,6 +140,7 @@ impl Interpreter {
             out,
             matched: None,
             failed: Cell::new(None),
+            invalid: invalid::InvalidReads::default(),
             steps: self.step_limit,
         }
     }
@@ -160,10 +163,10 @@ impl Interpreter {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
         // A leave of the exit label, which encloses everything, ends up here.
-        self.context(unit, frame, tables, None, out)
-            .run(stmts, externs)
-            .map(|_| ())
-            .map_err(|halt| self.completed(halt))
+        let mut context = self.context(unit, frame, tables, None, out);
+        let ended = context.run(stmts, externs);
+        context.invalid.tell(declared, externs);
+        ended.map(|_| ()).map_err(|halt| self.completed(halt))
     }
 
     /// Runs a parser on a packet from its cursor on.
@@ -183,9 +186,10 @@ impl Interpreter {
         let Body::Parser(body) = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "parser" });
         };
-        self.context(unit, frame, tables, Some(packet), None)
-            .parse(body, selects, externs)
-            .map_err(|halt| self.completed(halt))
+        let mut context = self.context(unit, frame, tables, Some(packet), None);
+        let ended = context.parse(body, selects, externs);
+        context.invalid.tell(declared, externs);
+        ended.map_err(|halt| self.completed(halt))
     }
 
     /// The limit is known here, not where it is hit.

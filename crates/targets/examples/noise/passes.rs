@@ -36,16 +36,19 @@ pub struct Tally {
     pub parser_errors: u64,
     /// Claims of the program's own that did not hold.
     pub failed_claims: u64,
+    /// The first read of a field of an invalid header, if there was one.
+    pub invalid_read: Option<String>,
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { frames, passes, sent, copies, parser_errors, failed_claims } = self;
+        let Tally { frames, passes, sent, copies, parser_errors, failed_claims, .. } = self;
         write!(
             f,
             "{frames} frames in {passes} passes: {sent} packets out, {copies} copies, \
              {parser_errors} parser errors, {failed_claims} failed claims"
-        )
+        )?;
+        self.invalid_read.iter().try_for_each(|read| write!(f, "; {read}"))
     }
 }
 
@@ -212,9 +215,17 @@ impl Fire {
         }
     }
 
-    /// What the frames have shown; a program may drop by its own claims and do nothing else.
+    /// What the frames have shown; a program may drop by its own claims, and read fields of invalid
+    /// headers, and do nothing else.
     fn judge(mut self, program: &Path) -> Tally {
         for fault in self.plane.faults() {
+            if fault.kind == FaultKind::InvalidRead.name() {
+                let place = fault.place.unwrap_or_default();
+                let said =
+                    format!("{} invalid reads, the first: {} at {place}", fault.count, fault.first);
+                self.tally.invalid_read = Some(said);
+                continue;
+            }
             assert_eq!(
                 fault.kind,
                 FaultKind::FailedClaim.name(),

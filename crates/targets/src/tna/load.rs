@@ -18,6 +18,7 @@ use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
 use super::runtime;
 use super::validity;
+use crate::guards;
 pub use crate::load::{LoadError, LoadOptions};
 use crate::program::Program as Compiled;
 use crate::visit;
@@ -95,7 +96,7 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let interpreter = Interpreter::new(Arc::new(program));
+    let interpreter = Interpreter::new(Arc::new(guards::with_guards(&program)));
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);

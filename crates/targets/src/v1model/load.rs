@@ -6,6 +6,7 @@ use super::pipeline::{Blocks, V1Model};
 use super::profile_defaults;
 use super::rules::{self, Refusal};
 use super::runtime;
+use crate::guards;
 use crate::load::LoadOptions;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::Interpreter;
@@ -44,7 +45,10 @@ pub fn build(
         }
     };
     match runtime::prepare(program, &blocks, lists, options.seed) {
-        Ok(runtime) => Some(V1Model::new(interpreter.clone(), runtime, blocks)),
+        Ok(runtime) => {
+            let guarded = Interpreter::new(Arc::new(guards::with_guards(program)));
+            Some(V1Model::new(guarded, runtime, blocks))
+        }
         Err(mut refused) => {
             diagnostics.append(&mut refused);
             None

@@ -142,6 +142,7 @@ impl Copies {
             | ExprKind::WideConst(_)
             | ExprKind::Lookahead { .. }
             | ExprKind::PacketLength => {}
+            ExprKind::Guarded { read, .. } => self.read(read, low, high, see),
         }
     }
 

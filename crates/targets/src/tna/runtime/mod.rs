@@ -30,7 +30,7 @@ use crate::externs::random::Random;
 use crate::faults::Faults;
 use crate::profiles::{Hash, Profiles};
 use smallvec::SmallVec;
-use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, PacketOut};
+use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, InvalidRead, PacketOut};
 use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
 use sojourn_packet::Time;
 use std::sync::Arc;
@@ -244,6 +244,10 @@ impl Externs for Runtime {
         ctx: &mut Context<'_>,
     ) -> Result<Option<ActionRun>, Halt> {
         Ok(self.profiles.select(table, reference, selector, ctx))
+    }
+
+    fn read_invalid(&mut self, read: &InvalidRead<'_>) {
+        self.faults.invalid_read(read);
     }
 }
 

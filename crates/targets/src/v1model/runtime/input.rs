@@ -5,6 +5,7 @@
 
 use sojourn_p4::interp::{Context, PacketOut};
 use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
+use std::sync::Arc;
 
 /// A list of fields.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ struct Group {
     /// The validity of the header that they are fields of.
     valid: Option<Slot>,
     pieces: Vec<Piece>,
+    /// The first of them, by its path.
+    first: Arc<str>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,10 +42,10 @@ impl Input {
 
     fn add(&mut self, value: &Value, unit: &Unit) {
         match value {
-            Value::Scalar(expr) => self.add_piece(header_of(expr, unit), value),
-            Value::VarBit(length, _) => self.add_piece(header_of(length, unit), value),
+            Value::Scalar(expr) => self.add_piece(header_of(expr, unit), value, unit),
+            Value::VarBit(length, _) => self.add_piece(header_of(length, unit), value, unit),
             Value::Header { valid, fields, .. } => {
-                fields.iter().for_each(|field| self.add_piece(slot(valid), field));
+                fields.iter().for_each(|field| self.add_piece(slot(valid), field, unit));
             }
             Value::Union { members: parts, .. }
             | Value::Struct { fields: parts, .. }
@@ -53,7 +56,7 @@ impl Input {
         }
     }
 
-    fn add_piece(&mut self, valid: Option<Slot>, value: &Value) {
+    fn add_piece(&mut self, valid: Option<Slot>, value: &Value, unit: &Unit) {
         let piece = match value {
             Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. })
                 if scalar.width() <= 64 =>
@@ -64,25 +67,43 @@ impl Input {
         };
         match self.groups.last_mut().filter(|group| group.valid == valid) {
             Some(group) => group.pieces.push(piece),
-            None => self.groups.push(Group { valid, pieces: vec![piece] }),
+            None => {
+                let first = valid.map(|valid| first_field(valid, value, unit)).unwrap_or_default();
+                self.groups.push(Group { valid, pieces: vec![piece], first });
+            }
         }
     }
 
-    /// Writes the bytes.
-    pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) {
+    /// Writes the bytes. Says the first field that was left out, if any was.
+    pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) -> Option<&str> {
         out.clear();
+        let mut missing = None;
         for group in &self.groups {
-            if group.valid.is_none_or(|valid| ctx.frame().get(valid) != 0) {
-                group.pieces.iter().for_each(|piece| match piece {
-                    Piece::Slot(slot, width) => {
-                        out.append_word(ctx.frame().get(*slot) as u64, *width);
-                    }
-                    Piece::Value(value) => ctx.append_value(value, out),
-                });
+            if group.valid.is_some_and(|valid| ctx.frame().get(valid) == 0) {
+                missing = missing.or(Some(&*group.first));
+                continue;
             }
+            group.pieces.iter().for_each(|piece| match piece {
+                Piece::Slot(slot, width) => {
+                    out.append_word(ctx.frame().get(*slot) as u64, *width);
+                }
+                Piece::Value(value) => ctx.append_value(value, out),
+            });
         }
         out.align();
+        missing
     }
+}
+
+/// The path of the field that a value of the header with this validity is; the header's if it is
+/// no plain field.
+fn first_field(valid: Slot, value: &Value, unit: &Unit) -> Arc<str> {
+    let field = match value {
+        Value::Scalar(expr) | Value::VarBit(expr, _) => slot(expr),
+        _ => None,
+    };
+    let named = unit.slots.get(field.unwrap_or(valid).index());
+    named.map(|info| info.name.clone()).unwrap_or_default()
 }
 
 fn slot(expr: &Expr) -> Option<Slot> {

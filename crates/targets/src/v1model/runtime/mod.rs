@@ -26,7 +26,7 @@ use crate::faults::Faults;
 use crate::log::Log;
 use crate::profiles::Profiles;
 use input::Input;
-use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, Matched, PacketOut};
+use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut};
 use sojourn_p4::ir::{ExternCall, Layout, Slot, TableId};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{Packet, Time};
@@ -225,6 +225,10 @@ impl Externs for Runtime {
         {
             self.hit(direct, entry.index(), ctx);
         }
+    }
+
+    fn read_invalid(&mut self, read: &InvalidRead<'_>) {
+        self.faults.invalid_read(read);
     }
 }
 

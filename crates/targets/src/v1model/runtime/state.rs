@@ -59,7 +59,9 @@ impl Runtime {
     /// `hash(result, algorithm, base, data, max)`: base + H mod max, in 64 bits
     pub(super) fn hash(&mut self, input: u32, call: &ExternCall, ctx: &mut Context<'_>) {
         let input = &self.inputs[input as usize];
-        input.write(ctx, &mut self.scratch);
+        if let Some(field) = input.write(ctx, &mut self.scratch) {
+            self.faults.invalid_hash(field, call.span);
+        }
         let hash = self.algorithms[input.algorithm as usize].of_bytes(self.scratch.bytes());
         let (base, max) = (scalar(call, 2, ctx) as u64, scalar(call, 4, ctx) as u64);
         let value = base.wrapping_add(hash % max.max(1));

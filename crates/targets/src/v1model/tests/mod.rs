@@ -6,6 +6,7 @@
 mod after_passes;
 mod checksums;
 mod copies;
+mod invalid;
 mod malformed;
 mod metadata;
 mod state;

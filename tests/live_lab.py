@@ -8,6 +8,7 @@ Prints what it saw as JSON. What it starts it ends; the namespaces go with their
 import contextlib
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -155,6 +156,45 @@ def offloads(folder: Path) -> object:
         with switch(folder, "--aqm", "fifo") as said:
             during = features("sw1")
         return said | {"before": before, "during": during, "after": features("sw1")}
+
+
+def control(folder: Path) -> object:
+    """Operations on a switch that runs, and a client that dies in the middle of a request."""
+    run = folder / "run"
+
+    def ctl(*commands: str) -> dict[str, object]:
+        words = [sys.executable, "-m", "sojourn", "ctl", str(run), *commands]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=30)
+        return {"status": done.returncode, "said": [*done.stdout.splitlines(), done.stderr]}
+
+    routes = [f"10.{number}.0.0/16" for number in range(1, 9)]
+    added = [f"table_add routes send {route} => 2 1 2" for route in routes]
+    seen: dict[str, object] = {}
+    with hosts(), switch(folder, "v1model/codel", "--rate", "2=20 Mbit/s") as said:
+        seen["mode"] = oct((run / "control.sock").stat().st_mode & 0o777)
+        seen["before"] = ctl("table_num_entries routes")
+        seen["batch"] = ctl(*added, "table_num_entries routes")
+        seen["refused"] = ctl("table_delete routes 3", "table_delete routes 77")
+        seen["after refusal"] = ctl("table_num_entries routes")
+        request = {"apply": [{"op": "clear_table", "table": "routes"}]}
+        with socket.socket(socket.AF_UNIX) as dying:
+            dying.connect(str(run / "control.sock"))
+            dying.sendall(json.dumps(request).encode())
+        time.sleep(0.2)
+        seen["after death"] = ctl("table_num_entries routes")
+        seen["changed"] = ctl(
+            "table_delete routes 3",
+            "table_dump routes",
+            "register_write count_of 7 42",
+            "register_read count_of 7",
+            "set_port_rate 2 5 Mbit/s",
+            "show_ports",
+        )
+        seen["unknown"] = ctl("table_add rootes send 10.0.0.0/8 => 2 1 2")
+    seen["ended"] = ctl("show_ports")
+    seen["left"] = (run / "control.sock").exists()
+    shaper = [port["shaper"] for port in said["counters"]["switch"]["ports"]]  # type: ignore
+    return said | {"seen": seen, "shaper": shaper[1]}
 
 
 RATE = ("--rate", "2=1 Gbit/s")

@@ -110,6 +110,34 @@ def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(
     assert said["after"] == said["before"]
 
 
+def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
+    namespaces: None, tmp_path: Path
+) -> None:
+    said = lab("control", tmp_path)
+    seen = said["seen"]
+    # The two routes of the shipped control plane.
+    assert seen["before"]["said"][0] == "2 entries"
+    assert seen["mode"] == "0o600"
+    assert seen["batch"]["said"][0] == "entry has been added with handle 2"
+    assert seen["batch"]["said"][8] == "10 entries"
+    assert seen["refused"]["status"] == 2
+    assert "nothing was done: operation 2: " in seen["refused"]["said"][-1]
+    assert seen["after refusal"]["said"][0] == "10 entries"
+    assert seen["after death"]["said"][0] == "10 entries", "half a request is none"
+    changed = seen["changed"]["said"]
+    assert "SwitchIngress.Router.routes: 9 entries" in changed[0]
+    assert not [line for line in changed if "10.2.0.0" in line], "handle 3 is gone"
+    assert [line for line in changed if "10.3.0.0" in line]
+    assert "SwitchEgress.Codel.count_of[7] = 42" in changed
+    assert [line for line in changed if line.startswith("2: sw2, ")]
+    # Rounded as hardware has it.
+    assert 4_950_000 < said["shaper"]["rate"]["Bits"] < 5_050_000
+    assert seen["unknown"]["status"] == 2
+    assert "there is no table rootes" in seen["unknown"]["said"][-1]
+    assert seen["ended"]["status"] == 2 and "no switch runs in" in seen["ended"]["said"][-1]
+    assert seen["left"] is False
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,6 +1,7 @@
 """`sojourn switch`: a program between real interfaces."""
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ from sojourn.errors import ScenarioError
 from sojourn.folder import default_folder
 from sojourn.layout import shown
 from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
+from sojourn.live.running import Recording
+from sojourn.live.served import served
 from sojourn.live.summary import DISTURBED
 from sojourn.style import duration
 from sojourn.units import RATE, TIME
@@ -76,10 +79,13 @@ def switch(
     folder = out or default_folder(f"switch-{plan.name}")
     if folder.exists() and any(folder.iterdir()):
         raise ScenarioError(f"{shown(folder)} is not empty; name another with --out")
+
+    def started(recording: Recording) -> AbstractContextManager[None]:
+        _started(plan, folder, as_json)
+        return served(folder, recording.switch)
+
     with held(folder):
-        counters = run_live(
-            plan, folder, seconds=_seconds(duration), started=lambda _: _started(plan, as_json)
-        )
+        counters = run_live(plan, folder, seconds=_seconds(duration), started=started)
     summaries = summarise(plan, folder)
     if as_json:
         print(json.dumps(_as_dict(folder, summaries, counters), indent=2))
@@ -96,10 +102,11 @@ def _seconds(duration: str | None) -> float | None:
         raise ScenarioError(f"--duration {duration}: {error}") from error
 
 
-def _started(plan: LivePlan, as_json: bool) -> None:
+def _started(plan: LivePlan, folder: Path, as_json: bool) -> None:
     if not as_json:
         ports = ", ".join(f"{port.number} = {port.interface}" for port in plan.ports)
         print(f"{plan.name} runs: {ports}; Ctrl-C ends it", flush=True)
+        print(f"rows and control in {shown(folder)}", flush=True)
 
 
 def _as_dict(

@@ -1,0 +1,226 @@
+"""Lines of commands carried out on a live switch: those of `simple_switch_CLI`, and what it shows.
+
+Operations that follow each other are one batch, done wholly or not at all; a line that asks for
+something ends it. Stands on `runtime_cli`; knows no terminal.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, Protocol
+
+from sojourn.control import ControlError, Operation, ProgramDescription, operation_to_json
+from sojourn.control.values import index
+from sojourn.runtime_cli import Query, Session
+from sojourn.runtime_cli.command import run_command
+from sojourn.runtime_cli.file import without_comment
+from sojourn.units import RATE
+
+_BURST = 1_600
+"""Bytes, as `sojourn switch --rate` has it."""
+
+
+class Switch(Protocol):
+    """What commands are carried out on."""
+
+    def apply(self, operations: str) -> list[int | None]:
+        """All of them or none."""
+
+    def read(self, query: dict[str, Any]) -> Any:
+        """The answer to a question."""
+
+    def report(self) -> dict[str, Any]:
+        """What is to be said so far."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a line."""
+
+    line: str
+    text: list[str] = field(default_factory=list)
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class _Batched:
+    line: str
+    operations: list[dict[str, object]]
+
+
+def carry_out(
+    lines: Iterable[str], program: ProgramDescription | None, switch: Switch
+) -> list[Answer]:
+    """The answers to all lines; `ControlError` names the first that is wrong. Every line is read
+    before the first is carried out."""
+    session = None if program is None else Session(program)
+    found = (_read(line, session, program) for line in lines)
+    read = [one for one in found if one is not None]
+    answers: list[Answer] = []
+    batch: list[_Batched] = []
+    for line, step in read:
+        if isinstance(step, _Batched):
+            batch.append(step)
+            continue
+        answers += _flush(batch, switch)
+        batch = []
+        answers.append(_asked(line, step, switch))
+    return answers + _flush(batch, switch)
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """Queries with what to put in front of each answer; or the switch's report."""
+
+    queries: list[tuple[str, dict[str, Any]]]
+    ports: bool = False
+
+
+def _read(
+    line: str, session: Session | None, program: ProgramDescription | None
+) -> tuple[str, _Batched | _Ask] | None:
+    line = without_comment(line).strip()
+    if not line:
+        return None
+    name, *words = line.split()
+    if name == "show_ports":
+        return line, _Ask([], ports=True)
+    if name == "set_port_rate":
+        return line, _Batched(line, [_shape(words)])
+    if session is None or program is None:
+        raise ControlError(
+            f"{line}: this switch runs no program; set_port_rate and show_ports work"
+        )
+    if name in ("table_dump", "table_num_entries"):
+        table = program.table(_one(words, f"{name} TABLE")).name
+        return line, _Ask(
+            [(table, {"read": what, "table": table}) for what in ("entries", "default")]
+        )
+    if name == "show_tables":
+        return line, _Ask([(table.name, {}) for table in program.tables])
+    try:
+        outcome = run_command(line, session)
+    except ControlError as error:
+        raise ControlError(f"{line}: {error}") from None
+    queries = [item for item in outcome if isinstance(item, Query)]
+    if queries:
+        return line, _Ask([one for query in queries for one in _queries(query, program)])
+    operations: list[Operation] = [item for item in outcome if not isinstance(item, Query)]
+    return line, _Batched(line, [operation_to_json(item) for item in operations])
+
+
+def _shape(words: list[str]) -> dict[str, object]:
+    usage = "set_port_rate PORT RATE, as in set_port_rate 2 50 Mbit/s, or set_port_rate 2 off"
+    if len(words) < 2:
+        raise ControlError(f"write {usage}")
+    port, text = index(words[0], "port"), " ".join(words[1:])
+    shape: dict[str, object] = {"op": "shape_port", "port": port}
+    if text == "off":
+        return shape
+    try:
+        return shape | {"rate": RATE.parse(text), "burst": _BURST}
+    except ValueError as error:
+        raise ControlError(f"{error}; write {usage}") from None
+
+
+def _one(words: list[str], usage: str) -> str:
+    if len(words) != 1:
+        raise ControlError(f"write {usage}")
+    return words[0]
+
+
+def _queries(query: Query, program: ProgramDescription) -> list[tuple[str, dict[str, Any]]]:
+    if query.kind == "session":
+        raise ControlError("mirroring_get: a running switch does not tell its sessions")
+    cells = [query.index]
+    if query.index is None:
+        size = program.object(query.kind, query.name).size or 0
+        cells = list(range(size))
+    return [
+        (f"{query.name}[{cell}]", {"read": query.kind, "name": query.name, "index": cell})
+        for cell in cells
+    ]
+
+
+def _flush(batch: list[_Batched], switch: Switch) -> list[Answer]:
+    operations = [one for line in batch for one in line.operations]
+    if not operations:
+        return [Answer(line.line) for line in batch]
+    try:
+        handles = iter(switch.apply(json.dumps(operations)))
+    except ControlError as error:
+        raise ControlError(f"nothing was done: {error}") from None
+    answers = []
+    for line in batch:
+        given = [handle for _, handle in zip(line.operations, handles, strict=False)]
+        told = [handle for handle in given if handle is not None]
+        text = [f"entry has been added with handle {handle}" for handle in told]
+        answers.append(Answer(line.line, text, told))
+    return answers
+
+
+def _asked(line: str, ask: _Ask, switch: Switch) -> Answer:
+    if ask.ports:
+        report = switch.report()
+        return Answer(line, _ports(report), report["live"]["ports"])
+    if all(not query for _, query in ask.queries):
+        names = [name for name, _ in ask.queries]
+        return Answer(line, names, names)
+    replies = [(name, query, switch.read(query)) for name, query in ask.queries]
+    if line.startswith("table_num_entries"):
+        count = len(replies[0][2])
+        return Answer(line, [f"{count} entries"], count)
+    text = [one for name, query, reply in replies for one in _shown(name, query, reply)]
+    return Answer(line, text, [{"of": name, "is": reply} for name, _, reply in replies])
+
+
+def _ports(report: dict[str, Any]) -> list[str]:
+    return [
+        f"{port['port']}: {port['interface']}, {port['received']} frames in, {port['sent']} out"
+        for port in report["live"]["ports"]
+    ]
+
+
+def _shown(name: str, query: dict[str, Any], reply: Any) -> list[str]:
+    match query["read"]:
+        case "entries":
+            return [f"{name}: {len(reply)} entries", *(_entry(one) for one in reply)]
+        case "default":
+            return [f"default: {_call(reply) if reply else 'none'}"]
+        case "counter":
+            return [f"{name} = {reply['packets']} packets, {reply['bytes']} bytes"]
+        case "register":
+            return [f"{name} = {', '.join(map(str, reply))}"]
+        case _:
+            return [f"{name} = {reply}"]
+
+
+def _entry(one: dict[str, Any]) -> str:
+    entry = one["entry"]
+    keys = ", ".join(f"{key} = {_match(value)}" for key, value in entry["match"].items())
+    priority = f", priority {entry['priority']}" if entry.get("priority") else ""
+    of_program = ", of the program" if one["is_const"] else ""
+    return f"  {one['handle']}: {keys or 'anything'}{priority} => {_call(entry)}{of_program}"
+
+
+def _match(value: Any) -> str:
+    """What a key element has to be; a prefix as the address that it usually is of."""
+    match value:
+        case {"value": start, "prefix": length}:
+            number = int(start)
+            address = IPv6Address(number) if number >> 32 else IPv4Address(number)
+            return f"{address}/{length}"
+        case {"value": bits, "mask": mask}:
+            return f"{int(bits):#x} &&& {int(mask):#x}"
+        case {"low": low, "high": high}:
+            return f"{low} .. {high}"
+        case _:
+            return f"{int(value)} ({int(value):#x})"
+
+
+def _call(entry: dict[str, Any]) -> str:
+    if entry.get("action") is None:
+        return f"member {entry['member']}" if "member" in entry else f"group {entry.get('group')}"
+    arguments = ", ".join(f"{name} = {value}" for name, value in entry.get("args", {}).items())
+    return f"{entry['action']}({arguments})"

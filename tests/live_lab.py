@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,6 +196,33 @@ def control(folder: Path) -> object:
     seen["left"] = (run / "control.sock").exists()
     shaper = [port["shaper"] for port in said["counters"]["switch"]["ports"]]  # type: ignore
     return said | {"seen": seen, "shaper": shaper[1]}
+
+
+def watch(folder: Path) -> object:
+    """What metrics and page say after some TCP."""
+
+    def fetched(at: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{at}", timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    ip("link", "set", "lo", "up")
+    arguments = ("v1model/codel", "--rate", "2=20 Mbit/s", "--metrics", "9464", "--watch", "8642")
+    with hosts() as there, switch(folder, *arguments) as said:
+        sink = subprocess.Popen(
+            inside(there["sw2"], sys.executable, "-c", SINK), stdout=subprocess.PIPE, text=True
+        )
+        assert sink.stdout is not None
+        sink.stdout.readline()
+        subprocess.run(inside(there["sw1"], sys.executable, "-c", SOURCE), check=True, timeout=40)
+        sink.communicate(timeout=30)
+        time.sleep(0.6)
+        seen = {
+            "metrics": fetched("9464/metrics"),
+            "page": fetched("8642/"),
+            "data": json.loads(fetched("8642/data?since=0")),
+        }
+    return said | seen
 
 
 RATE = ("--rate", "2=1 Gbit/s")

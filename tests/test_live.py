@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import Sojourn
 
@@ -138,6 +139,33 @@ def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
     assert seen["left"] is False
 
 
+def test_metrics_and_page_say_what_the_rows_say(namespaces: None, tmp_path: Path) -> None:
+    said = lab("watch", tmp_path)
+    rows = Counter(
+        pq.read_table(tmp_path / "run" / "packets-port-2.parquet")["verdict"].to_pylist()
+    )
+    found = {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(said["metrics"])
+        for sample in family.samples
+    }
+    packets = "sojourn_packets_total", ("port", "2")
+    # A neighbour's question may have come after the last look.
+    assert rows["sent"] - 5 <= found[(*packets, ("verdict", "sent"))] <= rows["sent"]
+    assert found[(*packets, ("verdict", "aqm"))] == rows["aqm"]
+    waited = "sojourn_sojourn_time_seconds"
+    count = found[f"{waited}_count", ("port", "2")]
+    assert count == found[(*packets, ("verdict", "sent"))] + found[(*packets, ("verdict", "mark"))]
+    assert found[f"{waited}_bucket", ("le", "+Inf"), ("port", "2")] == count
+    registers = {dict(key[1:])["register"] for key in found if key[0] == "sojourn_register"}
+    assert "SwitchEgress.Codel.count_of" in registers
+    data = said["data"]
+    assert sum(moment["sent"] for moment in data["moments"]["2"]) == count
+    assert max(moment["rate"] for moment in data["moments"]["2"]) < 20e6 * 1.5
+    assert "SwitchEgress.Codel.count_of" in {cell["name"] for cell in data["cells"]}
+    assert "://" not in said["page"] and "src=" not in said["page"], "nothing from elsewhere"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -150,6 +178,11 @@ def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
         (("codel", "--port", "1=a", "--rate", "1=fast"), "fast"),
         (("codel", "--port", "1=a"), "two ports"),
         (("codel", "--aqm", "red", "--port", "1=a"), "one discipline"),
+        (
+            ("--aqm", "codel", "--port", "1=a", "--port", "2=b", "--watch", "0.0.0.0:80"),
+            "--open-to",
+        ),
+        (("--aqm", "codel", "--port", "1=a", "--port", "2=b", "--metrics", "here"), "127.0.0.1:"),
         (("--aqm", "codel_exact", "--port", "1=a"), "without --aqm"),
         (("codel_exact", "--aqm", "codel", "--port", "1=a"), "Tofino"),
         (("nosuch", "--port", "1=a"), "unknown AQM"),

@@ -1,7 +1,9 @@
 """`sojourn switch`: a program between real interfaces."""
 
 import json
-from contextlib import AbstractContextManager
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +14,8 @@ from sojourn.errors import ScenarioError
 from sojourn.folder import default_folder
 from sojourn.layout import shown
 from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
+from sojourn.live.address import Address, read_address
+from sojourn.live.beside import observe
 from sojourn.live.running import Recording
 from sojourn.live.served import served
 from sojourn.live.summary import DISTURBED
@@ -57,6 +61,18 @@ def switch(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Also write what entered and left the shaped ports.")
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Prometheus metrics, as in 127.0.0.1:9464."),
+    ] = None,
+    watch: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A page with live plots, as in 127.0.0.1:8642."),
+    ] = None,
+    open_to_network: Annotated[
+        bool,
+        typer.Option("--open-to-network", help="Allow --metrics and --watch beyond loopback."),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -80,9 +96,20 @@ def switch(
     if folder.exists() and any(folder.iterdir()):
         raise ScenarioError(f"{shown(folder)} is not empty; name another with --out")
 
-    def started(recording: Recording) -> AbstractContextManager[None]:
-        _started(plan, folder, as_json)
-        return served(folder, recording.switch)
+    addresses = {
+        what: read_address(f"--{what}", text, anywhere=open_to_network)
+        for what, text in (("metrics", metrics), ("watch", watch))
+        if text is not None
+    }
+
+    @contextmanager
+    def started(recording: Recording) -> Iterator[None]:
+        with ExitStack() as beside:
+            beside.enter_context(served(folder, recording.switch))
+            observe(recording, addresses, beside)
+            _started(plan, folder, as_json)
+            _say_open(addresses)
+            yield
 
     with held(folder):
         counters = run_live(plan, folder, seconds=_seconds(duration), started=started)
@@ -91,6 +118,13 @@ def switch(
         print(json.dumps(_as_dict(folder, summaries, counters), indent=2))
     else:
         _show(plan, folder, summaries, counters)
+
+
+def _say_open(addresses: Mapping[str, Address]) -> None:
+    for what, at in addresses.items():
+        path = "/metrics" if what == "metrics" else "/"
+        reach = "" if at.is_loopback else "; everybody who reaches this machine can read it"
+        print(f"{what:7} http://{at}{path}{reach}", file=sys.stderr, flush=True)
 
 
 def _seconds(duration: str | None) -> float | None:

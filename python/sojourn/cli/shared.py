@@ -24,7 +24,7 @@ COMMANDS = {
     "aqms": "List the native disciplines and the shipped P4 programs, and on which grounds they "
     "run.",
     "check": "Check a P4 program: the language, whether the target can load it, and its stages.",
-    "ctl": "Change and read tables, registers, counters and rates of a live switch while it runs.",
+    "ctl": "Change and read tables, registers, counters, rates of a live switch while it runs.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
     "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "

@@ -93,8 +93,8 @@ def test_red_says_what_the_kernel_does_otherwise() -> None:
     assert any("gentle" in difference for difference in native("red").differences)
 
 
-def flows(*rtts: int) -> list[dict[str, int]]:
-    return [{"rtt": rtt, "ip_version": 4} for rtt in rtts]
+def flows(*rtts: int) -> list[dict[str, Any]]:
+    return [{"rtt": rtt, "ip_version": 4, "from": "senders"} for rtt in rtts]
 
 
 def test_each_round_trip_time_has_a_netem_of_its_own() -> None:
@@ -280,16 +280,16 @@ def test_prefixes_hold_a_block_of_flows_and_nobody_else() -> None:
 
 
 def test_who_opens_a_connection_and_with_which_ports_is_the_simulators() -> None:
-    flow = {"kind": "tcp", "ip_version": 4, "reverse": False}
+    flow = {"kind": "tcp", "ip_version": 4, "from": "senders"}
     download = hosts(4, flow)
     assert download.client == ("10.0.0.5", 32_772)
     assert download.server == ("10.128.0.5", 5201)
-    upload = hosts(4, flow | {"reverse": True})
+    upload = hosts(4, flow | {"from": "receivers"})
     assert upload.client == ("10.128.0.5", 32_772)
     assert upload.front_end == upload.server == ("10.0.0.5", 5201)
     # Who asks is behind the bottleneck, so that the answers pass it.
     assert hosts(4, flow | {"kind": "requests"}).client == ("10.128.0.5", 32_772)
-    assert hosts(4, flow | {"kind": "requests", "reverse": True}).client == ("10.0.0.5", 32_772)
+    assert hosts(4, flow | {"kind": "requests", "from": "receivers"}).client == ("10.0.0.5", 32_772)
 
 
 def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:

@@ -1,6 +1,7 @@
 """Several switches, and links that change: the scenario's form, what a run leaves, mistakes."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import SMALL, Sojourn
+from sojourn import _core
 from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
@@ -17,6 +19,7 @@ from sojourn.phases import read_phases
 from sojourn.queues import drawn, rates
 from sojourn.record import PACKET_SCHEMA
 from sojourn.result import read_result
+from sojourn.runner import plan_scenario
 from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
 from sojourn.scenario.bottleneck import Bottleneck
 
@@ -82,7 +85,7 @@ def test_the_runs_aqm_goes_to_the_switches_that_name_none(tmp_path: Path) -> Non
     assert config["aqm"]["name"] == "pie"
     aqms = [node["aqm"] for node in config["network"]["switches"]]
     assert aqms == [None, {"kind": "native", "name": "codel", "target": 20_000_000}]
-    addresses = [host["ipv4"] for host in config["network"]["hosts"]]
+    addresses = [host["addresses"]["own"]["ipv4"] for host in config["network"]["hosts"]]
     assert addresses == ["10.0.1.1", "192.0.2.7"]
 
 
@@ -208,6 +211,87 @@ STEPS = {
     },
     "flows": [{"rtt": "10 ms", "count": 2}],
 }
+
+
+LONG = """
+duration = "3 s"
+aqms = ["fifo"]
+hosts = [
+    { name = "senders", group = "clients", access_rate = "10 Gbit/s" },
+    { name = "receivers", group = "servers", access_rate = "10 Gbit/s" },
+]
+
+[[switches]]
+name = "switch"
+
+[[links]]
+between = ["senders", "switch"]
+delay_back = "0 ms"
+schedule = [{ at = "2 s", delay_back = "5 ms" }]
+
+[[links]]
+between = ["switch", "receivers"]
+rate = "10 Mbit/s"
+delay_back = "0 ms"
+schedule = [{ at = "1 s", rate = "1 Mbit/s" }, { at = "2 s", delay = "5 ms" }]
+
+[[flows]]
+from = "senders"
+to = "receivers"
+rtt = "10 ms"
+count = 2
+"""
+
+
+def test_one_switch_is_short_for_a_network_of_two_groups_of_hosts(tmp_path: Path) -> None:
+    long = read_scenario(write(tmp_path, LONG))
+    assert scenario_from_dict(STEPS) == long
+    # What is left out is as the engine has it.
+    default = json.loads(_core.default_network())
+    (run,) = make_plan(long).runs
+    assert run.config["network"]["switches"] == default["switches"]
+    assert run.config["network"]["hosts"] == default["hosts"]
+
+
+def test_a_group_of_hosts_and_a_single_host_share_a_switch(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    text = LONG.replace('"5 ms"', '"6 ms"').replace(
+        "hosts = [", 'hosts = [\n    { name = "one", address = "192.0.2.7" },'
+    )
+    text += (
+        '\n[[links]]\nbetween = ["one", "switch"]\n\n[[flows]]\nfrom = "one"\nto = "receivers"\n'
+    )
+    write(tmp_path, text)
+    ran = sojourn("run", "chain.toml", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    counters = json.loads((tmp_path / "out/fifo/counters.json").read_text())
+    assert all(flow["delivered"] > 100_000 for flow in counters["flows"])
+    assert not counters["stray_frames"] and not counters["unroutable_packets"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("switch.ingress_latency", "2 s", "switch.ingress_latency = 2000000000: allowed is 0 to"),
+        ("switch.queue_limit", "1 B", "switch.queue_limit = 1: allowed is 1600 to"),
+        ("access_rate", "1 bit/s", "access_rate = 1: allowed is 1000 to"),
+        ("switch.schedule.1.delay", "200 s", "switch.schedule[1].delay = 200000000000: allowed"),
+        ("links.1.rate", "20 Gbit/s", "links[1].rate = 20000000000: allowed is 1000 to"),
+        ("hosts.1.address", "192.0.2.7", "hosts: h2: address = 192.0.2.7: allowed is one that"),
+    ],
+)
+def test_what_the_engine_refuses_is_named_by_the_keys_that_were_written(
+    place: str, value: str, message: str, tmp_path: Path
+) -> None:
+    document: Any = STEPS
+    if place.startswith(("links", "hosts")):
+        document = tomllib.loads(CHAIN)
+        document["hosts"] = [{"name": "h1", "address": "192.0.2.7"}, {"name": "h2"}]
+    with pytest.raises(ScenarioError) as error:
+        plan_scenario(json.loads(json.dumps(document)), set={place: value})
+    assert message in str(error.value)
+    assert "network" not in str(error.value)
 
 
 def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path) -> None:

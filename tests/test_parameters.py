@@ -137,7 +137,7 @@ def test_the_scenario_of_disciplines_runs_every_native_one_under_the_demos_traff
     plan, demo = plan_scenario("disciplines"), plan_scenario("bufferbloat")
     native = {name for name, *_ in _core.native_disciplines()}
     assert {run.config["aqm"]["name"] for run in plan.runs} == native
-    for key in ("duration", "switch", "flows", "access_rate"):
+    for key in ("duration", "network", "flows"):
         assert plan.runs[0].config[key] == demo.runs[0].config[key]
 
 

@@ -29,7 +29,7 @@ def test_every_shipped_scenario_can_be_run(name: str) -> None:
 def test_the_demo_is_ten_cubic_flows_behind_100_mbit() -> None:
     config = plan_scenario("bufferbloat").runs[0].config
     assert config["duration"] == 10_000_000_000
-    assert config["switch"]["rate"] == 100_000_000
+    assert config["network"]["links"][1]["rate"] == 100_000_000
     assert len(config["flows"]) == 10
     assert {flow["congestion_control"] for flow in config["flows"]} == {"cubic"}
     assert [config["flows"][place]["rtt"] for place in (0, 9)] == [5_000_000, 10_000_000]

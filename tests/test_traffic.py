@@ -140,7 +140,7 @@ def test_every_kind_becomes_flows_of_the_engine() -> None:
     assert made[1]["shape"] == 1350
     assert made[2]["think"] == 500 * MS and "every" not in made[2]
     assert {flow["every"] for flow in made[3:6]} == {200 * MS}
-    assert made[6]["reverse"]
+    assert (made[6]["from"], made[6]["to"]) == ("receivers", "senders")
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,14 @@ def check_config(config: str, programs: list[Program] = ...) -> None:
 def start_jitter(seed: int, flow: int) -> int:
     """How much later than configured a flow starts under a seed, ns."""
 
+def default_network() -> str:
+    """The network of a run that says nothing of it, as JSON: every default of one stands there."""
+
+def shaper_as_built(rate: int, burst: int) -> tuple[int, int]:
+    """What the switch's hardware makes of a shaper: rate in bit/s and burst in bytes.
+
+    Raises `ConfigError` if it cannot express one of them."""
+
 def drawn_traffic(config: str) -> str:
     """What is random about the flows of a configuration, as JSON: for each its start, and the
     bursts, pauses or transfers that the simulator would draw."""

@@ -21,6 +21,7 @@ from sojourn.errors import (
 )
 from sojourn.layout import shown
 from sojourn.scenario import Plan, PlannedRun
+from sojourn.scenario.short import as_written
 
 A = TypeVar("A")
 
@@ -100,7 +101,8 @@ class Simulator:
             except ConfigError as error:
                 if located := in_its_file(str(error), run.control_file):
                     raise ControlPlaneError(located) from error
-                raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
+                said = as_written(str(error), plan.scenario)
+                raise ScenarioError(f"{plan.name}: {run.label}: {said}") from error
 
     def run(
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]

@@ -9,7 +9,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let forward = |from: u64, to: u64| json!({"match": {"ig_intr_md.ingress_port": from}, "action": "send", "args": {"port": to}});
     let config = json!({
         "duration": 5_000_000_000_u64,
-        "switch": {"rate": 100_000_000},
         "aqm": {
             "kind": "p4",
             "program": "p4/tna/codel_act.p4",

@@ -8,7 +8,7 @@ use crate::config::Aqm;
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
-use sojourn_net::config::{NativeAqm, invalid, within};
+use sojourn_net::config::{NativeAqm, burst, invalid, queue_limit, within};
 use sojourn_packet::{Bytes, DataPlane, PortId, Rate, Time};
 use sojourn_switch::{
     Disciplines, PortConfig, QueueConfig, ShaperConfig, Switch, SwitchConfig, Wire, cells_for_bytes,
@@ -59,14 +59,6 @@ pub struct StandalonePort {
 
 fn one() -> u64 {
     1
-}
-
-fn burst() -> u64 {
-    1_600
-}
-
-fn queue_limit() -> u64 {
-    1_940_000
 }
 
 fn speed() -> u64 {

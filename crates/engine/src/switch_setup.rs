@@ -4,9 +4,10 @@
 //! Tofino's mirror buffer and its single resubmission do not hold for bmv2.
 
 use sojourn_packet::Rate;
+use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
     MAX_QUEUES, MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
-    SessionDirection, SwitchConfig,
+    SessionDirection, ShapedRate, ShaperConfig, SwitchConfig,
 };
 use sojourn_targets::control::{self, ControlPlane, QueueSetting};
 use sojourn_targets::target::{Copies, SwitchTraits};
@@ -61,6 +62,17 @@ pub fn group(given: &control::MulticastGroup) -> MulticastGroup {
         ports: node.ports.iter().copied().map(PortId).collect(),
     };
     MulticastGroup { id: given.id, nodes: given.nodes.iter().map(node).collect() }
+}
+
+/// What the hardware makes of a port's shaper: rate in bit/s and burst in bytes.
+///
+/// # Errors
+/// It cannot express the rate or the burst.
+pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable> {
+    let clock = SwitchConfig::default().core_clock;
+    let built = TokenBucket::new(&ShaperConfig::bits(rate, burst), clock)?.effective();
+    let ShapedRate::Bits(rate) = built.rate else { return Ok((0, built.burst)) };
+    Ok((rate.0, built.burst))
 }
 
 /// bmv2 copies and resubmits without the limits that Tofino has.

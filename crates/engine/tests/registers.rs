@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sojourn_engine::{config, simulation};
+use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
 use sojourn_net::tcp::congestion::{self, Ack, CongestionControl, Window};
 use sojourn_packet::Time;
 use sojourn_switch::discipline::{
@@ -73,7 +74,10 @@ fn told(parameters: &serde_json::Value) -> String {
     }
     json!({
         "duration": 2_000_000_000_u64,
-        "switch": {"rate": 5_000_000},
+        "network": NetworkSection::<Aqm>::one_switch(LinkSection {
+            rate: Some(5_000_000),
+            ..LinkSection::bottleneck()
+        }),
         "aqm": aqm,
         "flows": [flow, flow, flow, flow],
     })

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_engine::{config, simulation};
 use sojourn_net::Verdict;
+use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
 use sojourn_packet::Time;
 
 /// Four long-lived flows through 20 Mbit/s for two seconds, in a queue that `aqm` manages.
@@ -10,7 +11,11 @@ fn run(aqm: &Value) -> sojourn_net::PacketRows {
     let flow = json!({"kind": "tcp", "rtt": 20_000_000});
     let config = json!({
         "duration": 2_000_000_000_u64,
-        "switch": {"rate": 20_000_000, "queue_limit": 200_000},
+        "network": NetworkSection::<Aqm>::one_switch(LinkSection {
+            rate: Some(20_000_000),
+            queue_limit: 200_000,
+            ..LinkSection::bottleneck()
+        }),
         "aqm": aqm,
         "flows": [flow, flow, flow, flow],
     });

@@ -5,6 +5,7 @@
 //! so that a busy machine disturbs it less than it would disturb a clock. Three numbers behind `--`,
 //! flows, Mbit/s and milliseconds, make one line of one's own.
 
+use sojourn_net::config::{LinkSection, NetworkSection};
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;
 use std::hint::black_box;
@@ -66,12 +67,17 @@ impl Line {
         let (rate, duration) = (self.mbit_per_second * 1_000_000, self.milliseconds * 1_000_000);
         let text = format!(
             r#"{{"duration": {duration},
-                 "switch": {{"rate": {rate}, "queue_limit": {}}},
                  "aqm": {{"kind": "native", "name": "codel"}}, "flows": [{}]}}"#,
-            (rate / 8 / 10).max(100_000),
             flows.join(", ")
         );
-        RunConfig::from_json(&text).expect("the benchmark's own configuration")
+        let mut config = RunConfig::from_json(&text).expect("the benchmark's own configuration");
+        let bottleneck = LinkSection {
+            rate: Some(rate),
+            queue_limit: (rate / 8 / 10).max(100_000),
+            ..LinkSection::bottleneck()
+        };
+        config.network = NetworkSection::one_switch(bottleneck);
+        config
     }
 }
 

@@ -17,11 +17,13 @@ fn config(flows: usize, rate: u64, aqm: &str) -> RunConfig {
         })
         .collect();
     let text = format!(
-        r#"{{"duration": 1000000000, "switch": {{"rate": {rate}}},
+        r#"{{"duration": 1000000000,
              "aqm": {{"kind": "native", "name": "{aqm}"}}, "flows": [{}]}}"#,
         flows.join(", ")
     );
-    RunConfig::from_json(&text).expect("the benchmark's own configuration")
+    let mut config = RunConfig::from_json(&text).expect("the benchmark's own configuration");
+    config.network.links[1].rate = Some(rate);
+    config
 }
 
 /// Runs to the end; packets at the bottleneck and events.

@@ -36,7 +36,9 @@ mod _core {
     #[pymodule_export]
     use super::rules::{explain, rule_list};
     #[pymodule_export]
-    use super::simulation::{Simulation, check_config, drawn_traffic, start_jitter};
+    use super::simulation::{
+        Simulation, check_config, default_network, drawn_traffic, shaper_as_built, start_jitter,
+    };
     #[pymodule_export]
     use super::tofino::run_salu;
 

@@ -6,7 +6,7 @@ use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::config::{self, Aqm, RunConfig};
-use sojourn_packet::Time;
+use sojourn_packet::{Rate, Time};
 use std::sync::{Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
@@ -25,6 +25,22 @@ pub fn check_config(
 #[pyfunction]
 pub fn start_jitter(seed: u64, flow: u32) -> u64 {
     sojourn_net::start_jitter(seed, flow).as_nanos()
+}
+
+/// The network of a run that says nothing of it, as JSON: every default of one stands there.
+#[pyfunction]
+pub fn default_network() -> PyResult<String> {
+    serde_json::to_string(&sojourn_net::config::NetworkSection::<Aqm>::default())
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+}
+
+/// What the switch's hardware makes of a shaper: rate in bit/s and burst in bytes.
+#[pyfunction]
+pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
+    sojourn_engine::switch_setup::shaper_as_built(Rate(rate), burst).map_err(|refused| {
+        let (what, value, allowed) = (refused.what, refused.value, refused.allowed);
+        ConfigError::new_err(format!("{what} is {value}, allowed is {allowed}"))
+    })
 }
 
 /// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.

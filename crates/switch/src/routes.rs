@@ -1,7 +1,8 @@
 //! A switch that is a router: frames go by their destination address.
 //!
-//! Exact addresses only: whoever builds the network knows all of its hosts. Stands on where an IP
-//! header lies in a frame; must not know hosts, links or who chose the ports.
+//! By exact addresses, and by networks where nobody has the address: whoever builds the network knows
+//! all of its hosts and groups of hosts. Stands on where an IP header lies in a frame; must not know
+//! hosts, links or who chose the ports.
 
 use sojourn_packet::{Forwarder, IpHeader, Packet, PortId};
 use std::collections::BTreeMap;
@@ -24,6 +25,31 @@ use std::net::IpAddr;
 pub struct Routes {
     v4: BTreeMap<[u8; 4], PortId>,
     v6: BTreeMap<[u8; 16], PortId>,
+    /// Few, and no two overlap.
+    networks: Vec<Network>,
+}
+
+/// All addresses that begin with the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Network {
+    first: IpAddr,
+    bits: u8,
+    port: PortId,
+}
+
+impl Network {
+    fn holds(&self, address: IpAddr) -> bool {
+        let differ = match (self.first, address) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                (one.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            (IpAddr::V6(one), IpAddr::V6(other)) => {
+                (one.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            _ => return false,
+        };
+        differ >= u32::from(self.bits)
+    }
 }
 
 impl Routes {
@@ -35,16 +61,26 @@ impl Routes {
         };
     }
 
+    /// Sends frames for whoever has an address that begins with the same `bits` bits as `first` out
+    /// of `port`, unless the address has a port of its own. Networks do not overlap.
+    pub fn set_network(&mut self, first: IpAddr, bits: u8, port: PortId) {
+        self.networks.push(Network { first, bits, port });
+    }
+
+    fn network_of(&self, address: IpAddr) -> Option<PortId> {
+        self.networks.iter().find(|network| network.holds(address)).map(|network| network.port)
+    }
+
     /// The port of a frame's destination; none if it has no IP header or nobody has the address.
     pub fn of(&self, frame: &Packet) -> Option<PortId> {
         match IpHeader::of(frame)? {
             IpHeader::V4(at) => {
                 let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
-                self.v4.get(address).copied()
+                self.v4.get(address).copied().or_else(|| self.network_of((*address).into()))
             }
             IpHeader::V6(at) => {
                 let address: &[u8; 16] = frame.bytes.get(at + 24..at + 40)?.try_into().ok()?;
-                self.v6.get(address).copied()
+                self.v6.get(address).copied().or_else(|| self.network_of((*address).into()))
             }
         }
     }
@@ -56,7 +92,8 @@ impl Forwarder for Routes {
     }
 
     fn ports(&self) -> Vec<PortId> {
-        self.v4.values().chain(self.v6.values()).copied().collect()
+        let networks = self.networks.iter().map(|network| &network.port);
+        self.v4.values().chain(self.v6.values()).chain(networks).copied().collect()
     }
 }
 
@@ -91,6 +128,18 @@ mod tests {
         let mut header = [0; 40];
         header[24..].copy_from_slice(&there.octets());
         assert_eq!(routes.of(&frame(0x86dd, &header)), Some(PortId(4)));
+    }
+
+    #[test]
+    fn a_network_of_addresses_goes_by_one_port_but_for_those_that_have_their_own() {
+        let address = |last| Ipv4Addr::new(10, 128, 0, last);
+        let mut routes = Routes::default();
+        routes.set(IpAddr::V4(address(9)), PortId(3));
+        routes.set_network(IpAddr::V4(address(0)), 9, PortId(4));
+        assert_eq!(routes.of(&ipv4(address(9))), Some(PortId(3)));
+        assert_eq!(routes.of(&ipv4(address(10))), Some(PortId(4)));
+        assert_eq!(routes.of(&ipv4(Ipv4Addr::new(10, 127, 255, 255))), None);
+        assert_eq!(routes.ports(), [PortId(3), PortId(4)]);
     }
 
     #[test]

@@ -51,14 +51,12 @@ class Hosts:
 
 def host_names(config: dict[str, Any]) -> list[str]:
     """The namespaces in which a run has hosts, in the order in which they are sampled."""
-    if "network" in config:
-        return [host["name"] for host in config["network"]["hosts"]]
-    return [FRONT, BEHIND]
+    return [host["name"] for host in config["network"]["hosts"]]
 
 
 def sends_from_behind(flow: dict[str, Any]) -> bool:
     """Whether the bulk of a flow's data comes from behind the bottleneck."""
-    return bool(flow.get("reverse", False))
+    return bool(flow["from"] == BEHIND)
 
 
 def opener(flow: dict[str, Any]) -> str:

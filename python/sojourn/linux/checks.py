@@ -9,9 +9,12 @@ from typing import Any
 from sojourn import _core
 from sojourn.congestion import kernel_controls
 from sojourn.errors import ConfigError, ScenarioError
+from sojourn.linux.addresses import sends_from_behind
+from sojourn.linux.groups import check_groups, has_groups, switch_of
 from sojourn.linux.network.job import check_network
 from sojourn.linux.tc import KERNEL_ONLY, kernel_disciplines
 from sojourn.scenario import Plan, PlannedRun
+from sojourn.scenario.short import as_written
 from sojourn.units import TIME
 
 MOST_DRAWN = 200_000
@@ -35,14 +38,15 @@ def flow_names(plan: Plan) -> list[str]:
 
 def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """What lies between the hosts is what the guest can build."""
-    if "network" in run.config:
+    if not has_groups(run.config):
         if traffic == "iperf3":
             raise ScenarioError(
                 "several switches: iperf3 sends over one; --traffic sockets over all"
             )
         check_network(run.config, names)
         return
-    if run.config["switch"]["packets_per_second"] is not None:
+    check_groups(run.config)
+    if switch_of(run.config)["packets_per_second"] is not None:
         raise ScenarioError(
             "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
         )
@@ -50,7 +54,7 @@ def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
 
 def _check_aqms(run: PlannedRun) -> None:
     """The run's AQM, and those that switches of a network name."""
-    switches = run.config.get("network", {}).get("switches", [])
+    switches = run.config["network"]["switches"]
     own = [(switch["name"], switch["aqm"]) for switch in switches if switch["aqm"]]
     for label, aqm in [(run.label, run.config["aqm"]), *own]:
         allowed = ", ".join(kernel_disciplines())
@@ -90,7 +94,7 @@ def _check_for_iperf(name: str, flow: dict[str, Any]) -> None:
         raise ScenarioError(
             f"{name}: on, off: iperf3 sends without a pause; --traffic sockets has pauses"
         )
-    if flow["reverse"]:
+    if sends_from_behind(flow):
         raise ScenarioError(
             f"{name}: reverse: iperf3 is started in front of the bottleneck; "
             "--traffic sockets turns flows round"
@@ -119,4 +123,5 @@ def _check_config(plan: Plan, run: PlannedRun) -> None:
     try:
         _core.check_config(json.dumps(config))
     except ConfigError as error:
-        raise ScenarioError(f"{plan.name}: {run.label}: {error}") from error
+        said = as_written(str(error), plan.scenario)
+        raise ScenarioError(f"{plan.name}: {run.label}: {said}") from error

@@ -13,6 +13,7 @@ import numpy as np
 
 from sojourn.linux.addresses import BEHIND, host_names, sends_from_behind
 from sojourn.linux.frames import Frames
+from sojourn.linux.groups import has_groups
 from sojourn.linux.path import Longs, path_of
 from sojourn.linux.traffic import Traffic
 
@@ -105,7 +106,7 @@ def read_datagrams(
         if flow["kind"] != "voip":
             continue
         # In a network a datagram is looked for at the host that it is for.
-        behind = sends_from_behind(flow) or "network" in config
+        behind = sends_from_behind(flow) or not has_groups(config)
         arrived = back if behind and back is not None else left
         numbers, when = _voice(arrived, number, origin)
         path = path_of(flow, config)

@@ -3,7 +3,6 @@
 Stands on the engine's configuration of the run, on `topology`, `traffic` and `tc`. Runs nothing.
 """
 
-import json
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -12,6 +11,7 @@ from sojourn import _core
 from sojourn.linux import topology
 from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, sends_from_behind
 from sojourn.linux.delays import FAR, delay_changes, delays
+from sojourn.linux.groups import has_groups, switch_of
 from sojourn.linux.needs import MODULES
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
 from sojourn.linux.topology import Shaper
@@ -41,10 +41,12 @@ _LATENESS = 1_000_000
 
 def shaper_of(config: dict[str, Any], *, virtual_time: bool) -> Shaper:
     """The switch's shaper."""
-    switch = config["switch"]
-    return shaper_for(
-        switch["rate"], switch["burst"], switch["port_speed"], virtual_time=virtual_time
-    )
+    return _shaper_at(config, switch_of(config)["rate"], virtual_time=virtual_time)
+
+
+def _shaper_at(config: dict[str, Any], rate: int, *, virtual_time: bool) -> Shaper:
+    switch = switch_of(config)
+    return shaper_for(rate, switch["burst"], switch["port_speed"], virtual_time=virtual_time)
 
 
 @cache
@@ -53,16 +55,9 @@ def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) ->
 
     In real time the burst is enlarged: a timer that comes late must not cost bandwidth.
     """
-    plain = {
-        "duration": 1,
-        "aqm": {"kind": "native", "name": "fifo"},
-        "switch": {"rate": rate, "burst": burst, "port_speed": port_speed},
-        "flows": [{"kind": "tcp", "rtt": 0}],
-    }
-    report = json.loads(_core.Simulation(json.dumps(plain)).report())
-    rounded_rate, rounded_burst = report["shaper_rate"], report["shaper_burst"]
-    if not rounded_rate:
-        rounded_rate, rounded_burst = port_speed, 2 * FULL_FRAME
+    rounded_rate, rounded_burst = port_speed, 2 * FULL_FRAME
+    if rate < port_speed:
+        rounded_rate, rounded_burst = _core.shaper_as_built(rate, burst)
     if not virtual_time:
         rounded_burst = max(rounded_burst, rounded_rate * _LATENESS // (8 * 10**9))
     return Shaper(rounded_rate, rounded_burst, _WIRE)
@@ -71,19 +66,15 @@ def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) ->
 def shaper_steps(config: dict[str, Any], *, virtual_time: bool) -> list[tuple[int, Shaper]]:
     """When the schedule changes the shaper, ns, and to what."""
     return [
-        (step["at"], shaper_of(_with_rate(config, step["rate"]), virtual_time=virtual_time))
-        for step in config["switch"]["schedule"]
+        (step["at"], _shaper_at(config, step["rate"], virtual_time=virtual_time))
+        for step in switch_of(config)["schedule"]
         if step["rate"] is not None
     ]
 
 
-def _with_rate(config: dict[str, Any], rate: int) -> dict[str, Any]:
-    return config | {"switch": config["switch"] | {"rate": rate, "schedule": []}}
-
-
 def qdisc_of(config: dict[str, Any], tick: int) -> Qdisc:
     """The qdisc for the run's discipline, of a kernel with that tick in ns."""
-    return qdisc(config["aqm"], config["switch"]["queue_limit"], tick)
+    return qdisc(config["aqm"], switch_of(config)["queue_limit"], tick)
 
 
 def make_job(
@@ -96,7 +87,7 @@ def make_job(
     traffic: str,
 ) -> dict[str, Any]:
     """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
-    flows, switch, crowds = config["flows"], config["switch"], drawn.crowds
+    flows, switch, crowds = config["flows"], switch_of(config), drawn.crowds
     versions = {flow["ip_version"] for flow in flows}
     steps = shaper_steps(config, virtual_time=virtual_time)
     slowest = min([shaper.rate, *(then.rate for _, then in steps)])
@@ -128,7 +119,7 @@ def common_job(
     """What jobs say of whatever lies between the hosts."""
     versions = {flow["ip_version"] for flow in config["flows"]}
     piece = _PIECE["virtual" if virtual_time else "real"]
-    modules = [*_MODULES, *(["ipv6"] if 6 in versions or "network" in config else [])]
+    modules = [*_MODULES, *(["ipv6"] if 6 in versions or not has_groups(config) else [])]
     return {
         "modules_folder": str(MODULES),
         "modules": [*modules, *dict.fromkeys(aqm.module for aqm in aqms)],
@@ -175,7 +166,7 @@ def _changes(
     single = [(at, "router", line) for at, then in steps for line in topology.reshape(then)]
     single += [
         (at, BEHIND, line)
-        for at, line in delay_changes(config["flows"], drawn.crowds, config["switch"])
+        for at, line in delay_changes(config["flows"], drawn.crowds, switch_of(config))
     ]
     return grouped(single, config["duration"])
 

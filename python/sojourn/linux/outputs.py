@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sojourn.linux.addresses import FRONT, opener, sends_from_behind
 from sojourn.linux.exchanges import datagrams_back
+from sojourn.linux.groups import has_groups
 from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Measured, Queue, Raw
 from sojourn.linux.samples import FlowTotals, totals_of
@@ -106,7 +107,7 @@ def _counters(
     rows = measured.rows
     sent = np.isin(rows.verdict, (0, 3))
     totals = totals_of(measured.samples, config["flows"])
-    one_switch = "network" not in config
+    one_switch = has_groups(config)
     reverse = raw.done["qdiscs"][1][0] if one_switch else {"bytes": 0, "packets": 0, "drops": 0}
     return _ABSENT | {
         "simulated": config["duration"],
@@ -151,7 +152,7 @@ def _flow(
 ) -> dict[str, int]:
     flow, rows = config["flows"][index], measured.rows
     mine = rows.flow == index
-    seen = mine.any() and "network" not in config and opener(flow) == FRONT
+    seen = mine.any() and has_groups(config) and opener(flow) == FRONT
     started = int(rows.enqueued[mine].min()) if seen else measured.starts[index]
     match flow["kind"]:
         case "tcp" | "requests":
@@ -173,7 +174,7 @@ def _datagrams(
 ) -> dict[str, int]:
     flow, rows, arrived = config["flows"][index], measured.rows, measured.arrived
     headers = HEADERS[flow["ip_version"]]
-    if "network" in config or sends_from_behind(flow):
+    if not has_groups(config) or sends_from_behind(flow):
         voice = flow["kind"] == "voip"
         sent, size = datagrams_back(arrived, index, voice=voice) if arrived else (0, 0)
         came = int((arrived.flow == index).sum()) if arrived else 0

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sojourn.linux.groups import has_groups, switch_of
+
 Longs = npt.NDArray[np.int64]
 
 
@@ -63,7 +65,7 @@ class Path:
 
 def path_of(flow: dict[str, Any], config: dict[str, Any]) -> Path:
     """The way of a flow of a run. In a network all delays are where they belong."""
-    return Path(0) if "network" in config else path_behind(flow, config["switch"])
+    return path_behind(flow, switch_of(config)) if has_groups(config) else Path(0)
 
 
 def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:

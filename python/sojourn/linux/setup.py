@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.linux.groups import has_groups
 from sojourn.linux.job import make_job, qdisc_of, shaper_of, shaper_steps
 from sojourn.linux.kernel import Kernel
 from sojourn.linux.measured import Measured, Raw, measure
@@ -29,7 +30,7 @@ class Setup:
 def set_up(config: dict[str, Any], kernel: Kernel, *, traffic: str) -> Setup:
     """That of a run on that kernel whose traffic is sent by `traffic`."""
     drawn, virtual_time = draw(config), kernel.virtual_time
-    if "network" in config:
+    if not has_groups(config):
         plan = plan_of(config, kernel)
         job = network_job(config, plan, drawn, virtual_time=virtual_time, traffic=traffic)
         spots: list[Managed] = list(measured_spots(plan))

@@ -24,6 +24,7 @@ from sojourn.linux.addresses import (
     hosts,
     opener,
 )
+from sojourn.linux.groups import has_groups
 from sojourn.linux.path import Longs, Path, path_of
 
 HEADERS = {4: 42, 6: 62}
@@ -81,7 +82,7 @@ def lead(traffic: Traffic, config: dict[str, Any]) -> int:
     early = [
         -path_of(flow, config).in_guest(drawn["start"], behind=True)
         for flow, drawn in zip(config["flows"], traffic.drawn, strict=True)
-        if "network" not in config and opener(flow) == BEHIND
+        if has_groups(config) and opener(flow) == BEHIND
     ]
     return max([0, *early])
 
@@ -106,12 +107,12 @@ class Ends:
 
 def ends_of(number: int, flow: Flow, config: dict[str, Any]) -> Ends:
     """Those of a flow: in a network the hosts that it names, told apart by ports."""
-    if "network" not in config:
+    if has_groups(config):
         pair = hosts(number, flow)
         acceptor = BEHIND if pair.opener == FRONT else FRONT
         return Ends(pair.opener, acceptor, pair.client, pair.server, False)
     key = "ipv6" if flow["ip_version"] == 6 else "ipv4"
-    at = {host["name"]: host[key] for host in config["network"]["hosts"]}
+    at = {host["name"]: host["addresses"]["own"][key] for host in config["network"]["hosts"]}
     opens, accepts = flow["from"], flow["to"]
     if flow["kind"] == "requests":
         opens, accepts = accepts, opens

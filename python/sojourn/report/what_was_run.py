@@ -16,7 +16,7 @@ from sojourn.scenario.flows import (
     TransferFlows,
     UdpFlows,
 )
-from sojourn.scenario.network import Link, Switch, SwitchStep
+from sojourn.scenario.network import Link, LinkStep
 from sojourn.units import RATE, SIZE, TIME
 
 
@@ -36,59 +36,65 @@ def parameters(result: Result) -> str:
 
 def _between(result: Result) -> dict[str, str]:
     """What lies between the hosts."""
-    scenario, switch = result.scenario, result.scenario.switch
-    if switch is None:
-        return {
-            "switches": ", ".join(
-                node.name + (f" ({node.aqm.use})" if node.aqm else "") for node in scenario.switches
-            ),
-            "links": "; ".join(_link_text(link) for link in scenario.links),
-        }
-    effective = next(iter(result.aqms.values())).findings.counters
+    scenario = result.scenario
+    speeds = dict.fromkeys(RATE.format(node.port_speed) for node in scenario.switches)
+    shared = [host for host in scenario.hosts if host.access_rate is not None]
     rows = {
-        "bottleneck": f"{_limits(switch)}, queue of at most {SIZE.format(switch.queue_limit)}",
+        "switches": ", ".join(
+            node.name + (f" ({node.aqm.use})" if node.aqm else "") for node in scenario.switches
+        ),
+        "links": "; ".join(_link_text(link) for link in scenario.links),
+        "as the chip rounds it": _rounded(result),
+        "ports": ", ".join(speeds),
+        "access links": ", ".join(
+            f"{host.name} {RATE.format(host.access_rate or 0)}" for host in shared
+        ),
     }
-    if switch.schedule:
-        rows["then"] = _schedule_text(switch.schedule)
-    elif effective["shaper_rate"]:
-        rows["as the chip rounds it"] = (
-            f"{effective['shaper_rate'] / 1e6:.3f} Mbit/s, burst {effective['shaper_burst']} B"
-        )
-    return rows | {
-        "ports": RATE.format(switch.port_speed),
-        "access links": RATE.format(scenario.access_rate),
-    }
+    return {name: text for name, text in rows.items() if text}
 
 
-def _limits(switch: Switch) -> str:
-    """What holds packets up at the bottleneck."""
-    limits = []
-    if switch.rate < switch.port_speed or switch.packets_per_second is None:
-        limits.append(f"{RATE.format(switch.rate)}, burst {SIZE.format(switch.burst)}")
-    if switch.packets_per_second is not None:
-        limits.append(f"{switch.packets_per_second} packets/s")
-    return ", ".join(limits)
+def _rounded(result: Result) -> str:
+    """What the hardware makes of the shapers that nothing changes."""
+    told = next(iter(result.aqms.values())).findings.counters["bottlenecks"]
+    return "; ".join(
+        f"{queue.name} {built['shaper_rate'] / 1e6:.3f} Mbit/s, burst {built['shaper_burst']} B"
+        for queue, built in zip(result.scenario.bottlenecks, told, strict=True)
+        if built["shaper_rate"] and not queue.steps
+    )
 
 
 def _link_text(link: Link) -> str:
-    text = " - ".join(link.between)
+    parts = [" - ".join(link.between)]
     if link.rate is not None:
-        text += f" {RATE.format(link.rate)}"
+        parts.append(RATE.format(link.rate))
     if link.rate_back is not None:
-        text += f" (back {RATE.format(link.rate_back)})"
+        parts.append(f"(back {RATE.format(link.rate_back)})")
     if link.packets_per_second is not None:
-        text += f" {link.packets_per_second} packets/s"
-    if link.delay:
-        text += f" {TIME.format(link.delay)}"
+        parts.append(f"{link.packets_per_second} packets/s")
+    if link.delay or link.delay_back:
+        parts.append(TIME.format(link.delay))
+    if link.delay_back is not None and link.delay_back != link.delay:
+        parts.append(f"(back {TIME.format(link.delay_back)})")
+    text = " ".join(parts)
+    if link.rate is not None:
+        text += f", burst {SIZE.format(link.burst)}"
+    if link.rate is not None or link.packets_per_second is not None:
+        text += f", queue of at most {SIZE.format(link.queue_limit)}"
     return text + (f", then {_schedule_text(link.schedule)}" if link.schedule else "")
 
 
-def _schedule_text(schedule: Sequence[SwitchStep]) -> str:
+def _schedule_text(schedule: Sequence[LinkStep]) -> str:
     return ", ".join(
         " ".join(
             [
                 *([RATE.format(step.rate)] if step.rate is not None else []),
+                *([f"back {RATE.format(step.rate_back)}"] if step.rate_back is not None else []),
                 *([f"delay {TIME.format(step.delay)}"] if step.delay is not None else []),
+                *(
+                    [f"delay back {TIME.format(step.delay_back)}"]
+                    if step.delay_back is not None
+                    else []
+                ),
                 f"from {TIME.format(step.at)}",
             ]
         )
@@ -114,12 +120,7 @@ def _ground(folder: RunFolder) -> str:
 def _flow_text(group: FlowGroup) -> str:
     low, high = group.rtt or (0, 0)
     rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
-    if group.from_ is None:
-        where = f", RTT {rtt}" + (", backwards" if group.reverse else "")
-    else:
-        where = f", {group.from_} to {group.to}" + (
-            f", RTT {rtt} beside the links'" if high else ""
-        )
+    where = f", {group.from_} to {group.to}" + (f", RTT {rtt} beside the links'" if high else "")
     return f"{group.count} {_traffic_text(group)}{where}"
 
 

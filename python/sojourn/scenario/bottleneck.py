@@ -7,7 +7,7 @@ way there before the way back.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.scenario.network import Link, LinkStep, NetworkSwitch, Switch, SwitchStep
+from sojourn.scenario.network import Link, LinkStep, NetworkSwitch
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,7 @@ class Bottleneck:
         return (bits + rate * (until - since)) / until
 
 
-def only_bottleneck(switch: Switch) -> Bottleneck:
-    """That of a scenario with one switch."""
-    steps = tuple((step.at, step.rate) for step in switch.schedule if step.rate is not None)
-    return Bottleneck(
-        "switch",
-        "receivers",
-        "",
-        switch.rate,
-        steps,
-        packet_rate=switch.packets_per_second,
-    )
-
-
-def network_bottlenecks(
-    switches: Sequence[NetworkSwitch], links: Sequence[Link]
-) -> tuple[Bottleneck, ...]:
+def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tuple[Bottleneck, ...]:
     """Those of a network: every direction of a link with a rate that begins at a switch."""
     aqms = {node.name: node.aqm.use if node.aqm else None for node in switches}
     speeds = {node.name: node.port_speed for node in switches}
@@ -92,8 +77,7 @@ def network_bottlenecks(
 
 
 def _steps(link: Link, *, back: bool) -> tuple[tuple[int, int], ...]:
-    def rate(step: SwitchStep) -> int | None:
-        own = back and link.rate_back is not None
-        return step.rate_back if own and isinstance(step, LinkStep) else step.rate
+    def rate(step: LinkStep) -> int | None:
+        return step.rate_back if back and link.rate_back is not None else step.rate
 
     return tuple((step.at, then) for step in link.schedule if (then := rate(step)) is not None)

@@ -22,7 +22,6 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
         "start_jitter": group.start_jitter,
         "stop": group.stop,
         "ip_version": group.ip_version,
-        "reverse": group.reverse,
         "from": group.from_,
         "to": group.to,
         **_own(group),

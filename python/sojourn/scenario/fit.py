@@ -5,14 +5,17 @@ Stands on the model. Says all that is wrong, each with the keys where it stands;
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sojourn.scenario.model import Scenario
-from sojourn.scenario.network import SwitchStep
+from sojourn.scenario.model import Common, Scenario
 from sojourn.suggest import did_you_mean
 from sojourn.units import TIME
 
 _SHOWN = 12
 """Names that a message lists."""
+
+_CHANGES = ("rate", "rate_back", "delay", "delay_back")
+"""What a step of a schedule may set."""
 
 Keys = tuple[int | str, ...]
 Problem = tuple[Keys, str]
@@ -20,37 +23,15 @@ Problem = tuple[Keys, str]
 
 def problems(scenario: Scenario) -> list[Problem]:
     """All that does not fit, as keys and a sentence."""
-    return [*_between(scenario), *_late_flows(scenario)]
+    return [*_between(scenario), *late_flows(scenario)]
 
 
 def _between(scenario: Scenario) -> list[Problem]:
     """Of hosts, switches, links and the flows between them."""
-    if scenario.switch is not None:
-        return [*_only_one_form(scenario), *_schedule(("switch",), scenario.switch.schedule)] + [
-            problem
-            for index, group in enumerate(scenario.flows)
-            for problem in _flow_without_network(scenario, index)
-        ]
     if not scenario.switches:
         return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
     named = list(_names(scenario))
     return named or [*_links(scenario), *_flows(scenario)]
-
-
-def _only_one_form(scenario: Scenario) -> Iterator[Problem]:
-    for key in ("hosts", "switches", "links"):
-        if getattr(scenario, key):
-            yield (key,), "not beside [switch]: give either one switch, or a network without it"
-
-
-def _flow_without_network(scenario: Scenario, index: int) -> Iterator[Problem]:
-    group = scenario.flows[index]
-    if group.rtt is None:
-        yield ("flows", index, "rtt"), "missing, and it has no default"
-    for key, name in (("from", group.from_), ("to", group.to)):
-        if name is not None:
-            reason = "hosts have names only in a network; reverse = true turns a flow round"
-            yield ("flows", index, key), reason
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:
@@ -86,7 +67,9 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
             yield keys, "a rate for the way back or on a schedule needs a rate to begin with"
         if link.rate_back is None and any(step.rate_back for step in link.schedule):
             yield (*keys, "schedule"), "rate_back on a schedule needs a rate_back to begin with"
-        yield from _schedule(keys, link.schedule)
+        if link.delay_back is None and any(s.delay_back is not None for s in link.schedule):
+            yield (*keys, "schedule"), "delay_back on a schedule needs a delay_back to begin with"
+        yield from steps_forward(keys, link.schedule)
     ends = Counter(name for link in scenario.links for name in link.between)
     for index, host in enumerate(hosts):
         if ends[host] != 1:
@@ -112,14 +95,16 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
 
 
-def _late_flows(scenario: Scenario) -> Iterator[Problem]:
+def late_flows(scenario: Common) -> Iterator[Problem]:
+    """Flows that start when the run is over."""
     for index, group in enumerate(scenario.flows):
         if (late := group.start[1]) >= scenario.duration:
             end = TIME.format(scenario.duration)
             yield ("flows", index, "start"), f"{TIME.format(late)}: the run is over after {end}"
 
 
-def _schedule(keys: Keys, steps: Sequence[SwitchStep]) -> Iterator[Problem]:
+def steps_forward(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
+    """Steps of the schedule at `keys` that go back in time or change nothing."""
     before = 0
     for index, step in enumerate(steps):
         here: Keys = (*keys, "schedule", index)
@@ -129,7 +114,7 @@ def _schedule(keys: Keys, steps: Sequence[SwitchStep]) -> Iterator[Problem]:
                 (*here, "at"),
                 f"{TIME.format(step.at)}: must be later than the step before, {was}",
             )
-        if not any(getattr(step, key, None) is not None for key in ("rate", "rate_back", "delay")):
+        if not any(getattr(step, key, None) is not None for key in _CHANGES):
             yield here, "a step changes a rate or a delay"
         before = step.at
 

@@ -7,16 +7,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sojourn.scenario.bottleneck import Bottleneck, network_bottlenecks, only_bottleneck
+from sojourn.scenario.bottleneck import Bottleneck, bottlenecks
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
 from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
-from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, NetworkSwitch, Switch
-from sojourn.scenario.quantities import Paragraphs, PositiveTime, Rate, Strict, Title
+from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, NetworkSwitch
+from sojourn.scenario.quantities import Paragraphs, PositiveTime, Strict, Title
 
 __all__ = [
     "AqmChoice",
+    "Common",
     "Scenario",
-    "Switch",
     "TcpFlows",
     "UdpFlows",
     "choice_keys",
@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 
-class Scenario(Strict):
-    """Everything that a run depends on."""
+class Common(Strict):
+    """What a scenario says beside what lies between the hosts."""
 
     title: Title = ""
     description: Paragraphs = ""
@@ -37,20 +37,19 @@ class Scenario(Strict):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     target: PositiveTime = 5_000_000
     """The delay against which results are judged and drawn; AQMs have their own."""
-    access_rate: Rate = 10 * 10**9
-    """Of the links between all senders and the switch, and the switch and all receivers."""
-    switch: Switch | None = None
-    """The only one; or else hosts, switches and links."""
+    aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
+    flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
+
+
+class Scenario(Common):
+    """Everything that a run depends on."""
+
     hosts: Annotated[Hosts, Field(default_factory=list, max_length=MOST_HOSTS)]
     switches: Annotated[list[NetworkSwitch], Field(default_factory=list, max_length=MOST_HOSTS)]
     links: Annotated[list[Link], Field(default_factory=list, max_length=2 * MOST_HOSTS)]
-    aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
-    flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
 
     @property
     def bottlenecks(self) -> tuple[Bottleneck, ...]:
         """The queues that are measured; the first is the one that figures are of unless they say
         otherwise."""
-        if self.switch is not None:
-            return (only_bottleneck(self.switch),)
-        return network_bottlenecks(self.switches, self.links)
+        return bottlenecks(self.switches, self.links)

@@ -1,17 +1,23 @@
-"""What lies between the hosts: one switch with one bottleneck, or hosts, switches and links.
+"""What lies between two hosts: hosts and groups of hosts, switches, and the links between them.
 
-Stands on quantities and on how AQMs are chosen. Whether names and links fit together is `fit`'s to
-say.
+Stands on quantities and on how AQMs are chosen; what is left out is as the engine has it. Whether
+names and links fit together is `fit`'s to say.
 """
 
+import json
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
+from sojourn import _core
 from sojourn.scenario.choice import Choice
 from sojourn.scenario.quantities import PositiveTime, Rate, Size, Strict, Time
-from sojourn.units import RATE
+
+_ENGINE = json.loads(_core.default_network())
+_SWITCH, _LINK = _ENGINE["switches"][0], _ENGINE["links"][0]
+ACCESS_RATE: int = _ENGINE["hosts"][0]["access_rate"]
+"""bit/s of the links that the hosts of a group share, unless a scenario says another."""
 
 _CLASS_E = 240 << 24
 """From here on IPv4 has no address of a host."""
@@ -49,81 +55,72 @@ def _address(value: object, kind: type[IPv4Address] | type[IPv6Address]) -> obje
     return address
 
 
-class SwitchStep(Strict):
-    """A change of the bottleneck's link."""
-
-    at: PositiveTime
-    rate: Rate | None = None
-    """From then on; absent: as before."""
-    delay: Time | None = None
-    """One-way, from then on; absent: as before."""
-
-
-class Switch(Strict):
-    """The switch, with the bottleneck's shaper at its second port."""
-
-    rate: Rate
-    """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what. The
-    port's own speed, and no shaper, if only `packets_per_second` is given."""
-    burst: Size = 1600
-    packets_per_second: PacketRate | None = None
-    """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
-    queue_limit: Size = 1_940_000
-    """Tail-drop limit of the bottleneck's queue; counted in cells of 80 bytes."""
-    port_speed: Rate = 10 * 10**9
-    ingress_latency: Time = 600
-    egress_latency: Time = 500
-    recirculation_rate: Rate = 100 * 10**9
-    recirculation_latency: Time = 400
-    delay: Time = 0
-    """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
-    schedule: Annotated[list[SwitchStep], Field(default_factory=list, max_length=MOST_STEPS)]
-    """What changes while the run goes on, in the order of time."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _unshaped(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "rate" not in given and given.get("packets_per_second"):
-            default = cls.model_fields["port_speed"].default
-            return given | {"rate": given.get("port_speed", RATE.format(default))}
-        return given
-
-
 class Host(Strict):
-    """Who sends and receives."""
+    """Who sends and receives: one host, or a group with a host for each flow."""
 
     name: Name
+    group: Literal["clients", "servers"] | None = None
+    """A group: its hosts have the addresses 10.0.0.0/9 and fd00::/64, or 10.128.0.0/9 and
+    fd00:0:0:1::/64."""
+    access_rate: Rate | None = None
+    """Of a link that all who are there share, either way, behind the link to their switch."""
     address: V4 | None = None
     """IPv4; by default 10.0.N.1 for the Nth host."""
     address6: V6 | None = None
     """IPv6; by default fd00:N::1 for the Nth host."""
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_addresses(self) -> Self:
+        if self.group and (self.address or self.address6):
+            raise ValueError("a group has the addresses of its kind: give group or an address")
+        return self
 
 
 def _host(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
-class NetworkSwitch(Strict):
-    """A switch of several; its ports are numbered from 1 in the order of the links."""
+class Ports(Strict):
+    """What all switches have."""
+
+    port_speed: Rate = _SWITCH["port_speed"]
+    ingress_latency: Time = _SWITCH["ingress_latency"]
+    egress_latency: Time = _SWITCH["egress_latency"]
+    recirculation_rate: Rate = _SWITCH["recirculation_rate"]
+    recirculation_latency: Time = _SWITCH["recirculation_latency"]
+
+
+class NetworkSwitch(Ports):
+    """A switch; its ports are numbered from 1 in the order of the links."""
 
     name: Name
     aqm: Choice | None = None
     """At its shaped ports; absent: the AQM of the run."""
-    port_speed: Rate = 10 * 10**9
-    ingress_latency: Time = 600
-    egress_latency: Time = 500
-    recirculation_rate: Rate = 100 * 10**9
-    recirculation_latency: Time = 400
 
 
-class LinkStep(SwitchStep):
+class LinkStep(Strict):
     """A change of a link."""
 
+    at: PositiveTime
+    rate: Rate | None = None
+    """From then on; absent: as before."""
     rate_back: Rate | None = None
     """Of the way back, if the link has a rate of its own for it."""
+    delay: Time | None = None
+    """One-way, from then on; absent: as before."""
+    delay_back: Time | None = None
+    """Of the way back, if the link has a delay of its own for it."""
 
 
-class Link(Strict):
+class Queue(Strict):
+    """What all queues in front of a link have."""
+
+    burst: Size = _LINK["burst"]
+    queue_limit: Size = _LINK["queue_limit"]
+    """Tail-drop limit; counted in cells of 80 bytes."""
+
+
+class Link(Queue):
     """A link, full duplex. One with a rate is a bottleneck: a switch in front of it shapes its port
     and lets its AQM manage the queue."""
 
@@ -139,9 +136,8 @@ class Link(Strict):
     held up by it. A bottleneck, too."""
     delay: Time = 0
     """One-way."""
-    burst: Size = 1600
-    queue_limit: Size = 1_940_000
-    """Tail-drop limit of the queues in front of it; counted in cells of 80 bytes."""
+    delay_back: Time | None = None
+    """From the second end to the first; absent: the same."""
     rows: bool = True
     """Whether a link with a rate is measured: a row for each packet."""
     schedule: Annotated[list[LinkStep], Field(default_factory=list, max_length=MOST_STEPS)]
@@ -152,12 +148,19 @@ Hosts = list[Annotated[Host, BeforeValidator(_host)]]
 
 
 def addresses(hosts: list[Host]) -> list[dict[str, Any]]:
-    """Names and addresses of all hosts, as the engine takes them."""
+    """All hosts with their addresses, as the engine takes them."""
     return [
         {
             "name": host.name,
-            "ipv4": str(host.address or f"10.{number >> 8}.{number & 255}.1"),
-            "ipv6": str(host.address6 or f"fd00:{number:x}::1"),
+            "addresses": host.group or {"own": _own_addresses(number, host)},
+            "access_rate": host.access_rate,
         }
         for number, host in enumerate(hosts, start=1)
     ]
+
+
+def _own_addresses(number: int, host: Host) -> dict[str, str]:
+    return {
+        "ipv4": str(host.address or f"10.{number >> 8}.{number & 255}.1"),
+        "ipv6": str(host.address6 or f"fd00:{number:x}::1"),
+    }

@@ -21,7 +21,7 @@ from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
-from sojourn.scenario.network import Link, NetworkSwitch, Switch, addresses
+from sojourn.scenario.network import Link, NetworkSwitch, addresses
 
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control", "discipline")
 
@@ -229,11 +229,6 @@ def _common_config(
         "capture": capture,
         "flows": [flow for group in scenario.flows for flow in engine_flows(group)],
     }
-    if scenario.switch is not None:
-        return common | {
-            "switch": _engine_form(scenario.switch),
-            "access_rate": scenario.access_rate,
-        }, ()
     nodes = [_node(node, beside) for node in scenario.switches]
     network = {
         "hosts": addresses(scenario.hosts),
@@ -244,10 +239,10 @@ def _common_config(
     return common | {"network": network}, programs
 
 
-def _engine_form(part: Switch | Link) -> dict[str, Any]:
-    """A part of the model as integers in the engine's units."""
-    plain = {key: getattr(part, key) for key in type(part).model_fields}
-    return plain | {"schedule": [step.model_dump() for step in part.schedule]}
+def _engine_form(link: Link) -> dict[str, Any]:
+    """A link as integers in the engine's units."""
+    plain = {key: getattr(link, key) for key in Link.model_fields}
+    return plain | {"schedule": [step.model_dump() for step in link.schedule]}
 
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _core.Program | None]:

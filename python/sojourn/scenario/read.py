@@ -17,9 +17,10 @@ from sojourn.errors import ScenarioError
 from sojourn.layout import scenarios_folder, shown
 from sojourn.scenario.fit import problems
 from sojourn.scenario.flows import FLOW_KINDS
-from sojourn.scenario.model import Scenario, Switch, choice_keys
-from sojourn.scenario.network import Host, Link, LinkStep, NetworkSwitch, SwitchStep
+from sojourn.scenario.model import Scenario, choice_keys
+from sojourn.scenario.network import Host, Link, LinkStep, NetworkSwitch
 from sojourn.scenario.place import line_of
+from sojourn.scenario.short import LONG_FORM, OneSwitch, Switch, SwitchStep
 from sojourn.suggest import did_you_mean
 
 _SHOWN_ERRORS = 8
@@ -83,17 +84,18 @@ def scenario_from_dict(
     document: dict[str, Any], name: str = "scenario", text: str | None = None
 ) -> Scenario:
     """The scenario that `document` describes; `name` and `text` make messages point into a file."""
+    form: type[OneSwitch] | type[Scenario] = OneSwitch if "switch" in document else Scenario
     try:
-        scenario = Scenario.model_validate(document)
+        written = form.model_validate(document)
     except ValidationError as error:
         wrong = [
             (keys := _plain_keys(problem["loc"], document), _reason(problem, keys, document))
             for problem in error.errors(include_url=False)
         ]
     else:
-        wrong = problems(scenario)
+        wrong = written.problems() if isinstance(written, OneSwitch) else problems(written)
         if not wrong:
-            return scenario
+            return written.expanded() if isinstance(written, OneSwitch) else written
     lines = [_message(keys, reason, name, text) for keys, reason in wrong[:_SHOWN_ERRORS]]
     if len(wrong) > _SHOWN_ERRORS:
         lines.append(f"... and {len(wrong) - _SHOWN_ERRORS} more")
@@ -126,6 +128,8 @@ def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[s
         case "missing":
             return "missing, and it has no default"
         case "extra_forbidden":
+            if len(keys) == 1 and keys[0] in LONG_FORM:
+                return "not beside [switch]: give either one switch, or a network without it"
             known = _known_keys(keys, document)
             hint = did_you_mean(str(keys[-1]), known)
             return f"unknown key{hint} (known here: {', '.join(known)})"
@@ -154,9 +158,10 @@ def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[s
 def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[str]:
     match keys[:-1]:
         case ():
-            model: Any = Scenario
+            long = list(Scenario.model_fields)
+            return long + [key for key in OneSwitch.model_fields if key not in long]
         case ("switch",):
-            model = Switch
+            model: Any = Switch
         case ("switch", "schedule", _):
             model = SwitchStep
         case ("hosts", _):

@@ -3,9 +3,6 @@ use sojourn_targets::control::{MatchValue, Number};
 
 const DEMO: &str = r#"{
   "duration": 10000000000, "seed": 7, "capture": true,
-  "switch": {"port_speed": 10000000000, "rate": 100000000, "burst": 1600, "queue_limit": 1940000,
-             "ingress_latency": 600, "egress_latency": 500,
-             "recirculation_rate": 100000000000, "recirculation_latency": 400},
   "aqm": {"kind": "p4", "program": "p4/tna/codel_act.p4", "architecture": "tofino1",
           "math_unit": "paper", "include_paths": ["p4/include"], "defines": {"A": "1"},
           "control": {
@@ -19,8 +16,7 @@ const DEMO: &str = r#"{
                                  "queue": 0, "max_length": 100}]}},
   "flows": [
     {"kind": "tcp", "congestion_control": "newreno", "rtt": 5000000, "start": 0, "stop": null,
-     "rate_cap": null, "ecn": false}],
-  "access_rate": 10000000000 }"#;
+     "rate_cap": null, "ecn": false}] }"#;
 
 #[test]
 fn every_key_of_a_program_is_read_and_written_back() {
@@ -46,7 +42,7 @@ fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
 
 #[test]
 fn an_unknown_key_is_named_beside_the_allowed_ones() {
-    for place in ["", "/switch", "/aqm", "/aqm/control", "/flows/0"] {
+    for place in ["", "/aqm", "/aqm/control", "/flows/0"] {
         let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
         assert!(message.contains("nonsense"), "{place}: {message}");
         assert!(message.contains(", expected "), "{place}: {message}");

@@ -1,16 +1,15 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
 use super::bounds::{FASTEST, LONGEST, invalid, within};
-use super::network_check::check_schedule;
+use super::network::place_of;
 use super::{
-    Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow, RunConfig,
-    TcpFlow, TransfersFlow, UdpFlow,
+    Addresses, Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow,
+    RunConfig, TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{Sizes, interval};
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTER};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
-use std::collections::BTreeMap;
 
 /// Each transfer is a pair of hosts that stays.
 const MOST_TRANSFERS: u64 = 200_000;
@@ -22,8 +21,6 @@ impl RunConfig {
     /// The first value outside its range, with its key and the range.
     pub fn check(&self) -> Result<(), ConfigError> {
         within("duration", self.duration, 1..=LONGEST)?;
-        within("access_rate", self.access_rate, 1_000..=FASTEST)?;
-        self.check_switch()?;
         self.aqm.check()?;
         within("flows (how many)", self.flows.len() as u64, 1..=1_000_000)?;
         for (i, flow) in self.flows.iter().enumerate() {
@@ -36,53 +33,27 @@ impl RunConfig {
     /// TCP is held back by its window; constant-rate senders faster than their link would queue in
     /// front of it without end.
     fn check_constant_rates(&self) -> Result<(), ConfigError> {
-        let mut offered: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+        let mut offered = vec![0_u64; self.network.hosts.len()];
         for flow in &self.flows {
-            if let FlowConfig::Udp(udp) = flow {
-                let sum = offered.entry(flow.common().from).or_default();
-                *sum = sum.saturating_add(line_rate(udp));
+            let from = place_of(&self.network.hosts, flow.common().from, Addresses::Clients);
+            if let (FlowConfig::Udp(udp), Some(from)) = (flow, from) {
+                offered[from] = offered[from].saturating_add(line_rate(udp));
             }
         }
-        for (host, offered) in offered {
-            let link = host.zip(self.network.as_ref()).and_then(|(host, n)| n.least_rate_of(host));
-            let allowed = link.unwrap_or(match self.network {
-                Some(_) => FASTEST,
-                None => self.access_rate,
-            });
+        for (host, offered) in self.network.hosts.iter().zip(offered) {
+            let (whose, allowed) = match host.access_rate {
+                Some(rate) => ("access_rate", rate),
+                None => ("the link", self.network.least_rate_of(&host.name).unwrap_or(FASTEST)),
+            };
             if offered > allowed {
-                let whose = host.map_or("access_rate".into(), |host| format!("the link of {host}"));
                 return Err(invalid(
                     "flows[].rate (sum of all udp flows, with preamble, FCS and gap)",
                     offered,
-                    format!("at most {whose} = {allowed}"),
+                    format!("at most {whose} of {} = {allowed}", host.name),
                 ));
             }
         }
         Ok(())
-    }
-
-    fn check_switch(&self) -> Result<(), ConfigError> {
-        let switch = &self.switch;
-        within("switch.port_speed", switch.port_speed, 1_000..=FASTEST)?;
-        within("switch.rate", switch.rate, 1_000..=switch.port_speed)?;
-        within("switch.burst", switch.burst, 1..=1 << 32)?;
-        if let Some(rate) = switch.packets_per_second {
-            within("switch.packets_per_second", rate, 1..=1_000_000_000)?;
-        }
-        within("switch.queue_limit", switch.queue_limit, 1_600..=1 << 40)?;
-        within("switch.ingress_latency", switch.ingress_latency, 0..=1_000_000_000)?;
-        within("switch.egress_latency", switch.egress_latency, 0..=1_000_000_000)?;
-        within("switch.recirculation_rate", switch.recirculation_rate, 1_000..=FASTEST)?;
-        within("switch.recirculation_latency", switch.recirculation_latency, 0..=1_000_000_000)?;
-        within("switch.delay", switch.delay, 0..=100_000_000_000)?;
-        if switch.schedule.iter().any(|step| step.rate_back.is_some()) {
-            return Err(invalid(
-                "switch.schedule",
-                "rate_back",
-                "rate and delay, without a network",
-            ));
-        }
-        check_schedule("switch.schedule", &switch.schedule, switch.port_speed)
     }
 }
 

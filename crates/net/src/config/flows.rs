@@ -25,14 +25,11 @@ pub enum FlowConfig {
 /// What flows of all kinds have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common<'a> {
-    /// The host that sends; only in a network.
+    /// The host that sends; the group of clients if absent.
     pub from: Option<&'a str>,
-    /// The host that receives; only in a network.
+    /// The host that receives; the group of servers if absent.
     pub to: Option<&'a str>,
-    /// Without a network: from behind the bottleneck to in front of it.
-    pub reverse: bool,
-    /// Round-trip time without any queue or serialisation, ns; in a network, beside that of its
-    /// links.
+    /// Round-trip time without any queue or serialisation, ns, beside that of the links.
     pub rtt: u64,
     /// When the application starts, ns, before jitter.
     pub start: u64,
@@ -52,17 +49,13 @@ macro_rules! flow_kind {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$of])* pub $field: $type,)*
-            /// The host that sends; only in a network.
+            /// The host that sends; the group of clients if absent.
             #[serde(default)]
             pub from: Option<String>,
-            /// The host that receives; only in a network.
+            /// The host that receives; the group of servers if absent.
             #[serde(default)]
             pub to: Option<String>,
-            /// Without a network: from behind the bottleneck to in front of it.
-            #[serde(default)]
-            pub reverse: bool,
-            /// Round-trip time without any queue or serialisation, ns; in a network, beside that of
-            /// its links.
+            /// Round-trip time without any queue or serialisation, ns, beside that of the links.
             pub rtt: u64,
             /// When the application starts, ns, before jitter.
             #[serde(default)]
@@ -83,7 +76,6 @@ macro_rules! flow_kind {
                 Common {
                     from: self.from.as_deref(),
                     to: self.to.as_deref(),
-                    reverse: self.reverse,
                     rtt: self.rtt,
                     start: self.start,
                     start_jitter: self.start_jitter,

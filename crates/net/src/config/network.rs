@@ -1,9 +1,10 @@
-//! Switches in a row and hosts around them: the general form of what is between two hosts.
+//! Hosts, switches and the links between them: what lies between two hosts, and all defaults of it.
 //!
-//! Plain data, by names. Which way a packet goes is found from the links (`routes.rs`); this file
-//! must not know how anything of it is simulated.
+//! Plain data, by names. One switch between many senders and many receivers is a network of two
+//! groups of hosts. Which way a packet goes is found from the links (`routes.rs`); this file must
+//! not know how anything of it is simulated.
 
-use super::{Aqm, default_port_speed};
+use super::Aqm;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -19,16 +20,36 @@ pub struct NetworkSection<A = Aqm> {
     pub links: Vec<LinkSection>,
 }
 
-/// A host.
+/// A host, or a group of hosts behind one port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSection {
     /// Its name.
     pub name: String,
-    /// Its IPv4 address.
-    pub ipv4: Ipv4Addr,
-    /// Its IPv6 address.
-    pub ipv6: Ipv6Addr,
+    /// Who has which address there.
+    pub addresses: Addresses,
+    /// Rate in bit/s of a link that all who are here share, either way, between the link to their
+    /// switch and themselves; if absent there is only that link.
+    #[serde(default)]
+    pub access_rate: Option<u64>,
+}
+
+/// The addresses of a host, or of a group in which each flow has a host of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Addresses {
+    /// One host, with these.
+    Own {
+        /// Its IPv4 address.
+        ipv4: Ipv4Addr,
+        /// Its IPv6 address.
+        ipv6: Ipv6Addr,
+    },
+    /// A host for each flow, in 10.0.0.0/9 and fd00::/64. Who sends unless a flow says another.
+    Clients,
+    /// A host for each flow, in 10.128.0.0/9 and fd00:0:0:1::/64. Who receives unless a flow says
+    /// another.
+    Servers,
 }
 
 /// A switch.
@@ -41,15 +62,19 @@ pub struct SwitchNode<A = Aqm> {
     #[serde(default)]
     pub aqm: Option<A>,
     /// Speed of a port in bit/s.
-    #[serde(default = "default_port_speed")]
+    #[serde(default = "port_speed")]
     pub port_speed: u64,
     /// Time from the last bit received to the traffic manager, ns.
+    #[serde(default = "ingress_latency")]
     pub ingress_latency: u64,
     /// Time from the scheduler to the first bit sent, ns.
+    #[serde(default = "egress_latency")]
     pub egress_latency: u64,
     /// Rate of the recirculation port in bit/s.
+    #[serde(default = "recirculation_rate")]
     pub recirculation_rate: u64,
     /// Time from the end of egress to the ingress parser over the recirculation port, ns.
+    #[serde(default = "recirculation_latency")]
     pub recirculation_latency: u64,
 }
 
@@ -70,12 +95,17 @@ pub struct LinkSection {
     /// up. A bottleneck as one with a rate is.
     #[serde(default)]
     pub packets_per_second: Option<u64>,
-    /// One-way delay in ns.
+    /// One-way delay from the first end to the second in ns.
     #[serde(default)]
     pub delay: u64,
+    /// One-way delay from the second end to the first; the same if absent.
+    #[serde(default)]
+    pub delay_back: Option<u64>,
     /// Burst of the shapers in bytes.
+    #[serde(default = "burst")]
     pub burst: u64,
     /// Tail-drop limit of each queue in front of the link, in bytes (counted in 80-byte cells).
+    #[serde(default = "queue_limit")]
     pub queue_limit: u64,
     /// Write a row for each packet in the queues of a switch in front of this link, if it has a
     /// rate.
@@ -87,7 +117,7 @@ pub struct LinkSection {
 }
 
 /// A change of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkStep {
     /// When, ns.
@@ -102,6 +132,106 @@ pub struct LinkStep {
     /// on a link: those sent after a delay became shorter arrive behind those sent before.
     #[serde(default)]
     pub delay: Option<u64>,
+    /// The delay of the way back; `delay` if the link has one delay for both ways, else as before.
+    #[serde(default)]
+    pub delay_back: Option<u64>,
+}
+
+/// The names of a network with one switch.
+const SENDERS: &str = "senders";
+const SWITCH: &str = "switch";
+const RECEIVERS: &str = "receivers";
+/// Of its bottleneck.
+const RATE: u64 = 100_000_000;
+
+impl<A> Default for NetworkSection<A> {
+    /// One switch, with a bottleneck of 100 Mbit/s.
+    fn default() -> Self {
+        NetworkSection::one_switch(LinkSection::bottleneck())
+    }
+}
+
+impl<A> NetworkSection<A> {
+    /// Senders and receivers, who share a link of 10 Gbit/s each, and between them one switch whose
+    /// port 2 sends into `bottleneck`. Its delay is met on the way to either.
+    ///
+    /// ```
+    /// use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
+    /// let slow = LinkSection { rate: Some(5_000_000), ..LinkSection::bottleneck() };
+    /// let network = NetworkSection::<Aqm>::one_switch(slow);
+    /// assert_eq!(network.links[1].between, ["switch", "receivers"]);
+    /// ```
+    pub fn one_switch(bottleneck: LinkSection) -> NetworkSection<A> {
+        let group = |name: &str, addresses| HostSection {
+            name: name.into(),
+            addresses,
+            access_rate: Some(port_speed()),
+        };
+        let delays = bottleneck.schedule.iter().filter(|step| step.delay.is_some());
+        let access = LinkSection {
+            delay_back: Some(bottleneck.delay),
+            queue_limit: bottleneck.queue_limit,
+            schedule: delays
+                .map(|step| LinkStep { at: step.at, delay_back: step.delay, ..LinkStep::default() })
+                .collect(),
+            ..LinkSection::between(SENDERS, SWITCH)
+        };
+        NetworkSection {
+            hosts: vec![group(SENDERS, Addresses::Clients), group(RECEIVERS, Addresses::Servers)],
+            switches: vec![SwitchNode::named(SWITCH)],
+            links: vec![access, LinkSection { delay_back: Some(0), ..bottleneck }],
+        }
+    }
+}
+
+impl LinkSection {
+    /// A link that holds nobody up.
+    pub fn between(one: &str, other: &str) -> LinkSection {
+        LinkSection {
+            between: [one.into(), other.into()],
+            rate: None,
+            rate_back: None,
+            packets_per_second: None,
+            delay: 0,
+            delay_back: None,
+            burst: burst(),
+            queue_limit: queue_limit(),
+            rows: true,
+            schedule: Vec::new(),
+        }
+    }
+
+    /// The link that a network with one switch measures, 100 Mbit/s.
+    pub fn bottleneck() -> LinkSection {
+        LinkSection { rate: Some(RATE), ..LinkSection::between(SWITCH, RECEIVERS) }
+    }
+}
+
+impl<A> SwitchNode<A> {
+    /// A switch that takes the AQM of the run.
+    pub fn named(name: &str) -> SwitchNode<A> {
+        SwitchNode {
+            name: name.into(),
+            aqm: None,
+            port_speed: port_speed(),
+            ingress_latency: ingress_latency(),
+            egress_latency: egress_latency(),
+            recirculation_rate: recirculation_rate(),
+            recirculation_latency: recirculation_latency(),
+        }
+    }
+}
+
+/// The place of the host that sends a flow, or receives it: the one it names, else the group.
+pub(crate) fn place_of(
+    hosts: &[HostSection],
+    name: Option<&str>,
+    group: Addresses,
+) -> Option<usize> {
+    hosts.iter().position(|host| match name {
+        Some(name) => host.name == name,
+        None => host.addresses == group,
+    })
 }
 
 impl<A> NetworkSection<A> {
@@ -126,4 +256,35 @@ impl<A> NetworkSection<A> {
 
 fn yes() -> bool {
     true
+}
+
+/// Speed of a port, bit/s.
+pub fn port_speed() -> u64 {
+    10_000_000_000
+}
+
+fn ingress_latency() -> u64 {
+    600
+}
+
+fn egress_latency() -> u64 {
+    500
+}
+
+fn recirculation_rate() -> u64 {
+    100_000_000_000
+}
+
+fn recirculation_latency() -> u64 {
+    400
+}
+
+/// Of a shaper, bytes.
+pub fn burst() -> u64 {
+    1_600
+}
+
+/// Tail-drop limit of a queue, bytes.
+pub fn queue_limit() -> u64 {
+    1_940_000
 }

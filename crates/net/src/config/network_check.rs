@@ -3,9 +3,10 @@
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
 use super::bounds::{FASTEST, LONGEST, invalid, within};
-use super::network::{LinkSection, LinkStep, NetworkSection};
+use super::network::{Addresses, LinkSection, LinkStep, NetworkSection, place_of};
 use super::routes::Graph;
 use super::{ConfigError, FlowConfig, RunConfig};
+use crate::wire::{IpAddress, flow_of};
 use std::collections::BTreeSet;
 
 /// Ports of a switch are numbered from 1; its recirculation port is 68.
@@ -15,11 +16,9 @@ const MOST_NODES: u64 = 10_000;
 const LONGEST_DELAY: u64 = 100_000_000_000;
 
 impl RunConfig {
-    /// Checks the network, or that there is none where something asks for one.
+    /// Checks the network, and that its hosts are those of the flows.
     pub(super) fn check_network(&self) -> Result<(), ConfigError> {
-        let Some(network) = &self.network else {
-            return self.flows.iter().enumerate().try_for_each(|(i, flow)| unplaced(i, flow));
-        };
+        let network = &self.network;
         within("network.hosts (how many)", network.hosts.len() as u64, 2..=MOST_NODES)?;
         within("network.switches (how many)", network.switches.len() as u64, 1..=MOST_NODES)?;
         network.check_names()?;
@@ -38,18 +37,6 @@ impl RunConfig {
         }
         let allowed = "at least one link with a rate, whose queues are measured";
         Err(invalid("network.links", "none has a rate", allowed))
-    }
-}
-
-/// A flow without a network names no hosts.
-fn unplaced(i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
-    let common = flow.common();
-    match common.from.or(common.to) {
-        None => Ok(()),
-        Some(name) => {
-            let allowed = "names of hosts only beside a network; `reverse` turns a flow round";
-            Err(invalid(&format!("flows[{i}].from, to"), format!("`{name}`"), allowed))
-        }
     }
 }
 
@@ -85,14 +72,36 @@ impl NetworkSection {
     }
 
     fn check_nodes(&self) -> Result<(), ConfigError> {
-        let (mut v4, mut v6) = (BTreeSet::new(), BTreeSet::new());
+        let (mut v4, mut v6, mut groups) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for host in &self.hosts {
-            let key = format!("network.hosts: {}: address", host.name);
-            if !v4.insert(host.ipv4) {
-                return Err(invalid(&key, host.ipv4, "one that no other host has"));
+            let key = |what: &str| format!("network.hosts: {}: {what}", host.name);
+            if let Some(rate) = host.access_rate {
+                within(&key("access_rate"), rate, 1_000..=FASTEST)?;
             }
-            if !v6.insert(host.ipv6) {
-                return Err(invalid(&key, host.ipv6, "one that no other host has"));
+            match host.addresses {
+                Addresses::Own { ipv4, .. } if !v4.insert(ipv4) => {
+                    return Err(invalid(&key("address"), ipv4, "one that no other host has"));
+                }
+                Addresses::Own { ipv6, .. } if !v6.insert(ipv6) => {
+                    return Err(invalid(&key("address"), ipv6, "one that no other host has"));
+                }
+                Addresses::Own { .. } => {}
+                group if groups.contains(&group) => {
+                    let allowed = "one group of clients and one of servers at most";
+                    return Err(invalid(&key("addresses"), "another group", allowed));
+                }
+                group => groups.push(group),
+            }
+        }
+        for host in &self.hosts {
+            let Addresses::Own { ipv4, ipv6 } = host.addresses else { continue };
+            let taken = [IpAddress::V4(ipv4), IpAddress::V6(ipv6)].into_iter().find(|address| {
+                flow_of(*address).is_some_and(|(_, role)| groups.contains(&role.group()))
+            });
+            if taken.is_some() {
+                let key = format!("network.hosts: {}: addresses", host.name);
+                let allowed = "ones that no flow has in a group of hosts";
+                return Err(invalid(&key, format!("{ipv4}, {ipv6}"), allowed));
             }
         }
         for switch in &self.switches {
@@ -130,6 +139,14 @@ impl NetworkSection {
             let allowed = "two different nodes, one of them a switch";
             return Err(invalid(&key("between"), format!("{a}, {b}"), allowed));
         }
+        let shared = |name: &String| {
+            let host = self.hosts.iter().find(|host| host.name == *name);
+            host.is_some_and(|host| host.access_rate.is_some())
+        };
+        if link.rate_back.is_some() && link.between.iter().any(shared) {
+            let allowed = "not beside the access_rate of a host, which is what it sends at";
+            return Err(invalid(&key("rate_back"), "given", allowed));
+        }
         if link.rate.is_none() && link.rate_back.is_some() {
             return Err(invalid(&key("rate_back"), "given", "only beside rate"));
         }
@@ -140,7 +157,9 @@ impl NetworkSection {
         for rate in [link.rate, link.rate_back].into_iter().flatten() {
             within(&key("rate"), rate, 1_000..=fastest)?;
         }
-        within(&key("delay"), link.delay, 0..=LONGEST_DELAY)?;
+        for delay in [Some(link.delay), link.delay_back].into_iter().flatten() {
+            within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
+        }
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;
@@ -152,6 +171,10 @@ impl NetworkSection {
         if link.rate_back.is_none() && link.schedule.iter().any(wants_back) {
             let allowed = "rate_back only if the link has one";
             return Err(invalid(&key("schedule"), "rate_back", allowed));
+        }
+        if link.delay_back.is_none() && link.schedule.iter().any(|s| s.delay_back.is_some()) {
+            let allowed = "delay_back only if the link has one";
+            return Err(invalid(&key("schedule"), "delay_back", allowed));
         }
         Ok(())
     }
@@ -179,21 +202,17 @@ impl NetworkSection {
 
     fn check_flow(&self, graph: &Graph, i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {
         let common = flow.common();
-        let host = |key: &str, name: Option<&str>| {
-            let found = self.hosts.iter().position(|host| Some(host.name.as_str()) == name);
-            found.ok_or_else(|| {
+        let host = |key: &str, name: Option<&str>, group| {
+            place_of(&self.hosts, name, group).ok_or_else(|| {
                 let known: Vec<_> = self.hosts.iter().map(|host| host.name.as_str()).collect();
                 let value = name.map_or("missing".into(), |name| format!("`{name}`"));
                 let allowed = format!("one of the hosts {}", known.join(", "));
                 invalid(&format!("flows[{i}].{key}"), value, allowed)
             })
         };
-        let (from, to) = (host("from", common.from)?, host("to", common.to)?);
+        let from = host("from", common.from, Addresses::Clients)?;
+        let to = host("to", common.to, Addresses::Servers)?;
         let names = format!("{} to {}", self.hosts[from].name, self.hosts[to].name);
-        if common.reverse {
-            let allowed = "only without a network; here exchange from and to";
-            return Err(invalid(&format!("flows[{i}].reverse"), "true", allowed));
-        }
         if from == to {
             return Err(invalid(&format!("flows[{i}]"), names, "two different hosts"));
         }
@@ -206,11 +225,7 @@ impl NetworkSection {
 }
 
 /// A schedule goes forward, changes something at each step, and keeps to the ranges.
-pub(super) fn check_schedule(
-    key: &str,
-    schedule: &[LinkStep],
-    fastest: u64,
-) -> Result<(), ConfigError> {
+fn check_schedule(key: &str, schedule: &[LinkStep], fastest: u64) -> Result<(), ConfigError> {
     let mut before = None;
     for (n, step) in schedule.iter().enumerate() {
         let key = |name: &str| format!("{key}[{n}].{name}");
@@ -223,10 +238,10 @@ pub(super) fn check_schedule(
         for rate in [step.rate, step.rate_back].into_iter().flatten() {
             within(&key("rate"), rate, 1_000..=fastest)?;
         }
-        if let Some(delay) = step.delay {
+        for delay in [step.delay, step.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
-        if step.rate.or(step.rate_back).or(step.delay).is_none() {
+        if step.rate.or(step.rate_back).or(step.delay).or(step.delay_back).is_none() {
             return Err(invalid(&key("at"), step.at, "a step with a rate or a delay"));
         }
     }

@@ -69,12 +69,9 @@ mod tests {
     use serde_json::json;
 
     fn network(hosts: &[&str], switches: &[&str], links: &[[&str; 2]]) -> Graph {
-        let host = |name: &&str| json!({"name": name, "ipv4": "10.0.0.1", "ipv6": "fd00::1"});
-        let switch = |name: &&str| {
-            json!({"name": name, "ingress_latency": 0, "egress_latency": 0,
-                   "recirculation_rate": 1000, "recirculation_latency": 0})
-        };
-        let link = |ends: &[&str; 2]| json!({"between": ends, "burst": 1600, "queue_limit": 10000});
+        let host = |name: &&str| json!({"name": name, "addresses": "clients"});
+        let switch = |name: &&str| json!({"name": name});
+        let link = |ends: &[&str; 2]| json!({"between": ends});
         let section = json!({
             "hosts": hosts.iter().map(host).collect::<Vec<_>>(),
             "switches": switches.iter().map(switch).collect::<Vec<_>>(),

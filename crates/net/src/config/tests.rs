@@ -3,16 +3,25 @@ use serde_json::{Value, json};
 
 const DEMO: &str = r#"{
   "duration": 10000000000, "seed": 7, "capture": true,
-  "switch": {"port_speed": 10000000000, "rate": 100000000, "burst": 1600, "queue_limit": 1940000,
-             "ingress_latency": 600, "egress_latency": 500,
-             "recirculation_rate": 100000000000, "recirculation_latency": 400},
+  "network": {
+    "hosts": [
+      {"name": "senders", "addresses": "clients", "access_rate": 10000000000},
+      {"name": "h", "addresses": {"own": {"ipv4": "192.168.0.1", "ipv6": "fd01::1"}},
+       "access_rate": null}],
+    "switches": [
+      {"name": "s", "aqm": null, "port_speed": 10000000000, "ingress_latency": 600,
+       "egress_latency": 500, "recirculation_rate": 100000000000, "recirculation_latency": 400}],
+    "links": [
+      {"between": ["senders", "s"], "delay": 0, "delay_back": 5000000},
+      {"between": ["s", "h"], "rate": 100000000, "rate_back": 1000000000,
+       "packets_per_second": null, "delay": 0, "burst": 1600, "queue_limit": 1940000, "rows": true,
+       "schedule": [{"at": 5, "rate": 1000000, "rate_back": null, "delay": 7}]}]},
   "aqm": {"kind": "native", "name": "codel", "target": 1000000},
   "flows": [
-    {"kind": "tcp", "congestion_control": "newreno", "rtt": 5000000, "start": 0, "stop": null,
+    {"kind": "tcp", "congestion_control": "newreno", "rtt": 5000000, "start": 0, "stop": null, "to": "h",
      "rate_cap": null, "ecn": false},
     {"kind": "udp", "rate": 10000000, "packet_size": 1514, "rtt": 1000000, "start": 0,
-     "stop": 5000000000}],
-  "access_rate": 10000000000 }"#;
+     "stop": 5000000000, "from": "senders", "to": "h"}] }"#;
 
 #[test]
 fn every_key_of_the_documented_form_is_read_and_written_back() {
@@ -31,8 +40,9 @@ fn what_is_left_out_has_the_documented_default() {
     )
     .unwrap();
     assert_eq!(config.seed, 1);
-    assert_eq!(config.switch.rate, 100_000_000);
-    assert_eq!(config.access_rate, 10_000_000_000);
+    assert_eq!(config.network, NetworkSection::one_switch(LinkSection::bottleneck()));
+    assert_eq!(config.network.links[1].rate, Some(100_000_000));
+    assert_eq!(config.network.hosts[0].access_rate, Some(10_000_000_000));
     let Aqm::Native(native) = config.aqm else { panic!() };
     assert_eq!(native, NativeAqm { name: "codel".into(), parameters: BTreeMap::new() });
     let FlowConfig::Tcp(flow) = &config.flows[0] else { panic!() };
@@ -48,7 +58,7 @@ fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
 
 #[test]
 fn an_unknown_key_is_named_beside_the_allowed_ones() {
-    for place in ["", "/switch", "/flows/0", "/flows/1"] {
+    for place in ["", "/network/hosts/0", "/network/links/1", "/flows/0", "/flows/1"] {
         let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
         assert!(message.contains("nonsense"), "{place}: {message}");
         assert!(message.contains(", expected "), "{place}: {message}");

@@ -2,18 +2,18 @@
 
 use super::Station;
 use super::directory::Attachment;
-use super::layout::{Layout, RECEIVING_SIDE, SENDING_SIDE};
+use super::layout::Layout;
 use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
-    FlowConfig, IpVersion, RequestsFlow, RunConfig, START_JITTER, TcpFlow, TransfersFlow, UdpFlow,
-    VoipFlow,
+    Addresses, FlowConfig, IpVersion, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
+    TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, Host, Requester, Responder, TcpClient, TcpServer, UdpApp, UdpSink,
     UdpSource,
 };
 use crate::tcp::TcpConfig;
-use crate::wire::{Endpoint, Endpoints, MTU, endpoints_of_hosts, flow_endpoints};
+use crate::wire::{Endpoint, Endpoints, MTU, endpoints};
 use sojourn_packet::{Bytes, Time};
 
 /// IP and TCP headers without options.
@@ -67,22 +67,18 @@ impl Place {
         let common = settings.common();
         let forward = Time(common.rtt / 2);
         let backward = Time(common.rtt) - forward;
-        let place = |client, server, ends| Place { client, server, backward, forward, ends };
-        if layout.hosts.is_empty() {
-            let ends = flow_endpoints(flow, common.ip_version);
-            return match common.reverse {
-                false => place(SENDING_SIDE, RECEIVING_SIDE, ends),
-                true => place(RECEIVING_SIDE, SENDING_SIDE, ends.turned()),
-            };
+        // The configuration was checked: the hosts are there.
+        let find = |name, group| place_of(layout.hosts, name, group).unwrap_or(0);
+        let client = find(common.from, Addresses::Clients);
+        let server = find(common.to, Addresses::Servers);
+        let [from, to] = [client, server].map(|host| layout.hosts[host].addresses);
+        Place {
+            client: client as u16,
+            server: server as u16,
+            backward,
+            forward,
+            ends: endpoints(flow, common.ip_version, from, to),
         }
-        // The configuration was checked: the names are there.
-        let find = |name: Option<&str>| {
-            layout.hosts.iter().position(|host| Some(host.name.as_str()) == name).unwrap_or(0)
-        };
-        let (from, to) = (find(common.from), find(common.to));
-        let address = |host: usize| (layout.hosts[host].ipv4, layout.hosts[host].ipv6);
-        let ends = endpoints_of_hosts(flow, common.ip_version, address(from), address(to));
-        place(from as u16, to as u16, ends)
     }
 }
 

@@ -1,29 +1,23 @@
-//! What is connected to what: either form of a configuration as one list of switches, ports and
-//! places where hosts are attached.
+//! What is connected to what: a configured network as one list of switches, ports and places where
+//! hosts are attached.
 //!
-//! A configuration with one switch and one with a network come out alike here, so that the rest of
-//! the simulation has one form to deal with. Stands on the configuration alone; builds nothing.
+//! Stands on the configuration alone; builds nothing.
 
-use super::{RECEIVERS, SENDERS};
 use crate::config::routes::Graph;
 use crate::config::{
-    Aqm, HostSection, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
+    Addresses, Aqm, HostSection, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
 };
+use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
 use std::net::IpAddr;
 
-/// The side of the senders in a configuration with one switch; the receivers' is the other.
-pub(super) const SENDING_SIDE: u16 = 0;
-/// The side of the receivers there.
-pub(super) const RECEIVING_SIDE: u16 = 1;
-
 /// Switches, and where hosts are attached to them.
 pub(super) struct Layout<'a> {
     pub(super) switches: Vec<SwitchLayout<'a>>,
     pub(super) sides: Vec<SideLayout>,
-    /// The names of the hosts, one a side; none in a configuration with one switch.
+    /// The hosts and groups of hosts, one a side.
     pub(super) hosts: &'a [HostSection],
     /// The observed ports, as switch and place among its ports.
     pub(super) bottlenecks: Vec<(u16, usize)>,
@@ -37,8 +31,8 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) aqm: &'a Aqm,
     pub(super) latencies: Latencies,
     pub(super) ports: Vec<PortLayout>,
-    /// Where packets go by their addresses; absent if the switch is a wire between two ports.
-    pub(super) routes: Option<Routes>,
+    /// Where packets go by their addresses.
+    pub(super) routes: Routes,
 }
 
 /// What a switch takes its time for.
@@ -101,75 +95,9 @@ pub(super) enum Change {
 
 /// The layout of a checked configuration.
 pub(super) fn layout(config: &RunConfig) -> Layout<'_> {
-    let mut layout = match &config.network {
-        None => single(config),
-        Some(network) => Builder::new(network, &config.aqm).layout(),
-    };
+    let mut layout = Builder::new(&config.network, &config.aqm).layout();
     layout.changes.sort_by_key(|(at, _)| *at);
     layout
-}
-
-/// One switch between the senders' side and the receivers'.
-fn single(config: &RunConfig) -> Layout<'_> {
-    let section = &config.switch;
-    let speed = Rate(section.port_speed);
-    let delay = Time(section.delay);
-    let shaper = |rate: u64| shaper(rate, section.port_speed, section.burst);
-    let front = |id, side, towards: &str| PortLayout {
-        id,
-        speed,
-        shaper: None,
-        packet_pace: None,
-        queue_limit: Bytes(section.queue_limit),
-        managed: false,
-        observed: false,
-        end: End::Side(side),
-        delay,
-        towards: towards.into(),
-    };
-    let bottleneck = PortLayout {
-        shaper: shaper(section.rate),
-        packet_pace: section.packets_per_second,
-        managed: true,
-        observed: true,
-        ..front(RECEIVERS, RECEIVING_SIDE, "receivers")
-    };
-    let mut changes = Vec::new();
-    for step in &section.schedule {
-        let at = Time(step.at);
-        changes.extend(step.rate.map(|r| (at, Change::Shaper(0, RECEIVERS, shaper(r)))));
-        changes.extend(
-            (0..2).filter_map(|port| {
-                step.delay.map(|delay| (at, Change::Delay(0, port, Time(delay))))
-            }),
-        );
-    }
-    let access = Rate(config.access_rate);
-    let side = |port| SideLayout {
-        switch: 0,
-        port,
-        rate: access,
-        delay: Time::ZERO,
-        shared: Some(access),
-    };
-    Layout {
-        switches: vec![SwitchLayout {
-            name: "switch",
-            aqm: &config.aqm,
-            latencies: Latencies {
-                ingress: Time(section.ingress_latency),
-                egress: Time(section.egress_latency),
-                recirculation_rate: Rate(section.recirculation_rate),
-                recirculation: Time(section.recirculation_latency),
-            },
-            ports: vec![front(SENDERS, SENDING_SIDE, "senders"), bottleneck],
-            routes: None,
-        }],
-        sides: vec![side(SENDERS), side(RECEIVERS)],
-        hosts: &[],
-        bottlenecks: vec![(0, 1)],
-        changes,
-    }
 }
 
 /// A port's shaper, if the rate is below the port's own.
@@ -211,6 +139,19 @@ impl Direction<'_> {
             true if self.link.rate_back.is_some() => step.rate_back,
             true => step.rate_back.or(step.rate),
         }
+    }
+
+    fn delay(&self) -> Time {
+        let back = self.link.delay_back.filter(|_| self.back);
+        Time(back.unwrap_or(self.link.delay))
+    }
+
+    fn delay_after(&self, step: &LinkStep) -> Option<Time> {
+        let delay = match self.back && self.link.delay_back.is_some() {
+            true => step.delay_back,
+            false => step.delay,
+        };
+        delay.map(Time)
     }
 }
 
@@ -279,17 +220,19 @@ impl<'a> Builder<'a> {
         self.add_port(&Direction { link, back }, switch, End::Side(host));
         let from_host = Direction { link, back: !back };
         let speed = self.network.switches[usize::from(switch)].port_speed;
+        // Who shares a link sends at that link's rate.
+        let shared = self.network.hosts[usize::from(host)].access_rate;
         for step in &link.schedule {
-            let rate = from_host.rate_after(step).map(Rate);
-            let change = Change::Side(host, rate, step.delay.map(Time));
+            let rate = from_host.rate_after(step).filter(|_| shared.is_none());
+            let change = Change::Side(host, rate.map(Rate), from_host.delay_after(step));
             self.layout.changes.push((Time(step.at), change));
         }
         SideLayout {
             switch,
             port,
-            rate: Rate(from_host.rate().unwrap_or(speed)),
-            delay: Time(link.delay),
-            shared: None,
+            rate: Rate(shared.or(from_host.rate()).unwrap_or(speed)),
+            delay: from_host.delay(),
+            shared: shared.map(Rate),
         }
     }
 
@@ -303,7 +246,8 @@ impl<'a> Builder<'a> {
             let at = Time(step.at);
             let rate = direction.rate_after(step);
             let reshape = rate.map(|rate| (at, Change::Shaper(switch, id, shaper(rate))));
-            let delay = step.delay.map(|delay| (at, Change::Delay(switch, place, Time(delay))));
+            let delay = direction.delay_after(step);
+            let delay = delay.map(|delay| (at, Change::Delay(switch, place, delay)));
             self.layout.changes.extend(reshape.into_iter().chain(delay));
         }
         let managed = direction.rate().is_some() || direction.packet_pace().is_some();
@@ -319,7 +263,7 @@ impl<'a> Builder<'a> {
             managed,
             observed: managed && link.rows,
             end,
-            delay: Time(link.delay),
+            delay: direction.delay(),
             towards: link.between[usize::from(!direction.back)].clone(),
         });
     }
@@ -329,13 +273,27 @@ impl<'a> Builder<'a> {
         let graph = Graph::new(self.network);
         for (host, section) in self.network.hosts.iter().enumerate() {
             for (switch, port) in graph.ways_to(host).into_iter().enumerate() {
-                let routes = self.layout.switches[switch].routes.get_or_insert_default();
                 if let Some(port) = port {
-                    routes.set(IpAddr::V4(section.ipv4), PortId(port));
-                    routes.set(IpAddr::V6(section.ipv6), PortId(port));
+                    lead_to(&mut self.layout.switches[switch].routes, section, PortId(port));
                 }
             }
         }
+    }
+}
+
+/// Adds the way to a host or a group of hosts.
+fn lead_to(routes: &mut Routes, host: &HostSection, port: PortId) {
+    let role = match host.addresses {
+        Addresses::Own { ipv4, ipv6 } => {
+            routes.set(IpAddr::V4(ipv4), port);
+            routes.set(IpAddr::V6(ipv6), port);
+            return;
+        }
+        Addresses::Clients => Role::Client,
+        Addresses::Servers => Role::Server,
+    };
+    for (first, bits) in networks_of(role) {
+        routes.set_network(first, bits, port);
     }
 }
 
@@ -350,6 +308,6 @@ fn empty_switch<'a>(node: &'a SwitchNode, run: &'a Aqm) -> SwitchLayout<'a> {
             recirculation: Time(node.recirculation_latency),
         },
         ports: Vec::new(),
-        routes: None,
+        routes: Routes::default(),
     }
 }

@@ -1,10 +1,9 @@
 //! One run: hosts, links and switches, driven from event to event.
 //!
-//! With one switch, senders share one link into port 1, receivers one behind port 2, and the
-//! bottleneck is port 2 towards the receivers. In a network every host has a link of its own, and
-//! every shaped port whose rows are wanted is a bottleneck. A flow's round-trip time is spent half
-//! on the way from the last link to its receiver and half on the way from the last link to its
-//! sender, so the links stay shared and in order. Stands on everything else in this crate; must not
+//! Every host, or group of hosts, has a link to a switch, and every shaped port whose rows are wanted
+//! is a bottleneck. A flow's round-trip time is spent half on the way from the last link to its
+//! receiver and half on the way from the last link to its sender, so the links stay shared and in
+//! order. Stands on everything else in this crate; must not
 //! know what TCP or a queue decides, only when something is due.
 
 mod changes;
@@ -36,10 +35,8 @@ use transfers::Transfers;
 
 pub use drawn::{DrawnFlow, drawn_traffic};
 
-/// The port of the senders.
+/// The port of the senders where there is one switch.
 pub const SENDERS: PortId = PortId(1);
-/// The port of the receivers: the bottleneck.
-const RECEIVERS: PortId = PortId(2);
 /// The recirculation port.
 const RECIRCULATION: PortId = PortId(68);
 /// How often flows are sampled.

@@ -1,25 +1,24 @@
 //! Runs through several switches, and runs whose links change on the way.
 
 use super::*;
+use crate::config::{Aqm, LinkSection, NetworkSection};
 use crate::records::{CapturePoint, Verdict};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
 
 fn host(number: usize) -> Value {
-    json!({"name": format!("h{number}"), "ipv4": format!("10.0.{number}.1"),
-           "ipv6": format!("fd00:{number}::1")})
+    let own = json!({"ipv4": format!("10.0.{number}.1"), "ipv6": format!("fd00:{number}::1")});
+    json!({"name": format!("h{number}"), "addresses": {"own": own}})
 }
 
 fn switch(name: &str, aqm: Option<&str>) -> Value {
     let aqm = aqm.map(|name| json!({"kind": "native", "name": name}));
-    json!({"name": name, "aqm": aqm, "ingress_latency": 600, "egress_latency": 500,
-           "recirculation_rate": 100_000_000_000u64, "recirculation_latency": 400})
+    json!({"name": name, "aqm": aqm})
 }
 
 fn link(a: &str, b: &str, rate: Option<u64>, delay_ms: u64) -> Value {
-    json!({"between": [a, b], "rate": rate, "delay": delay_ms * MS, "burst": 1600,
-           "queue_limit": 1_940_000, "schedule": []})
+    json!({"between": [a, b], "rate": rate, "delay": delay_ms * MS, "schedule": []})
 }
 
 /// Two hosts, two switches in a row, two more hosts behind: h1 and h2 - r1 - s2 - h3 and h4.
@@ -38,6 +37,13 @@ fn chain(flows: &[Value]) -> Value {
         },
         "flows": flows,
     })
+}
+
+/// One switch with a bottleneck of 10 Mbit/s that a schedule changes.
+fn one_switch(schedule: Value) -> Value {
+    let schedule = serde_json::from_value(schedule).expect("steps");
+    let link = LinkSection { rate: Some(10_000_000), schedule, ..LinkSection::bottleneck() };
+    json!(NetworkSection::<Aqm>::one_switch(link))
 }
 
 fn tcp(from: &str, to: &str) -> Value {
@@ -163,8 +169,8 @@ fn a_lower_rate_holds_from_its_instant_on_and_a_higher_one_lets_the_queue_go() {
     let mut config = json!({
         "duration": 3_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
         "flows": [{"kind": "udp", "rate": 8_000_000, "packet_size": 1000, "rtt": 0}],
-        "switch": {"rate": 10_000_000, "schedule": [
-            {"at": 1_000 * MS, "rate": 2_000_000}, {"at": 1_500 * MS, "rate": 50_000_000}]},
+        "network": one_switch(json!([
+            {"at": 1_000 * MS, "rate": 2_000_000}, {"at": 1_500 * MS, "rate": 50_000_000}])),
     });
     let rows = run(&config).take_packets();
     let sent = |from: u64, to: u64| {
@@ -182,7 +188,7 @@ fn a_lower_rate_holds_from_its_instant_on_and_a_higher_one_lets_the_queue_go() {
     assert!(sent(1_510, 1_550).abs_diff(50_000_000) < 2_000_000);
     assert!(delay_at(1_600) < MS);
     // Nothing else changes: without the schedule the first second is the same.
-    config["switch"]["schedule"] = json!([]);
+    config["network"] = one_switch(json!([]));
     let plain = run(&config).take_packets();
     let before = rows.dequeued.partition_point(|at| *at < 1_000 * MS);
     assert_eq!(rows.dequeued[..before], plain.dequeued[..before]);
@@ -212,8 +218,9 @@ fn a_delay_on_a_schedule_holds_from_its_instant_on_and_nobody_overtakes() {
 fn a_flow_that_runs_backwards_passes_the_bottleneck_with_its_acknowledgements() {
     let config = json!({
         "duration": 1_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
-        "flows": [{"kind": "tcp", "rtt": 5 * MS, "reverse": true, "rate_cap": 20_000_000}],
-        "switch": {"rate": 10_000_000},
+        "flows": [{"kind": "tcp", "rtt": 5 * MS, "rate_cap": 20_000_000,
+                   "from": "receivers", "to": "senders"}],
+        "network": one_switch(json!([])),
     });
     let mut run = run(&config);
     let rows = run.take_packets();
@@ -223,16 +230,66 @@ fn a_flow_that_runs_backwards_passes_the_bottleneck_with_its_acknowledgements() 
 }
 
 #[test]
+fn a_delay_of_one_way_alone_is_met_on_that_way_alone() {
+    let mut config = chain(&[udp("h1", "h3", 1_000_000), udp("h3", "h1", 1_000_000)]);
+    config["network"]["links"][2]["delay_back"] = json!(20 * MS);
+    config["network"]["links"][2]["schedule"] = json!([{"at": 1_000 * MS, "delay_back": 7 * MS}]);
+    let mut run = run(&config);
+    let (there, back) = (run.take_packets_of(0), run.take_packets_of(1));
+    let arrived = run.take_packets_of(2);
+    assert_eq!(arrived.enqueued[0] - there.dequeued[0], 500 + 810 + MS + 600);
+    // h3 sends and h1 receives what r1 let pass: 20 ms later at first, then 7 ms.
+    let delivered = |until: u64, delay: u64| {
+        back.dequeued.iter().filter(|at| **at + delay * MS < until * MS).count() as u64
+    };
+    assert!(back.len() > 200 && delivered(900, 20) > 100);
+    let flow = &run.report().flows[1];
+    // 1,000 bytes less 42 of headers; the last 1 ms of the link to h1 is that link's own.
+    assert_eq!(flow.delivered, delivered(2_000, 7 + 1) * 958);
+}
+
+#[test]
+fn groups_and_single_hosts_share_a_switch_that_knows_the_way_to_each() {
+    let host =
+        json!({"name": "h", "addresses": {"own": {"ipv4": "192.168.0.1", "ipv6": "fd01::1"}}});
+    let flow = |from: &str, to: &str, ip: u32| json!({"kind": "tcp", "rtt": 2 * MS, "from": from, "to": to, "ip_version": ip});
+    let config = json!({
+        "duration": 1_000 * MS, "aqm": {"kind": "native", "name": "codel"},
+        "network": {
+            "hosts": [{"name": "many", "addresses": "clients", "access_rate": 1_000_000_000},
+                      {"name": "others", "addresses": "servers"}, host],
+            "switches": [switch("s", None)],
+            "links": [link("many", "s", None, 0), link("s", "others", Some(10_000_000), 1),
+                      link("s", "h", Some(10_000_000), 1)],
+        },
+        "flows": [flow("many", "others", 4), flow("many", "h", 6), flow("h", "others", 6),
+                  flow("others", "h", 4), flow("others", "many", 6)],
+    });
+    let flows = run(&config).report().flows;
+    assert!(flows.iter().all(|flow| flow.delivered > 100_000), "{flows:?}");
+}
+
+#[test]
 fn mistakes_in_a_network_are_named_with_what_may_stand_there() {
     let flows = [tcp("h1", "h3")];
-    let cases: [(&str, Value, &str); 8] = [
+    let group = |name: &str| json!({"name": name, "addresses": "clients"});
+    let cases: [(&str, Value, &str); 9] = [
         ("/flows/0/to", "h9".into(), "flows[0].to = `h9`: allowed is one of the hosts h1, h2"),
         ("/flows/0/to", "h1".into(), "flows[0] = h1 to h1: allowed is two different hosts"),
         ("/flows/0/from", Value::Null, "flows[0].from = missing"),
-        ("/flows/0/reverse", true.into(), "flows[0].reverse = true: allowed is only without"),
         ("/network/links/2/between/1", "s3".into(), "links[2].between = `s3`: allowed is names"),
         ("/network/links/4/between/0", "h3".into(), "links[4].between = h3, h4"),
         ("/network/hosts/1/name", "h1".into(), "`h1`: allowed is each name once"),
+        (
+            "/network/hosts",
+            json!([group("a"), group("b")]),
+            "network.hosts: b: addresses = another group: allowed is one group of clients",
+        ),
+        (
+            "/network/hosts/3",
+            group("a"),
+            "network.hosts: h1: addresses = 10.0.1.1, fd00:1::1: allowed is ones that no flow has",
+        ),
         (
             "/network/links/2/schedule",
             json!([{"at": 5, "delay": 1}, {"at": 5, "delay": 2}]),
@@ -241,7 +298,6 @@ fn mistakes_in_a_network_are_named_with_what_may_stand_there() {
     ];
     for (place, value, message) in cases {
         let mut config = chain(&flows);
-        config["flows"][0]["reverse"] = false.into();
         *config.pointer_mut(place).expect("a place") = value;
         let said = refusal(&config);
         assert!(said.contains(message), "{place}: {said}");

@@ -140,7 +140,7 @@ impl Simulation {
     }
 
     /// The port that sends towards the first bottleneck's switch: at the other end of its link, or
-    /// with one switch that of the senders.
+    /// if hosts are there its switch's first other port.
     fn way_back(&self, first: &Bottleneck) -> Option<(u16, PortId)> {
         let node = &self.nodes[usize::from(first.switch)];
         let wire = node.wires.iter().find(|wire| wire.port == first.port)?;

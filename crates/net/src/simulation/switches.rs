@@ -1,7 +1,7 @@
 //! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
 
 use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
-use super::{Bottleneck, HandedOver, Node, RECEIVERS, RECIRCULATION, SENDERS, Side, Wire};
+use super::{Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
 use crate::config::{Aqm, ConfigError, NativeAqm, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
@@ -128,15 +128,18 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
     Ok(())
 }
 
-/// What decides where packets go: what was handed over, routes, or a wire between the two ports.
+/// What decides where packets go: what was handed over, or routes; between two ports there is
+/// nothing to choose.
 fn data_plane(
     given: &SwitchLayout,
     handed_over: Option<Box<dyn DataPlane>>,
 ) -> Result<Box<dyn DataPlane>, ConfigError> {
-    match (given.aqm, &given.routes) {
+    match (given.aqm, &given.ports[..]) {
         (Aqm::HandedOver, _) => handed_over.ok_or(ConfigError::PlaneMissing),
-        (Aqm::Native(_), Some(routes)) => Ok(Box::new(routes.clone())),
-        (Aqm::Native(_), None) => Ok(Box::new(sojourn_switch::Wire::between(SENDERS, RECEIVERS))),
+        (Aqm::Native(_), [one, other]) => {
+            Ok(Box::new(sojourn_switch::Wire::between(one.id, other.id)))
+        }
+        (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
     }
 }
 
@@ -152,9 +155,8 @@ fn disciplines(
     for port in given.ports.iter().filter(|port| port.managed) {
         let queues = switch.ports.iter().find(|known| known.id == port.id);
         for queue in 0..queues.map_or(0, |port| port.queues.len() as u8) {
-            // In a network no two queues draw the same; port 2 of the first switch draws what the
-            // port of a run with one switch does.
-            let own = u64::from(port.id.0).wrapping_sub(u64::from(RECEIVERS.0)) << 16;
+            // No two queues draw the same; port 2 of the first switch draws what the seed says.
+            let own = u64::from(port.id.0).wrapping_sub(2) << 16;
             let seed = seed.wrapping_add(queue.into()).wrapping_add(own);
             let discipline = native.build(seed).map_err(|error| refused(&error))?;
             made.insert((port.id, queue), discipline);

@@ -86,12 +86,13 @@ fn the_round_trip_without_a_queue_is_the_configured_one_and_serialisation() {
     let mut flow = tcp(20);
     flow["rate_cap"] = 100_000.into();
     let mut quick = config(0.5, fifo(), &[flow]);
-    quick.switch.rate = quick.switch.port_speed;
+    let switch = quick.network.switches[0].clone();
+    quick.network.links[1].rate = Some(switch.port_speed);
     let done = run(&quick);
     // The SYN and the SYN-ACK: 74 bytes each over two links and two ports of 10 Gbit/s, without
     // the gap behind them, and twice through the switch.
     let hop = ((74 + 12) * 8u64).div_ceil(10);
-    let through_switch = quick.switch.ingress_latency + quick.switch.egress_latency;
+    let through_switch = switch.ingress_latency + switch.egress_latency;
     let expected = 20_000_000 + 2 * (2 * hop + hop + through_switch);
     let first = done.flows.srtt.iter().find(|srtt| **srtt > 0).copied().expect("a measurement");
     // The handshake's measurement; data measures come later and may wait for the burst's end.
@@ -134,7 +135,7 @@ fn no_packet_waits_longer_than_the_full_queue_takes_to_drain() {
     let done = run(&config);
     assert!(done.count(Verdict::TailDrop) > 0, "the queue was full at least once");
     // A full segment takes 19 cells of 80 bytes; 24,250 cells hold 1,276 of them.
-    let most = config.switch.queue_limit / 80 / 19;
+    let most = config.network.links[1].queue_limit / 80 / 19;
     let drain = (most + 2) * (1514 + FRAMING) * 8 * 10;
     let rows = &done.packets;
     let worst = rows.dequeued.iter().zip(&rows.enqueued).map(|(d, e)| d - e).max();
@@ -423,7 +424,7 @@ impl DataPlane for Forwarder {
         packet: Packet,
         _: Carried,
     ) -> IngressOutput {
-        let unicast = Some(if input.port == SENDERS { RECEIVERS } else { SENDERS });
+        let unicast = Some(if input.port == SENDERS { PortId(2) } else { SENDERS });
         IngressOutput {
             packet: Some(packet),
             admission: Admission { unicast, ..Admission::default() },

@@ -1,14 +1,20 @@
 //! Runs of traffic beyond long flows, held against what can be computed by hand.
 
 use super::*;
+use crate::config::{LinkSection, NetworkSection};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
 
+/// One switch with a bottleneck of that rate.
+fn through(rate: u64) -> NetworkSection {
+    NetworkSection::one_switch(LinkSection { rate: Some(rate), ..LinkSection::bottleneck() })
+}
+
 fn run(rate: u64, seconds: u64, flows: &[Value]) -> Simulation {
     let config = json!({
         "duration": seconds * 1_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
-        "switch": {"rate": rate}, "flows": flows,
+        "network": through(rate), "flows": flows,
     });
     let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
     let mut run = Simulation::new(config, None).expect("a valid configuration");
@@ -129,7 +135,7 @@ fn traffic_that_is_drawn_for_others_is_what_the_simulator_sends() {
     let flows = [transfers(1_000_000, 14_480), thinks];
     let config = json!({
         "duration": 5_000 * MS, "aqm": {"kind": "native", "name": "fifo"},
-        "switch": {"rate": 1_000_000_000}, "flows": flows,
+        "network": through(1_000_000_000), "flows": flows,
     });
     let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
     let drawn = drawn_traffic(&config);

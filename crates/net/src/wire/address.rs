@@ -1,11 +1,12 @@
 //! Which addresses and ports a flow has, and which flow has given addresses.
 //!
-//! Every flow has a pair of hosts of its own: clients live in 10.0.0.0/9 and fd00::/64, servers in
+//! In a group every flow has a host of its own: clients live in 10.0.0.0/9 and fd00::/64, servers in
 //! 10.128.0.0/9 and fd00:0:0:1::/64, the flow's number plus one in the low bits, so that a P4
-//! program sees distinct addresses and the simulator finds the flow without a table.
+//! program sees distinct addresses and the simulator finds the flow without a table. Of a host with
+//! an address of its own, the ports tell the flow.
 
-use crate::config::IpVersion;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use crate::config::{Addresses, IpVersion};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const SERVER_BIT: u32 = 1 << 23;
 const TEN: u32 = 10 << 24;
@@ -14,13 +15,23 @@ const SERVER_PORT: u16 = 5201;
 /// Linux's range of ephemeral ports begins here and has this many.
 const EPHEMERAL: (u16, u32) = (32_768, 28_232);
 
-/// The two ends of a flow.
+/// The two groups of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Opens the connection and sends.
+    /// Of those who usually open connections and send.
     Client,
-    /// Listens and receives.
+    /// Of those who usually listen and receive.
     Server,
+}
+
+impl Role {
+    /// The group's addresses.
+    pub fn group(self) -> Addresses {
+        match self {
+            Role::Client => Addresses::Clients,
+            Role::Server => Addresses::Servers,
+        }
+    }
 }
 
 /// An address of either version.
@@ -53,8 +64,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The same flow with each end in the other's place: the client has the address of a server's
-    /// network, but its own port.
+    /// The same flow with each end in the other's place: the client has the server's address, but
+    /// its own port.
     pub fn turned(self) -> Endpoints {
         let client = Endpoint { port: self.client.port, ..self.server };
         let server = Endpoint { port: self.server.port, ..self.client };
@@ -62,25 +73,14 @@ impl Endpoints {
     }
 }
 
-/// The two ends of flow `flow` between hosts that have addresses of their own; the ports tell the
-/// flow's number.
-pub fn endpoints_of_hosts(
-    flow: u32,
-    version: IpVersion,
-    from: (Ipv4Addr, Ipv6Addr),
-    to: (Ipv4Addr, Ipv6Addr),
-) -> Endpoints {
-    let end = |(v4, v6): (Ipv4Addr, Ipv6Addr), port| {
-        let [a, b, c, d] = v4.octets();
-        let ip = match version {
-            IpVersion::V4 => IpAddress::V4(v4),
-            IpVersion::V6 => IpAddress::V6(v6),
-        };
-        Endpoint { mac: [0x02, 0, a, b, c, d], ip, port }
-    };
+/// The two ends of flow `flow`, which opens its connection at hosts with the addresses `from`. Its
+/// ports tell its number where an address does not.
+pub fn endpoints(flow: u32, version: IpVersion, from: Addresses, to: Addresses) -> Endpoints {
+    let is_own = |end| matches!(end, Addresses::Own { .. });
+    let round = if is_own(from) || is_own(to) { flow / EPHEMERAL.1 } else { 0 };
     Endpoints {
-        client: end(from, EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16),
-        server: end(to, SERVER_PORT + (flow / EPHEMERAL.1) as u16),
+        client: endpoint(flow, from, version, EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16),
+        server: endpoint(flow, to, version, SERVER_PORT + round as u16),
     }
 }
 
@@ -92,30 +92,40 @@ pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<u32> {
     Some(u32::from(high) * EPHEMERAL.1 + low)
 }
 
-/// The two ends of flow `flow`.
+/// The two ends of flow `flow` from clients to servers.
 pub fn flow_endpoints(flow: u32, version: IpVersion) -> Endpoints {
-    let client_port = EPHEMERAL.0 + (flow % EPHEMERAL.1) as u16;
-    Endpoints {
-        client: endpoint(flow, Role::Client, version, client_port),
-        server: endpoint(flow, Role::Server, version, SERVER_PORT),
-    }
+    endpoints(flow, version, Addresses::Clients, Addresses::Servers)
 }
 
-fn endpoint(flow: u32, role: Role, version: IpVersion, port: u16) -> Endpoint {
+fn endpoint(flow: u32, addresses: Addresses, version: IpVersion, port: u16) -> Endpoint {
     let host = flow + 1;
-    let v4 = match role {
-        Role::Client => TEN | host,
-        Role::Server => TEN | SERVER_BIT | host,
+    let (v4, v6) = match addresses {
+        Addresses::Own { ipv4, ipv6 } => (ipv4, ipv6),
+        Addresses::Clients => of_group(host, Role::Client),
+        Addresses::Servers => of_group(host, Role::Server),
     };
     let ip = match version {
-        IpVersion::V4 => IpAddress::V4(Ipv4Addr::from_bits(v4)),
-        IpVersion::V6 => {
-            let subnet = u128::from(role == Role::Server);
-            IpAddress::V6(Ipv6Addr::from_bits(0xfd00 << 112 | subnet << 64 | u128::from(host)))
-        }
+        IpVersion::V4 => IpAddress::V4(v4),
+        IpVersion::V6 => IpAddress::V6(v6),
     };
-    let [a, b, c, d] = v4.to_be_bytes();
+    let [a, b, c, d] = v4.octets();
     Endpoint { mac: [0x02, 0, a, b, c, d], ip, port }
+}
+
+/// The addresses of a group's host; those of host 0 are the group's networks.
+fn of_group(host: u32, role: Role) -> (Ipv4Addr, Ipv6Addr) {
+    let (v4, subnet) = match role {
+        Role::Client => (TEN | host, 0),
+        Role::Server => (TEN | SERVER_BIT | host, 1),
+    };
+    let v6 = 0xfd00 << 112 | subnet << 64 | u128::from(host);
+    (Ipv4Addr::from_bits(v4), Ipv6Addr::from_bits(v6))
+}
+
+/// The networks that a group's addresses are in, as first address and bits.
+pub fn networks_of(role: Role) -> [(IpAddr, u8); 2] {
+    let (v4, v6) = of_group(0, role);
+    [(IpAddr::V4(v4), 9), (IpAddr::V6(v6), 64)]
 }
 
 /// The flow and role of the host that has this address, if any flow number can have it.
@@ -159,10 +169,10 @@ mod tests {
     fn between_named_hosts_the_ports_tell_the_flow() {
         let host = |last: u8| {
             let six = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(last));
-            (Ipv4Addr::new(10, 0, 1, last), six)
+            Addresses::Own { ipv4: Ipv4Addr::new(10, 0, 1, last), ipv6: six }
         };
         for flow in [0, 1, 28_231, 28_232, 500_000] {
-            let ends = endpoints_of_hosts(flow, IpVersion::V4, host(1), host(2));
+            let ends = endpoints(flow, IpVersion::V4, host(1), host(2));
             let (client, server) = (ends.client.port, ends.server.port);
             assert_eq!(flow_of_ports((client, server)), Some(flow));
             assert_eq!(flow_of_ports((server, client)), Some(flow));

@@ -13,8 +13,8 @@ mod tcp;
 mod udp;
 
 pub use address::{
-    Endpoint, Endpoints, IpAddress, Role, endpoints_of_hosts, flow_endpoints, flow_of,
-    flow_of_ports,
+    Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_of, flow_of_ports,
+    networks_of,
 };
 pub use error::WireError;
 pub use frame::{Frame, Transport, addressee, destination, read_frame};

@@ -41,8 +41,10 @@ class Direction:
     @property
     def delays(self) -> list[tuple[int, int]]:
         """When it has which delay, ns, from 0 on."""
-        later = [(s["at"], s["delay"]) for s in self.link["schedule"] if s["delay"] is not None]
-        return [(0, self.link["delay"]), *later]
+        own = self.back and self.link["delay_back"] is not None
+        key = "delay_back" if own else "delay"
+        later = [(s["at"], s[key]) for s in self.link["schedule"] if s[key] is not None]
+        return [(0, self.link[key]), *later]
 
     @property
     def is_delayed(self) -> bool:
@@ -54,7 +56,9 @@ class Network:
     """A network by the names of its nodes."""
 
     def __init__(self, network: dict[str, Any]) -> None:
-        self.hosts: dict[str, dict[str, Any]] = {host["name"]: host for host in network["hosts"]}
+        self.hosts: dict[str, dict[str, Any]] = {
+            host["name"]: host["addresses"]["own"] for host in network["hosts"]
+        }
         self.switches: dict[str, dict[str, Any]] = {s["name"]: s for s in network["switches"]}
         self.directions: list[Direction] = []
         """Link by link, the way there before the way back."""

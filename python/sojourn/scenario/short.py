@@ -1,0 +1,159 @@
+"""`[switch]`: short for a network of senders, one switch and receivers.
+
+What may be written, what must fit in it, and the network that it is; nobody else knows that there
+is a short form. Stands on the model of the network and on what must fit in any scenario.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from sojourn.scenario.fit import Problem, late_flows, steps_forward
+from sojourn.scenario.flows import FlowGroup
+from sojourn.scenario.model import Common, Scenario
+from sojourn.scenario.network import (
+    ACCESS_RATE,
+    MOST_STEPS,
+    Host,
+    Link,
+    LinkStep,
+    NetworkSwitch,
+    PacketRate,
+    Ports,
+    Queue,
+)
+from sojourn.scenario.quantities import PositiveTime, Rate, Strict, Time
+from sojourn.units import RATE
+
+SENDERS, SWITCH, RECEIVERS = "senders", "switch", "receivers"
+"""What its network calls them."""
+LONG_FORM = ("hosts", "switches", "links")
+"""What cannot stand beside it."""
+
+
+class SwitchStep(Strict):
+    """A change of the bottleneck's link."""
+
+    at: PositiveTime
+    rate: Rate | None = None
+    """From then on; absent: as before."""
+    delay: Time | None = None
+    """One-way, from then on; absent: as before."""
+
+
+class Switch(Ports, Queue):
+    """The switch, with the bottleneck's shaper at its second port."""
+
+    rate: Rate
+    """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what. The
+    port's own speed, and no shaper, if only `packets_per_second` is given."""
+    packets_per_second: PacketRate | None = None
+    """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
+    delay: Time = 0
+    """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
+    schedule: Annotated[list[SwitchStep], Field(default_factory=list, max_length=MOST_STEPS)]
+    """What changes while the run goes on, in the order of time."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unshaped(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "rate" not in given and given.get("packets_per_second"):
+            default = cls.model_fields["port_speed"].default
+            return given | {"rate": given.get("port_speed", RATE.format(default))}
+        return given
+
+
+class OneSwitch(Common):
+    """A scenario in the short form."""
+
+    switch: Switch
+    access_rate: Rate = ACCESS_RATE
+    """Of the links between all senders and the switch, and the switch and all receivers."""
+
+    def problems(self) -> list[Problem]:
+        """All that does not fit, as keys and a sentence."""
+        placed = (problem for index in range(len(self.flows)) for problem in self._flow(index))
+        return [*steps_forward(("switch",), self.switch.schedule), *placed, *late_flows(self)]
+
+    def _flow(self, index: int) -> Iterator[Problem]:
+        group = self.flows[index]
+        if group.rtt is None:
+            yield ("flows", index, "rtt"), "missing, and it has no default"
+        for key, name in (("from", group.from_), ("to", group.to)):
+            if name is not None:
+                reason = "hosts have names only in a network; reverse = true turns a flow round"
+                yield ("flows", index, key), reason
+
+    def expanded(self) -> Scenario:
+        """The network that it is short for. The delay of the link behind the bottleneck is met on
+        the way to either side."""
+        shared = {key: getattr(self, key) for key in Common.model_fields}
+        return Scenario.model_construct(
+            **shared | {"flows": [_placed(group) for group in self.flows]},
+            hosts=[
+                _made(Host, name=SENDERS, group="clients", access_rate=self.access_rate),
+                _made(Host, name=RECEIVERS, group="servers", access_rate=self.access_rate),
+            ],
+            switches=[_made(NetworkSwitch, name=SWITCH, **_of(Ports, self.switch))],
+            links=self._links(),
+        )
+
+    def _links(self) -> list[Link]:
+        switch, queue = self.switch, _of(Queue, self.switch)
+        delays = [step for step in switch.schedule if step.delay is not None]
+        access = _made(
+            Link,
+            between=[SENDERS, SWITCH],
+            delay_back=switch.delay,
+            schedule=[_made(LinkStep, at=step.at, delay_back=step.delay) for step in delays],
+            **queue,
+        )
+        bottleneck = _made(
+            Link,
+            between=[SWITCH, RECEIVERS],
+            rate=switch.rate,
+            packets_per_second=switch.packets_per_second,
+            delay=switch.delay,
+            delay_back=0,
+            schedule=[
+                _made(LinkStep, at=step.at, rate=step.rate, delay=step.delay)
+                for step in switch.schedule
+            ],
+            **queue,
+        )
+        return [access, bottleneck]
+
+
+def _made(model: Any, **values: Any) -> Any:
+    """One of values that were read already."""
+    return model.model_construct(**values)
+
+
+def _of(part: type[Strict], switch: Switch) -> dict[str, Any]:
+    return {key: getattr(switch, key) for key in part.model_fields}
+
+
+def _placed(group: FlowGroup) -> FlowGroup:
+    """The same flows between the two groups of hosts."""
+    ends = (RECEIVERS, SENDERS) if group.reverse else (SENDERS, RECEIVERS)
+    return group.model_copy(update={"from_": ends[0], "to": ends[1], "reverse": False})
+
+
+def as_written(message: str, scenario: Scenario) -> str:
+    """What the engine says of a network, by the keys of a scenario."""
+    between = [name for link in scenario.links for name in link.between]
+    if between == [SENDERS, SWITCH, SWITCH, RECEIVERS]:
+        access, bottleneck = scenario.links
+        written = [step.at for step in bottleneck.schedule]
+
+        def of_the_switch(step: re.Match[str]) -> str:
+            at = access.schedule[int(step[1])].at
+            return f"links[1].schedule[{written.index(at)}]" if at in written else step[0]
+
+        # The access link has only the steps that change a delay.
+        message = re.sub(r"links\[0\]\.schedule\[(\d+)\]", of_the_switch, message)
+        message = re.sub(r"network\.(links\[\d\]\.|switches: switch: )", "switch.", message)
+        message = re.sub(r"network\.hosts: \w+: access_rate", "access_rate", message)
+    return message.replace("network.", "")

@@ -16,6 +16,7 @@ from sojourn.errors import ScenarioError, SojournError
 from sojourn.ground import SIMULATOR, one_by_one, until_undisturbed
 from sojourn.linux.checks import check_flows, flow_names
 from sojourn.linux.ground import ATTEMPTS, done_of
+from sojourn.linux.groups import check_groups, has_groups, switch_of
 from sojourn.linux.guest_process import run_job
 from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Raw
@@ -236,9 +237,10 @@ def _of_switch(switch: dict[str, Any]) -> dict[str, Any]:
 
 def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
     config, names = run.config, flow_names(plan)
-    if "network" in config:
+    if not has_groups(config):
         raise ScenarioError("several switches: --on live has one; --on sim and linux have more")
-    if config["switch"]["packets_per_second"] is not None:
+    check_groups(config)
+    if switch_of(config)["packets_per_second"] is not None:
         raise ScenarioError(
             "switch.packets_per_second: the live ground shapes in bit/s; give a rate, or --on sim"
         )

@@ -15,6 +15,7 @@ from typing import Any
 from sojourn.linux import topology
 from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, gateway, prefixes, sends_from_behind
 from sojourn.linux.delays import FAR, by_path
+from sojourn.linux.groups import switch_of
 from sojourn.linux.job import shaper_of, shaper_steps, tap
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import ENTRANCE, EXIT, NEAR, Managed
@@ -85,7 +86,7 @@ def command_of(folder: str) -> dict[str, Any]:
 
 def orders(config: dict[str, Any], drawn: Traffic) -> dict[str, Any]:
     """What the switch's process is told."""
-    switch = config["switch"]
+    switch = switch_of(config)
     front = {"id": SENDERS_PORT, "speed": switch["port_speed"]}
     measured = {
         "id": RECEIVERS_PORT,

@@ -48,7 +48,13 @@ def _own(group: FlowGroup) -> dict[str, Any]:
                 **_tcp(group),
             }
         case UdpFlows():
-            constant = {"kind": "udp", "rate": group.rate, "packet_size": group.packet_size}
+            constant: dict[str, Any] = {
+                "kind": "udp",
+                "rate": group.rate,
+                "packet_size": group.packet_size,
+                "dscp": group.dscp,
+                "payload_begins": list(group.payload_begins or b""),
+            }
             if group.on is None:
                 return constant
             exponential = group.spans == "exponential"

@@ -9,7 +9,16 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticKnownError
 
 from sojourn.congestion import congestion_controls
-from sojourn.scenario.quantities import Pacing, PositiveTime, Rate, Size, Spread, Strict, Time
+from sojourn.scenario.quantities import (
+    HexBytes,
+    Pacing,
+    PositiveTime,
+    Rate,
+    Size,
+    Spread,
+    Strict,
+    Time,
+)
 
 _BLOCK = 131_072
 """What iperf3 writes at once over TCP, bytes."""
@@ -88,6 +97,10 @@ class UdpFlows(_Flows):
     """Of each flow, counted in bytes on the wire."""
     packet_size: Size = 1514
     """Of each packet, Ethernet header included."""
+    dscp: Annotated[int, Field(ge=0, le=63)] = 0
+    """Differentiated services code point of each packet."""
+    payload_begins: HexBytes | None = None
+    """What each payload begins with, for a program that reads it; zeros follow."""
     on: PositiveTime | None = None
     """How long a flow sends at its rate before it is silent; absent: always."""
     off: PositiveTime | None = None

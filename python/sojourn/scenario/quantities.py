@@ -82,6 +82,26 @@ Spread = Annotated[
 """One time for all flows of a group, or two between which they are spread evenly."""
 
 
+_MOST_BYTES = 64
+
+
+def _read_bytes(value: object) -> bytes:
+    digits = value[2:] if isinstance(value, str) and value.startswith("0x") else ""
+    if not re.fullmatch(r"([0-9a-fA-F]{2})+", digits):
+        raise ValueError('write bytes as hexadecimal digits in quotes, two for each, like "0x2323"')
+    if len(digits) > 2 * _MOST_BYTES:
+        raise ValueError(f"{len(digits) // 2} bytes; at most {_MOST_BYTES} are allowed")
+    return bytes.fromhex(digits)
+
+
+HexBytes = Annotated[
+    bytes,
+    BeforeValidator(_read_bytes),
+    PlainSerializer(lambda value: f"0x{value.hex()}", when_used="json"),
+]
+"""Bytes of a packet."""
+
+
 def _printable(text: str) -> str:
     """A terminal obeys control characters, and a path ends at a NUL."""
     for char in text:

@@ -30,7 +30,7 @@ impl Frames {
         let datagram =
             UdpDatagram { payload: size.saturating_sub(headers), ..UdpDatagram::default() };
         let mut bytes = HeaderBytes::new();
-        write_udp(&mut self.template, self.ports, &datagram, &mut bytes);
+        write_udp(&mut self.template, self.ports, &datagram, &[], &mut bytes);
         self.made += 1;
         Packet { id: PacketId(self.made), flow: FlowId(0), bytes, zeros: datagram.payload }
     }

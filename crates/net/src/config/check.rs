@@ -13,6 +13,8 @@ use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
 
 /// Each transfer is a pair of hosts that stays.
 const MOST_TRANSFERS: u64 = 200_000;
+/// Bytes that a payload may begin with: they are stored with every packet.
+const LONGEST_BEGINNING: u64 = 64;
 
 impl RunConfig {
     /// Checks every value.
@@ -137,11 +139,14 @@ fn check_tcp(key: &dyn Fn(&str) -> String, tcp: &TcpFlow) -> Result<(), ConfigEr
 
 fn check_udp(key: &dyn Fn(&str) -> String, udp: &UdpFlow) -> Result<(), ConfigError> {
     within(&key("rate"), udp.rate, 1_000..=FASTEST)?;
-    let smallest = match udp.ip_version {
-        IpVersion::V4 => 60,
-        IpVersion::V6 => 62,
+    let (smallest, headers) = match udp.ip_version {
+        IpVersion::V4 => (60, 42),
+        IpVersion::V6 => (62, 62),
     };
     within(&key("packet_size"), u64::from(udp.packet_size), smallest..=1514)?;
+    let room = (u64::from(udp.packet_size) - headers).min(LONGEST_BEGINNING);
+    within(&key("payload_begins (bytes)"), udp.payload_begins.len() as u64, 0..=room)?;
+    within(&key("dscp"), u64::from(udp.dscp), 0..=63)?;
     match (udp.on, udp.off) {
         (Some(on), Some(off)) => {
             within(&key("on"), on, 1_000..=LONGEST)?;

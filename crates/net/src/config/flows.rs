@@ -119,6 +119,12 @@ flow_kind! {
         /// Size of each frame in bytes, Ethernet header included, FCS not.
         #[serde(default = "default_packet_size")]
         packet_size: u32,
+        /// What each payload begins with; zeros follow.
+        #[serde(default)]
+        payload_begins: Vec<u8>,
+        /// Differentiated services code point of each packet (RFC 2474).
+        #[serde(default)]
+        dscp: u8,
         /// How long it sends at that rate, ns; always if absent.
         #[serde(default)]
         on: Option<u64>,

@@ -59,6 +59,8 @@ pub(crate) struct UdpSource {
     template: FrameTemplate,
     ports: (u16, u16),
     payload: u32,
+    /// What each payload begins with, if it is no voice's.
+    begins: Vec<u8>,
 }
 
 impl UdpSource {
@@ -73,7 +75,13 @@ impl UdpSource {
         let template = FrameTemplate::new(local, remote, Protocol::Udp);
         let headers = (template.header_len() + UDP_HEADER_LEN) as u32;
         let payload = frame.saturating_sub(headers);
-        UdpSource { app, start, template, ports: (local.port, remote.port), payload }
+        let ports = (local.port, remote.port);
+        UdpSource { app, start, template, ports, payload, begins: Vec::new() }
+    }
+
+    /// The same with packets of this code point, whose payloads begin with `begins`.
+    pub(crate) fn marked(self, dscp: u8, begins: Vec<u8>) -> UdpSource {
+        UdpSource { template: self.template.with_dscp(dscp), begins, ..self }
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
@@ -86,8 +94,9 @@ impl UdpSource {
         }
         let rtp = self.app.rtp();
         let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct, rtp };
-        write_udp(&mut self.template, self.ports, &datagram, out);
-        Some(self.payload - rtp.map_or(0, |_| RTP_HEADER_LEN as u32))
+        write_udp(&mut self.template, self.ports, &datagram, &self.begins, out);
+        let written = rtp.map_or(self.begins.len(), |_| RTP_HEADER_LEN) as u32;
+        Some(self.payload - written)
     }
 
     pub(super) fn sample(&self, now: Time) -> SenderSample {

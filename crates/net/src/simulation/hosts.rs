@@ -198,8 +198,9 @@ fn datagrams(
         _ => UdpApp::Constant(ConstantRate::new(start, stop, udp.rate, frame)),
     };
     let Endpoints { client, server } = ends;
+    let source = UdpSource::new(app, start, udp.packet_size, client, server);
     (
-        Host::UdpSource(UdpSource::new(app, start, udp.packet_size, client, server)),
+        Host::UdpSource(source.marked(udp.dscp, udp.payload_begins.clone())),
         Host::UdpSink(UdpSink::new(None, server, client)),
     )
 }

@@ -59,6 +59,8 @@ pub struct FrameTemplate {
     /// Sum of what does not change of an IPv4 header.
     fixed: OnesComplementSum,
     identification: u16,
+    /// The six upper bits of the traffic class (RFC 2474), in their place.
+    dscp: u8,
 }
 
 impl FrameTemplate {
@@ -94,7 +96,19 @@ impl FrameTemplate {
         let pseudo = OnesComplementSum::default().bytes(&ip[addresses]).word(protocol as u16);
         bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
         let fixed = OnesComplementSum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
-        FrameTemplate { bytes, len: ETHERNET_HEADER_LEN + ip_len, pseudo, fixed, identification: 0 }
+        FrameTemplate {
+            bytes,
+            len: ETHERNET_HEADER_LEN + ip_len,
+            pseudo,
+            fixed,
+            identification: 0,
+            dscp: 0,
+        }
+    }
+
+    /// The same with this differentiated services code point, 0 to 63.
+    pub fn with_dscp(self, dscp: u8) -> FrameTemplate {
+        FrameTemplate { dscp: dscp << 2, ..self }
     }
 
     /// Bytes of Ethernet and IP headers.
@@ -111,17 +125,19 @@ impl FrameTemplate {
         transport_len: u16,
     ) -> OnesComplementSum {
         let mut bytes = self.bytes;
+        let class = self.dscp | ecn as u8;
         let ip = &mut bytes[ETHERNET_HEADER_LEN..];
         if self.len == ETHERNET_HEADER_LEN + IPV4_HEADER_LEN {
-            ip[1] = ecn as u8;
+            ip[1] = class;
             let total = IPV4_HEADER_LEN as u16 + transport_len;
             ip[2..4].copy_from_slice(&total.to_be_bytes());
             ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
-            let header = self.fixed.word(ecn as u16).word(total).word(self.identification);
+            let header = self.fixed.word(u16::from(class)).word(total).word(self.identification);
             ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
             self.identification = self.identification.wrapping_add(1);
         } else {
-            ip[1] = (ecn as u8) << 4;
+            ip[0] |= class >> 4;
+            ip[1] = class << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
         put_front(out, &bytes, self.len);

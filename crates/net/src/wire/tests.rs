@@ -106,15 +106,17 @@ proptest! {
     fn etherparse_reads_the_same_datagram_with_a_valid_checksum(
         payload in 0u32..1400, flow in 0u32..100_000, version in version(),
         voice in proptest::option::of((any::<u16>(), any::<u32>())),
+        begins in proptest::collection::vec(any::<u8>(), 0..12), dscp in 0u8..64,
     ) {
         let ends = flow_endpoints(flow, version);
-        let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Udp);
+        let mut template =
+            FrameTemplate::new(&ends.client, &ends.server, Protocol::Udp).with_dscp(dscp);
         let mut bytes = HeaderBytes::new();
         let rtp = voice.map(|(sequence, timestamp)| Rtp { sequence, timestamp });
-        let header = if rtp.is_some() { RTP_HEADER_LEN as u32 } else { 0 };
+        let header = if rtp.is_some() { RTP_HEADER_LEN as u32 } else { begins.len() as u32 };
         let payload = payload + header;
         let datagram = UdpDatagram { payload, ecn: Ecn::NotEct, rtp };
-        write_udp(&mut template, (ends.client.port, ends.server.port), &datagram, &mut bytes);
+        write_udp(&mut template, (ends.client.port, ends.server.port), &datagram, &begins, &mut bytes);
         let packet = Packet { bytes, zeros: payload - header, ..Packet::default() };
         prop_assert_eq!(read_frame(&packet).unwrap().transport, Transport::Udp(datagram));
         let bytes = whole(&packet);

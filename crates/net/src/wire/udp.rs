@@ -7,7 +7,7 @@ use sojourn_packet::{HeaderBytes, OnesComplementSum};
 /// Bytes of a UDP header.
 pub const UDP_HEADER_LEN: usize = 8;
 
-/// One datagram as its fields; the payload is zeros and only counted.
+/// One datagram as its fields; the payload is zeros behind what it begins with, and only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpDatagram {
     /// Bytes of payload.
@@ -55,17 +55,19 @@ impl Rtp {
 
 /// Appends the whole frame up to the payload to `out`.
 ///
-/// `ports` are the source's and the destination's.
+/// `ports` are the source's and the destination's; the payload begins with the RTP header, or else
+/// with `begins`, which is no longer than it.
 pub fn write_udp(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     datagram: &UdpDatagram,
+    begins: &[u8],
     out: &mut HeaderBytes,
 ) {
     let len = UDP_HEADER_LEN as u16 + datagram.payload as u16;
     let pseudo = template.write(out, datagram.ecn, len);
     let rtp = datagram.rtp.map(Rtp::bytes);
-    let head = rtp.as_ref().map_or(&[][..], |bytes| &bytes[..]);
+    let head = rtp.as_ref().map_or(begins, |bytes| &bytes[..]);
     let sum = pseudo.word(ports.0).word(ports.1).word(len).bytes(head);
     // Zero would say that there is no checksum.
     let checksum = match sum.checksum() {

@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence papers clean
+.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence papers published clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -67,6 +67,10 @@ equivalence: $(BUILT)
 # docs/papers.md with its pictures: twenty minutes on two cores. What has been run is kept in papers/.
 papers: $(BUILT)
 	$(BIN)/sojourn paper all --out papers --markdown docs/papers.md
+
+# docs/published.md with its picture, from clones: make published SOURCES=DIR.
+published: $(BUILT)
+	$(BIN)/sojourn paper published --sources "$(SOURCES)" --out papers --markdown docs/published.md
 
 build: $(BUILT)
 

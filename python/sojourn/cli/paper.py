@@ -17,6 +17,7 @@ from sojourn.cli.shared import (
     Json,
     Kernel,
     Processes,
+    Sources,
     app,
     open_console,
 )
@@ -31,7 +32,9 @@ from sojourn.sweeps.sweep import workers_for
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As `sojourn papers` lists; or all.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="As `sojourn papers` lists; or all; or published.")
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds, short runs.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="Where pages and runs are kept; papers/ if not given.")
@@ -49,10 +52,11 @@ def paper(
     kernel: Kernel = "uml",
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,
+    sources: Sources = None,
     as_json: Json = False,
 ) -> None:
     """Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each claim."""
-    chosen = find_papers(name)
+    chosen = find_papers(name, sources)
     folder = out or Path("papers-quick" if quick else "papers")
     ground = None
     if on == "linux":

@@ -19,7 +19,11 @@ def papers(as_json: Json = False) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for paper in found.values():
         table.add_row(paper.name, Text(paper.line), f"{len(paper.claims)} claims")
-    open_console().print(table)
+    console = open_console()
+    console.print(table)
+    console.print(
+        Text("Others' programs: sojourn paper published --sources DIR (sojourn published)")
+    )
 
 
 def _as_dict(name: str) -> dict[str, object]:

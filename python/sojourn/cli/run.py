@@ -14,6 +14,7 @@ from sojourn.cli.shared import (
     Include,
     Json,
     Kernel,
+    Sources,
     app,
     definitions,
     open_console,
@@ -24,6 +25,8 @@ from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder, default_folder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import ATTEMPTS, linux
+from sojourn.published.recipe import PREFIX
+from sojourn.published.use import published_scenario
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan, find_scenario
 from sojourn.scenario.keys import read_changes
@@ -33,7 +36,12 @@ from sojourn.writing import held
 
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Argument(help="A scenario file, or a shipped scenario's name.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            help="A scenario file, a shipped scenario's name, or published/NAME with --sources."
+        ),
+    ],
     on: Annotated[
         Literal["sim", "linux", "live"],
         typer.Option(
@@ -84,10 +92,17 @@ def run(
     ] = "sockets",
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,
+    sources: Sources = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
-    set_ = read_changes(changes or ()) | _short_changes(scenario, duration, rate)
+    if sources is not None and not scenario.startswith(PREFIX):
+        raise ScenarioError(f"--sources is for {PREFIX}NAME, as `sojourn published` lists them")
+    named: dict[str, str] = {}
+    what: str | dict[str, Any] = scenario
+    if scenario.startswith(PREFIX) and not Path(scenario).is_file():
+        named["name"], what = published_scenario(scenario, sources)
+    set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
     if seeds is not None:
         if on != "sim" or seed is not None or math_unit is not None or pcap or replaces:
             raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
@@ -96,7 +111,7 @@ def run(
                 "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
                 "defines, as in README.md"
             )
-        _run_seeds(scenario, seeds, aqm or [], set_, out, as_json)
+        _run_seeds(what, seeds, aqm or [], set_, out, as_json)
         return
     ground = SIMULATOR
     if on != "linux" and kernel != "uml":
@@ -114,7 +129,7 @@ def run(
             kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
         )
     plan = plan_scenario(
-        scenario,
+        what,
         ground=ground,
         set=set_,
         aqms=aqm or (),
@@ -123,6 +138,7 @@ def run(
         capture=pcap,
         include_paths=include or (),
         defines=definitions(define),
+        **named,
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
@@ -138,21 +154,26 @@ def run(
         )
 
 
-def _short_changes(scenario: str, duration: str | None, rate: str | None) -> dict[str, Any]:
+def _short_changes(
+    scenario: str | dict[str, Any], duration: str | None, rate: str | None
+) -> dict[str, Any]:
     """What --duration and --rate change: keys of the scenario by dotted names."""
     changes = {} if duration is None else {"duration": duration}
     if rate is None:
         return changes
-    if "switch" not in read_document(find_scenario(scenario))[0]:
+    if isinstance(scenario, str):
+        name, document = scenario, read_document(find_scenario(scenario))[0]
+    else:
+        name, document = "the recipe's scenario", scenario
+    if "switch" not in document:
         raise ScenarioError(
-            f"--rate: {scenario} has more than one link; say which, as in "
-            f'--set links.0.rate="{rate}"'
+            f'--rate: {name} has more than one link; say which, as in --set links.0.rate="{rate}"'
         )
     return changes | {"switch.rate": rate}
 
 
 def _run_seeds(
-    scenario: str,
+    scenario: str | dict[str, Any],
     seeds: str,
     aqms: list[str],
     changes: dict[str, Any],

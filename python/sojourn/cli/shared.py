@@ -30,6 +30,8 @@ COMMANDS = {
     "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "
     "claim.",
     "papers": "List the papers whose figures and claims can be run, one line each.",
+    "published": "List programs that others have published, and what becomes of each in your "
+    "clones.",
     "replay": "Put the same packets to P4 programs and to RFC 8289; compare their decisions one by "
     "one.",
     "report": "Make table, plots and report again from the rows of an earlier run.",
@@ -150,6 +152,11 @@ def _definition(text: str) -> tuple[str, str]:
 
 Cluster = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there.")
+]
+
+Sources = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="For published programs: the folder with your clones."),
 ]
 
 Processes = Annotated[

@@ -42,6 +42,8 @@ class Setup(Strict):
     names: dict[str, str] = Field(default_factory=dict)
     rows: bool = False
     """Rows of the runs are kept: a figure shows the delay over time, or a check needs it."""
+    absent: list[str] = Field(default_factory=list)
+    """AQMs that are left out: what each is called, and why."""
     linux: str | None = None
     """The discipline that stands for the paper's Linux kernel with `--on linux`."""
 
@@ -135,6 +137,16 @@ class FigureSpec(Strict):
     """Seconds that a series shows."""
 
 
+class StaticTable(Strict):
+    """A table that no run fills."""
+
+    source: str
+    caption: str
+    about: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
 class Search(Strict):
     """What the text leaves open, swept."""
 
@@ -177,6 +189,8 @@ class Paper(Strict):
     figures: list[FigureSpec] = Field(default_factory=list)
     claims: list[Claim]
     searches: list[Search] = Field(default_factory=list)
+    tables: list[StaticTable] = Field(default_factory=list)
+    """Behind the figures."""
 
     @model_validator(mode="after")
     def _what_is_named_is_there(self) -> Self:

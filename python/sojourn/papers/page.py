@@ -72,6 +72,9 @@ def show_figures(
             for drawn in part.figures:
                 file = draw.draw_curves(drawn, folder)
                 shown.append(Shown(drawn.source, drawn.caption, claim.claim.measured, file))
+    for told in paper.tables:
+        rows = tuple(told.rows)
+        shown.append(Shown(told.source, told.caption, told.about, None, told.heads, rows))
     return shown
 
 
@@ -150,14 +153,7 @@ def _searched(one: Searched) -> dict[str, Any]:
 
 def markdown(reports: Sequence[Report], pictures: str) -> str:
     """The summary over papers; its pictures are in the folder `pictures` beside the text."""
-    lines = [
-        "# Papers: every figure by one command",
-        "",
-        "Made by `make papers`. `sojourn papers` lists the papers, `sojourn paper NAME` runs all",
-        "set-ups of one and writes a page: each figure and table drawn again in the paper's form",
-        "with our 95 % intervals, the paper's value beside ours, and a verdict for each claim.",
-        "",
-    ]
+    lines = list(_PUBLISHED_HEAD if _is_published(reports) else _PAPERS_HEAD)
     for report in reports:
         lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
         lines[-1] += f"{report.paper.name}`. {tally(report)}"
@@ -167,6 +163,9 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
                 f"| {one.claim.id} | {_cell(one.claim.text)} | {_cell(one.verdict.text)} |"
             )
         lines.append("")
+        for one in report.claims:
+            if one.claim.remark and _is_published(reports):
+                lines += [f"{one.claim.id}: {one.claim.remark}", ""]
         for searched in report.searches:
             lines += [f"**{searched.search.says}**", "", "| claim | | holds |", "|---|---|---|"]
             for outcome in searched.outcomes:
@@ -185,6 +184,30 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
                 lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in figure.rows]
                 lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+_PAPERS_HEAD = (
+    "# Papers: every figure by one command",
+    "",
+    "Made by `make papers`. `sojourn papers` lists the papers, `sojourn paper NAME` runs all",
+    "set-ups of one and writes a page: each figure and table drawn again in the paper's form",
+    "with our 95 % intervals, the paper's value beside ours, and a verdict for each claim.",
+    "",
+)
+_PUBLISHED_HEAD = (
+    "# Programs that others have published",
+    "",
+    "Made by `make published SOURCES=DIR`, where DIR holds a clone of each repository in the table",
+    "below. `sojourn published` lists them, `sojourn published --sources DIR` says what becomes of",
+    "each program, `sojourn run published/NAME --sources DIR` runs one beside ours. None of their",
+    "text is in this repository: a recipe has a control plane and a scenario of ours, and the hash",
+    "of every file that it is for. Values are means of the seeds with 95 % intervals.",
+    "",
+)
+
+
+def _is_published(reports: Sequence[Report]) -> bool:
+    return all(report.paper.name == "published" for report in reports)
 
 
 def _cell(text: str) -> str:

@@ -32,7 +32,7 @@ Tell = Callable[[str, State], None]
 def plan_setup(setup: Setup, *, quick: bool) -> tuple[SweepPlan, tuple[str, ...]]:
     """The set-up's sweep, and which of its AQMs this version does not have."""
     aqms: list[Any] = list(setup.aqms)
-    missing = []
+    missing = [*setup.absent]
     for one in setup.optional:
         try:
             find_aqm(one.use)

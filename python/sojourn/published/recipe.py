@@ -55,7 +55,11 @@ class Recipe(Strict):
     beside: Annotated[list[str | dict[str, Any]], Field(default_factory=list)]
     """AQMs of ours that see the same traffic."""
     scenario: Annotated[dict[str, Any], Field(default_factory=dict)]
-    """Without AQMs; empty if no program of it can be run."""
+    """Keys in place of those of `base.toml`."""
+    set: Annotated[dict[str, Any], Field(default_factory=dict)]
+    """Keys deeper in it, by their dotted names."""
+    flows: Annotated[list[dict[str, Any]], Field(default_factory=list)]
+    """Beside the scenario's."""
 
     @property
     def folder(self) -> str:
@@ -73,6 +77,11 @@ def recipes() -> dict[str, Recipe]:
     """All recipes by name."""
     found = (_read(path) for path in sorted(recipes_folder().glob("*/recipe.toml")))
     return {recipe.name: recipe for recipe in found}
+
+
+def base_scenario() -> dict[str, Any]:
+    """What all recipes begin with, without AQMs."""
+    return tomllib.loads((recipes_folder() / "base.toml").read_text(encoding="utf-8"))
 
 
 def find_recipe(name: str) -> Recipe:

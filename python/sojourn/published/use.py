@@ -10,8 +10,16 @@ from typing import Any
 from sojourn.checker import CheckResult, check
 from sojourn.errors import ScenarioError
 from sojourn.layout import shown
-from sojourn.published.recipe import Program, Recipe, find_recipe, recipes, recipes_folder
+from sojourn.published.recipe import (
+    Program,
+    Recipe,
+    base_scenario,
+    find_recipe,
+    recipes,
+    recipes_folder,
+)
 from sojourn.published.sources import find_clone
+from sojourn.scenario.keys import set_key
 
 
 def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, Any]]:
@@ -27,19 +35,35 @@ def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, 
         raise ScenarioError(f"{name} cannot be run: {'; '.join(reasons)}")
     clone = _clone(recipe, sources)
     own = [_choice(recipe, one, clone) for one in runnable]
-    told = {"title": recipe.line, "look_at": recipe.look_at}
-    told["description"] = f"{recipe.work}. {recipe.repository} at commit {recipe.commit[:7]}."
-    if recipe.notes:
-        told["notes"] = recipe.notes
-    return recipe.name, told | recipe.scenario | {"aqms": [*recipe.beside, *own]}
+    return recipe.name, published_scenario_without_aqms(recipe) | {"aqms": [*recipe.beside, *own]}
+
+
+def published_scenario_without_aqms(recipe: Recipe) -> dict[str, Any]:
+    """The recipe's scenario: the base with the recipe's keys."""
+    told = {
+        "title": recipe.line,
+        "look_at": recipe.look_at,
+        "description": f"{recipe.work}. {recipe.repository} at commit {recipe.commit[:7]}.",
+        "notes": recipe.notes,
+    }
+    document = base_scenario() | told | recipe.scenario
+    document["flows"] = [*document["flows"], *recipe.flows]
+    for key, value in recipe.set.items():
+        set_key(document, key, value)
+    return document
 
 
 def published_choice(name: str, sources: Path) -> dict[str, Any]:
     """The program `RECIPE/PROGRAM` as a scenario chooses an AQM."""
+    recipe, program = program_called(name)
+    return _choice(recipe, program, _clone(recipe, sources))
+
+
+def program_called(name: str) -> tuple[Recipe, Program]:
+    """The recipe and the program that `RECIPE/PROGRAM` means."""
     recipe_name, _, program_name = name.partition("/")
     recipe = find_recipe(recipe_name)
-    program = next(one for one in recipe.programs if one.name == program_name)
-    return _choice(recipe, program, _clone(recipe, sources))
+    return recipe, next(one for one in recipe.programs if one.name == program_name)
 
 
 def _clone(recipe: Recipe, sources: Path | None) -> Path:
@@ -122,4 +146,4 @@ def _fits(found: CheckResult) -> str:
     if found.stages is None:
         return f"{found.architecture}"
     data, _ = found.stages
-    return f"{found.architecture}, {data['stages']} stages (estimate)"
+    return f"{found.architecture}, {data['stages_used']} stages (estimate)"

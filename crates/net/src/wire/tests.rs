@@ -122,7 +122,14 @@ proptest! {
         let bytes = whole(&packet);
         let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
         prop_assert!(check_ip(&sliced));
+        let class = match sliced.net.as_ref().unwrap() {
+            NetSlice::Ipv4(ip) => ip.header().dcp().value(),
+            NetSlice::Ipv6(ip) => ip.header().dscp().value(),
+            _ => panic!("not IP"),
+        };
+        prop_assert_eq!(class, dscp);
         let Some(TransportSlice::Udp(udp)) = &sliced.transport else { panic!("not UDP") };
+        prop_assert!(rtp.is_some() || udp.payload().starts_with(&begins));
         let header = udp.to_header();
         let expected = match sliced.net.as_ref().unwrap() {
             NetSlice::Ipv4(ip) => {

@@ -1,0 +1,232 @@
+"""Programs that others have published: recipes, clones that are checked, runs, and what is refused.
+
+The mechanism is tested with stand-ins of ours in a temporary folder; SOJOURN_SOURCES names a folder
+with real clones, and then they are run.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Sojourn
+from sojourn._core import check_config
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.layout import programs_folder
+from sojourn.papers.library import find_papers
+from sojourn.papers.setups import plan_setup
+from sojourn.programs import compiled, with_own_folder
+from sojourn.published.recipe import Recipe, base_scenario, recipes
+from sojourn.published.sources import find_clone
+from sojourn.published.use import published_scenario, states
+from sojourn.runner import plan_scenario
+from sojourn.scenario.read import scenario_from_dict
+
+REAL = os.environ.get("SOJOURN_SOURCES")
+
+PROGRAM = "p4/wire.p4"
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Recipe, Path]]:
+    """A recipe of ours called `wire`, and a folder with a clone of its repository."""
+    sources = tmp_path / "sources"
+    program = sources / "wires" / PROGRAM
+    shutil.copytree(programs_folder() / "tna", program.parent)
+    shutil.copyfile(programs_folder() / "tna/p4_codel.p4", program)
+    library = tmp_path / "recipes"
+    folder = library / "wire"
+    folder.mkdir(parents=True)
+    shutil.copyfile(programs_folder() / "tna/p4_codel.toml", folder / "wire.toml")
+    (library / "base.toml").write_text(
+        'duration = "100 ms"\nswitch = { rate = "10 Mbit/s" }\n'
+        'flows = [{ count = 2, rtt = "5 ms" }]\n'
+    )
+    (folder / "recipe.toml").write_text(
+        f"""
+line = "a wire"
+repository = "somebody/wires"
+commit = "{"0123456789" * 4}"
+work = "nobody's"
+beside = ["fifo"]
+
+[[programs]]
+name = "wire"
+label = "Their wire"
+program = "{PROGRAM}"
+control = "wire.toml"
+
+[[programs]]
+name = "loop"
+label = "Their loop"
+program = "{PROGRAM}"
+why_not = "it wants a control plane in the loop"
+
+[set]
+"switch.rate" = "20 Mbit/s"
+
+[files]
+"{PROGRAM}" = "{sha256(program.read_bytes()).hexdigest()}"
+"""
+    )
+    for module in ("recipe", "use"):
+        monkeypatch.setattr(f"sojourn.published.{module}.recipes_folder", lambda: library)
+    recipes.cache_clear()
+    yield recipes()["wire"], sources
+    recipes.cache_clear()
+
+
+def test_a_recipes_programs_run_from_a_clone_beside_ours(stand_in: tuple[Recipe, Path]) -> None:
+    _, sources = stand_in
+    for place in (sources, sources / "wires"):
+        name, document = published_scenario("published/wire", place)
+        scenario = scenario_from_dict(document)
+        assert name == "wire"
+        assert document["switch"]["rate"] == "20 Mbit/s", "the recipe's own key"
+        ours, theirs = scenario.aqms
+        assert (ours.use, theirs.label) == ("fifo", "Their wire")
+        assert theirs.use == str(sources / "wires" / PROGRAM)
+
+
+def test_what_cannot_be_run_is_compiled_all_the_same_and_says_why(
+    stand_in: tuple[Recipe, Path],
+) -> None:
+    wire, loop = states(stand_in[1])
+    assert wire.runs and "tofino1, 6 stages" in wire.says
+    assert loop.takes and not loop.runs
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda clone: shutil.rmtree(clone.parent), "no such folder"),
+        (lambda clone: shutil.rmtree(clone), "no clone of somebody/wires"),
+        (lambda clone: (clone / PROGRAM).write_text("// mine"), f"{PROGRAM} is other than in"),
+    ],
+)
+def test_sources_that_are_not_the_recipes_are_refused(
+    stand_in: tuple[Recipe, Path], harm: Callable[[Path], object], told: str
+) -> None:
+    recipe, sources = stand_in
+    harm(sources / "wires")
+    with pytest.raises(ScenarioError) as refused:
+        find_clone(recipe, sources)
+    assert told in str(refused.value), refused.value
+
+
+def test_a_file_that_is_not_there_is_named(stand_in: tuple[Recipe, Path]) -> None:
+    recipe, sources = stand_in
+    more = recipe.model_copy(update={"files": recipe.files | {"p4/gone.p4": "0" * 64}})
+    with pytest.raises(ScenarioError, match=r"p4/gone.p4 is not there"):
+        find_clone(more, sources)
+
+
+def test_a_scenario_without_sources_and_sources_without_a_recipe_are_refused(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    for arguments, told in (
+        (("run", "published/pi2-for-p4"), "clone of acnbell/pi2forp4: --sources DIR"),
+        (("run", "published/pi2-for-p5", "--sources", "."), 'did you mean "pi2-for-p4"?'),
+        (("run", "bufferbloat", "--sources", "."), "--sources is for published/NAME"),
+        (("run", "published/cebinae", "--sources", "."), "published/cebinae cannot be run"),
+        (("run", "published/pi2-for-p4", "--sources", "gone"), "--sources gone: no such folder"),
+        (("run", "published/pi2-for-p4", "--sources", "."), "no clone of acnbell/pi2forp4"),
+        (("paper", "published"), "--sources DIR"),
+        (("paper", "codel-act", "--sources", "."), "--sources is for `sojourn paper published`"),
+    ):
+        done = sojourn(*arguments)
+        plain = " ".join(done.stderr.split())
+        assert done.returncode == 2 and told in plain, (arguments, done.stderr)
+    assert not list(tmp_path.iterdir()), "nothing is written before that is known"
+
+
+def test_the_list_names_repository_and_commit_of_each(sojourn: Sojourn) -> None:
+    told = {one["name"]: one for one in json.loads(sojourn("published", "--json").stdout)}
+    assert told["published/pie-for-tofino"]["repository"] == "COMSYS/pie-for-tofino"
+    for one in told.values():
+        assert len(one["commit"]) == 40 and one["programs"]
+
+
+def test_every_recipe_has_what_it_names() -> None:
+    scenario_from_dict(base_scenario() | {"aqms": ["fifo"]})
+    for recipe in recipes().values():
+        assert all(len(digest) == 64 for digest in recipe.files.values()), recipe.name
+        for program in recipe.programs:
+            assert program.why_not or program.control, f"{recipe.name}/{program.name}"
+            assert program.made_by or program.why_not or program.program in recipe.files
+
+
+def test_the_page_without_a_single_clone_says_what_is_missing(tmp_path: Path) -> None:
+    (paper,) = find_papers("published", tmp_path)
+    setup = paper.setups[0]
+    _, missing = plan_setup(setup, quick=True)
+    assert any("PI2 for P4: " in one and "no clone of acnbell/pi2forp4" in one for one in missing)
+    (table,) = paper.tables
+    assert {row[3] for row in table.rows} == {"no"}
+
+
+def test_what_a_payload_begins_with_is_bytes_that_fit_the_packet() -> None:
+    flow = {"kind": "udp", "rate": "1 Mbit/s", "rtt": "5 ms", "packet_size": "60 B"}
+    base = {"duration": "1 s", "aqms": ["fifo"], "switch": {"rate": "10 Mbit/s"}}
+    for key, value, told in (
+        ("payload_begins", "2323", 'like "0x2323"'),
+        ("payload_begins", "0x232", 'like "0x2323"'),
+        ("payload_begins", "0x" + "00" * 65, "65 bytes; at most 64 are allowed"),
+        ("payload_begins", "0x" + "00" * 19, "payload_begins"),
+        ("dscp", 64, "dscp"),
+    ):
+        with pytest.raises(SojournError, match=re.escape(told)):
+            plan = plan_scenario(base | {"flows": [flow | {key: value}]})
+            check_config(json.dumps(plan.runs[0].config))
+    plan = plan_scenario(base | {"flows": [flow | {"payload_begins": "0x" + "00" * 18}]})
+    check_config(json.dumps(plan.runs[0].config))
+
+
+@pytest.mark.skipif(REAL is None, reason="SOJOURN_SOURCES names no folder with clones")
+def test_real_clones_compile_as_their_recipes_say_and_run() -> None:
+    import sojourn
+
+    assert REAL is not None
+    for state in states(Path(REAL)):
+        name = f"{state.recipe.name}/{state.program.name}"
+        assert state.runs is not bool(state.program.why_not), f"{name}: {state.says}"
+        if state.takes and not state.program.made_by:
+            clone = find_clone(state.recipe, Path(REAL))
+            read = compiled(
+                clone / state.program.program, include_paths=with_own_folder(())
+            ).sources
+            own = [path for path in read if path.resolve().is_relative_to(clone.resolve())]
+            checked = {(clone / file).resolve() for file in state.recipe.files}
+            assert {path.resolve() for path in own} <= checked, name
+    for recipe in recipes().values():
+        if all(program.why_not for program in recipe.programs):
+            continue
+        _, document = published_scenario(recipe.name, Path(REAL))
+        result = sojourn.run(document, set={"duration": "300 ms"})
+        for label, aqm in result.aqms.items():
+            assert aqm.summary.packets > 0, f"{recipe.name}: {label}"
+
+
+@pytest.mark.skipif(REAL is None, reason="SOJOURN_SOURCES names no folder with clones")
+def test_the_published_p4_codel_and_ours_drop_the_same_packets(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    _, document = published_scenario("p4-codel", Path(str(REAL)))
+    theirs = next(one for one in document["aqms"] if "l1switchCodel" in str(one))
+    folder = tmp_path / "theirs"
+    shutil.copytree(Path(theirs["use"]).parent, folder)
+    shutil.copyfile(theirs["control"], folder / "l1switchCodel.toml")
+    arguments = ("replay", "bursts", "--rate", "100 Mbit/s", "--packet-size", "1500")
+    program = folder / "l1switchCodel.p4"
+    done = sojourn(*arguments, "--aqm", program, "--aqm", "p4_codel", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    (decisions,) = (tmp_path / "out/decisions").glob("*.parquet")
+    found = pq.read_table(decisions)
+    one, other = (found.column(name).to_pylist() for name in ("l1switchCodel", "p4_codel"))
+    assert one == other and sum(one) > 1_000

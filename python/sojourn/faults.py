@@ -15,6 +15,9 @@ _OF_THE_PROGRAM = {
     ),
     "invalid_read": "reads of fields of headers that were not valid",
     "failed_claim": "packets dropped because a claim of the program did not hold",
+    "lost_update": "writes over what another thread had changed since this one read it",
+    "deadlock": "packets dropped because their threads would have waited for themselves",
+    "overrun": "packets dropped because no thread was free and the input buffer was full",
     "halted": "packets dropped because the program could not go on",
 }
 """By the kind of fault, as the engine names it."""

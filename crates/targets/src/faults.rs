@@ -44,6 +44,12 @@ pub struct Faults {
     pub invalid_reads: Fault,
     /// `assert` or `assume` did not hold; the packet was dropped.
     pub failed_claims: Fault,
+    /// A thread wrote what it had made of a value that another one has changed since.
+    pub lost_updates: Fault,
+    /// A thread would have waited for itself; its packet was dropped.
+    pub deadlocks: Fault,
+    /// A packet came while no thread was free and the input buffer was full; it was dropped.
+    pub overruns: Fault,
     /// A pass was ended because the program went round a loop too often, or called something that
     /// is not there; the packet was dropped.
     pub halted: Fault,
@@ -81,9 +87,29 @@ impl Faults {
         self.invalid_reads.add(Some(place), text);
     }
 
+    /// The thread at `place` has written over a change of the memory `name`.
+    pub(crate) fn lost_update(&mut self, name: &str, place: Span) {
+        let text =
+            || format!("`{name}` was changed between this thread's read and its write").into();
+        self.lost_updates.add(Some(place), text);
+    }
+
+    /// The thread at `place` would have waited for itself.
+    #[cold]
+    pub(crate) fn deadlock(&mut self, place: Span) {
+        let text = || "the lock is held by a thread that waits for this one".into();
+        self.deadlocks.add(Some(place), text);
+    }
+
+    /// A packet found no room.
+    pub(crate) fn overrun(&mut self) {
+        self.overruns.add(None, || "all threads were at work and the input buffer was full".into());
+    }
+
     /// The first fault that dropped a packet.
     pub fn first_drop(&self) -> Option<&Arc<str>> {
-        self.halted.first.as_ref().or(self.failed_claims.first.as_ref())
+        let dropping = [&self.halted, &self.failed_claims, &self.deadlocks, &self.overruns];
+        dropping.into_iter().find_map(|fault| fault.first.as_ref())
     }
 
     /// The kinds that happened, for a run's counters; places are looked up in `sources`.
@@ -92,6 +118,9 @@ impl Faults {
             (FaultKind::SecondAccess, &self.second_accesses),
             (FaultKind::InvalidRead, &self.invalid_reads),
             (FaultKind::FailedClaim, &self.failed_claims),
+            (FaultKind::LostUpdate, &self.lost_updates),
+            (FaultKind::Deadlock, &self.deadlocks),
+            (FaultKind::Overrun, &self.overruns),
             (FaultKind::Halted, &self.halted),
         ];
         let happened = kinds.into_iter().filter(|(_, fault)| fault.count > 0);
@@ -114,6 +143,12 @@ pub enum FaultKind {
     InvalidRead,
     /// `assert` or `assume` did not hold; the packet was dropped.
     FailedClaim,
+    /// A thread wrote over what another one had changed.
+    LostUpdate,
+    /// A thread would have waited for itself; the packet was dropped.
+    Deadlock,
+    /// No thread and no room for a packet; it was dropped.
+    Overrun,
     /// A pass could not be ended; the packet was dropped.
     Halted,
 }
@@ -125,6 +160,9 @@ impl FaultKind {
             FaultKind::SecondAccess => "second_access",
             FaultKind::InvalidRead => "invalid_read",
             FaultKind::FailedClaim => "failed_claim",
+            FaultKind::LostUpdate => "lost_update",
+            FaultKind::Deadlock => "deadlock",
+            FaultKind::Overrun => "overrun",
             FaultKind::Halted => "halted",
         }
     }

@@ -8,13 +8,14 @@
 //! | [`Program`] | a program, compiled once: described, checked, instantiated as often as one likes |
 //! | [`Target`] | what an architecture is to the rest; `shipped` is the table of them |
 //! | [`load()`] | from a file to a [`Plane`] in one call |
-//! | [`tna`], [`v1model`] | the architectures, a folder each |
+//! | [`tna`], [`v1model`], [`npu`] | the architectures, a folder each |
 //! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
 //! | [`externs`] | the fixed-function blocks that both have |
 
 mod arguments;
 mod calls;
 pub mod control;
+mod deparsed;
 pub mod describe;
 mod digest;
 pub mod externs;
@@ -23,6 +24,7 @@ mod fields;
 mod guards;
 mod load;
 mod log;
+pub mod npu;
 mod phv;
 mod plane;
 pub mod profiles;

@@ -8,7 +8,7 @@ use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use crate::target::{LoadedProgram, Target};
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::Packet;
+use sojourn_packet::{Overlapping, Packet};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -90,6 +90,10 @@ impl DataPlane for Plane {
         carried: Carried,
     ) -> EgressOutput {
         self.loaded.egress_carrying(input, packet, carried)
+    }
+
+    fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
+        self.loaded.overlapping()
     }
 
     fn faults(&self) -> Vec<FaultReport> {

@@ -22,12 +22,20 @@ pub(super) enum Flow {
     Reject(u32),
 }
 
-type Step = Result<Flow, Halt>;
+pub(super) type Step = Result<Flow, Halt>;
 
 /// What the variable of a `switch` on `action_run` holds where no action ran.
 pub const NO_ACTION_RAN: u32 = u32::MAX;
 
-impl Context<'_> {
+impl Flow {
+    /// The flow behind a block or loop with this label.
+    #[inline]
+    pub(super) fn arrive(self, label: Label) -> Flow {
+        if self == Flow::Leave(label) { Flow::Next } else { self }
+    }
+}
+
+impl<'a> Context<'a> {
     /// Runs statements in order.
     pub(super) fn run<E: Externs + ?Sized>(&mut self, stmts: &[Stmt], externs: &mut E) -> Step {
         for stmt in stmts {
@@ -39,7 +47,8 @@ impl Context<'_> {
         Ok(Flow::Next)
     }
 
-    fn step<E: Externs + ?Sized>(&mut self, stmt: &Stmt, externs: &mut E) -> Step {
+    /// Runs one statement and what is inside it.
+    pub(super) fn step<E: Externs + ?Sized>(&mut self, stmt: &Stmt, externs: &mut E) -> Step {
         match &stmt.kind {
             StmtKind::Set(slot, value) => {
                 let value = self.eval(value);
@@ -53,7 +62,7 @@ impl Context<'_> {
                 return self.run(branch, externs);
             }
             StmtKind::Block { label, body } => {
-                return Ok(arrive(self.run(body, externs)?, *label));
+                return Ok(self.run(body, externs)?.arrive(*label));
             }
             StmtKind::Leave(label) => return Ok(Flow::Leave(*label)),
             StmtKind::Apply { table, hit, action } => {
@@ -161,16 +170,19 @@ impl Context<'_> {
         default: &[Stmt],
         externs: &mut E,
     ) -> Step {
+        let case = self.case(subject, cases);
+        self.run(cases.get(case).map_or(default, |(_, body)| body), externs)
+    }
+
+    /// The case of a `switch` that its subject chooses; behind the last if it is the default.
+    pub(super) fn case(&self, subject: &Expr, cases: &[(Vec<BigUint>, Vec<Stmt>)]) -> usize {
         let value = if subject.scalar.is_narrow() {
             BigOrSmall::Small(self.eval(subject))
         } else {
             BigOrSmall::Big(self.eval_wide(subject))
         };
-        let body = cases
-            .iter()
-            .find(|(labels, _)| labels.iter().any(|label| value.is(label)))
-            .map_or(default, |(_, body)| body);
-        self.run(body, externs)
+        let chosen = |(labels, _): &(Vec<BigUint>, _)| labels.iter().any(|label| value.is(label));
+        cases.iter().position(chosen).unwrap_or(cases.len())
     }
 
     fn repeat<E: Externs + ?Sized>(
@@ -183,7 +195,7 @@ impl Context<'_> {
             self.spend_step()?;
             match self.run(body, externs)? {
                 Flow::Next => {}
-                other => return Ok(arrive(other, label)),
+                other => return Ok(other.arrive(label)),
             }
         }
     }
@@ -203,10 +215,25 @@ impl Context<'_> {
         action: Option<Slot>,
         externs: &mut E,
     ) -> Step {
+        let Some(applied) = self.look_up(id, externs)? else { return Ok(Flow::Next) };
+        let flow = match self.body(&applied) {
+            Some(body) => self.run(body, externs)?,
+            None => Flow::Next,
+        };
+        self.after_action(&applied, hit, action);
+        Ok(flow)
+    }
+
+    /// Looks a table up and hands the action that is to run its data.
+    pub(super) fn look_up<E: Externs + ?Sized>(
+        &mut self,
+        id: TableId,
+        externs: &mut E,
+    ) -> Result<Option<Applied>, Halt> {
         let program = self.program;
         let (Some(table), Some(state)) = (program.tables.get(id.index()), self.tables.get(id))
         else {
-            return Ok(Flow::Next);
+            return Ok(None);
         };
         let mut keys = SmallVec::<[u128; 8]>::new();
         let mut selector = SmallVec::<[u128; 4]>::new();
@@ -223,13 +250,13 @@ impl Context<'_> {
         let matched = Matched { table: id, entry };
         let before = self.matched.replace(matched);
         externs.looked_up(&matched, self);
-        let mut is_hit = entry.is_some();
+        let mut hit = entry.is_some();
         let chosen = match state.found(entry) {
             Found::Reference(reference) => {
                 match externs.select_action(id, reference, &selector, self)? {
                     Some(run) => Chosen::Selected(run),
                     None => {
-                        is_hit = false;
+                        hit = false;
                         state.default_action().map_or(Chosen::Nothing, Chosen::Stored)
                     }
                 }
@@ -237,38 +264,39 @@ impl Context<'_> {
             Found::Action(data) => Chosen::Stored(data),
             Found::Nothing => Chosen::Nothing,
         };
-        let flow = self.run_chosen(table, &chosen, (hit, is_hit), action, externs);
-        self.matched = before;
-        flow
-    }
-
-    fn run_chosen<E: Externs + ?Sized>(
-        &mut self,
-        table: &ir::Table,
-        chosen: &Chosen<'_>,
-        hit: (Option<Slot>, bool),
-        action: Option<Slot>,
-        externs: &mut E,
-    ) -> Step {
-        let index = match chosen {
+        let action = match &chosen {
             Chosen::Stored(data) => Some(data.action),
             Chosen::Selected(run) => Some(run.action),
             Chosen::Nothing => None,
         };
-        let body = index.and_then(|index| table.actions.get(index as usize));
-        let mut flow = Flow::Next;
-        if let Some(body) = body {
-            self.pass_data(body, chosen);
-            flow = self.run(&body.body, externs)?;
+        let applied = Applied { matched, before, action, hit };
+        if let Some(body) = action.and_then(|index| table.actions.get(index as usize)) {
+            self.pass_data(body, &chosen);
         }
+        Ok(Some(applied))
+    }
+
+    /// The statements of the action that a lookup has chosen.
+    pub(super) fn body(&self, applied: &Applied) -> Option<&'a [Stmt]> {
+        let table = self.program.tables.get(applied.matched.table.index())?;
+        table.actions.get(applied.action? as usize).map(|action| &*action.body)
+    }
+
+    /// Ends an `apply` whose action has run: writes what the program asks about it.
+    pub(super) fn after_action(
+        &mut self,
+        applied: &Applied,
+        hit: Option<Slot>,
+        action: Option<Slot>,
+    ) {
         // Written after the action, which may itself use the same slots through another apply.
-        if let (Some(slot), hit) = hit {
-            self.frame.set(slot, hit.into());
+        if let Some(slot) = hit {
+            self.frame.set(slot, applied.hit.into());
         }
         if let Some(slot) = action {
-            self.frame.set(slot, index.unwrap_or(NO_ACTION_RAN).into());
+            self.frame.set(slot, applied.action.unwrap_or(NO_ACTION_RAN).into());
         }
-        Ok(flow)
+        self.matched = applied.before;
     }
 
     fn pass_data(&mut self, action: &ir::TableAction, chosen: &Chosen<'_>) {
@@ -366,6 +394,16 @@ impl Context<'_> {
     }
 }
 
+/// An `apply` whose action is to run, or runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Applied {
+    pub matched: Matched,
+    /// What was matched around it.
+    before: Option<Matched>,
+    action: Option<u32>,
+    hit: bool,
+}
+
 /// What a table runs.
 enum Chosen<'t> {
     Stored(&'t ActionData),
@@ -386,10 +424,4 @@ impl BigOrSmall {
             BigOrSmall::Big(value) => value == label,
         }
     }
-}
-
-/// The flow behind a block or loop with this label.
-#[inline]
-fn arrive(flow: Flow, label: Label) -> Flow {
-    if flow == Flow::Leave(label) { Flow::Next } else { flow }
 }

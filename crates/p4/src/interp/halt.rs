@@ -28,6 +28,9 @@ pub enum Halt {
         /// `parser` or `control`.
         expected: &'static str,
     },
+    /// A call waits for its answer; it is made again when the control is taken up.
+    #[error("the program waits for an answer")]
+    Suspended,
     /// An extern could not do what it was asked.
     #[error("{message}")]
     Extern {
@@ -43,7 +46,7 @@ impl Halt {
     pub fn span(&self) -> Option<Span> {
         match self {
             Halt::NotImplemented { span, .. } | Halt::Extern { span, .. } => Some(*span),
-            Halt::StepLimit { .. } | Halt::WrongUnit { .. } => None,
+            Halt::StepLimit { .. } | Halt::WrongUnit { .. } | Halt::Suspended => None,
         }
     }
 }

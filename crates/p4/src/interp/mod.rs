@@ -18,6 +18,7 @@ mod halt;
 mod invalid;
 mod packet;
 mod parser;
+mod resume;
 mod select;
 pub mod tables;
 mod wire;
@@ -28,6 +29,7 @@ pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;
 pub use invalid::InvalidRead;
 pub use packet::{PacketIn, PacketOut};
+pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
 
 use crate::ir::{Body, Program, UnitId};
@@ -167,6 +169,35 @@ impl Interpreter {
         let ended = context.run(stmts, externs);
         context.invalid.tell(declared, externs);
         ended.map(|_| ()).map_err(|halt| self.completed(halt))
+    }
+
+    /// Runs a control from a position on, to its end or to a call whose extern answers
+    /// [`Halt::Suspended`]. That call is made again when the control is taken up with the frame and
+    /// the position as they were left.
+    ///
+    /// # Errors
+    /// As for [`Interpreter::run_control`].
+    pub fn resume_control<E: Externs + ?Sized>(
+        &self,
+        unit: UnitId,
+        frame: &mut Frame,
+        tables: &Tables,
+        externs: &mut E,
+        position: &mut Position,
+    ) -> Result<Progress, Halt> {
+        let declared = &self.program.units[unit.index()];
+        let Body::Control { stmts, .. } = &declared.body else {
+            return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
+        };
+        let mut context = self.context(unit, frame, tables, None, None);
+        context.steps = self.step_limit.saturating_sub(position.steps);
+        let run = context.resume(stmts, position, externs);
+        position.steps = self.step_limit - context.steps;
+        match run {
+            Ok(_) => Ok(Progress::Ended),
+            Err(Halt::Suspended) => Ok(Progress::Suspended),
+            Err(halt) => Err(self.completed(halt)),
+        }
     }
 
     /// Runs a parser on a packet from its cursor on.

@@ -20,6 +20,7 @@ use crate::dataplane::{
     DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId, Replication,
 };
+use crate::deparsed::deparsed;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::externs::meter::Meter;
@@ -27,7 +28,7 @@ use crate::faults::Faults;
 use crate::log::ProgramLog;
 use crate::phv::{Carried, Phv};
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
-use sojourn_packet::{Bytes, HeaderBytes, Packet};
+use sojourn_packet::{Bytes, Packet};
 
 /// The six blocks.
 #[derive(Clone, Debug)]
@@ -375,28 +376,12 @@ impl V1Model {
         let out = Some(&mut self.written);
         self.interpreter.run_control(deparser.unit, &mut deparser.frame, out, tables, runtime)?;
         self.written.align();
-        let mut sent = rewritten(packet, self.written.bytes(), consumed);
+        let mut sent = deparsed(packet, self.written.bytes(), consumed);
         if let Some(length) = self.runtime.pass.truncate {
             sent.truncate(Bytes(length.into()));
         }
         Ok(sent)
     }
-}
-
-/// A packet with other headers in place of the bits that the parser took.
-fn rewritten(mut packet: Packet, headers: &[u8], consumed: u64) -> Packet {
-    let consumed = consumed.div_ceil(8) as usize;
-    let (len, kept) = (packet.bytes.len(), consumed.min(packet.bytes.len()));
-    if kept == headers.len() {
-        packet.bytes[..kept].copy_from_slice(headers);
-    } else {
-        let mut bytes = HeaderBytes::with_capacity(headers.len() + len - kept);
-        bytes.extend_from_slice(headers);
-        bytes.extend_from_slice(&packet.bytes[kept..]);
-        packet.bytes = bytes;
-    }
-    packet.zeros = packet.zeros.saturating_sub((consumed - kept) as u32);
-    packet
 }
 
 impl DataPlane for V1Model {

@@ -1,0 +1,259 @@
+//! A control that is suspended at a call and taken up again: many threads on one program.
+//!
+//! The walk of `exec.rs` lives on the stack of whoever runs it. A thread that waits keeps the way down
+//! to the call where it stands instead, a few numbers; the rest of it is its frame. Statements are run
+//! by the same code; here is only what contains others. Knows no thread and no time.
+
+use super::context::{Context, Externs};
+use super::exec::{Applied, Flow, Step};
+use super::halt::Halt;
+use crate::ir::{Label, Slot, Stmt, StmtKind, TableId};
+
+/// Where a control stands that was suspended; the default is its beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// From the innermost outwards: which statement of a list, and which list of a statement that has
+    /// several. Empty while nothing is being taken up.
+    way: Vec<usize>,
+    /// The tables whose actions are on the way, in the same order.
+    applied: Vec<Applied>,
+    /// Loop rounds taken so far.
+    pub(super) steps: u64,
+}
+
+impl Position {
+    /// Makes it the beginning.
+    pub fn restart(&mut self) {
+        self.way.clear();
+        self.applied.clear();
+        self.steps = 0;
+    }
+}
+
+/// How far a control has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// To its end.
+    Ended,
+    /// To a call that is made again when it is taken up.
+    Suspended,
+}
+
+impl Context<'_> {
+    /// Runs statements from a position on.
+    pub(super) fn resume<E: Externs + ?Sized>(
+        &mut self,
+        stmts: &[Stmt],
+        position: &mut Position,
+        externs: &mut E,
+    ) -> Step {
+        let mut at = position.way.pop().unwrap_or(0);
+        while let Some(stmt) = stmts.get(at) {
+            match self.resume_step(stmt, position, externs) {
+                Ok(Flow::Next) => at += 1,
+                Err(Halt::Suspended) => {
+                    position.way.push(at);
+                    return Err(Halt::Suspended);
+                }
+                other => return other,
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn resume_step<E: Externs + ?Sized>(
+        &mut self,
+        stmt: &Stmt,
+        position: &mut Position,
+        externs: &mut E,
+    ) -> Step {
+        match &stmt.kind {
+            StmtKind::If { condition, then, otherwise } => {
+                let list = position.way.pop();
+                let list = list.unwrap_or_else(|| usize::from(self.eval(condition) == 0));
+                let body = if list == 0 { then } else { otherwise };
+                self.resume_list(list, body, position, externs)
+            }
+            StmtKind::Switch { subject, cases, default } => {
+                let list = position.way.pop();
+                let list = list.unwrap_or_else(|| self.case(subject, cases));
+                let body = cases.get(list).map_or(default, |(_, body)| body);
+                self.resume_list(list, body, position, externs)
+            }
+            StmtKind::Block { label, body } => {
+                Ok(self.resume(body, position, externs)?.arrive(*label))
+            }
+            StmtKind::Loop { label, body } => self.resume_loop(*label, body, position, externs),
+            StmtKind::Apply { table, hit, action } => {
+                self.resume_apply(*table, (*hit, *action), position, externs)
+            }
+            _ => self.step(stmt, externs),
+        }
+    }
+
+    /// A list of a statement that has several.
+    fn resume_list<E: Externs + ?Sized>(
+        &mut self,
+        list: usize,
+        body: &[Stmt],
+        position: &mut Position,
+        externs: &mut E,
+    ) -> Step {
+        let step = self.resume(body, position, externs);
+        if step == Err(Halt::Suspended) {
+            position.way.push(list);
+        }
+        step
+    }
+
+    fn resume_loop<E: Externs + ?Sized>(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        position: &mut Position,
+        externs: &mut E,
+    ) -> Step {
+        loop {
+            if position.way.is_empty() {
+                self.spend_step()?;
+            }
+            match self.resume(body, position, externs)? {
+                Flow::Next => {}
+                other => return Ok(other.arrive(label)),
+            }
+        }
+    }
+
+    fn resume_apply<E: Externs + ?Sized>(
+        &mut self,
+        table: TableId,
+        (hit, action): (Option<Slot>, Option<Slot>),
+        position: &mut Position,
+        externs: &mut E,
+    ) -> Step {
+        let taken_up = if position.way.is_empty() { None } else { position.applied.pop() };
+        let applied = match taken_up {
+            Some(applied) => applied,
+            None => match self.look_up(table, externs)? {
+                Some(applied) => applied,
+                None => return Ok(Flow::Next),
+            },
+        };
+        self.matched = Some(applied.matched);
+        let step = match self.body(&applied) {
+            Some(body) => self.resume(body, position, externs),
+            None => Ok(Flow::Next),
+        };
+        match step {
+            Ok(_) => self.after_action(&applied, hit, action),
+            Err(Halt::Suspended) => position.applied.push(applied),
+            Err(_) => {}
+        }
+        step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile_with;
+    use crate::interp::{Externs, Interpreter, Tables};
+    use crate::ir::{Arg, ExternCall, UnitId};
+    use crate::preprocess::{MemoryLoader, PreprocessOptions};
+
+    /// Suspends at each call, and answers it when it is made again with ten times its argument.
+    #[derive(Default)]
+    struct Waits {
+        waited: bool,
+        asked: Vec<u128>,
+    }
+
+    impl Externs for Waits {
+        fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt> {
+            if !std::mem::replace(&mut self.waited, true) {
+                return Err(Halt::Suspended);
+            }
+            self.waited = false;
+            let Some(Arg::In(value)) = call.args.first() else { return Ok(()) };
+            let value = ctx.eval_value(value);
+            self.asked.push(value);
+            if let Some(result) = &call.result {
+                ctx.set(result, 10 * value);
+            }
+            Ok(())
+        }
+    }
+
+    const PROGRAM: &str = "
+        match_kind { exact }
+        extern bit<32> ask(in bit<32> x);
+        control C(inout bit<32> a, inout bit<32> b) {
+            action none() {}
+            action add(bit<32> more) { b = b + ask(more); b = b + ask(b); }
+            table t { key = { a : exact; } actions = { add; none; }
+                      default_action = none();
+                      const entries = { 30 : add(7); 1 : add(9); } }
+            apply {
+                a = ask(3);
+                if (t.apply().hit) { b = b + ask(1); }
+                for (bit<32> i = 0; i < 3; i = i + 1) {
+                    if (i == 1) { a = a + ask(i); continue; }
+                    switch (i) { 0: { a = a + ask(100); } default: { a = a + ask(a); } }
+                }
+                b = b + 1;
+            }
+        }
+        control Any(inout bit<32> a, inout bit<32> b);
+        package P(Any c);
+        P(C()) main;";
+
+    fn interpreter() -> Interpreter {
+        let loader = MemoryLoader::new().with("waits.p4", PROGRAM);
+        let compiled = compile_with(&loader, "waits.p4".as_ref(), &PreprocessOptions::default())
+            .expect("it compiles");
+        Interpreter::new(compiled.program)
+    }
+
+    /// What a thread that waits at each call leaves, and how often it waited.
+    fn waiting() -> (Vec<u128>, Vec<u128>, usize) {
+        let interpreter = interpreter();
+        let tables = Tables::new(interpreter.program().clone());
+        let mut frame = interpreter.frame(UnitId(0));
+        let (mut position, mut externs, mut times) = (Position::default(), Waits::default(), 0);
+        loop {
+            let progress = interpreter
+                .resume_control(UnitId(0), &mut frame, &tables, &mut externs, &mut position)
+                .expect("it runs");
+            if progress == Progress::Ended {
+                return (frame.narrow[..2].to_vec(), externs.asked, times);
+            }
+            times += 1;
+        }
+    }
+
+    #[test]
+    fn a_control_that_waits_at_each_call_does_what_one_that_never_waits_does() {
+        let (left, asked, times) = waiting();
+        assert_eq!(asked, [3, 7, 70, 1, 100, 1, 1040]);
+        assert_eq!(times, asked.len());
+        assert_eq!(left, [11_440, 781]);
+        let interpreter = interpreter();
+        let tables = Tables::new(interpreter.program().clone());
+        let mut frame = interpreter.frame(UnitId(0));
+        let mut externs = Never(Vec::new());
+        interpreter.run_control(UnitId(0), &mut frame, None, &tables, &mut externs).expect("runs");
+        assert_eq!((frame.narrow[..2].to_vec(), externs.0), (left, asked));
+    }
+
+    /// Answers at once.
+    struct Never(Vec<u128>);
+
+    impl Externs for Never {
+        fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt> {
+            let mut waits = Waits { waited: true, ..Waits::default() };
+            waits.call(call, ctx)?;
+            self.0.extend(waits.asked);
+            Ok(())
+        }
+    }
+}

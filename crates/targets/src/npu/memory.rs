@@ -1,0 +1,115 @@
+//! Memory that all threads share: cells, what one access does to them, and which updates get lost.
+
+use sojourn_p4::interp::arith;
+use std::sync::Arc;
+
+/// The cells of one `Memory`.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    pub name: Arc<str>,
+    mask: u64,
+    cells: Vec<u64>,
+    /// How often each cell has become another value.
+    changes: Vec<u64>,
+}
+
+/// One access to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write(u64),
+    TestAndAdd(u64),
+    CompareAndSwap { expected: u64, value: u64 },
+}
+
+/// What a pass knows of a cell: which change of it was the last one then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub memory: u32,
+    pub index: u64,
+    pub change: u64,
+}
+
+impl Memory {
+    pub const MOST_CELLS: usize = 1 << 26;
+
+    pub fn new(name: Arc<str>, width: u32, size: usize) -> Memory {
+        let mask = arith::mask(width) as u64;
+        Memory { name, mask, cells: vec![0; size], changes: vec![0; size] }
+    }
+
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub fn get(&self, index: u64) -> Option<u64> {
+        self.cells.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// Which change of the cell was the last one.
+    pub fn change(&self, index: u64) -> u64 {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        self.changes.get(index).copied().unwrap_or(0)
+    }
+
+    /// Carries an access out. Answers what was there before; 0 beyond the last cell, where nothing
+    /// is changed.
+    pub fn access(&mut self, index: u64, access: Access) -> u64 {
+        let Some(before) = self.get(index) else { return 0 };
+        let after = match access {
+            Access::Read => before,
+            Access::Write(value) => value,
+            Access::TestAndAdd(value) => before.wrapping_add(value),
+            Access::CompareAndSwap { expected, value } if expected == before => value,
+            Access::CompareAndSwap { .. } => before,
+        };
+        self.set(index, after);
+        before
+    }
+
+    /// Makes a cell `value`, cut to its width; false beyond the last one.
+    pub fn set(&mut self, index: u64, value: u64) -> bool {
+        let Ok(index) = usize::try_from(index) else { return false };
+        let (Some(cell), Some(changes)) = (self.cells.get_mut(index), self.changes.get_mut(index))
+        else {
+            return false;
+        };
+        let value = value & self.mask;
+        *changes += u64::from(*cell != value);
+        *cell = value;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_answers_what_was_there_and_leaves_what_it_says() {
+        let mut memory = Memory::new("m".into(), 8, 2);
+        assert_eq!(memory.access(1, Access::Write(0x1ff)), 0);
+        assert_eq!(memory.access(1, Access::TestAndAdd(2)), 0xff);
+        assert_eq!(memory.access(1, Access::CompareAndSwap { expected: 7, value: 9 }), 1);
+        assert_eq!(memory.access(1, Access::CompareAndSwap { expected: 1, value: 9 }), 1);
+        assert_eq!((memory.access(1, Access::Read), memory.access(0, Access::Read)), (9, 0));
+    }
+
+    #[test]
+    fn beyond_the_last_cell_there_is_zero_and_nothing_changes() {
+        let mut memory = Memory::new("m".into(), 64, 1);
+        assert_eq!(memory.access(1, Access::Write(5)), 0);
+        assert_eq!(memory.access(u64::MAX, Access::Read), 0);
+        assert_eq!((memory.get(0), memory.get(1)), (Some(0), None));
+    }
+
+    #[test]
+    fn only_another_value_is_a_change() {
+        let mut memory = Memory::new("m".into(), 64, 1);
+        memory.access(0, Access::Write(0));
+        memory.access(0, Access::CompareAndSwap { expected: 3, value: 4 });
+        assert_eq!(memory.change(0), 0);
+        memory.access(0, Access::TestAndAdd(1));
+        assert_eq!(memory.change(0), 1);
+    }
+}

@@ -1,0 +1,118 @@
+//! Locks: who holds them, and who waits, in the order in which they asked.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// One lock: which `Mutex`, and which of it.
+pub(super) type LockId = (u32, u64);
+
+/// A thread by its number.
+pub(super) type ThreadId = u32;
+
+/// The locks of a processor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locks {
+    /// Those that are held: by whom, and who waits.
+    held: BTreeMap<LockId, (ThreadId, VecDeque<ThreadId>)>,
+    /// What each thread that waits waits for.
+    waits: BTreeMap<ThreadId, LockId>,
+}
+
+/// What comes of asking for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The thread holds it.
+    Held,
+    /// It has to wait.
+    Waits,
+    /// It would wait for itself, through whomever.
+    Deadlock,
+}
+
+impl Locks {
+    /// A thread asks for a lock.
+    pub fn ask(&mut self, thread: ThreadId, lock: LockId) -> Asked {
+        if self.leads_to(lock, thread) {
+            return Asked::Deadlock;
+        }
+        match self.held.get_mut(&lock) {
+            None => {
+                self.held.insert(lock, (thread, VecDeque::new()));
+                Asked::Held
+            }
+            Some((_, queue)) => {
+                queue.push_back(thread);
+                self.waits.insert(thread, lock);
+                Asked::Waits
+            }
+        }
+    }
+
+    /// Whether waiting for `lock` means waiting for `thread`.
+    fn leads_to(&self, lock: LockId, thread: ThreadId) -> bool {
+        let mut lock = lock;
+        // Nobody waits in a circle, so this ends.
+        while let Some((holder, _)) = self.held.get(&lock) {
+            if *holder == thread {
+                return true;
+            }
+            match self.waits.get(holder) {
+                Some(next) => lock = *next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// A thread gives a lock back; whoever has waited longest holds it now. Nothing happens if it
+    /// does not hold it.
+    pub fn give_back(&mut self, thread: ThreadId, lock: LockId) -> Option<ThreadId> {
+        let (holder, queue) = self.held.get_mut(&lock).filter(|(holder, _)| *holder == thread)?;
+        match queue.pop_front() {
+            Some(next) => {
+                *holder = next;
+                self.waits.remove(&next);
+                Some(next)
+            }
+            None => {
+                self.held.remove(&lock);
+                None
+            }
+        }
+    }
+
+    /// The locks that a thread holds.
+    pub fn held_by(&self, thread: ThreadId) -> Vec<LockId> {
+        let mine = self.held.iter().filter(|(_, (holder, _))| *holder == thread);
+        mine.map(|(lock, _)| *lock).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: LockId = (0, 0);
+    const B: LockId = (0, 1);
+
+    #[test]
+    fn a_lock_goes_to_the_threads_in_the_order_in_which_they_asked() {
+        let mut locks = Locks::default();
+        assert_eq!(locks.ask(1, A), Asked::Held);
+        assert_eq!((locks.ask(2, A), locks.ask(3, A)), (Asked::Waits, Asked::Waits));
+        assert_eq!(locks.give_back(3, A), None, "it does not hold it");
+        assert_eq!(locks.give_back(1, A), Some(2));
+        assert_eq!(locks.give_back(2, A), Some(3));
+        assert_eq!((locks.give_back(3, A), locks.ask(1, A)), (None, Asked::Held));
+    }
+
+    #[test]
+    fn a_thread_that_would_wait_for_itself_is_told() {
+        let mut locks = Locks::default();
+        assert_eq!((locks.ask(1, A), locks.ask(2, B)), (Asked::Held, Asked::Held));
+        assert_eq!(locks.ask(1, A), Asked::Deadlock);
+        assert_eq!(locks.ask(1, B), Asked::Waits);
+        assert_eq!(locks.ask(2, A), Asked::Deadlock);
+        assert_eq!(locks.give_back(2, B), Some(1));
+        assert_eq!(locks.held_by(1), [A, B]);
+    }
+}

@@ -1,0 +1,26 @@
+// CoDel on a many-core network processor, right without a mutex (aqm/codel_cas.p4): a wire between two
+// ports, and before each queue the decision by its depth.
+//
+//   thread: parser -> Wire -> CodelCas -> queue -> port
+//
+// -D THREADS=1 and so on: common/wire.p4. Control plane: codel_cas.toml has the two ports.
+#include <core.p4>
+#include <npu.p4>
+
+#include "common/wire.p4"
+#include "aqm/codel_cas.p4"
+
+control Ingress(inout headers_t hdr, inout metadata_t md, inout npu_metadata_t npu) {
+    bool drop;
+    apply {
+        Wire.apply(npu);
+        if (npu.egress_port != NPU_DROP_PORT) {
+            CodelCas.apply(npu.egress_port, npu.queue, drop);
+            if (drop) {
+                npu.egress_port = NPU_DROP_PORT;
+            }
+        }
+    }
+}
+
+PROCESSOR(Ingress);

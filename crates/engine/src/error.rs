@@ -43,6 +43,17 @@ pub enum RunError {
         /// What programs are for that may have one.
         others: String,
     },
+    /// A replay of a program whose passes take time and overlap.
+    #[error(
+        "{program} is for {found}, whose threads ask how full a queue is before a packet enters it: a \
+         trace is of packets that leave one. A run asks the program about a queue of its own"
+    )]
+    NoQueueToAsk {
+        /// The program's path.
+        program: String,
+        /// What it is for.
+        found: &'static str,
+    },
     /// Priority queues for a switch that has none.
     #[error("priority queues are bmv2's; this program is for {found}")]
     NoPriorityQueues {

@@ -29,7 +29,7 @@ use crate::config::Aqm;
 use crate::load::Programs;
 use law::Law;
 use program::Program;
-use sojourn_packet::FaultReport;
+use sojourn_packet::{DataPlane, FaultReport};
 use thiserror::Error;
 
 /// Why a replay cannot go on.
@@ -94,7 +94,11 @@ impl Replay {
         let subject = match &config.aqm {
             Aqm::Native(native) => Subject::Law(Law::new(native)?),
             Aqm::P4(p4) => {
-                let plane = Box::new(programs.plane(p4, config.seed)?);
+                let mut plane = Box::new(programs.plane(p4, config.seed)?);
+                if plane.overlapping().is_some() {
+                    let (program, found) = (p4.program.clone(), plane.target().title());
+                    return Err(RunError::NoQueueToAsk { program, found });
+                }
                 Subject::Program(Box::new(Program::new(plane, &p4.control, config.latency())))
             }
         };

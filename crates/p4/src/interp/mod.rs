@@ -193,6 +193,7 @@ impl Interpreter {
         context.steps = self.step_limit.saturating_sub(position.steps);
         let run = context.resume(stmts, position, externs);
         position.steps = self.step_limit - context.steps;
+        context.invalid.tell(declared, externs);
         match run {
             Ok(_) => Ok(Progress::Ended),
             Err(Halt::Suspended) => Ok(Progress::Suspended),

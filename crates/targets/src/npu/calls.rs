@@ -3,7 +3,8 @@
 use super::memory::Access;
 use super::rules::{self, Refusal};
 use crate::calls::{answer, scalar};
-use sojourn_p4::interp::{Context, Externs, Halt};
+use crate::faults::Faults;
+use sojourn_p4::interp::{Context, Externs, Halt, InvalidRead};
 use sojourn_p4::ir::{ExternCall, ObjectId, Program};
 use sojourn_p4::source::Span;
 use sojourn_packet::Time;
@@ -91,6 +92,7 @@ pub(super) struct Run<'s> {
     pub answer: Option<u64>,
     /// What it wants, if it was suspended.
     pub request: Option<Request>,
+    pub faults: &'s mut Faults,
 }
 
 impl Externs for Run<'_> {
@@ -122,5 +124,9 @@ impl Externs for Run<'_> {
         };
         self.request = Some(Request { what, span: call.span });
         Err(Halt::Suspended)
+    }
+
+    fn read_invalid(&mut self, read: &InvalidRead<'_>) {
+        self.faults.invalid_read(read);
     }
 }

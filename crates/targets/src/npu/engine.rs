@@ -1,11 +1,11 @@
 //! What carries out what threads want: one request at one instant, whoever asks.
 
-use super::calls::{Request, Site, Wanted};
+use super::calls::{Request, Run, Site, Wanted};
 use super::memory::{Access, Memory, Seen};
 use super::mutex::{Asked, Locks, ThreadId};
 use crate::faults::Faults;
 use sojourn_p4::source::Span;
-use sojourn_packet::{PortId, QueueDepths};
+use sojourn_packet::{PortId, QueueDepths, Time};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -34,6 +34,11 @@ impl Answer {
 }
 
 impl Shared {
+    /// The externs for a run that begins or goes on now.
+    pub fn externs(&mut self, now: Time, answer: Option<u64>) -> Run<'_> {
+        Run { sites: &self.sites, now, answer, request: None, faults: &mut self.faults }
+    }
+
     /// Carries a request of a thread out; `seen` is what its pass knows of cells.
     pub fn carry_out(
         &mut self,

@@ -10,6 +10,7 @@ use super::rules::{self, Refusal};
 use crate::arguments::integer;
 use crate::calls::type_bits;
 use crate::faults::Faults;
+use crate::guards;
 use crate::load::LoadOptions;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -44,7 +45,7 @@ pub(super) fn build(
         return None;
     }
     let shared = Shared { sites, memories, locks: Locks::default(), faults: Faults::default() };
-    let interpreter = Interpreter::new(Arc::new(program));
+    let interpreter = Interpreter::new(Arc::new(guards::with_guards(&program)));
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
 }
 

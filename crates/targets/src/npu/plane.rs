@@ -7,7 +7,7 @@
 //! Parser and deparser are run whole; only the ingress control has a place where it stands. Behind the
 //! queue nothing is done. How threads share this is `threads.rs`'s.
 
-use super::calls::Run;
+use super::calls::Request;
 use super::engine::{Answer, Shared};
 use super::memory::Seen;
 use super::mutex::ThreadId;
@@ -26,7 +26,7 @@ use sojourn_p4::interp::{
     copy_range,
 };
 use sojourn_p4::ir::{Layout, Slot, UnitId};
-use sojourn_packet::{Overlapping, Packet, QueueDepths, SplitMix64};
+use sojourn_packet::{Overlapping, Packet, QueueDepths, SplitMix64, Time};
 
 /// `NPU_DROP_PORT`; also where a packet goes that the program sends nowhere.
 const DROP_PORT: u128 = 0xffff;
@@ -164,8 +164,7 @@ impl Npu {
             frame.set(npu.egress_port, DROP_PORT);
         }
         let front = PacketIn::new(&packet.bytes, packet.zeros);
-        let mut externs =
-            Run { sites: &self.shared.sites, now: input.now, answer: None, request: None };
+        let mut externs = self.shared.externs(input.now, None);
         let parsed = self.interpreter.run_parser(*unit, frame, front, &self.tables, &mut externs);
         pass.halted = parsed.is_err();
         match parsed {
@@ -193,13 +192,15 @@ impl Npu {
         if port == DROP_PORT {
             return dropped;
         }
-        let Block { unit, mut frame, .. } = self.deparser.clone();
+        let Block { unit, frame, .. } = &mut self.deparser;
+        let (unit, mut frame) = (*unit, std::mem::take(frame));
+        frame.clear();
         self.deparser.take_over(&self.ingress, &pass.frame, &mut frame);
         self.written.clear();
-        let mut externs =
-            Run { sites: &self.shared.sites, now: Default::default(), answer: None, request: None };
         let out = Some(&mut self.written);
+        let mut externs = self.shared.externs(Time(0), None);
         let run = self.interpreter.run_control(unit, &mut frame, out, &self.tables, &mut externs);
+        self.deparser.frame = frame;
         if let Err(halt) = run {
             self.shared.faults.halted(&halt);
             return dropped;
@@ -218,10 +219,24 @@ impl Npu {
         }
     }
 
-    /// Runs the ingress control of a pass from where it stands, with the answer to what it asked.
-    pub(super) fn go_on(&self, pass: &mut Pass, run: &mut Run<'_>) -> Result<Progress, Halt> {
+    /// Runs the ingress control of a pass from where it stands, with the answer to what it asked, to
+    /// its next request or, without one, to its end.
+    ///
+    /// # Errors
+    /// What ended it before its end.
+    pub(super) fn go_on(
+        &mut self,
+        pass: &mut Pass,
+        now: Time,
+        answer: Option<u64>,
+    ) -> Result<Option<Request>, Halt> {
         let Pass { frame, position, .. } = pass;
-        self.interpreter.resume_control(self.ingress.unit, frame, &self.tables, run, position)
+        let mut run = self.shared.externs(now, answer);
+        let (unit, tables) = (self.ingress.unit, &self.tables);
+        match self.interpreter.resume_control(unit, frame, tables, &mut run, position)? {
+            Progress::Ended => Ok(None),
+            Progress::Suspended => Ok(run.request),
+        }
     }
 }
 
@@ -249,23 +264,18 @@ impl DataPlane for Npu {
         self.begin(input, packet, &mut pass);
         let mut answer = None;
         while !pass.halted {
-            let sites = std::mem::take(&mut self.shared.sites);
-            let mut run = Run { sites: &sites, now: input.now, answer, request: None };
-            let progress = self.go_on(&mut pass, &mut run);
-            let request = run.request;
-            self.shared.sites = sites;
-            match progress {
-                Ok(Progress::Ended) => break,
-                Ok(Progress::Suspended) => {}
+            match self.go_on(&mut pass, input.now, answer) {
+                Ok(None) => break,
+                Ok(Some(request)) => {
+                    match self.shared.carry_out(ALONE, request, &mut pass.seen, &NoQueues) {
+                        Answer::GoesOn { value, .. } => answer = Some(value),
+                        Answer::Waits | Answer::Deadlock => pass.halted = true,
+                    }
+                }
                 Err(halt) => {
                     self.shared.faults.halted(&halt);
                     pass.halted = true;
                 }
-            }
-            let Some(request) = request else { continue };
-            match self.shared.carry_out(ALONE, request, &mut pass.seen, &NoQueues) {
-                Answer::GoesOn { value, .. } => answer = Some(value),
-                Answer::Waits | Answer::Deadlock => pass.halted = true,
             }
         }
         self.shared.take_back(ALONE);

@@ -8,13 +8,12 @@
 //! Everything happens at an instant of virtual time, and what happens at one instant happens in the
 //! order in which it was set, so the same seed gives the same run.
 
-use super::calls::{Request, Run};
+use super::calls::Request;
 use super::engine::Answer;
 use super::mutex::ThreadId;
 use super::plane::{Npu, Pass};
 use crate::dataplane::{IngressInput, IngressOutput};
 use crate::phv::Carried;
-use sojourn_p4::interp::Progress;
 use sojourn_packet::{Overlapping, Packet, PassId, QueueDepths, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -158,22 +157,19 @@ impl Npu {
     fn run(&mut self, at: Time, id: ThreadId) {
         let answer = self.threads.threads[id as usize].answer.take();
         let mut pass = std::mem::take(&mut self.threads.threads[id as usize].pass);
-        let mut run = Run { sites: &self.shared.sites, now: at, answer, request: None };
-        let progress = self.go_on(&mut pass, &mut run);
-        let request = run.request;
-        match (progress, request) {
-            (Ok(Progress::Suspended), Some(request)) => {
+        match self.go_on(&mut pass, at, answer) {
+            Ok(Some(request)) => {
                 let access = self.processor.access.draw(&mut self.random);
                 let there = Time(access.0 / 2);
                 self.threads.threads[id as usize].way_back = access.saturating_sub(there);
                 self.threads.set(at + there, id, Phase::Asks(request));
             }
-            (Err(halt), _) => {
+            Err(halt) => {
                 self.shared.faults.halted(&halt);
                 pass.halted = true;
                 self.finish(at, id);
             }
-            _ => self.finish(at, id),
+            Ok(None) => self.finish(at, id),
         }
         self.threads.threads[id as usize].pass = pass;
     }

@@ -29,9 +29,9 @@ fn program() -> P4Aqm {
     }
 }
 
-/// A queue that swells for seconds, ebbs for seconds, and ripples.
+/// A queue that swells for 0.6 s, ebbs for 2.4, so that each dropping state begins anew, and ripples.
 fn depth(now: Time) -> u64 {
-    let swell = if (now.0 / 1_300_000_000).is_multiple_of(3) { 10 } else { 60 };
+    let swell = if (now.0 / 600_000_000).is_multiple_of(5) { 60 } else { 10 };
     swell + mix(now.0 / 2_000_000) % 20
 }
 
@@ -49,7 +49,7 @@ fn one_thread_decides_as_the_native_discipline_s_law_on_the_depth() {
     let plane = plane.overlapping().expect("its passes take time");
     let (mut state, params) = (codel::State::default(), codel::Params::default());
     let mut drops = 0;
-    for number in 0..200_000 {
+    for number in 0..400_000 {
         let now = Time(50_000 * (number + 1));
         let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
         let packet = Packet { bytes: vec![0; 64], ..Packet::default() };

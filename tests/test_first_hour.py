@@ -260,3 +260,15 @@ def test_a_pipe_gets_whole_lines_of_what_can_be_run(sojourn: Sojourn) -> None:
 
 def test_the_version_is_told(sojourn: Sojourn) -> None:
     assert re.fullmatch(r"sojourn \d+\.\d+\.\d+\n", sojourn("--version").stdout)
+
+
+def test_packet_tests_and_emitted_files_tell_of_a_macro_that_nobody_reads(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    program = programs_folder() / "v1model/router.p4"
+    (tmp_path / "no.stf").write_text("# no packets\n")
+    for command in (("test", program, "no.stf"), ("emit", program, "--for", "bmv2")):
+        done = sojourn(*command, "-D", "QUEUE_MEASUREMENTS")
+        assert done.returncode == 0
+        assert "QUEUE_MEASUREMENTS: no file of the program reads it; did you mean" in done.stderr
+        assert sojourn(*command, "-D", "QUEUE_MEASUREMENT").stderr == ""

@@ -1,15 +1,26 @@
 """Sojourn: what a P4 queue-management program does to real traffic, from its source text.
 
 `run` takes a scenario through all its AQMs and returns figures and Arrow tables; `sweep` does so
-with many seeds and values; `check` says what the engine thinks of a P4 program.
+with many seeds and values; `check` says what the engine thinks of a P4 program; `run_test` puts
+packets to it. `open_run` reads an earlier run, `load_program` and `load_scenario` give the things
+themselves, `list_aqms` and `list_scenarios` what there is. The examples in their docstrings run as
+they stand.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sojourn.api import (
+        list_aqms,
+        list_scenarios,
+        load_program,
+        load_scenario,
+        run_test,
+    )
     from sojourn.checker import CheckResult, check
     from sojourn.errors import ProgramError, ScenarioError, SojournError
+    from sojourn.notebook import RunResult, open_run
     from sojourn.result import AqmResult, Result
     from sojourn.runner import run
     from sojourn.scenario import Scenario
@@ -20,11 +31,18 @@ __all__ = [
     "CheckResult",
     "ProgramError",
     "Result",
+    "RunResult",
     "Scenario",
     "ScenarioError",
     "SojournError",
     "check",
+    "list_aqms",
+    "list_scenarios",
+    "load_program",
+    "load_scenario",
+    "open_run",
     "run",
+    "run_test",
     "sweep",
 ]
 
@@ -33,10 +51,17 @@ _PLACES = {
     "CheckResult": "checker",
     "ProgramError": "errors",
     "Result": "result",
+    "RunResult": "notebook",
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "SojournError": "errors",
     "check": "checker",
+    "list_aqms": "api",
+    "list_scenarios": "api",
+    "load_program": "api",
+    "load_scenario": "api",
+    "open_run": "notebook",
+    "run_test": "api",
     "run": "runner",
     "sweep": "sweeps.sweep",
 }

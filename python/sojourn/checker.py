@@ -17,9 +17,9 @@ UNREAD = "W0001"
 """The code of a macro that nobody reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
-    """The outcome of a check."""
+    """The outcome of a check; printed, it is what the terminal shows."""
 
     ok: bool
     """Whether there was no error; warnings leave it true."""
@@ -32,6 +32,24 @@ class CheckResult:
     """The compiled program, if the language takes it and more than the language was asked."""
     stages: tuple[dict[str, Any], str] | None = None
     """Its stages as data and as text, if it fits a target that has stages."""
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """Its state variables and what they depend on, as `check --dependencies --json` has them;
+        `None` for a program that the language does not take."""
+        found: dict[str, Any] | None = None
+        if self.program is not None:
+            found = json.loads(self.program.dependencies()[0])
+        return found
+
+    def __str__(self) -> str:
+        return self.rendered.rstrip("\n") or "no errors"
+
+    def __repr__(self) -> str:
+        kinds = [each["severity"] for each in self.diagnostics]
+        counts = [(kinds.count(kind), kind) for kind in ("error", "warning")]
+        told = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
+        return f"<check: {', '.join([*told, *([self.architecture] if self.architecture else [])])}>"
 
 
 def check(
@@ -51,7 +69,12 @@ def check(
     What is wrong with the program is in the result, as are its stages. Raises `UnknownAqmError` if
     there is no such file.
 
-    >>> sojourn.check("my_codel.p4", defines={"TARGET": "5000000"}).ok
+    >>> from sojourn.layout import programs_folder
+    >>> found = sojourn.check(programs_folder() / "tna/codel_act.p4", defines={"TARGET": "5000000"})
+    >>> found
+    <check: 0 errors, 0 warnings, tofino1>
+    >>> found.stages[0]["stages_used"], sorted(found.state)
+    (7, ['controls'])
     """
     path = Path(program)
     if not path.is_file():

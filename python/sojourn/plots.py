@@ -58,9 +58,21 @@ def write_plots(result: Result) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
+    write_bytes(path, as_png(figure))
+
+
+def as_png(figure: Figure, dpi: int = 150) -> bytes:
+    """The picture as a file has it."""
     picture = BytesIO()
-    figure.savefig(picture, dpi=150, facecolor="white", metadata={"Software": "sojourn"})
-    write_bytes(path, picture.getvalue())
+    figure.savefig(picture, dpi=dpi, facecolor="white", metadata={"Software": "sojourn"})
+    return picture.getvalue()
+
+
+class Picture(Figure):
+    """A figure that a notebook shows, whether or not pyplot is there."""
+
+    def _repr_png_(self) -> bytes:
+        return as_png(self, dpi=90)
 
 
 def named_legend(
@@ -82,7 +94,7 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
     shown = queue.runs
     height = 1.0 + 1.55 * len(shown)
-    figure = Figure(figsize=(10, height), layout=ConstrainedLayoutEngine(hspace=0.06))
+    figure = Picture(figsize=(10, height), layout=ConstrainedLayoutEngine(hspace=0.06))
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
@@ -156,7 +168,7 @@ def _delay_panel(
 @plain_text()
 def distribution(result: Result, queue: Queue) -> Figure:
     """All AQMs' cumulative distributions, named at the side in the order of their medians."""
-    figure = Figure(figsize=(10, 5), layout="constrained")
+    figure = Picture(figsize=(10, 5), layout="constrained")
     panel = figure.subplots()
     panel.set_xscale("log")
     look = looks(result.folder.runs)

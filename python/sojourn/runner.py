@@ -16,6 +16,7 @@ from sojourn.errors import output_error
 from sojourn.folder import RunFolder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
+from sojourn.notebook import RunResult
 from sojourn.result import AqmResult, Result, read_result
 from sojourn.run_files import SUMMARY
 from sojourn.scenario import (
@@ -77,19 +78,20 @@ def record(
     return folder.on_ground(ground.run(plan, folder.path, progress, refresh)).settled()
 
 
-def finish(folder: RunFolder) -> Result:
-    """Makes figures, plots and the report from the rows in `folder`."""
-    # Imported here because the plotting libraries take longer to load than all the rest.
-    from sojourn.plots import write_plots
-    from sojourn.report import write_report
-
+def finish(folder: RunFolder, *, report: bool = True) -> Result:
+    """Makes figures from the rows in `folder` and, if `report`, plots and the report."""
     result = read_result(folder)
     try:
         for name, aqm in result.aqms.items():
             folder.write_json(f"{aqm.run.folder}/{SUMMARY}", {"aqm": name} | aqm.summary.as_dict())
         folder.write_json(SUMMARY, summaries(result))
-        write_plots(result)
-        write_report(result)
+        if report:
+            # Imported here because the plotting libraries take longer to load than all the rest.
+            from sojourn.plots import write_plots
+            from sojourn.report import write_report
+
+            write_plots(result)
+            write_report(result)
     except OSError as error:
         raise output_error(error, shown(folder.path)) from error
     return result
@@ -126,7 +128,7 @@ def run(
     scenario: str | Path | Scenario | Mapping[str, Any],
     *,
     out: str | Path | None = None,
-    aqms: Sequence[str] = (),
+    aqms: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
     seed: int | None = None,
     set: Mapping[str, Any] = MappingProxyType({}),
     math_unit: str | None = None,
@@ -135,27 +137,34 @@ def run(
     defines: Mapping[str, str] = MappingProxyType({}),
     ground: Ground = SIMULATOR,
     replaces: bool = False,
-) -> Result:
+    report: bool = True,
+) -> RunResult:
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
     `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
     shape; `set` has keys of it by dotted names, as in `{"switch.rate": "50 Mbit/s"}`. Without
-    `out`, the run's folder is a new one in the system's temporary folder. `ground` is where it
-    runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out` is replaced; one of
-    another scenario only if `replaces`.
+    `out`, the run's folder is a new one in the system's temporary folder. Without `report` neither
+    pictures nor the page are made, and a folder without a name of its own goes with the result.
+    `ground` is where it runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out`
+    is replaced; one of another scenario only if `replaces`.
 
-    `aqms` takes the place of the scenario's; a name is one that `sojourn aqms` lists, or a path to
-    a program. `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`. With
-    `pcap` the frames at the bottleneck are kept too. In tables and results times are in ns, rates
-    in bit/s, sizes in bytes; the same scenario and seed give the same rows.
+    `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
+    lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
+    `include_paths` and `defines` go to all programs, as `-I` and `-D` do.
+    `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`. With `pcap` the
+    frames at the bottleneck are kept too. In tables and results times are in ns, rates in bit/s,
+    sizes in bytes; the same scenario and seed give the same rows.
 
     Raises `ScenarioError` for a scenario that makes no sense, `UnknownAqmError` for a name that is
     neither a discipline nor a program, `ProgramError` for a program that cannot be loaded,
     `ControlPlaneError` for a control plane that does not fit it, `OutputError` if the folder cannot
     be written. All of them are a `SojournError`, with a message that says what would be right.
 
-    >>> result = sojourn.run("bufferbloat", aqms=["codel", "codel_exact"], seed=2)
-    >>> {name: each.summary.p99 for name, each in result.aqms.items()}
+    >>> result = sojourn.run("bufferbloat", aqms=["fifo", {"use": "codel", "target": "2 ms"}],
+    ...                      seed=2, set={"duration": "1 s"}, report=False)
+    >>> fifo, codel = (result.aqms[name].summary for name in ("fifo", "codel"))
+    >>> codel.mean < fifo.mean
+    True
     """
     plan = plan_scenario(
         scenario,
@@ -168,6 +177,14 @@ def run(
         include_paths=include_paths,
         defines=defines,
     )
-    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
+    temporary = None
+    if out is not None:
+        folder = Path(out)
+    elif report:
+        folder = Path(tempfile.mkdtemp(prefix=f"{plan.name}-"))
+    else:
+        temporary = tempfile.TemporaryDirectory(prefix=f"{plan.name}-")
+        folder = Path(temporary.name)
     with held(folder):
-        return finish(record(plan, folder, ground=ground, replaces=replaces))
+        recorded = record(plan, folder, ground=ground, replaces=replaces)
+        return RunResult.of(finish(recorded, report=report), temporary)

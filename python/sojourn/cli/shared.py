@@ -4,7 +4,8 @@ Knows no command but its name and its line in the help: a command's module is im
 command is asked for, so that no command waits for what others need.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,9 +14,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sojourn.errors import ScenarioError
+from sojourn.programs import unread_macros
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from sojourn._core import Program
 
 WIDTH = 100
 
@@ -162,3 +166,9 @@ Sources = Annotated[
 Processes = Annotated[
     int | None, typer.Option(min=1, help="Processes here, in place of one for each core.")
 ]
+
+
+def tell_of_unread(program: "Program", defines: Mapping[str, str]) -> None:
+    """Warns of macros that none of the program's files reads."""
+    for name, hint in unread_macros(program, defines).items():
+        print(f"warning: -D {name}: no file of the program reads it{hint}", file=sys.stderr)

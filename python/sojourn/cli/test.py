@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
+from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console, tell_of_unread
 from sojourn.errors import EXIT_FAULT, EXIT_USER, UnknownAqmError
 from sojourn.layout import shown
+from sojourn.programs import compiled, with_own_folder
 from sojourn.stf import StfError, StfResult, run_stf
 
 
@@ -38,6 +39,9 @@ def test(
     if not program.is_file():
         raise UnknownAqmError(f"{program}: no such P4 program")
     defines = definitions(define)
+    if defines:
+        paths = with_own_folder(include, program)
+        tell_of_unread(compiled(program, include_paths=paths, defines=defines), defines)
     outcomes: list[StfResult | StfError] = []
     for path in tests or [program.with_suffix(".stf")]:
         try:

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import ValidationError
+
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, written_control_plane
@@ -22,6 +24,7 @@ from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, addresses
+from sojourn.scenario.read import messages
 
 _P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control", "discipline")
 
@@ -73,7 +76,7 @@ def make_plan(
     *,
     name: str = "scenario",
     beside: Path | None = None,
-    aqms: Sequence[str] = (),
+    aqms: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
     seed: int | None = None,
     math_unit: str | None = None,
     capture: bool = False,
@@ -88,7 +91,7 @@ def make_plan(
     programs among the AQMs, beside their own. `also` has disciplines that only the ground has on
     which it will run.
     """
-    choices = _chosen(scenario, aqms)
+    choices = _chosen(scenario, [aqms] if isinstance(aqms, str | Mapping) else list(aqms))
     _refuse_repeats(choices)
     own_defines = [choice.defines for choice in choices]
     if include_paths or defines:
@@ -102,6 +105,8 @@ def make_plan(
         choices = [_with_math_unit(choice, math_unit, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
         changes["seed"] = seed
     scenario = scenario.model_copy(update=changes)
 
@@ -159,16 +164,34 @@ def _find(name: str, beside: Path | None, also: Mapping[str, str]) -> Aqm:
     return Aqm(name, also[name]) if name in also else find_aqm(name, beside)
 
 
-def _chosen(scenario: Scenario, names: Sequence[str]) -> list[AqmChoice]:
+def _chosen(scenario: Scenario, names: list[str | Mapping[str, Any]]) -> list[AqmChoice]:
     if not names:
         return list(scenario.aqms)
     chosen: list[AqmChoice] = []
     for name in names:
+        if not isinstance(name, str):
+            chosen.append(_from_python(name))
+            continue
         listed = [choice for choice in scenario.aqms if choice.use == name]
         # A path typed on the command line starts from where the user is, not from the scenario.
         typed = str(Path(name).absolute()) if is_path(name) else name
         chosen += listed or [choose(typed)]
     return chosen
+
+
+def _from_python(written: object) -> AqmChoice:
+    """A choice that a caller wrote as a table; its paths start from where the caller is."""
+    if not isinstance(written, Mapping):
+        raise ScenarioError(f'aqms: {written!r}: write a name, or a table like {{"use": "codel"}}')
+    try:
+        choice = choose(dict(written))
+    except ValidationError as error:
+        told = messages(error, {"aqms": [dict(written)]}, "aqms", within=("aqms", 0))
+        raise ScenarioError("\n".join(told)) from None
+    here = [str(Path(path).absolute()) for path in choice.include_paths]
+    control = str(Path(choice.control).absolute()) if choice.control else None
+    use = str(Path(choice.use).absolute()) if is_path(choice.use) else choice.use
+    return choice.model_copy(update={"use": use, "include_paths": here, "control": control})
 
 
 def _with_math_unit(

@@ -88,18 +88,41 @@ def scenario_from_dict(
     try:
         written = form.model_validate(document)
     except ValidationError as error:
-        wrong = [
-            (keys := _plain_keys(problem["loc"], document), _reason(problem, keys, document))
-            for problem in error.errors(include_url=False)
-        ]
+        lines = messages(error, document, name, text)
     else:
         wrong = written.problems() if isinstance(written, OneSwitch) else problems(written)
         if not wrong:
             return written.expanded() if isinstance(written, OneSwitch) else written
+        lines = _lines(wrong, name, text)
+    raise ScenarioError("\n".join(lines)) from None
+
+
+def messages(
+    error: ValidationError,
+    document: dict[str, Any],
+    name: str,
+    text: str | None = None,
+    within: tuple[int | str, ...] = (),
+) -> list[str]:
+    """What is wrong with `document`, a line each; `within` is where in it the model stands that
+    `error` is of."""
+    wrong = [
+        (
+            keys := _plain_keys((*within, *problem["loc"]), document),
+            _reason(problem, keys, document),
+        )
+        for problem in error.errors(include_url=False)
+    ]
+    return _lines(wrong, name, text)
+
+
+def _lines(
+    wrong: list[tuple[tuple[int | str, ...], str]], name: str, text: str | None
+) -> list[str]:
     lines = [_message(keys, reason, name, text) for keys, reason in wrong[:_SHOWN_ERRORS]]
     if len(wrong) > _SHOWN_ERRORS:
         lines.append(f"... and {len(wrong) - _SHOWN_ERRORS} more")
-    raise ScenarioError("\n".join(lines)) from None
+    return lines
 
 
 def _message(keys: tuple[int | str, ...], reason: str, name: str, text: str | None) -> str:

@@ -96,8 +96,11 @@ def sweep(
     rates in bit/s. Runs that fail are missing in it and listed in `failures.json` of the folder.
     Raises `ScenarioError` for a scenario, an axis or a seed that makes no sense.
 
-    >>> table = sojourn.sweep("bufferbloat", seeds="1..3", set={"duration": "1 s"},
+    >>> table = sojourn.sweep("bufferbloat", seeds="1..2", processes=1,
+    ...                       set={"duration": "0.2 s", "aqms": ["codel"]},
     ...                       grid={"switch.rate": ["50 Mbit/s", "100 Mbit/s"]})
+    >>> table.num_rows
+    4
     """
     plan = _plan(scenario, seeds, grid or {}, zip, set or {}, names or {})
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="sweep-"))

@@ -31,6 +31,8 @@ COMMANDS = {
     "ctl": "Change and read tables, registers, counters, rates of a live switch while it runs.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
+    "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
+    "run.",
     "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "
     "claim.",
     "papers": "List the papers whose figures and claims can be run, one line each.",
@@ -40,6 +42,8 @@ COMMANDS = {
     "one.",
     "report": "Make table, plots and report again from the rows of an earlier run.",
     "run": "Run a scenario through each of its AQMs; write rows, table, plots and report.",
+    "scenarios": "List the shipped scenarios, one line each.",
+    "schema": "Print the JSON schema of a scenario, sweep or control-plane file, for editors.",
     "switch": "Run a program between real interfaces, until Ctrl-C; then say what became of the "
     "packets.",
     "sweep": "Run a scenario with every combination of seeds and values; one table, plots and a "

@@ -4,7 +4,7 @@ Quantities are exact integers in the engine's units once read, and are written b
 """
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    WithJsonSchema,
 )
 
 from sojourn.units import RATE, SIZE, TIME, Dimension
@@ -32,10 +33,22 @@ def _writes(dimension: Dimension) -> PlainSerializer:
     return PlainSerializer(dimension.format, when_used="json")
 
 
-Time = Annotated[int, _reads(TIME), _writes(TIME)]
-PositiveTime = Annotated[int, _reads(TIME, least=1), _writes(TIME)]
-Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE)]
-Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE)]
+def _schema(dimension: Dimension) -> dict[str, Any]:
+    """What a file may say, for editors."""
+    units = "|".join(re.escape(unit) for unit in dimension.units)
+    pattern = rf"^\s*\d+(_\d+)*(\.\d+)?\s*({units})\s*$"
+    return {"type": "string", "pattern": pattern, "examples": [dimension.example]}
+
+
+def _tells(schema: dict[str, Any]) -> WithJsonSchema:
+    return WithJsonSchema(schema, mode="validation")
+
+
+_TIME = _tells(_schema(TIME))
+Time = Annotated[int, _reads(TIME), _writes(TIME), _TIME]
+PositiveTime = Annotated[int, _reads(TIME, least=1), _writes(TIME), _TIME]
+Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE), _tells(_schema(RATE))]
+Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE), _tells(_schema(SIZE))]
 
 
 def _read_pacing(value: object) -> bool | int:
@@ -52,7 +65,10 @@ def _write_pacing(value: bool | int) -> bool | str:
 
 
 Pacing = Annotated[
-    bool | int, BeforeValidator(_read_pacing), PlainSerializer(_write_pacing, when_used="json")
+    bool | int,
+    BeforeValidator(_read_pacing),
+    PlainSerializer(_write_pacing, when_used="json"),
+    _tells({"anyOf": [{"type": "boolean"}, _schema(RATE)]}),
 ]
 """Whether segments are spaced, or the most that their rate may be."""
 
@@ -78,6 +94,14 @@ Spread = Annotated[
     tuple[int, int],
     BeforeValidator(_read_spread),
     PlainSerializer(_write_spread, when_used="json"),
+    _tells(
+        {
+            "anyOf": [
+                _schema(TIME),
+                {"type": "array", "items": _schema(TIME), "minItems": 2, "maxItems": 2},
+            ]
+        }
+    ),
 ]
 """One time for all flows of a group, or two between which they are spread evenly."""
 
@@ -126,4 +150,11 @@ FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(
 class Strict(BaseModel):
     """Unknown keys and values of another kind are mistakes."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        serialize_by_alias=True,
+        # What stands below a field is its description in the schema.
+        use_attribute_docstrings=True,
+    )

@@ -1,6 +1,9 @@
 """The start of one's own work: `sojourn new`, `scenarios`, `schema`, shell completion."""
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -109,7 +112,14 @@ def test_the_page_of_all_keys_is_that_of_today() -> None:
     )
 
 
-def test_a_shell_completes_commands(sojourn: Sojourn) -> None:
-    script = sojourn("--show-completion", "bash")
-    assert script.returncode == 0, script.stderr
-    assert "_SOJOURN_COMPLETE" in script.stdout or "COMPLETE" in script.stdout
+def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    command = Path(sys.executable).with_name("sojourn")
+
+    def completed(*words: str) -> list[str]:
+        asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        env = os.environ | asked | {"_SOJOURN_COMPLETE": "complete_bash"}
+        done = subprocess.run([command], env=env, cwd=tmp_path, capture_output=True, text=True)
+        return done.stdout.split()
+
+    assert completed("sojourn", "sc") == ["scenarios", "schema"]
+    assert completed("sojourn", "run", "--du") == ["--duration"]

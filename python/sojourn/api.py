@@ -45,7 +45,7 @@ def load_scenario(scenario: str | Path) -> Scenario:
     Raises `ScenarioError` with all that is wrong with it, file and line.
 
     >>> scenario = sojourn.load_scenario("bufferbloat")
-    >>> scenario.switch.rate
+    >>> scenario.links[-1].rate
     100000000
     >>> sojourn.run(scenario.model_copy(update={"duration": 10**9}), aqms="codel", report=False)
     Result of scenario, seed 1, in ...

@@ -11,6 +11,7 @@ from typing import Any
 from sojourn.parameters import Parameter, disciplines
 from sojourn.scenario import Scenario
 from sojourn.scenario.choice import AqmChoice
+from sojourn.scenario.short import OneSwitch
 from sojourn.sweeps.file import SweepFile
 from sojourn.units import FREQUENCY, RATE, SIZE, TIME
 
@@ -19,18 +20,27 @@ Schema = dict[str, Any]
 
 
 def scenario_schema() -> Schema:
-    """Of a scenario file."""
-    schema = Scenario.model_json_schema(mode="validation")
-    definitions = schema.setdefault("$defs", {})
+    """Of a scenario file: with one `[switch]`, or a network of hosts, switches and links."""
+    definitions: dict[str, Any] = {}
+    forms = []
+    for model, title in ((OneSwitch, "one switch"), (Scenario, "network")):
+        form = model.model_json_schema(mode="validation")
+        definitions |= form.pop("$defs", {})
+        form["properties"]["aqms"]["items"] = {"$ref": "#/$defs/Aqm"}
+        forms.append(form | {"title": f"Scenario, {title}"})
     definitions["Aqm"] = _aqm(definitions)
-    schema["properties"]["aqms"]["items"] = {"$ref": "#/$defs/Aqm"}
     own = definitions["NetworkSwitch"]["properties"]["aqm"]
     own.pop("anyOf", None)
     own["$ref"] = "#/$defs/Aqm"
+    # Whoever gives packets_per_second needs no rate.
+    definitions["Switch"]["required"].remove("rate")
     # A host of which nothing is to be said is its name.
     host = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Host"}]}
-    schema["properties"]["hosts"]["items"] = host
-    return _described(schema, "A Sojourn scenario")
+    forms[1]["properties"]["hosts"]["items"] = host
+    # The form is decided by the key, so that an editor tells of the mistake in that form alone.
+    short = {"required": ["switch"]}
+    whole = {"if": short, "then": forms[0], "else": forms[1], "$defs": definitions}
+    return _described(whole, "A Sojourn scenario")
 
 
 def _aqm(definitions: dict[str, Any]) -> Schema:
@@ -284,13 +294,17 @@ def reference() -> str:
 
 
 def _page(schema: Schema) -> Iterator[str]:
-    yield from _table(schema)
+    for form in [schema[way] for way in ("then", "else") if way in schema]:
+        yield from ("", f"### {form['title']}")
+        yield from _table(form)
+    if "properties" in schema:
+        yield from _table(schema)
     for name, part in schema.get("$defs", {}).items():
         for each in part.get("anyOf", [part]):
             if "properties" in each:
                 yield from ("", f"### {each.get('title', name)}")
                 yield from _table(each)
-    for key, value in schema["properties"].items():
+    for key, value in schema.get("properties", {}).items():
         inner = value.get("items", {})
         if "properties" in inner:
             yield from ("", f"### {key}")

@@ -82,6 +82,9 @@ class DelayOverTime:
     low: Floats
     mean: Floats
     high: Floats
+    drops: Longs
+    """Packets that were dropped in each bin, for whatever reason."""
+    marks: Longs
 
 
 @dataclass(frozen=True)
@@ -221,6 +224,7 @@ class _Tally:
         self.queued = self.total = self.max = self.above = self.sent_bytes = 0
         self.verdicts = np.zeros(len(VERDICTS), np.int64)
         self._count = np.zeros(_TIME_BINS, np.int64)
+        self._drops, self._marks = np.zeros((2, _TIME_BINS), np.int64)
         self._sum = np.zeros(_TIME_BINS, np.float64)
         self._low = np.full(_TIME_BINS, np.inf)
         self._high = np.full(_TIME_BINS, -np.inf)
@@ -232,6 +236,10 @@ class _Tally:
         """Counts rows in."""
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
         self.sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
+        lost = (verdict != SENT) & (verdict != MARK)
+        for counts, of in ((self._drops, lost), (self._marks, verdict == MARK)):
+            place = np.minimum(time[of] // self._bin, _TIME_BINS - 1)
+            counts += np.bincount(place, minlength=_TIME_BINS)
         queued = was_queued(delay, verdict)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == AQM)
@@ -255,7 +263,7 @@ class _Tally:
         low, high = np.where(empty, np.nan, self._low), np.where(empty, np.nan, self._high)
         mean = np.where(empty, np.nan, self._sum / np.maximum(self._count, 1))
         time = (np.arange(_TIME_BINS, dtype=np.float64) + 0.5) * self._bin
-        return DelayOverTime(time, low, mean, high)
+        return DelayOverTime(time, low, mean, high, self._drops, self._marks)
 
     def distribution(self) -> Distribution:
         """The delay's distribution, from the last bin at zero to the first at one."""

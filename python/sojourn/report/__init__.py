@@ -6,33 +6,28 @@ Every number in it comes from the run's own rows.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
 
 import plotly.graph_objects as go
-import plotly.io
 
 from sojourn.queues import Queue, drawn, heading
-from sojourn.reading import remarks
-from sojourn.report import figures, tables, what_was_run
+from sojourn.reading import reading, remarks
+from sojourn.report import figures, over_flows, tables, what_was_run
+from sojourn.report.packed import packed
 from sojourn.result import Result
 from sojourn.run_files import REPORT
 from sojourn.traffic.sections import sections
 from sojourn.units import TIME
 from sojourn.writing import write_text
 
-_CONFIG = {
-    "displaylogo": False,
-    "responsive": True,
-    # The page talks to nobody.
-    "modeBarButtonsToRemove": ["sendChartToCloud"],
-    "plotlyServerURL": "",
-}
 _OVER_TIME = (
     "One panel an AQM, all on the same logarithmic scale. The line is the mean queue delay of the "
     "packets that left the queue in each {bin}; the shade reaches from the least to the most. The "
-    "dashed line is the target. Point at an instant to read all of them; drag sideways to zoom in "
+    "dashed line is the target; red strokes at the foot are drops, violet ones "
+    "marks. Point at an instant to read all of them; drag sideways to zoom in "
     "time, double-click to zoom out."
 )
 _DISTRIBUTION = (
@@ -40,6 +35,11 @@ _DISTRIBUTION = (
     "of packets within the target. A curve that stays flat and then rises at the right has a long "
     "tail."
 )
+_SHARES = (
+    "Payload that all receivers got, and how evenly it went to the flows: Jain's index is 1 if "
+    "each got the same and 1/n if one of n got all."
+)
+_SINGLE = "The first twelve flows; the menu chooses the AQM."
 
 
 def write_report(result: Result) -> None:
@@ -51,51 +51,97 @@ def page(result: Result) -> str:
     """The page's text."""
     folder, scenario = result.folder, result.scenario
     template = Template(files("sojourn.report").joinpath("page.html").read_text(encoding="utf-8"))
+    plots = list(_plots(result))
+    flows, flow_plots = _flows(result)
+    script, figures = packed(dict(plot.figure for plot in [*plots, *flow_plots]))
     return template.substitute(
         title=escape(scenario.title or folder.name),
         description=escape(" ".join(scenario.description.split())),
         look_at=_look_at(scenario.look_at),
-        remarks="".join(f"<li>{escape(remark)}</li>" for remark in remarks(result)),
+        remarks=_list(remarks(result)),
         table=tables.result_table(result),
-        notes=_notes(scenario.notes),
+        first=plots[0].html,
+        notes=_notes(scenario.notes) + _notes(reading(result)),
         bottlenecks=tables.bottlenecks(result),
         traffic="".join(tables.section(section) for section in sections(result)),
-        plots="".join(_plots(result)),
+        plots="".join(plot.html for plot in plots[1:]),
+        flows=flows,
         cycles=tables.cycles(result),
         synchronisation=tables.synchronisation(result),
         parameters=what_was_run.parameters(result),
         programs=what_was_run.programs(folder),
         provenance=what_was_run.provenance(folder),
         scenario=escape(json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2)),
+        script=script,
+        figures=figures,
     )
 
 
-def _plots(result: Result) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Plot:
+    """A plot with what stands above it."""
+
+    name: str
+    drawing: go.Figure
+    heading: str
+    text: str = ""
+
+    @property
+    def figure(self) -> tuple[str, go.Figure]:
+        """Its place in the page and what is drawn there."""
+        return self.name, self.drawing
+
+    @property
+    def html(self) -> str:
+        """Heading, a place as high as the plot, and how to read it."""
+        said = f"<p>{self.text}</p>" if self.text else ""
+        height = self.drawing.layout.height
+        return (
+            f"<h2>{self.heading}</h2>"
+            f'<div class="plot" id="{self.name}" style="height:{height}px"></div>{said}'
+        )
+
+
+def _plots(result: Result) -> Iterator[_Plot]:
     """Both plots of each queue; how to read them is said once."""
     for place, queue in enumerate(drawn(result)):
         where = escape(heading(result, queue))
         how = [_OVER_TIME.format(bin=TIME.format(_bin(queue))), _DISTRIBUTION]
-        over_time, distribution = (f"<p>{text}</p>" if not place else "" for text in how)
-        yield f"<h2>Queue delay over time{where}, in ms</h2>{over_time}"
-        yield _embedded(
-            figures.over_time(result, queue), f"over-time-{place}", with_script=not place
+        over_time, distribution = how if not place else ("", "")
+        yield _Plot(
+            f"over-time-{place}",
+            figures.over_time(result, queue),
+            f"Queue delay over time{where}, in ms",
+            over_time,
         )
-        yield f"<h2>Distribution of queue delay{where}</h2>{distribution}"
-        yield _embedded(
-            figures.distribution(result, queue), f"distribution-{place}", with_script=False
+        yield _Plot(
+            f"distribution-{place}",
+            figures.distribution(result, queue),
+            f"Distribution of queue delay{where}",
+            distribution,
         )
+
+
+def _flows(result: Result) -> tuple[str, list[_Plot]]:
+    """What the flows did; nothing if a run has no samples of them."""
+    series = over_flows.series_of(result)
+    if not series:
+        return "", []
+    found = [
+        _Plot("shares", over_flows.shares(result, series), "Goodput and fairness", _SHARES),
+        _Plot("flows", over_flows.single(series), "Each flow", _SINGLE),
+    ]
+    return "".join(plot.html for plot in found), found
+
+
+def _list(lines: list[str]) -> str:
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if lines else ""
 
 
 def _bin(queue: Queue) -> int:
     time = queue.runs[0].findings.over_time.time
     return int(time[1] - time[0])
-
-
-def _embedded(figure: go.Figure, name: str, *, with_script: bool) -> str:
-    html: str = plotly.io.to_html(
-        figure, full_html=False, include_plotlyjs=with_script, config=_CONFIG, div_id=name
-    )
-    return html
 
 
 def _look_at(text: str) -> str:

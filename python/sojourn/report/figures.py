@@ -24,6 +24,8 @@ from sojourn.style import (
 from sojourn.units import RATE
 
 _FONT = "system-ui, sans-serif"
+_PAPER = "#fdfdfe"
+"""Under labels; the page has another for the dark."""
 
 
 def over_time(result: Result, queue: Queue) -> go.Figure:
@@ -37,7 +39,7 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
     target = result.scenario.target / 1e6
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
     figure = go.Figure()
-    for panel, (bottom, top) in enumerate(_panels(len(shown)), start=1):
+    for panel, (bottom, top) in enumerate(panels(len(shown)), start=1):
         run = shown[panel - 1]
         for trace in _delay_traces(run, look[run.label]):
             figure.add_trace(trace.update(xaxis="x", yaxis=f"y{panel}"))
@@ -77,7 +79,7 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
         height=90 + 170 * len(shown),
         hovermode="x unified",
         hoversubplots="axis",
-        **_common_layout(left=60),
+        **common_layout(left=60),
     )
     return figure
 
@@ -86,7 +88,7 @@ _GAP = 0.22
 """Of a panel's height, above it: for its title."""
 
 
-def _panels(count: int) -> list[tuple[float, float]]:
+def panels(count: int) -> list[tuple[float, float]]:
     """From where to where each panel goes, the first one at the top; shares of the height."""
     lows = [place / count for place in reversed(range(count))]
     return [(low, low + (1 - _GAP) / count) for low in lows]
@@ -113,7 +115,7 @@ def _mark_steps(figure: go.Figure, result: Result, queue: Queue) -> None:
 def _panel_title(run: QueueRun, look: Look) -> str:
     summary = run.summary
     return (
-        f'<b style="color:{look.colour}">{_text(run.label)}</b>   '
+        f'<b style="color:{look.colour}">{text(run.label)}</b>   '
         f"mean {milliseconds(summary.mean)} ms, "
         f"p99 {milliseconds(summary.p99)} ms, max {milliseconds(summary.max)} ms"
     )
@@ -137,13 +139,43 @@ def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
             x=time,
             y=mean,
             mode="lines",
-            name=_text(run.label),
+            name=text(run.label),
             line={"color": look.colour, "width": 1.4},
             customdata=np.stack([low, high], axis=1),
             hovertemplate="%{y:.2f} ms (%{customdata[0]:.2f} to %{customdata[1]:.2f} ms)",
             showlegend=False,
         ),
+        *_events(run, time),
     ]
+
+
+_DROP, _MARK = "#b91c1c", "#7c3aed"
+
+
+def _events(run: QueueRun, time: Floats) -> list[go.Scatter]:
+    """Where packets were dropped or marked: a stroke at the foot of the panel for each bin."""
+    found = []
+    over_time = run.findings.over_time
+    for what, counts, colour in (
+        ("dropped", over_time.drops, _DROP),
+        ("marked", over_time.marks, _MARK),
+    ):
+        some = counts > 0
+        if not some.any():
+            continue
+        found.append(
+            go.Scatter(
+                x=time[some],
+                y=np.full(int(some.sum()), 1.25 * DELAY_FLOOR),
+                mode="markers",
+                name=f"{text(run.label)}, {what}",
+                marker={"symbol": "line-ns", "size": 7, "line": {"width": 1, "color": colour}},
+                customdata=counts[some],
+                hovertemplate="%{customdata} packets",
+                showlegend=False,
+            )
+        )
+    return found
 
 
 def _outline(time: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
@@ -167,7 +199,7 @@ def distribution(result: Result, queue: Queue) -> go.Figure:
             x=_drawn(curve.delay),
             y=np.round(100 * curve.share, 4),
             mode="lines",
-            name=f"{_text(run.label)}<br>median {milliseconds(run.summary.median)} ms",
+            name=f"{text(run.label)}<br>median {milliseconds(run.summary.median)} ms",
             line={"color": look[run.label].colour, "dash": look[run.label].dash, "width": 2.2},
             hovertemplate="%{y:.1f} % of packets have at most %{x:.3g} ms<extra></extra>",
         )
@@ -192,21 +224,28 @@ def distribution(result: Result, queue: Queue) -> go.Figure:
         zeroline=False,
         title="packets with at most this delay, %",
     )
-    figure.update_layout(height=460, **_common_layout(left=70))
+    figure.update_layout(height=460, **common_layout(left=70))
     return figure
 
 
-def _text(label: str) -> str:
+def text(label: str) -> str:
     """A label as plotly shows it: it takes a few tags, and knows few names of characters."""
     return escape(label, quote=False)
 
 
-def _common_layout(*, left: int) -> dict[str, object]:
+def common_layout(*, left: int) -> dict[str, object]:
     return {
         "template": "plotly_white",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": MUTED, "activecolor": INK},
         "font": {"family": _FONT, "color": INK, "size": 12},
         "margin": {"l": left, "r": 20, "t": 40, "b": 50},
-        "hoverlabel": {"font": {"family": _FONT, "color": INK}, "bordercolor": MUTED},
+        "hoverlabel": {
+            "font": {"family": _FONT, "color": INK},
+            "bordercolor": MUTED,
+            "bgcolor": _PAPER,
+        },
     }
 
 

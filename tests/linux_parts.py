@@ -1,14 +1,16 @@
 """What the tests of the Linux ground's parts have in common: small scenarios and their jobs."""
 
+from pathlib import Path
 from typing import Any
 
-from sojourn.linux.job import make_job, shaper_of
+from sojourn.linux.kernel import Kernel
+from sojourn.linux.setup import set_up
 from sojourn.linux.tc import Qdisc, qdisc
-from sojourn.linux.traffic import draw
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000
 UML_TICK = 10 * MS
+VIRTUAL = Kernel(Path("/nowhere"), virtual_time=True, tick=MS)
 
 
 def native(name: str, tick: int = UML_TICK, **parameters: int) -> Qdisc:
@@ -30,7 +32,4 @@ def config_of(*flows: dict[str, Any], **switch: Any) -> dict[str, Any]:
 
 
 def job_of(config: dict[str, Any]) -> dict[str, Any]:
-    shaper = shaper_of(config, virtual_time=True)
-    return make_job(
-        config, shaper, native("fifo"), draw(config), virtual_time=True, traffic="sockets"
-    )
+    return set_up(config, VIRTUAL, traffic="sockets").job

@@ -16,10 +16,11 @@ from conftest import call_sojourn
 from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
+from sojourn.linux.graph import Network
 from sojourn.linux.ground import Linux
+from sojourn.linux.job import make_job, spaces_of
 from sojourn.linux.kernel import Kernel
-from sojourn.linux.network.graph import Network
-from sojourn.linux.network.job import measured_spots, network_job, plan_of
+from sojourn.linux.spaces import Spaces
 from sojourn.linux.traffic import draw
 from sojourn.result import Result, read_result
 from sojourn.runner import plan_scenario
@@ -113,6 +114,10 @@ def config_of(**more: Any) -> dict[str, Any]:
     return plan_scenario(document(**more)).runs[0].config
 
 
+def spaces(config: dict[str, Any]) -> Spaces:
+    return spaces_of(config, draw(config), VIRTUAL)
+
+
 def test_packets_take_the_way_with_the_fewest_links_as_in_the_simulator() -> None:
     network = Network(config_of()["network"])
     # Ports are numbered in the order of the links: x has its short cut to z behind the third one.
@@ -124,7 +129,7 @@ def test_packets_take_the_way_with_the_fewest_links_as_in_the_simulator() -> Non
 
 
 def test_a_link_that_is_shaped_and_delayed_has_its_delay_in_a_namespace_of_its_own() -> None:
-    plan = plan_of(config_of(), VIRTUAL)
+    plan = spaces(config_of())
     assert plan.wires == ["wire-5"]
     queues = plan.queues()
     delay = "root netem delay 5000.000us limit 1000000"
@@ -137,19 +142,41 @@ def test_a_link_that_is_shaped_and_delayed_has_its_delay_in_a_namespace_of_its_o
     assert "route add 10.0.1.1/32 dev w1" in routes
 
 
+def test_one_switch_between_groups_is_a_network_like_any_other() -> None:
+    one = {"duration": "1 s", "aqms": ["codel"], "switch": {"rate": "2 Mbit/s", "delay": "3 ms"}}
+    flows = [{"rtt": "8 ms", "count": 300}, {"kind": "voip", "rtt": "4 ms", "reverse": True}]
+    config = plan_scenario(one | {"flows": flows}).runs[0].config
+    plan = spaces(config)
+    assert list(plan.nodes()) == ["senders", "switch", "receivers"]
+    # However many flows there are, the switch knows each group by one route.
+    routes = [line for line in plan.nodes()["switch"] if line.startswith("route")]
+    assert routes == [
+        "route add 10.0.0.0/9 via 10.127.255.253 dev p1 onlink",
+        "route add 10.128.0.0/9 via 10.255.255.253 dev p2 onlink",
+    ]
+    # The round-trip times and the link's own delay lie on the receivers' way out, none elsewhere.
+    assert [node for node, lines in plan.queues().items() if "netem" in " ".join(lines)] == [
+        "receivers"
+    ]
+    assert not plan.wires
+    job = make_job(config, plan, draw(config), virtual_time=True, traffic="sockets")
+    taps = [(tap["namespace"], tap["interface"], tap["outgoing"]) for tap in job["taps"]]
+    assert taps == [("switch", "p1", False), ("switch", "p2", True), ("senders", "p1", False)]
+
+
 def test_a_switch_has_its_own_aqm_and_each_direction_its_own_rate() -> None:
     links = document()["links"]
     links[4] |= {"rate_back": "1 Mbit/s", "schedule": [{"at": "500 ms", "rate": "4 Mbit/s"}]}
     switches = [{"name": "x"}, {"name": "y"}, {"name": "z", "aqm": "codel"}]
     config = config_of(links=links, switches=switches)
-    plan = plan_of(config, VIRTUAL)
-    there, back = measured_spots(plan)
+    plan = spaces(config)
+    there, back = plan.measured
     assert (there.aqm.kind, back.aqm.kind) == ("bfifo", "codel")
     assert there.shaper.rate == pytest.approx(2e6, rel=0.01)
     assert back.shaper.rate == pytest.approx(1e6, rel=0.01)
     assert [at for at, _ in there.steps] == [500 * MS]
     assert not back.steps
-    job = network_job(config, plan, draw(config), virtual_time=True, traffic="sockets")
+    job = make_job(config, plan, draw(config), virtual_time=True, traffic="sockets")
     (change,) = job["changes"]
     assert (change["at"], change["where"]) == (500 * MS, "x")
     assert change["tc"][0].startswith("class change dev p3")
@@ -178,19 +205,23 @@ class AnyKernel:
                 ],
                 "switches": [{"name": "x"}],
             },
-            "links: packets_per_second",
+            "packets_per_second: the Linux ground shapes",
         ),
         (
             {"switches": [{"name": "x", "aqm": "dualpi2"}, {"name": "y"}, {"name": "z"}]},
             "x: the kernel has no dualpi2; it has cake",
         ),
         ({"hosts": [f"h{i}" for i in range(33)]}, "33 hosts: .* at most 32"),
+        (
+            {"hosts": ["a", {"name": "b", "group": "servers"}]},
+            "hosts: on this ground groups of hosts are senders and receivers with one switch",
+        ),
     ],
 )
 def test_what_the_linux_ground_has_not_of_networks_is_named(
     more: dict[str, Any], complaint: str
 ) -> None:
-    if "hosts" in more:
+    if len(more.get("hosts", ())) > 2:
         links = [{"between": [host, "x"], "rate": "1 Mbit/s"} for host in more["hosts"]]
         more |= {"links": links, "switches": [{"name": "x"}], "flows": [{"from": "h0", "to": "h1"}]}
     with pytest.raises(ScenarioError, match=complaint):
@@ -200,9 +231,9 @@ def test_what_the_linux_ground_has_not_of_networks_is_named(
 def test_flows_between_two_hosts_have_ecn_together_or_not_at_all() -> None:
     flows = [{"from": "a", "to": "b", "ecn": True}, {"from": "b", "to": "a"}]
     with pytest.raises(ScenarioError, match="ecn: between a and b"):
-        plan_of(config_of(flows=flows), VIRTUAL).nodes()
+        spaces(config_of(flows=flows)).nodes()
     both = [flow | {"ecn": True} for flow in flows]
-    lines = plan_of(config_of(flows=both), VIRTUAL).nodes()
+    lines = spaces(config_of(flows=both)).nodes()
     assert "route add 10.0.2.1/32 dev p1 features ecn" in lines["a"]
 
 

@@ -220,5 +220,5 @@ def test_a_voice_from_behind_arrives_at_the_front(tmp_path: Path) -> None:
     assert [r - s for r, s in zip(columns["received"], columns["sent"], strict=True)] == [
         15 * MS
     ] * 3
-    assert [tap["file"] for tap in job_of(config)["taps"]][2:] == ["back.ring"]
+    assert [tap["file"] for tap in job_of(config)["taps"]][2:] == ["arrived-senders.ring"]
     assert job_of(config)["flows"][0]["start"] == start - 15 * MS

@@ -13,12 +13,10 @@ import pytest
 from linux_parts import MS, UML_TICK, config_of, job_of, native, scenario
 from sojourn import _core
 from sojourn.errors import ScenarioError
-from sojourn.linux import topology
 from sojourn.linux.addresses import base, hosts, prefixes
 from sojourn.linux.delays import delays
 from sojourn.linux.ground import Linux
 from sojourn.linux.guest.datagrams import departure, departures
-from sojourn.linux.job import make_job, shaper_of
 from sojourn.linux.kernel import Kernel, read_kernel
 from sojourn.linux.path import Path as Path_
 from sojourn.linux.tc import full_frames, kernel_disciplines
@@ -107,7 +105,7 @@ def test_each_round_trip_time_has_a_netem_of_its_own() -> None:
 
 def test_one_round_trip_time_needs_no_classes_and_none_no_netem() -> None:
     assert delays(flows(10_000_000, 10_000_000)) == [
-        "qdisc add dev r0 root netem delay 10000.000us limit 1000000"
+        "qdisc add dev p1 root netem delay 10000.000us limit 1000000"
     ]
     assert delays(flows(0)) == []
 
@@ -119,12 +117,10 @@ def test_too_many_round_trip_times_are_refused() -> None:
 
 def test_segmentation_offload_is_the_senders_interface() -> None:
     def segments(*values: bool | int) -> str:
-        listed = [
-            flow | {"kind": "tcp", "segmentation_offload": value}
-            for flow, value in zip(flows(*(1,) * len(values)), values, strict=True)
-        ]
-        link = next(line for line in topology.router_links(listed, {}) if "netns senders" in line)
-        return link.split()[link.split().index("gso_max_segs") + 1]
+        listed = [{"rtt": "1 ms", "segmentation_offload": value} for value in values]
+        lines = job_of(config_of(*listed))["ip"]["senders"]
+        (link,) = (line for line in lines if "gso_max_segs" in line)
+        return link.split()[-1]
 
     assert (segments(False), segments(True), segments(16)) == ("1", "65535", "16")
     with pytest.raises(ScenarioError, match="all flows share one interface"):
@@ -141,8 +137,7 @@ def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
         }
     )
     config = plan.runs[0].config
-    shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
-    job = make_job(config, shaper, aqm, draw(config), virtual_time=True, traffic="sockets")
+    job = job_of(config)
     (change,) = job["changes"]
     assert change["at"] == 1_000_000_000
     # The silicon rounds rates up by less than 0.2 %; the link is still the same class.
@@ -165,8 +160,7 @@ def test_flows_start_on_the_kernel_when_they_do_in_the_simulator() -> None:
             }
         )
         config = plan.runs[0].config
-        shaper, aqm = shaper_of(config, virtual_time=True), native("fifo")
-        job = make_job(config, shaper, aqm, draw(config), virtual_time=True, traffic="sockets")
+        job = job_of(config)
         simulation = _core.Simulation(json.dumps(config))
         simulation.advance(120_000_000, 1_000_000)
         simulated = [flow["started"] for flow in json.loads(simulation.report())["flows"]]
@@ -257,11 +251,11 @@ def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() ->
     job = job_of(two)
     told = [(change["at"] // MS, change["where"]) for change in job["changes"]]
     assert told == [
-        (1000, "router"), (1480, "receivers"), (1490, "receivers"), (1500, "receivers"),
+        (1000, "switch"), (1480, "receivers"), (1490, "receivers"), (1500, "receivers"),
     ]  # fmt: skip
     assert "netem delay 20000.000us limit 1000000 rate" in job["tc"]["receivers"][2]
     assert job["changes"][1]["tc"] == [
-        "qdisc change dev r0 parent 2:2 netem delay 50000.000us limit 1000000 rate 100gbit"
+        "qdisc change dev p1 parent 2:2 netem delay 50000.000us limit 1000000 rate 100gbit"
     ]
     assert len(job["changes"][3]["tc"]) == 2
 

@@ -20,6 +20,10 @@ FRONT, BEHIND = "senders", "receivers"
 _CLIENTS, _SERVERS = IPv4Address("10.0.0.0"), IPv4Address("10.128.0.0")
 _CLIENTS_V6, _SERVERS_V6 = IPv6Address("fd00::"), IPv6Address("fd00:0:0:1::")
 _BITS = {4: 32, 6: 128}
+_LENGTH = {4: 9, 6: 64}
+
+Block = tuple[int, int]
+"""Number of the first flow, and how many follow each other."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,11 @@ def gateway(version: int, *, behind: bool) -> str:
 def crowd(version: int, *, behind: bool) -> str:
     """The neighbour that stands for all hosts of short transfers on one side."""
     return _at_the_end(version, 3, behind=behind)
+
+
+def block_of(version: int, *, behind: bool) -> str:
+    """The network that all addresses of one side are in."""
+    return f"{address(base(version, behind=behind) - 1, version)}/{_LENGTH[version]}"
 
 
 def _at_the_end(version: int, place: int, *, behind: bool) -> str:

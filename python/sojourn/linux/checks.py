@@ -10,13 +10,14 @@ from sojourn import _core
 from sojourn.congestion import kernel_controls
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.linux.addresses import sends_from_behind
-from sojourn.linux.groups import check_groups, has_groups, switch_of
-from sojourn.linux.network.job import check_network
+from sojourn.linux.groups import check_groups, has_groups
 from sojourn.linux.tc import KERNEL_ONLY, kernel_disciplines
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.scenario.short import as_written
 from sojourn.units import TIME
 
+MOST_HOSTS = 32
+"""Of those that are no groups; a process each."""
 MOST_DRAWN = 200_000
 """Requests or bursts of one flow, as the engine allows transfers."""
 
@@ -38,18 +39,26 @@ def flow_names(plan: Plan) -> list[str]:
 
 def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """What lies between the hosts is what the guest can build."""
-    if not has_groups(run.config):
-        if traffic == "iperf3":
-            raise ScenarioError(
-                "several switches: iperf3 sends over one; --traffic sockets over all"
-            )
-        check_network(run.config, names)
-        return
-    check_groups(run.config)
-    if switch_of(run.config)["packets_per_second"] is not None:
+    network = run.config["network"]
+    if any(link["packets_per_second"] is not None for link in network["links"]):
         raise ScenarioError(
-            "switch.packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
+            "packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
         )
+    if has_groups(run.config):
+        check_groups(run.config)
+        return
+    if traffic == "iperf3":
+        raise ScenarioError("several switches: iperf3 sends over one; --traffic sockets over all")
+    if len(network["hosts"]) > MOST_HOSTS:
+        raise ScenarioError(
+            f"{len(network['hosts'])} hosts: on this ground a network has at most {MOST_HOSTS}"
+        )
+    for name, flow in zip(names, run.config["flows"], strict=True):
+        if flow["rtt"]:
+            raise ScenarioError(
+                f"{name}: rtt: in a network this ground has the links' delays alone; "
+                "give the links a delay, or --on sim"
+            )
 
 
 def _check_aqms(run: PlannedRun) -> None:

@@ -9,20 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from sojourn.errors import ScenarioError
-from sojourn.linux.addresses import prefixes
+from sojourn.linux.addresses import Block, prefixes
 from sojourn.linux.path import Path, path_behind
 
-FAR = "r0"
-"""The interface of the hosts behind the bottleneck."""
+PORT = "p1"
+"""The interface of the hosts behind the bottleneck: a host has one."""
 MOST_DELAYS = 256
 _BANDS = 16
 _LIMIT = 1_000_000
 """Packets; what is in flight is never dropped for want of room."""
 _FIXED: dict[str, Any] = {"delay": 0, "schedule": []}
 """A link without a delay of its own."""
-
-Block = tuple[int, int]
-"""Number of the first flow, and how many follow each other."""
 
 
 def delays(
@@ -35,14 +32,14 @@ def delays(
     if not any(delay for path in paths for _, delay in path.delays()):
         return []
     if len(paths) == 1:
-        return [f"qdisc add dev {FAR} root {_netem(next(iter(paths)))}"]
-    lines = [f"qdisc add dev {FAR} root handle 1: {_prio()}"]
+        return [f"qdisc add dev {PORT} root {_netem(next(iter(paths)))}"]
+    lines = [f"qdisc add dev {PORT} root handle 1: {_prio()}"]
     for (parent, path), blocks in zip(_places(paths), paths.values(), strict=True):
         group, _, band = parent.partition(":")
         above = f"1:{int(group, 16) - 1:x}"
         if band == "1":
-            lines.append(f"qdisc add dev {FAR} parent {above} handle {group}: {_prio()}")
-        lines.append(f"qdisc add dev {FAR} parent {parent} {_netem(path)}")
+            lines.append(f"qdisc add dev {PORT} parent {above} handle {group}: {_prio()}")
+        lines.append(f"qdisc add dev {PORT} parent {parent} {_netem(path)}")
         for version, (first, count) in blocks:
             for prefix in prefixes(first, count, version, behind=False):
                 lines.append(_filter("1:", prefix, version, above))
@@ -59,7 +56,7 @@ def delay_changes(
     if len(paths) > 1:
         places = [(f"parent {parent}", path) for parent, path in _places(paths)]
     return [
-        (at, f"qdisc change dev {FAR} {parent} {_at(path, delay)}")
+        (at, f"qdisc change dev {PORT} {parent} {_at(path, delay)}")
         for parent, path in places
         for at, delay in path.delays()[1:]
     ]
@@ -105,6 +102,6 @@ def _at(path: Path, delay: int) -> str:
 def _filter(parent: str, prefix: str, version: int, target: str) -> str:
     protocol, match = ("ip", "ip dst") if version == 4 else ("ipv6", "ip6 dst")
     return (
-        f"filter add dev {FAR} parent {parent} protocol {protocol} prio {version} "
+        f"filter add dev {PORT} parent {parent} protocol {protocol} prio {version} "
         f"u32 match {match} {prefix} flowid {target}"
     )

@@ -1,6 +1,6 @@
 """What the guest is told: one run's network, hosts and times, as plain data.
 
-Stands on the engine's configuration of the run, on `topology`, `traffic` and `tc`. Runs nothing.
+Stands on the engine's configuration of the run, on `spaces`, `traffic` and `tc`. Runs nothing.
 """
 
 from functools import cache
@@ -8,13 +8,15 @@ from itertools import groupby
 from typing import Any
 
 from sojourn import _core
-from sojourn.linux import topology
-from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, sends_from_behind
-from sojourn.linux.delays import FAR, delay_changes, delays
-from sojourn.linux.groups import has_groups, switch_of
+from sojourn.errors import ScenarioError
+from sojourn.linux.addresses import PORTS, SERVER_PORT
+from sojourn.linux.graph import Direction, Network
+from sojourn.linux.groups import SERVERS, has_groups, switch_of
+from sojourn.linux.kernel import Kernel
 from sojourn.linux.needs import MODULES
+from sojourn.linux.spaces import Spaces, Spot
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
-from sojourn.linux.topology import Shaper
+from sojourn.linux.topology import Shaper, end_parameters, router_parameters
 from sojourn.linux.traffic import Traffic, family, guest_flows, lead
 
 _MODULES = (
@@ -37,16 +39,8 @@ _WIRE = 24
 """FCS, preamble and inter-frame gap: what the switch's shaper counts beside the frame."""
 _LATENESS = 1_000_000
 """ns; how late a shaper's timer may be in real time without losing bandwidth."""
-
-
-def shaper_of(config: dict[str, Any], *, virtual_time: bool) -> Shaper:
-    """The switch's shaper."""
-    return _shaper_at(config, switch_of(config)["rate"], virtual_time=virtual_time)
-
-
-def _shaper_at(config: dict[str, Any], rate: int, *, virtual_time: bool) -> Shaper:
-    switch = switch_of(config)
-    return shaper_for(rate, switch["burst"], switch["port_speed"], virtual_time=virtual_time)
+_ROOM_OF_A_HOST = 100_000_000
+"""Bytes that wait at a host whose own link is the slower one: it drops nothing of its own."""
 
 
 @cache
@@ -63,73 +57,93 @@ def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) ->
     return Shaper(rounded_rate, rounded_burst, _WIRE)
 
 
-def shaper_steps(config: dict[str, Any], *, virtual_time: bool) -> list[tuple[int, Shaper]]:
-    """When the schedule changes the shaper, ns, and to what."""
-    return [
-        (step["at"], _shaper_at(config, step["rate"], virtual_time=virtual_time))
-        for step in switch_of(config)["schedule"]
-        if step["rate"] is not None
+def spaces_of(config: dict[str, Any], drawn: Traffic, kernel: Kernel) -> Spaces:
+    """The network of a run with its shapers and AQMs, as the kernel makes them."""
+    network = Network(config["network"])
+    spots = [
+        _spot(way, network, config, kernel)
+        for way in network.directions
+        if way.rate is not None and not network.is_group(way.near)
     ]
+    switch = switch_of(config) if has_groups(config) else None
+    return Spaces(network, spots, config["flows"], drawn.crowds, switch)
+
+
+def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shaper, list[Any]]:
+    """The shaper of a direction before a port of that speed, and what its schedule makes of it."""
+
+    def shaper(rate: int) -> Shaper:
+        return shaper_for(rate, way.link["burst"], speed, virtual_time=virtual_time)
+
+    assert way.rate is not None
+    rates = [(step["at"], way.rate_after(step)) for step in way.link["schedule"]]
+    return shaper(way.rate), [(at, shaper(rate)) for at, rate in rates if rate is not None]
 
 
 def qdisc_of(config: dict[str, Any], tick: int) -> Qdisc:
-    """The qdisc for the run's discipline, of a kernel with that tick in ns."""
+    """The qdisc for the discipline of a run between groups, of a kernel with that tick in ns."""
     return qdisc(config["aqm"], switch_of(config)["queue_limit"], tick)
 
 
+def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kernel) -> Spot:
+    switch = network.switches.get(way.near) or network.switches[way.far]
+    shaper, steps = shapers_of(way, switch["port_speed"], virtual_time=kernel.virtual_time)
+    if way.near in network.hosts:
+        aqm = Qdisc("bfifo", "sch_fifo", ("limit", f"{_ROOM_OF_A_HOST}"), None, "enqueue")
+    else:
+        aqm = qdisc(switch["aqm"] or config["aqm"], way.link["queue_limit"], kernel.tick)
+    return Spot(shaper, steps, aqm, way)
+
+
 def make_job(
-    config: dict[str, Any],
-    shaper: Shaper,
-    aqm: Qdisc,
-    drawn: Traffic,
-    *,
-    virtual_time: bool,
-    traffic: str,
+    config: dict[str, Any], spaces: Spaces, drawn: Traffic, *, virtual_time: bool, traffic: str
 ) -> dict[str, Any]:
     """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
-    flows, switch, crowds = config["flows"], switch_of(config), drawn.crowds
-    versions = {flow["ip_version"] for flow in flows}
-    steps = shaper_steps(config, virtual_time=virtual_time)
-    slowest = min([shaper.rate, *(then.rate for _, then in steps)])
-    return common_job(config, drawn, [aqm], virtual_time=virtual_time) | {
-        "ip": {
-            "router": topology.router_links(flows, crowds),
-            "senders": topology.host_links(flows, crowds, behind=False),
-            "receivers": topology.host_links(flows, crowds, behind=True),
-        },
-        "tc": {
-            "router": topology.bottleneck(shaper, aqm, versions),
-            "receivers": delays(flows, crowds, switch),
-        },
-        "sysctl": topology.parameters(flows),
-        "interfaces": topology.interfaces(),
-        "hosts": [FRONT, BEHIND],
-        "taps": _taps(config),
-        "shown": [["router", topology.EXIT], [BEHIND, FAR]],
-        "near": topology.NEAR,
-        "traffic": traffic,
-        "drain": 500_000_000 + switch["queue_limit"] * 8 * 10**9 // slowest,
-        "changes": _changes(config, drawn, steps),
-    }
-
-
-def common_job(
-    config: dict[str, Any], drawn: Traffic, aqms: list[Qdisc], *, virtual_time: bool
-) -> dict[str, Any]:
-    """What jobs say of whatever lies between the hosts."""
-    versions = {flow["ip_version"] for flow in config["flows"]}
+    network, versions = spaces.network, spaces.versions
+    if not has_groups(config) and len(drawn.numbers) > PORTS:
+        raise ScenarioError(
+            f"{len(drawn.numbers)} flows and transfers: in a network this ground tells them apart "
+            f"by their ports, so at most {PORTS} are allowed"
+        )
     piece = _PIECE["virtual" if virtual_time else "real"]
-    modules = [*_MODULES, *(["ipv6"] if 6 in versions or not has_groups(config) else [])]
+    modules = [*_MODULES, *(["ipv6"] if 6 in versions else [])]
+    first = network.measured[0]
     return {
         "modules_folder": str(MODULES),
-        "modules": [*modules, *dict.fromkeys(aqm.module for aqm in aqms)],
+        "modules": [*modules, *dict.fromkeys(spot.aqm.module for spot in spaces.spots)],
         "families": sorted({int(family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
         "lead": lead(drawn, config),
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
         "flows": [flow | {"piece": piece} for flow in guest_flows(drawn, config)],
+        "ip": {"router": spaces.links(), **spaces.nodes()},
+        "tc": spaces.queues(),
+        "sysctl": {"router": {}}
+        | {name: router_parameters(versions) for name in (*network.switches, *spaces.wires)}
+        | {name: end_parameters(versions) for name in network.hosts},
+        "interfaces": {"router": [], **spaces.interfaces()},
+        "hosts": list(network.hosts),
+        "taps": _taps(spaces),
+        # The last is the way back to the first bottleneck.
+        "shown": [
+            *([spot.way.near, spot.way.port] for spot in spaces.measured),
+            [first.far, first.peer],
+        ],
+        "near": "p1",
+        "traffic": traffic,
+        "drain": 500_000_000 + _on_the_way(spaces),
+        "changes": _grouped(spaces.changes(), config["duration"]),
     }
+
+
+def _on_the_way(spaces: Spaces) -> int:
+    """How long what is in the network at the end may take to be through, ns."""
+    found = sum(max(delay for _, delay in way.delays) for way in spaces.network.delayed)
+    for spot in spaces.spots:
+        slowest = min([spot.shaper.rate, *(then.rate for _, then in spot.steps)])
+        found += int(spot.way.link["queue_limit"]) * 8 * 10**9 // slowest
+    return found
 
 
 def tap(
@@ -145,33 +159,40 @@ def tap(
     }
 
 
-def _taps(config: dict[str, Any]) -> list[dict[str, Any]]:
-    """On both sides of the queue, and where datagrams from behind it arrive, if there are any."""
+def _taps(spaces: Spaces) -> list[dict[str, Any]]:
+    """On both sides of each measured queue, and at the hosts that datagrams are for. What leaves a
+    bottleneck for a group has arrived."""
+    network = spaces.network
     taps = [
-        tap("router", topology.ENTRANCE, "entered.ring", outgoing=False),
-        tap("router", topology.EXIT, "left.ring", outgoing=True),
+        tap(way.near, way.port, came_in(way), outgoing=False)
+        for way in network.directions
+        if any(way in network.inwards(measured) for measured in network.measured)
     ]
-    back = any(
-        flow["kind"] in ("udp", "voip") and sends_from_behind(flow) for flow in config["flows"]
-    )
-    if back:
-        taps.append(tap("router", topology.ENTRANCE, "back.ring", outgoing=True, only_udp=True))
-    return taps
-
-
-def _changes(
-    config: dict[str, Any], drawn: Traffic, steps: list[tuple[int, Shaper]]
-) -> list[dict[str, Any]]:
-    """What changes while the run goes on, in the order of time: when, in which namespace, how."""
-    single = [(at, "router", line) for at, then in steps for line in topology.reshape(then)]
-    single += [
-        (at, BEHIND, line)
-        for at, line in delay_changes(config["flows"], drawn.crowds, switch_of(config))
+    taps += [tap(way.near, way.port, went_out(way), outgoing=True) for way in network.measured]
+    receiving = {flow["to"] for flow in spaces.flows if flow["kind"] in ("udp", "voip")}
+    return taps + [
+        tap(way.near, way.port, arrived_at(way.near), outgoing=False, only_udp=True)
+        for way in network.directions
+        if way.near in receiving and network.hosts[way.near] != SERVERS
     ]
-    return grouped(single, config["duration"])
 
 
-def grouped(changes: list[tuple[int, str, str]], duration: int) -> list[dict[str, Any]]:
+def came_in(way: Direction) -> str:
+    """The file of what comes in at the near end of a direction."""
+    return f"in-{way.near}-{way.port}.ring"
+
+
+def went_out(way: Direction) -> str:
+    """The file of what goes out there."""
+    return f"out-{way.near}-{way.port}.ring"
+
+
+def arrived_at(host: str) -> str:
+    """The file of a host's datagrams."""
+    return f"arrived-{host}.ring"
+
+
+def _grouped(changes: list[tuple[int, str, str]], duration: int) -> list[dict[str, Any]]:
     """Changes within the run, in the order of time; those of a moment and a place together."""
     within = sorted(
         (change for change in changes if change[0] < duration), key=lambda change: change[:2]

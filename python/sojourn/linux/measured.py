@@ -18,7 +18,6 @@ from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.matching import Rows, match
 from sojourn.linux.samples import End, Samples, read_samples
 from sojourn.linux.tc import Qdisc
-from sojourn.linux.topology import Managed
 from sojourn.linux.traffic import Traffic, first_of
 
 _OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
@@ -114,19 +113,8 @@ class Measured:
         return ""
 
 
-def measure(raw: Raw, config: dict[str, Any], managed: Managed, traffic: Traffic) -> Measured:
-    """The run on one switch whose guest left `raw`."""
-    entered, left = raw.frames("entered.ring", traffic), raw.frames("left.ring", traffic)
-    back = None
-    if (raw.folder / "back.ring").is_file():
-        back = raw.frames("back.ring", traffic, back=True)
-    queue = queue_of(raw, entered, left, managed.aqm, 0, config["duration"])
-    samples = samples_of(raw, config)
-    return measured(raw, config, traffic, [queue], back, samples)
-
-
 def samples_of(raw: Raw, config: dict[str, Any]) -> Samples:
-    """The samples of the hosts' sockets on both sides of one switch."""
+    """The samples of the sockets of hosts in groups."""
     return read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
 
 

@@ -107,8 +107,7 @@ def _counters(
     rows = measured.rows
     sent = np.isin(rows.verdict, (0, 3))
     totals = totals_of(measured.samples, config["flows"])
-    one_switch = has_groups(config)
-    reverse = raw.done["qdiscs"][1][0] if one_switch else {"bytes": 0, "packets": 0, "drops": 0}
+    reverse = raw.done["qdiscs"][-1][0]
     return _ABSENT | {
         "simulated": config["duration"],
         "shaper_rate": shaper.rate,

@@ -12,17 +12,19 @@ import os
 import sys
 from typing import Any
 
-from sojourn.linux import topology
-from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, gateway, prefixes, sends_from_behind
-from sojourn.linux.delays import FAR, by_path
-from sojourn.linux.groups import switch_of
-from sojourn.linux.job import shaper_of, shaper_steps, tap
+from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, prefixes, sends_from_behind
+from sojourn.linux.delays import by_path
+from sojourn.linux.graph import Network
+from sojourn.linux.groups import group_links, switch_of
+from sojourn.linux.job import shapers_of, tap
 from sojourn.linux.tc import Qdisc
-from sojourn.linux.topology import ENTRANCE, EXIT, NEAR, Managed
+from sojourn.linux.topology import Managed, end_parameters
 from sojourn.linux.traffic import Traffic, family, guest_flows, lead
 
 SENDERS_PORT, RECEIVERS_PORT = 1, 2
 """The switch's ports, as in the simulation."""
+ENTRANCE, EXIT, NEAR, FAR = "in0", "out0", "s0", "r0"
+"""The switch's interfaces, and those of the senders and the receivers."""
 STATION = "station"
 """Folder in the job's: what the switch left."""
 _MAC = {NEAR: "02:00:00:00:00:01", FAR: "02:00:00:00:00:02"}
@@ -35,16 +37,16 @@ _ON_THE_WAY = Qdisc("live", "", (), None, "dequeue")
 
 def managed_of(config: dict[str, Any]) -> Managed:
     """The run's measured queue."""
-    return Managed(
-        shaper_of(config, virtual_time=True), shaper_steps(config, virtual_time=True), _ON_THE_WAY
-    )
+    (way,) = Network(config["network"]).measured
+    speed = switch_of(config)["port_speed"]
+    return Managed(*shapers_of(way, speed, virtual_time=True), _ON_THE_WAY)
 
 
 def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, Any]:
     """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
     flows, crowds = config["flows"], drawn.crowds
     versions = {flow["ip_version"] for flow in flows}
-    ends = topology.end_parameters(versions)
+    ends = end_parameters(versions)
     # What the switch's own interfaces would say would pass the bottleneck.
     silent = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
     return {
@@ -63,7 +65,7 @@ def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, 
         },
         "tc": {},
         "sysctl": {"router": silent, "senders": ends, "receivers": ends},
-        "interfaces": topology.interfaces(),
+        "interfaces": {"router": [ENTRANCE, EXIT], "senders": [NEAR], "receivers": [FAR]},
         "also_off": ["tx", "sg"],
         "hosts": [FRONT, BEHIND],
         "taps": _taps(flows),
@@ -150,13 +152,8 @@ def _host(
     """Those of one side, as the Linux ground has them, but that the way to the other side leads to
     the hosts there and not to a router."""
     name, peer = (FAR, NEAR) if behind else (NEAR, FAR)
-    return [
-        *topology.host_links(flows, crowds, behind=behind),
-        *(
-            f"neigh replace {gateway(version, behind=behind)} lladdr {_MAC[peer]} dev {name}"
-            for version in sorted({flow["ip_version"] for flow in flows})
-        ),
-    ]
+    lines = group_links(flows, crowds, name, _MAC[peer], behind=behind)
+    return ["link set lo up", *lines]
 
 
 def _taps(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:

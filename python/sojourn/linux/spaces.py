@@ -1,16 +1,26 @@
-"""A network inside the guest, as lines for `ip -batch` and `tc -batch`.
+"""A run's network inside the guest, as lines for `ip -batch` and `tc -batch`.
 
-Every host and switch is a network namespace. A shaped port has HTB with the AQM below it; netem
-cannot stand beside it, so a link that is shaped and delayed leads through a namespace of its own,
-a wire that forwards and delays. Neighbours are permanent. Stands on the graph; runs nothing.
+    senders ══ p1 [switch] p2 ══ receivers       a host ══ p1 [r1] p2 ══ [wire-2] ══ p1 [s2] ...
+                           │ shaper (HTB), below it the AQM
+
+Every host, group of hosts and switch is a network namespace. A shaped port has HTB with the AQM
+below it; netem cannot stand beside it, so a link that is shaped and delayed leads through a
+namespace of its own, a wire that forwards and delays. Between groups the whole round-trip time lies
+on the way to the senders (`delays`), so that nothing but the bottleneck stands between a packet and
+the host behind it. Neighbours are permanent: no address resolution passes a bottleneck. Stands on
+the graph and on the lines of a port and of a group; runs nothing.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sojourn.errors import ScenarioError
-from sojourn.linux.network.graph import Direction, Network
+from sojourn.linux.addresses import Block
+from sojourn.linux.delays import delay_changes, delays
+from sojourn.linux.graph import Direction, Network
+from sojourn.linux.groups import SERVERS, group_links, way_to_group
 from sojourn.linux.topology import Managed, bottleneck, burst_of, reshape
 
 _NETEM_LIMIT = 1_000_000
@@ -29,18 +39,33 @@ Lines = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Spaces:
     """A network with its shapers and AQMs, and the flows through it."""
 
     network: Network
     spots: list[Spot]
     """Of all shaped ports, those of hosts included."""
     flows: list[dict[str, Any]]
+    crowds: dict[int, Block]
+    """The short transfers of each source of them between groups."""
+    switch: dict[str, Any] | None
+    """The one switch between groups, if there are groups."""
+
+    @cached_property
+    def versions(self) -> set[int]:
+        """Of IP, that the flows have."""
+        return {flow["ip_version"] for flow in self.flows}
+
+    @property
+    def measured(self) -> list[Spot]:
+        """Those of the bottlenecks that are measured, in their order."""
+        return [spot for way in self.network.measured for spot in self.spots if spot.way is way]
 
     def wire_of(self, way: Direction) -> str | None:
         """The namespace that delays a link of which an end is shaped, if it needs one."""
         shaped = any(spot.way.place == way.place for spot in self.spots)
-        return f"wire-{way.place + 1}" if shaped and way.is_delayed else None
+        delayed = any(other.place == way.place for other in self.network.delayed)
+        return f"wire-{way.place + 1}" if shaped and delayed else None
 
     @property
     def wires(self) -> list[str]:
@@ -68,32 +93,53 @@ class Plan:
         """Addresses, routes and neighbours of each namespace."""
         lines: Lines = defaultdict(list)
         for name, ports in self.interfaces().items():
-            segments = burst_of([f for f in self.flows if f["from"] == name])
             lines[name].append("link set lo up")
             if name in self.network.hosts:
+                segments = burst_of([f for f in self.flows if f["from"] == name])
                 lines[name].append(f"link set {ports[0]} gso_max_segs {segments}")
-                own = self.network.hosts[name]
-                lines[name] += [
-                    f"addr add {own['ipv4']}/32 dev {ports[0]}",
-                    f"addr add {own['ipv6']}/128 dev {ports[0]} nodad",
-                ]
+            if self.network.is_group(name):
+                (way,) = (way for way in self.network.directions if way.near == name)
+                behind = self.network.hosts[name] == SERVERS
+                beyond = mac(way.far, way.peer)
+                lines[name] += group_links(self.flows, self.crowds, way.port, beyond, behind=behind)
+                continue
+            if name in self.network.hosts:
+                lines[name] += self._addresses(name, ports[0])
             lines[name] += [f"link set {port} up" for port in ports]
         for host, ways in self.network.ways.items():
             for way in ways.values():
                 self._route(lines, host, way)
         return lines
 
+    def _addresses(self, host: str, port: str) -> list[str]:
+        return [
+            f"addr add {address}/{length} dev {port}{' nodad' if length == 128 else ''}"
+            for address, length in self._own(host)
+        ]
+
+    def _own(self, host: str) -> list[tuple[str, int]]:
+        """The addresses of a single host that its flows use, each with its length in bits."""
+        own = self.network.own_addresses(host)
+        lengths = {4: ("ipv4", 32), 6: ("ipv6", 128)}
+        return [(own[key], bits) for key, bits in (lengths[v] for v in sorted(self.versions))]
+
     def _route(self, lines: Lines, host: str, way: Direction) -> None:
         """What the near end, and the wire if there is one, does with packets for a host."""
+        if self.network.is_group(host):
+            if not self.network.is_group(way.near):
+                behind = self.network.hosts[host] == SERVERS
+                beyond = mac(way.far, way.peer)
+                lines[way.near] += way_to_group(self.flows, way.port, beyond, behind=behind)
+            return
         hops = [(way.near, way.port, (way.far, way.peer))]
         if wire := self.wire_of(way):
             here, there = (_BACK, _AWAY) if way.back else (_AWAY, _BACK)
             hops = [(way.near, way.port, (wire, here)), (wire, there, (way.far, way.peer))]
         ecn = " features ecn" if self._asks_for_ecn(way.near, host) else ""
-        for node, port, beyond in hops:
-            for key, length in (("ipv4", 32), ("ipv6", 128)):
-                address = self.network.hosts[host][key]
-                lines[node].append(f"neigh replace {address} lladdr {mac(*beyond)} dev {port}")
+        for node, port, beyond_port in hops:
+            for address, length in self._own(host):
+                lladdr = mac(*beyond_port)
+                lines[node].append(f"neigh replace {address} lladdr {lladdr} dev {port}")
                 lines[node].append(f"route add {address}/{length} dev {port}{ecn}")
 
     def _asks_for_ecn(self, near: str, far: str) -> bool:
@@ -114,11 +160,12 @@ class Plan:
         """Shapers, AQMs and delays of each namespace."""
         lines: Lines = defaultdict(list)
         for spot in self.spots:
-            lines[spot.way.near] += bottleneck(spot.shaper, spot.aqm, {4, 6}, spot.way.port)
-        for way in self.network.directions:
-            if way.is_delayed:
-                node, port = self._delayed_at(way)
-                lines[node].append(f"qdisc add dev {port} root {_netem(way, way.delays[0][1])}")
+            lines[spot.way.near] += bottleneck(spot.shaper, spot.aqm, self.versions, spot.way.port)
+        for way in self.network.delayed:
+            node, port = self._delayed_at(way)
+            lines[node].append(f"qdisc add dev {port} root {_netem(way, way.delays[0][1])}")
+        if self.switch is not None:
+            lines[self._servers] += delays(self.flows, self.crowds, self.switch)
         return lines
 
     def changes(self) -> list[tuple[int, str, str]]:
@@ -129,14 +176,21 @@ class Plan:
             for at, then in spot.steps
             for line in reshape(then, spot.way.port)
         ]
-        for way in self.network.directions:
+        for way in self.network.delayed:
             node, port = self._delayed_at(way)
             found += [
                 (at, node, f"qdisc change dev {port} root {_netem(way, delay)}")
                 for at, delay in way.delays[1:]
-                if way.is_delayed
             ]
+        if self.switch is not None:
+            of_paths = delay_changes(self.flows, self.crowds, self.switch)
+            found += [(at, self._servers, line) for at, line in of_paths]
         return found
+
+    @property
+    def _servers(self) -> str:
+        """The group on whose way out the round-trip times lie."""
+        return next(name for name, kind in self.network.hosts.items() if kind == SERVERS)
 
     def _delayed_at(self, way: Direction) -> tuple[str, str]:
         """The interface whose netem delays a direction."""

@@ -56,9 +56,8 @@ class Network:
     """A network by the names of its nodes."""
 
     def __init__(self, network: dict[str, Any]) -> None:
-        self.hosts: dict[str, dict[str, Any]] = {
-            host["name"]: host["addresses"]["own"] for host in network["hosts"]
-        }
+        self.hosts: dict[str, Any] = {host["name"]: host["addresses"] for host in network["hosts"]}
+        """Who has which addresses: a host its own, or the name of a kind of group."""
         self.switches: dict[str, dict[str, Any]] = {s["name"]: s for s in network["switches"]}
         self.directions: list[Direction] = []
         """Link by link, the way there before the way back."""
@@ -72,6 +71,28 @@ class Network:
                 Direction(one, other, here, there, place, False, link),
                 Direction(other, one, there, here, place, True, link),
             ]
+
+    def is_group(self, node: str) -> bool:
+        """Whether there are many hosts, which have their delays by the flow (`delays`)."""
+        return isinstance(self.hosts.get(node), str)
+
+    def own_addresses(self, host: str) -> dict[str, str]:
+        """Those of a single host, by the key of their version."""
+        found: dict[str, str] = self.hosts[host]["own"]
+        return found
+
+    @cached_property
+    def delayed(self) -> list[Direction]:
+        """The directions in which a link itself delays."""
+        return [
+            way
+            for way in self.directions
+            if way.is_delayed and not self.is_group(way.near) and not self.is_group(way.far)
+        ]
+
+    def inwards(self, measured: Direction) -> list[Direction]:
+        """The ports by which something comes to that queue: all others of its switch."""
+        return [way for way in self.directions if way.near == measured.near and way != measured]
 
     @cached_property
     def measured(self) -> list[Direction]:

@@ -1,8 +1,8 @@
-"""The rows of every bottleneck of a network, from what was captured at its switches' ports.
+"""The rows of every bottleneck of a run, from what was captured at its switches' ports.
 
 What came in at a switch for a host that lies behind a port came to that port's queue; what left the
 port left it. A packet has one number in the rows of all queues that it passes. Stands on the graph
-and on what the ground with one switch has.
+and on how a queue's captures are matched.
 """
 
 from dataclasses import replace
@@ -12,49 +12,64 @@ import numpy as np
 
 from sojourn.linux.addresses import FIRST_PORT
 from sojourn.linux.frames import Frames, together
-from sojourn.linux.measured import Measured, Queue, Raw, measured, queue_of
-from sojourn.linux.network.graph import Direction, Network
-from sojourn.linux.network.job import arrived_at, came_in, measured_spots, went_out
-from sojourn.linux.network.topology import Plan
+from sojourn.linux.graph import Direction, Network
+from sojourn.linux.groups import has_groups
+from sojourn.linux.job import arrived_at, came_in, went_out
+from sojourn.linux.measured import Measured, Queue, Raw, measured, queue_of, samples_of
 from sojourn.linux.path import Longs
-from sojourn.linux.samples import End, read_samples
+from sojourn.linux.samples import End, Samples, read_samples
+from sojourn.linux.spaces import Spaces
 from sojourn.linux.traffic import Traffic
 
 
-def measure_network(raw: Raw, config: dict[str, Any], plan: Plan, traffic: Traffic) -> Measured:
+def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, traffic: Traffic) -> Measured:
     """The run whose guest left `raw`."""
-    network, duration = plan.network, config["duration"]
+    network, duration, by_ports = spaces.network, config["duration"], not has_groups(config)
     taps = [
-        (_entered(raw, network, way, traffic), raw.frames(went_out(way), traffic, by_ports=True))
+        (
+            _entered(raw, network, way, traffic, by_ports=by_ports),
+            raw.frames(went_out(way), traffic, by_ports=by_ports),
+        )
         for way in network.measured
     ]
     queues = [
         queue_of(raw, entered, left, spot.aqm, place, duration)
-        for place, (spot, (entered, left)) in enumerate(
-            zip(measured_spots(plan), taps, strict=True)
-        )
+        for place, (spot, (entered, left)) in enumerate(zip(spaces.measured, taps, strict=True))
     ]
-    numbered = _numbered(queues, [entered for entered, _ in taps])
+    if len(queues) > 1:
+        queues = _numbered(queues, [entered for entered, _ in taps])
+    # Datagrams for a group come from behind the bottleneck.
     arrived = [
-        raw.frames(arrived_at(host), traffic, by_ports=True)
+        raw.frames(arrived_at(host), traffic, back=not by_ports, by_ports=by_ports)
         for host in network.hosts
         if (raw.folder / arrived_at(host)).is_file()
     ]
-    samples = read_samples(raw.folder / "sockets.bin", _Ends(config), duration)
     came = together(arrived) if arrived else None
-    return measured(raw, config, traffic, numbered, came, samples)
+    samples = _samples_by_ports(raw, config) if by_ports else samples_of(raw, config)
+    return measured(raw, config, traffic, queues, came, samples)
 
 
-def _entered(raw: Raw, network: Network, way: Direction, traffic: Traffic) -> Frames:
+def _entered(
+    raw: Raw, network: Network, way: Direction, traffic: Traffic, *, by_ports: bool
+) -> Frames:
     """What came to the queue of a direction."""
-    ports = [other for other in network.directions if other.near == way.near]
-    came = together([raw.frames(came_in(port), traffic, by_ports=True) for port in ports])
+    ports = network.inwards(way)
+    came = together([raw.frames(came_in(port), traffic, by_ports=by_ports) for port in ports])
     kept = np.zeros(len(came), bool)
     for name, ways in network.ways.items():
-        if ways.get(way.near) is way:
-            host = network.hosts[name]
+        if ways.get(way.near) is not way:
+            continue
+        if network.is_group(name):
+            # Known by its addresses: who is not in it has no flow.
+            kept[:] = True
+        else:
+            host = network.own_addresses(name)
             kept |= came.is_for(host["ipv4"], host["ipv6"])
     return came.selected(kept)
+
+
+def _samples_by_ports(raw: Raw, config: dict[str, Any]) -> Samples:
+    return read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
 
 
 def _numbered(queues: list[Queue], entered: list[Frames]) -> list[Queue]:

@@ -33,6 +33,7 @@ COMMANDS = {
     "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
+    "lab": "Run a network of p4lang's tutorials around live switches, until Ctrl-C.",
     "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "
     "claim.",
     "papers": "List the papers whose figures and claims can be run, one line each.",

@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from sojourn.errors import SojournError
 from sojourn.linux.needs import find_program
@@ -48,3 +49,16 @@ def require() -> None:
             "As an ordinary user this takes user namespaces "
             "(sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces); or be root."
         )
+
+
+def first_process(outer: int) -> int:
+    """The first process of an enclosure by the number that it has outside; `outer` is the process
+    that `enclosed` was started as."""
+    children = Path(f"/proc/{outer}/task/{outer}/children").read_text(encoding="ascii").split()
+    return int(children[0])
+
+
+def entered(process: int) -> list[str]:
+    """What a command has in front that is run in the enclosure of that first process."""
+    user = [] if is_root() else ["--user", "--preserve-credentials"]
+    return ["nsenter", "-t", str(process), *user, "--net", "--mount", "--pid", "--wd=."]

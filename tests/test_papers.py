@@ -8,14 +8,17 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.errors import ScenarioError
+from sojourn.papers import draw
 from sojourn.papers.computed import COMPUTED
 from sojourn.papers.computed.law import spacing
 from sojourn.papers.library import find_papers, papers
+from sojourn.papers.measure import value_of
 from sojourn.papers.model import Check
 from sojourn.papers.search import draw_settings, plan_search
-from sojourn.papers.setups import plan_setup
+from sojourn.papers.setups import plan_setup, run_setup
 from sojourn.papers.verdict import Found, Status, judge, verdict
 from sojourn.sweeps.intervals import Interval
+from sojourn.sweeps.local import LocalWorkers
 
 CLAIMS = {
     "codel-act": ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9"],
@@ -209,3 +212,21 @@ def test_a_search_has_each_level_equally_often_and_begins_as_published() -> None
 def test_no_paper_is_found_under_an_empty_name() -> None:
     with pytest.raises(ScenarioError, match="no paper ''"):
         find_papers("")
+
+
+def test_a_set_up_has_the_rows_that_its_figures_and_checks_select(tmp_path: Path) -> None:
+    (paper,) = find_papers("cs244-codel")
+    (setup,) = (one for one in paper.setups if one.name == "short transfers")
+    short = setup.model_copy(update={"quick": {"duration": "1 s"}})
+    measured = run_setup(
+        short, tmp_path, quick=True, workers=LocalWorkers, tell=lambda _name, _state: None
+    )
+    (spec,) = (one for one in paper.figures if one.setup == setup.name)
+    _, rows = draw.table(spec, measured)
+    assert rows and all("-" not in row[1:] for row in rows), rows
+    for claim in paper.claims:
+        for check in claim.checks:
+            if check.setup == setup.name:
+                assert value_of(measured, check) is not None, check.says
+    with pytest.raises(ScenarioError, match="has what = 'transfer'; there are transfers cubic"):
+        measured.select("times", {"what": "transfer"})

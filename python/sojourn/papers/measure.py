@@ -56,7 +56,21 @@ class Measured:
         for name in wanted:
             if rows and name not in rows[0]:
                 raise ScenarioError(f"{self.setup.name}: {table} has no column {name!r}")
+        self._refuse_unknown_names(table, wanted, rows)
         return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+    def _refuse_unknown_names(self, table: str, wanted: Where, rows: Sequence[Row]) -> None:
+        """A name that no row has is a slip; an AQM may have failed, and an axis be cut short."""
+        axes = {axis.name for axis in self.axes}
+        for name, value in wanted.items():
+            if name == "aqm" or name in axes or not isinstance(value, str):
+                continue
+            known = dict.fromkeys(str(row[name]) for row in rows)
+            if rows and value not in known:
+                raise ScenarioError(
+                    f"{self.setup.name}: no row of {table} has {name} = {value!r}; there are "
+                    f"{', '.join(known)}"
+                )
 
     def labels(self) -> list[str]:
         """The AQMs in the order in which they were run."""

@@ -164,7 +164,7 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
             )
         lines.append("")
         for one in report.claims:
-            if one.claim.remark and _is_published(reports):
+            if one.claim.remark:
                 lines += [f"{one.claim.id}: {one.claim.remark}", ""]
         for searched in report.searches:
             lines += [f"**{searched.search.says}**", "", "| claim | | holds |", "|---|---|---|"]

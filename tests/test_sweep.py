@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +18,9 @@ import sojourn as package
 from conftest import call_sojourn
 from sojourn.errors import ScenarioError
 from sojourn.sweeps.intervals import interval
+from sojourn.sweeps.job import Failure
+from sojourn.sweeps.sweep import plan_file
+from sojourn.sweeps.work import work
 
 SWEEP = """
 scenario = "bufferbloat"
@@ -336,6 +341,102 @@ def test_a_cluster_that_is_not_there_is_told(sweep_file: Path, tmp_path: Path) -
     done = sojourn("sweep", sweep_file, "--out", tmp_path / "o", "--cluster", "127.0.0.1:9")
     assert done.returncode == 2
     assert "no Dask scheduler answers there" in " ".join(done.stderr.split())
+
+
+def test_a_worker_with_another_engine_is_refused_before_anything_runs(
+    sweep_file: Path, tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+) -> None:
+    address, started = cluster
+    other = tmp_path / "other_engine.py"
+    other.write_text("import sojourn.sweeps.job as j\nj.engine_identity = lambda: '0.0.1 (old)'\n")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started.append(
+        subprocess.Popen(
+            [sys.executable, "-m", "dask", "worker", address, "--nthreads", "1", "--no-dashboard",
+             "--no-nanny", "--local-directory", str(tmp_path / "third"), "--preload", str(other)],
+            **quiet,
+        )
+    )  # fmt: skip
+    wait_until(lambda: workers_of(address) == 3)
+    done = sojourn("sweep", sweep_file, "--out", tmp_path / "out", "--cluster", address)
+    assert done.returncode == 2, done.stderr
+    plain = " ".join(done.stderr.split())
+    assert "has 0.0.1 (old)" in plain and "Install the same everywhere" in plain
+    assert not list((tmp_path / "out" / "runs").iterdir())
+
+
+def test_a_job_that_another_engine_planned_is_not_run(sweep_file: Path) -> None:
+    run = plan_file(sweep_file).runs[0]
+    outcome = work(replace(run.job, engine="0.0.1 (old)"))
+    assert isinstance(outcome, Failure)
+    assert "the sweep was planned with 0.0.1 (old); install the same wheel" in outcome.message
+
+
+def on_a_small_disk(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs `script` where `disk` is of 200 kB and `scratch` of 8 kB; `sojourn` is the command."""
+    for name in ("disk", "scratch"):
+        (folder / name).mkdir()
+    head = """
+        mount -t tmpfs -o size=200k none disk || exit 77
+        mount -t tmpfs -o size=8k none scratch || exit 77
+        sojourn() { "$PYTHON" -m sojourn "$@"; echo "status $?"; }
+    """
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", head + script],
+        cwd=folder,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("no small disk can be made here")
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+def test_a_full_disk_ends_a_sweep_with_a_message_and_with_room_it_goes_on(
+    sweep_file: Path, tmp_path: Path
+) -> None:
+    sweep_file.write_text('keep = ["rows"]\n' + sweep_file.read_text())
+    done = on_a_small_disk(
+        tmp_path,
+        """
+        sojourn sweep sweep.toml --out disk/out > told
+        tail -n 1 told; ls disk/out/runs | wc -l
+        mount -o remount,size=50m disk
+        sojourn sweep sweep.toml --out disk/out > told
+        tail -n 1 told; cp disk/out/table.parquet again.parquet
+        """,
+    )
+    first, kept, second = done.stdout.split("\n")[:3]
+    assert (first, second) == ("status 2", "status 0"), done.stderr
+    assert "disk/out: the disk is full" in done.stderr
+    assert 0 < int(kept) < 8, "what ended before is kept, and the rest was missing"
+    assert sojourn("sweep", sweep_file, "--out", tmp_path / "whole").returncode == 0
+    whole = (tmp_path / "whole" / "table.parquet").read_bytes()
+    assert (tmp_path / "again.parquet").read_bytes() == whole
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+def test_a_full_disk_of_a_paper_and_of_a_worker_is_told(sweep_file: Path, tmp_path: Path) -> None:
+    done = on_a_small_disk(
+        tmp_path,
+        """
+        sojourn paper p4-codel-2018 --quick --out disk/out > told; tail -n 1 told
+        TMPDIR=$PWD/scratch sojourn sweep sweep.toml --out whole > told
+        """,
+    )
+    assert done.stdout.split("\n")[0] == "status 2"
+    plain = " ".join(done.stderr.split())
+    assert "the disk is full" in plain
+    failures = json.loads((tmp_path / "whole" / "failures.json").read_text())
+    # A run that is alone there may fit.
+    assert failures
+    for failure in failures:
+        assert failure["message"].endswith("the disk is full; TMPDIR names another place"), failure
 
 
 def workers_of(address: str) -> int:

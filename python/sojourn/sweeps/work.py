@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import ScenarioError, SojournError
+from sojourn.errors import OutputError, ScenarioError, SojournError
 from sojourn.layout import programs_folder
 from sojourn.result import AqmResult, Result, read_result
 from sojourn.runner import finish, plan_scenario, record
@@ -33,13 +33,30 @@ def work(job: Job) -> Outcome | Failure:
             f"this machine has Sojourn {engine_identity()}, the sweep was planned with "
             f"{job.engine}; install the same wheel on all of them"
         )
-    with tempfile.TemporaryDirectory(prefix="sojourn-run-") as scratch:
-        try:
-            return _run(job, Path(scratch))
-        except SojournError as error:
-            return Failure(str(error.args[0]).replace(f"{scratch}/files/", ""))
-        except Exception as error:
-            return Failure(f"a fault in Sojourn: {type(error).__name__}: {error}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="sojourn-run-") as scratch:
+            return _worked(job, Path(scratch))
+    except OSError as error:
+        return Failure(_no_scratch(error.strerror or str(error)))
+
+
+def _worked(job: Job, scratch: Path) -> Outcome | Failure:
+    try:
+        return _run(job, scratch)
+    except OutputError as error:
+        # Its folder is ours and not the one that the user has chosen.
+        return Failure(_no_scratch(str(error.args[0]).splitlines()[0].rpartition(": ")[2]))
+    except SojournError as error:
+        return Failure(str(error.args[0]).replace(f"{scratch}/files/", ""))
+    except OSError:
+        raise
+    except Exception as error:
+        return Failure(f"a fault in Sojourn: {type(error).__name__}: {error}")
+
+
+def _no_scratch(why: str) -> str:
+    place = tempfile.gettempdir()
+    return f"{place}, where the machine that ran it works: {why}; TMPDIR names another place"
 
 
 def _run(job: Job, scratch: Path) -> Outcome:

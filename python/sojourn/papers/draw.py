@@ -113,6 +113,8 @@ def place_name(spec: FigureSpec, measured: Measured, x: Any) -> str:
 def _bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
     """Groups along the axis, a bar an AQM with its interval; a dash is the 99th percentile."""
     xs = places(spec, measured)
+    if len(xs) == 1 and len(aqms) > len(COLOURS) + 1:
+        return _named_bars(spec, measured, aqms)
     width = 0.8 / len(aqms)
     figure = Figure(
         figsize=(max(4.6, min(1.6 + 0.34 * len(xs) * len(aqms), 10)) + 1.8, 3.5),
@@ -138,6 +140,36 @@ def _bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
     bare(panel)
     _labels(spec, measured, panel)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
+    return figure
+
+
+def _named_bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
+    """More AQMs than colours: each is named at its bar."""
+    (x,) = places(spec, measured)
+    figure = Figure(figsize=(7.6, 0.9 + 0.28 * len(aqms)), layout="constrained")
+    panel = figure.subplots()
+    for place, aqm in enumerate(aqms):
+        found = values(spec, measured, aqm, x)
+        if found is None:
+            continue
+        colour = colours([aqm])[aqm]
+        half = found.half or 0.0
+        if spec.log:
+            # A bar has to begin at zero.
+            panel.errorbar(found.mean, place, xerr=half, color=colour, fmt="o", capsize=2)
+        else:
+            panel.barh(place, found.mean, 0.7, xerr=half, color=colour, alpha=0.85)
+        tail = values(spec, measured, aqm, x, "p99") if spec.metric == "mean" else None
+        if tail is not None and spec.table == "runs":
+            panel.plot([tail.mean] * 2, [place - 0.3, place + 0.3], color=colour)
+    panel.set_yticks(range(len(aqms)), aqms, fontsize=8.5)
+    panel.invert_yaxis()
+    bare(panel)
+    if spec.log:
+        panel.set_xscale("log")
+    if spec.unit == "ms" and spec.table in ("runs", "rows"):
+        panel.axvline(measured.target / 1e6, **_TARGET)
+    panel.set_xlabel(f"{spec.metric.replace('_', ' ')}, {spec.unit}", fontsize=9, color=INK)
     return figure
 
 

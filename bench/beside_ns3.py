@@ -196,7 +196,7 @@ def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
             took = told(0)
             file = pq.ParquetFile(Path(folder) / run.folder / PACKETS)
             return took | {"packets": file.metadata.num_rows}
-    simulation = _core.Simulation(json.dumps(run.config), list(run.programs))
+    simulation = _core.Simulation(run.configuration, list(run.programs))
     packets = 0
     while not simulation.finished:
         simulation.advance(run.config["duration"], 1 << 16)

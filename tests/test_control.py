@@ -7,18 +7,13 @@ import pytest
 
 from sojourn import _core
 from sojourn.control import (
-    AddEntry,
     ControlError,
-    Exact,
     Operation,
     ProgramDescription,
-    SetQueue,
-    WriteRegister,
     apply,
     apply_all,
     read_description,
 )
-from sojourn.control.operations import ActionCall
 from sojourn.programs import compiled, with_own_folder
 
 STATE = Path(__file__).parent / "stf" / "v1model" / "state.p4"
@@ -36,16 +31,20 @@ def program(switch: _core.PacketSwitch) -> ProgramDescription:
 
 def entry(program: ProgramDescription, key: int) -> Operation:
     table = program.table("known")
-    call = ActionCall(table.action("hit").name)
-    return AddEntry(table, {table.keys[0].name: Exact(key)}, call)
+    given = {"match": {table.keys[0].name: key}, "action": table.action("hit").name}
+    return {"op": "add_entry", "table": table.name, "entry": given}
+
+
+def write(register: str, index: int, value: int) -> Operation:
+    return {"op": "write_register", "name": register, "index": index, "value": [value]}
 
 
 def test_a_batch_is_done_wholly_or_not_at_all(
     switch: _core.PacketSwitch, program: ProgramDescription
 ) -> None:
-    good: list[Operation] = [entry(program, 1), WriteRegister("seen", 3, 7), entry(program, 2)]
+    good: list[Operation] = [entry(program, 1), write("seen", 3, 7), entry(program, 2)]
     with pytest.raises(ControlError, match=r"operation 4: .*no cell 99"):
-        apply_all([*good, WriteRegister("seen", 99, 7)], switch)
+        apply_all([*good, write("seen", 99, 7)], switch)
     assert switch.read_register("seen", 3) == ["0"]
     entries = json.dumps({"read": "entries", "table": "known"})
     assert json.loads(switch.read(entries)) == []
@@ -56,16 +55,16 @@ def test_a_batch_is_done_wholly_or_not_at_all(
 
 def test_a_refusal_of_one_operation_is_its_reason_alone(switch: _core.PacketSwitch) -> None:
     with pytest.raises(ControlError) as refused:
-        apply(WriteRegister("sen", 0, 1), switch)
+        apply(write("sen", 0, 1), switch)
     assert str(refused.value) == "there is no register `sen`"
 
 
 def test_the_rate_of_a_queue_is_set_while_packets_wait(switch: _core.PacketSwitch) -> None:
-    apply(SetQueue(9, packets_per_second=1), switch)
+    apply({"op": "set_queue", "port": 9, "packets_per_second": 1}, switch)
     for _ in range(3):
         switch.receive(1, bytes(64))
     switch.wait(1_500_000_000)
     assert len(switch.take()) == 2
-    apply(SetQueue(9, packets_per_second=0), switch)
+    switch.command("set_queue_rate 0 9")
     switch.wait(1_000_000)
     assert len(switch.take()) == 1

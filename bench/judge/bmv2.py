@@ -25,20 +25,10 @@ from frames import checksum, frames
 from simple_switch import JudgeError, SimpleSwitch, compile_program, complaint
 
 from sojourn import _core
-from sojourn.control import (
-    AddEntry,
-    DeleteEntry,
-    Operation,
-    ProgramDescription,
-    SetQueue,
-    apply,
-    control_plane,
-)
+from sojourn.control import Operation, ProgramDescription, apply
 from sojourn.control_plane import ProgramChoice
 from sojourn.emit import TARGETS, Job
 from sojourn.layout import programs_folder, shown
-from sojourn.runtime_cli import Query, Session
-from sojourn.runtime_cli.command import run_command
 from sojourn.stf import statements as stf
 from sojourn.stf.parse import read_stf
 from sojourn.stf.resolve import add_entry, set_default
@@ -94,12 +84,8 @@ class Pair:
     theirs: SimpleSwitch
     ours: _core.PacketSwitch
     verdict: Verdict
-    session: Session = field(init=False)
     sent: Sent = field(default_factory=dict)
     """By ours."""
-
-    def __post_init__(self) -> None:
-        self.session = Session(self.program)
 
     @property
     def program(self) -> ProgramDescription:
@@ -129,15 +115,19 @@ class Pair:
     def command(self, line: str) -> None:
         """A command for both."""
         self.tell(line)
-        for item in run_command(line, self.session):
-            # A switch without traffic has no rates to set.
-            if not isinstance(item, Query | SetQueue):
-                apply(item, self.ours)
+        # Theirs has no traffic at a rate that ours should keep.
+        if not line.startswith("set_queue"):
+            self.ours.command(line)
 
     def carry_out(self, operation: Operation) -> tuple[int, int]:
         """An operation for both; the handles that an entry gets from theirs and from ours."""
-        answer = "".join(map(self.tell, commands(self.choice, control_plane([operation]))))
-        handle = apply(operation, self.ours).handle
+        table: dict[str, object] = {"name": operation["table"]}
+        if "entry" in operation:
+            table["entries"] = [operation["entry"]]
+        else:
+            table["default"] = operation["call"]
+        answer = "".join(map(self.tell, commands(self.choice, {"tables": [table]})))
+        handle = apply(operation, self.ours)
         found = re.search(r"added with handle (\d+)", answer)
         return int(found[1]) if found else -1, -1 if handle is None else handle
 
@@ -288,7 +278,7 @@ class _Test:
     """A packet test while it runs."""
 
     pair: Pair
-    added: list[tuple[AddEntry, int, int]] = field(default_factory=list)
+    added: list[tuple[str, int, int]] = field(default_factory=list)
     named: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def execute(self, statement: stf.Statement) -> None:
@@ -304,14 +294,14 @@ class _Test:
             case stf.Add(name=name):
                 entry = add_entry(statement, pair.program)
                 handles = pair.carry_out(entry)
-                self.added.append((entry, *handles))
+                self.added.append((entry["table"], *handles))
                 self.named[(name or "").lstrip("$")] = handles
             case stf.SetDefault():
                 pair.carry_out(set_default(statement, pair.program))
             case stf.RemoveAll():
-                for entry, theirs, ours in self.added:
-                    pair.tell(f"table_delete {entry.table.name} {theirs}")
-                    apply(DeleteEntry(entry.table, ours), pair.ours)
+                for table, theirs, ours in self.added:
+                    pair.tell(f"table_delete {table} {theirs}")
+                    apply({"op": "delete_entry", "table": table, "at": ours}, pair.ours)
                 self.added.clear()
             case stf.Command(text):
                 pair.command(text)

@@ -16,13 +16,34 @@ class ProgramError(SojournError):
     diagnostics: list[dict[str, Any]]
     """The same as plain data: `severity`, `code`, `message`, `place` and more."""
 
+def without_comment(line: str) -> str:
+    """A line of commands without what stands behind `#` or `//`."""
+
+class Commands:
+    """A session of `simple_switch_CLI` against a program that is known by its description in JSON.
+
+    `ConfigError` says what is wrong with a description or a line.
+    """
+
+    def __init__(self, description: str) -> None: ...
+    def read(self, line: str) -> tuple[str, str]:
+        """What a line asks for: operations, and questions each with what it is about, as JSON."""
+
+def switch_commands() -> list[str]:
+    """The commands of bmv2's `simple_switch_CLI` that are known."""
+
 def congestion_controls() -> list[tuple[str, str, str | None]]:
     """Name, one line and the Linux kernel's name of every congestion control."""
+
+class Configuration:
+    """A run's configuration, read from JSON once; `ConfigError` says what is not allowed in it."""
+
+    def __init__(self, config: str) -> None: ...
 
 class Simulation:
     """One run. It reads no clock: it is told how far to go."""
 
-    def __init__(self, config: str, programs: list[Program] = ...) -> None: ...
+    def __init__(self, config: Configuration | str, programs: list[Program] = ...) -> None: ...
     def advance(self, until: int, max_rows: int) -> None:
         """Runs until `until`, the end, or until `max_rows` packet rows wait."""
 
@@ -73,7 +94,7 @@ class SyntheticTrace:
     def take(self, most: int) -> dict[str, bytes]:
         """The next rows."""
 
-def check_config(config: str, programs: list[Program] = ...) -> None:
+def check_config(config: Configuration | str, programs: list[Program] = ...) -> None:
     """Checks a configuration, and that its program can be loaded."""
 
 def start_jitter(seed: int, flow: int) -> int:
@@ -236,6 +257,9 @@ class PacketSwitch:
     def apply(self, operations: str) -> list[int | None]:
         """Carries out a list of operations in JSON, all of them or none; the handle of each entry
         that was added."""
+
+    def command(self, line: str) -> list[str]:
+        """Carries out a line of `simple_switch_CLI`; what it answers, if it only reads."""
 
     def read(self, query: str) -> str:
         """What a question in JSON is answered, as JSON."""

@@ -1,9 +1,9 @@
-"""The control plane of a P4 program: its file, with the entries that are computed written out.
+"""The control plane of a P4 program: its file, as the engine takes it.
 
-The file is TOML, or commands of bmv2's `simple_switch_CLI` (any other suffix than `.toml`). Stands
-on the program's declarations and on `runtime_cli`. What it returns is what the engine installs
-before the first packet and what `sojourn emit` writes for a switch: the same entries, which the
-engine computes in both cases. Knows no switch and no scenario.
+The file is TOML, or commands of bmv2's `simple_switch_CLI` (any other suffix than `.toml`), which
+are handed on as text: the engine makes operations of either. What it returns is what a run starts
+with and, with every entry written out by the engine, what `sojourn emit` writes for a switch. Knows
+no switch and no scenario.
 """
 
 import json
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.control import ProgramDescription, control_plane, read_description
+from sojourn.control import ProgramDescription, read_description
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.layout import shown
 from sojourn.programs import compiled
-from sojourn.runtime_cli import read_commands, try_commands
+from sojourn.textfile import read_text
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ProgramChoice:
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     """The control plane of a program with all its entries written out."""
-    return _with_computed_entries(written_control_plane(choice), choice)
+    return with_all_entries(written_control_plane(choice), choice)
 
 
 def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
@@ -72,7 +72,8 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     if path is None:
         return {"tables": [], "mirror_sessions": []}
     if path.suffix != ".toml":
-        return _commands(path, choice)
+        text = read_text(path, shown(path), ControlPlaneError)
+        return {"commands": {"name": shown(path), "text": text}}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -88,7 +89,11 @@ _ABOUT = "control plane: "
 def in_its_file(message: str, path: Path | None) -> str | None:
     """What the engine says of a control plane, with the file that it stands in and the first line
     that has the name it is about; nothing if it is about something else."""
-    if path is None or not message.startswith(_ABOUT):
+    if path is None:
+        return None
+    if message.startswith(f"{shown(path)}:"):  # a line of commands says where it stands
+        return message
+    if not message.startswith(_ABOUT):
         return None
     reason = message.removeprefix(_ABOUT)
     try:
@@ -101,25 +106,23 @@ def in_its_file(message: str, path: Path | None) -> str | None:
     return f"{place}: {reason}"
 
 
-def _with_computed_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str, Any]:
-    """The control plane with every `entries_from` replaced by the entries it stands for."""
+def with_all_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str, Any]:
+    """The control plane with the entries that `entries_from` or commands stand for in their place.
+
+    `ControlPlaneError` if they cannot be had.
+    """
     tables = control.get("tables", [])
-    if not isinstance(tables, list) or not any("entries_from" in table for table in tables):
+    computed = isinstance(tables, list) and any("entries_from" in table for table in tables)
+    if not computed and "commands" not in control:
         return control
     try:
         whole = choice.compiled.written_out(json.dumps(control))
     except ConfigError as error:
-        where = shown(choice.control_file or choice.program)
-        raise ControlPlaneError(f"{where}: {error}") from error
+        # A line of commands has its place already.
+        where = "" if "commands" in control else f"{shown(choice.control_file or choice.program)}: "
+        raise ControlPlaneError(f"{where}{error}") from error
     written: dict[str, Any] = json.loads(whole)
     return written
-
-
-def _commands(path: Path, choice: ProgramChoice) -> dict[str, Any]:
-    """What a file of commands leaves behind, tried out line by line on the program itself."""
-    placed = read_commands(path, shown(path), choice.declarations)
-    try_commands(placed, shown(path), _core.PacketSwitch(choice.compiled))
-    return control_plane(item.operation for item in placed)
 
 
 _SUFFIXES = (".toml", ".txt")

@@ -100,7 +100,7 @@ def _stopped_at(progress: Progress, folder: Path) -> str:
 def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event) -> None:
     if stop.is_set():
         return
-    simulation = _core.Simulation(json.dumps(run.config), list(run.programs))
+    simulation = _core.Simulation(run.configuration, list(run.programs))
     try:
         with _Outputs(folder, simulation, run) as outputs:
             for now in _advance(simulation, run.config["duration"]):

@@ -4,7 +4,6 @@ Stands on the engine. A ground checks a plan before anything is written, runs it
 which every AQM gets the same files, and says what it was. What the files say is not known here.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -97,7 +96,7 @@ class Simulator:
         """The engine reads each configuration and loads each program."""
         for run in plan.runs:
             try:
-                _core.check_config(json.dumps(run.config), list(run.programs))
+                _core.check_config(run.configuration, list(run.programs))
             except ConfigError as error:
                 if located := in_its_file(str(error), run.control_file):
                     raise ControlPlaneError(located) from error

@@ -5,10 +5,11 @@ empty drops every packet in ingress, which looks like a queue management that dr
 terminal.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.control_plane import ProgramChoice
+from sojourn.control_plane import ProgramChoice, with_all_entries
 from sojourn.errors import SojournError
 from sojourn.layout import shown
 from sojourn.result import AqmResult, Result
@@ -48,11 +49,12 @@ def _causes(aqm: AqmResult) -> list[str]:
     if described.get("kind") != "p4":
         return []
     program, control = Path(str(described.get("program"))), described.get("control")
-    tables = control.get("tables", []) if isinstance(control, dict) else []
+    choice = _choice(described, program)
+    tables = _filled(control, choice) if isinstance(control, dict) else []
     filled = {str(table.get("name")) for table in tables if isinstance(table, dict)}
     empty = [
         name
-        for name in _tables(described, program)
+        for name in _tables(choice)
         if not any(f".{name}".endswith(f".{given}") for given in filled)
     ]
     said = []
@@ -66,17 +68,34 @@ def _causes(aqm: AqmResult) -> list[str]:
     return said
 
 
-def _tables(described: dict[str, Any], program: Path) -> list[str]:
-    """The program's tables that take entries; none if it is no longer there."""
+def _choice(described: dict[str, Any], program: Path) -> ProgramChoice | None:
+    """The program as it was, if `described` can be believed."""
     try:
-        choice = ProgramChoice(
+        return ProgramChoice(
             program,
             described.get("architecture"),
             tuple(map(str, described.get("include_paths", []))),
             {str(name): str(value) for name, value in described.get("defines", {}).items()},
         )
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _filled(control: dict[str, Any], choice: ProgramChoice | None) -> list[Any]:
+    """The tables that the control plane gives something, those of its commands among them."""
+    if choice is not None and "commands" in control:
+        with suppress(SojournError, OSError, TypeError, ValueError):
+            control = with_all_entries(control, choice)
+    tables = control.get("tables", [])
+    return tables if isinstance(tables, list) else []
+
+
+def _tables(choice: ProgramChoice | None) -> list[str]:
+    """The program's tables that take entries; none if it is no longer there."""
+    if choice is None:
+        return []
+    with suppress(SojournError, OSError, TypeError, ValueError):
         return [
             table.name for table in choice.declarations.tables if table.keys and not table.entries
         ]
-    except (SojournError, OSError, TypeError, ValueError, AttributeError):
-        return []
+    return []

@@ -25,7 +25,7 @@ pub enum RunError {
         found: &'static str,
     },
     /// A control plane does not fit its program.
-    #[error("control plane: {0}")]
+    #[error("{}{0}", about(.0))]
     Control(#[from] ControlError),
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
@@ -60,4 +60,12 @@ pub enum RunError {
         /// What it is for.
         found: &'static str,
     },
+}
+
+/// What stands in front of a message that has no place of its own.
+fn about(error: &ControlError) -> &'static str {
+    match error {
+        ControlError::Line { .. } | ControlError::Lines(_) => "",
+        _ => "control plane: ",
+    }
 }

@@ -8,7 +8,7 @@ use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_targets::{Plane, Program, Targets};
+use sojourn_targets::{ControlPlane, Plane, Program, Targets};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,16 +56,19 @@ impl Programs {
         self.0.iter().find(is_meant).cloned()
     }
 
-    /// A switch's worth of the program that a configuration means, with its control plane; `seed`
-    /// is that of its random externs.
+    /// A switch's worth of the program that a configuration means, its control plane carried out;
+    /// `seed` is that of its random externs. Beside it, what of the control plane is the switch's.
     ///
     /// # Errors
     /// As for [`Programs::program`], or target or control plane do not fit it.
-    pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<Plane, RunError> {
+    pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<(Plane, ControlPlane), RunError> {
         let program = self.program(p4)?;
         let mut plane = program.instantiate_reading(seed, p4.math_unit)?;
-        plane.configure(&p4.control)?;
-        Ok(plane)
+        let batch = p4.control.batch(program.ir())?;
+        batch.install(plane.control())?;
+        switch_setup::check(&batch, &plane.target().switch())?;
+        let for_switch = batch.for_switch()?;
+        Ok((plane, for_switch))
     }
 
     /// The same, ready for a switch.
@@ -73,7 +76,7 @@ impl Programs {
     /// # Errors
     /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
     pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
-        let plane = self.plane(p4, seed)?;
+        let (plane, control) = self.plane(p4, seed)?;
         let (target, traits) = (plane.target(), plane.target().switch());
         if p4.discipline.is_some() && !traits.disciplines {
             let (program, found) = (p4.program.clone(), target.title());
@@ -81,7 +84,6 @@ impl Programs {
             let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
             return Err(RunError::NoDisciplines { program, found, others });
         }
-        let control = p4.control.for_switch();
         let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, &traits);
         let discipline = p4.discipline.clone();
         Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline })

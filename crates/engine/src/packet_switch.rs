@@ -13,9 +13,11 @@ use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
+use sojourn_targets::control::commands::{Asked, Question, Session};
 use sojourn_targets::control::{Operation, Query, Reply};
+use sojourn_targets::externs::meter::MeterSpec;
 use sojourn_targets::target::{Copies, SwitchTraits, Target};
-use sojourn_targets::{Plane, RuntimeControl};
+use sojourn_targets::{Plane, RuntimeControl, describe};
 
 /// What the switch is made of: all ports that its programs can name.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct PacketSwitch {
     now: Time,
     packets: u64,
     sent: Vec<Transmit>,
+    /// What lines of commands have made so far.
+    session: Option<Session>,
 }
 
 impl PacketSwitch {
@@ -93,7 +97,7 @@ impl PacketSwitch {
             switch_setup::priority_queues(&mut switch, traits.queues);
         }
         let switch = Switch::new(switch, plane)?;
-        Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new() })
+        Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new(), session: None })
     }
 
     /// The instant up to which everything has happened.
@@ -147,6 +151,60 @@ impl PacketSwitch {
         let done = control::apply(&mut self.switch, batch, self.now);
         self.collect();
         done
+    }
+
+    /// Carries out a line of `simple_switch_CLI` now; what it answers, if it only reads.
+    ///
+    /// # Errors
+    /// What is wrong with the line, or that program or switch refuse it.
+    pub fn command(&mut self, line: &str) -> Result<Vec<String>, OperationError> {
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => {
+                let program = control::program(&mut self.switch)?.program();
+                none.insert(Session::new(describe(program)))
+            }
+        };
+        let mut answers = Vec::new();
+        for asked in session.run(line)? {
+            match asked {
+                Asked::Operation(operation) => {
+                    self.apply(&[operation]).map_err(|refused| refused.error)?;
+                }
+                Asked::Question(question) => answers.push(self.answer(question)?),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn answer(&mut self, question: Question) -> Result<String, OperationError> {
+        let program = control::program(&mut self.switch)?;
+        let mut register = |name: &str, cell| {
+            let words = program.read_register(name, cell)?;
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            Ok::<String, OperationError>(words.join(" "))
+        };
+        Ok(match question {
+            Question::Register(name, Ok(cell)) => {
+                format!("{name}[{cell}] = {}", register(&name, cell)?)
+            }
+            Question::Register(name, Err(size)) => {
+                let cells: Result<Vec<_>, _> =
+                    (0..size).map(|cell| register(&name, cell)).collect();
+                format!("{name} = {}", cells?.join(", "))
+            }
+            Question::Counter(name, cell) => {
+                let count = program.read_counter(&name, cell)?;
+                format!("{name}[{cell}]: {} packets, {} bytes", count.packets, count.bytes)
+            }
+            Question::Meter(name, index) => {
+                let meter = Query::Meter { name: name.clone(), index };
+                let Reply::Meter(spec) = self.read(&meter)? else { return Ok(String::new()) };
+                let MeterSpec { cir, cbs, pir, pbs } = spec;
+                format!("{name}[{index}]: {cir}/s, bursts of {cbs}; peak {pir}/s, bursts of {pbs}")
+            }
+            Question::Session(number, leads) => format!("mirror session {number}: {leads}"),
+        })
     }
 
     /// Answers a question about the program.

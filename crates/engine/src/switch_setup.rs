@@ -6,16 +6,51 @@
 use sojourn_packet::Rate;
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
-    MAX_QUEUES, MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
-    SessionDirection, ShapedRate, ShaperConfig, SwitchConfig,
+    ConfigError, MAX_QUEUES, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode,
+    PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate, ShaperConfig, SwitchConfig,
 };
-use sojourn_targets::control::{self, ControlPlane, QueueSetting};
+use sojourn_targets::control::{self, Batch, ControlError, ControlPlane, Operation, QueueSetting};
 use sojourn_targets::target::{Copies, SwitchTraits};
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
 /// A packet's `priority` has three bits on bmv2.
 const PRIORITIES: u8 = 8;
+
+/// Whether the switch of a target can do what a batch asks of it.
+///
+/// # Errors
+/// The first operation that it cannot, with its place.
+pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlError> {
+    let numbers = match traits.copies {
+        Copies::Chip => MirrorConfig::default().numbers,
+        Copies::Unlimited => 0..=LAST_SESSION,
+    };
+    for (at, operation) in batch.operations().enumerate() {
+        let refused = |why: ConfigError| batch.refused(at, ControlError::Said(why.to_string()));
+        let (what, ports) = match operation {
+            Operation::SetMirrorSession(control::MirrorSession { session, .. })
+                if !numbers.contains(session) =>
+            {
+                let numbers = numbers.clone();
+                return Err(refused(ConfigError::SessionNumber { session: *session, numbers }));
+            }
+            Operation::SetMirrorSession(session) => {
+                ("a mirror session", session.port.into_iter().collect())
+            }
+            Operation::SetMulticastGroup(group) => {
+                let ports = group.nodes.iter().flat_map(|node| node.ports.iter().copied());
+                ("a multicast group", ports.collect::<Vec<u16>>())
+            }
+            _ => continue,
+        };
+        if let Some(port) = ports.into_iter().find(|port| *port >= traits.ports) {
+            let port = PortId(port);
+            return Err(refused(ConfigError::NoSuchQueue { what, port, queue: 0 }));
+        }
+    }
+    Ok(())
+}
 
 /// Gives a switch what the control plane sets, and the limits of its target's switch.
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {

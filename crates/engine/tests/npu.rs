@@ -45,7 +45,7 @@ impl QueueDepths for Depth {
 
 #[test]
 fn one_thread_decides_as_the_native_discipline_s_law_on_the_depth() {
-    let mut plane = Programs::default().plane(&program(), 1).expect("it loads");
+    let (mut plane, _) = Programs::default().plane(&program(), 1).expect("it loads");
     let plane = plane.overlapping().expect("its passes take time");
     let (mut state, params) = (codel::State::default(), codel::Params::default());
     let mut drops = 0;

@@ -1,7 +1,6 @@
 //! A target that only this test knows: one type and one line in a table, and everything that is
 //! asked of a program can be asked of one for it.
 
-use num_bigint::BigUint;
 use sojourn_engine::{
     Aqm, P4Aqm, PacketSwitch, PacketSwitchConfig, Programs, config, simulation_with,
 };
@@ -14,15 +13,12 @@ use sojourn_packet::{
     Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Packet,
     PortId, Time,
 };
-use sojourn_targets::control::{ControlError, ControlPlane};
-use sojourn_targets::externs::counter::Count;
 use sojourn_targets::profiles::Profiles;
-use sojourn_targets::runtime_control::Parts;
+use sojourn_targets::runtime_control::{Parts, RegisterCells};
 use sojourn_targets::target::{Copies, DepthUnit, LoadedProgram, ParserError, SwitchTraits};
 use sojourn_targets::{
     Faults, LoadOptions, Program, ProgramText, Rule, RuntimeControl, Target, Targets,
 };
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -140,45 +136,9 @@ impl RuntimeControl for Wired {
         Parts { tables, profiles, counters: &mut [], meters: &mut [] }
     }
 
-    fn save_register(&self, name: &str) -> Result<Box<dyn Any + Send>, ControlError> {
-        Err(none(name))
+    fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
+        Vec::new()
     }
-
-    fn restore_register(&mut self, _: &str, _: Box<dyn Any + Send>) {}
-
-    fn configure(&mut self, _: &ControlPlane) -> Result<(), ControlError> {
-        Ok(())
-    }
-
-    fn read_register(&self, name: &str, _: usize) -> Result<Vec<BigUint>, ControlError> {
-        Err(none(name))
-    }
-
-    fn write_register(
-        &mut self,
-        name: &str,
-        _: Option<usize>,
-        _: &[BigUint],
-    ) -> Result<(), ControlError> {
-        Err(none(name))
-    }
-
-    fn read_counter(&self, name: &str, _: usize) -> Result<Count, ControlError> {
-        Err(none(name))
-    }
-
-    fn write_counter(
-        &mut self,
-        name: &str,
-        _: Option<usize>,
-        _: Count,
-    ) -> Result<(), ControlError> {
-        Err(none(name))
-    }
-}
-
-fn none(name: &str) -> ControlError {
-    ControlError::Unknown { what: "object", name: name.to_owned(), near: None }
 }
 
 impl LoadedProgram for Wired {

@@ -4,6 +4,7 @@
 //! errors to exceptions. It must not have any behaviour of its own.
 
 mod columns;
+mod commands;
 mod errors;
 mod live;
 mod packet_switch;
@@ -24,6 +25,8 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use super::commands::{Commands, uncommented};
+    #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
     use super::live::LiveSwitch;
@@ -37,7 +40,8 @@ mod _core {
     use super::rules::{explain, rule_list};
     #[pymodule_export]
     use super::simulation::{
-        Simulation, check_config, default_network, drawn_traffic, shaper_as_built, start_jitter,
+        Configuration, Simulation, check_config, default_network, drawn_traffic, shaper_as_built,
+        start_jitter,
     };
     #[pymodule_export]
     use super::tofino::run_salu;
@@ -55,6 +59,12 @@ mod _core {
                 .collect()
         };
         REGISTER.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+    }
+
+    /// The commands of `simple_switch_CLI` that are known.
+    #[pyfunction]
+    fn switch_commands() -> Vec<&'static str> {
+        sojourn_targets::control::commands::names().collect()
     }
 
     /// Name, one line and the Linux kernel's name of every congestion control.

@@ -71,7 +71,14 @@ impl PacketSwitch {
     /// Installs a control plane given as JSON.
     fn configure(&mut self, control: &str) -> PyResult<()> {
         let control: ControlPlane = read(control)?;
-        self.control()?.configure(&control).map_err(wrong)
+        let program = self.control()?;
+        let batch = control.batch(program.program()).map_err(wrong)?;
+        batch.install(program).map_err(wrong)
+    }
+
+    /// Carries out a line of `simple_switch_CLI`; what it answers, if it only reads.
+    fn command(&mut self, line: &str) -> PyResult<Vec<String>> {
+        self.bench().command(line).map_err(wrong)
     }
 
     /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry

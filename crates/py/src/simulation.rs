@@ -7,17 +7,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_packet::{Rate, Time};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
 #[pyfunction]
 #[pyo3(signature = (config, programs = Vec::new()))]
 pub fn check_config(
     py: Python<'_>,
-    config: &str,
+    config: Given<'_>,
     programs: Vec<PyRef<'_, Program>>,
 ) -> PyResult<()> {
-    let (config, programs) = (read_config(config)?, handed(&programs));
+    let (config, programs) = (config.read()?, handed(&programs));
     py.detach(|| programs.planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
 }
 
@@ -56,6 +56,36 @@ fn read_config(config: &str) -> PyResult<RunConfig> {
     config::read(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }
 
+/// A run's configuration, read from JSON once and checked for itself.
+#[pyclass(module = "sojourn._core", frozen)]
+pub struct Configuration {
+    config: Arc<RunConfig>,
+}
+
+#[pymethods]
+impl Configuration {
+    #[new]
+    fn new(config: &str) -> PyResult<Configuration> {
+        Ok(Configuration { config: Arc::new(read_config(config)?) })
+    }
+}
+
+/// A configuration as JSON, or read already.
+#[derive(FromPyObject)]
+pub enum Given<'py> {
+    Read(PyRef<'py, Configuration>),
+    Json(String),
+}
+
+impl Given<'_> {
+    fn read(&self) -> PyResult<Arc<RunConfig>> {
+        match self {
+            Given::Read(read) => Ok(read.config.clone()),
+            Given::Json(json) => read_config(json).map(Arc::new),
+        }
+    }
+}
+
 /// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
 #[pyclass(module = "sojourn._core")]
 pub struct Simulation {
@@ -76,10 +106,10 @@ impl Simulation {
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(
         py: Python<'_>,
-        config: &str,
+        config: Given<'_>,
         programs: Vec<PyRef<'_, Program>>,
     ) -> PyResult<Simulation> {
-        let (config, programs) = (read_config(config)?, handed(&programs));
+        let (config, programs) = (config.read()?, handed(&programs));
         let run = py.detach(|| sojourn_engine::simulation_with(&config, &programs));
         let run = run.map_err(|error| run_refused(&error))?;
         Ok(Simulation { run: Mutex::new(run) })

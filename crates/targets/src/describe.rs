@@ -2,13 +2,13 @@
 //!
 //! Read from the IR alone, so that every architecture is described in the same words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Everything that has a name for the control plane.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramDescription {
     /// The package that `main` is of: `Switch`, `V1Switch`.
     pub package: String,
@@ -23,7 +23,7 @@ pub struct ProgramDescription {
 }
 
 /// A table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TableDescription {
     /// Its full name.
     pub name: String,
@@ -44,7 +44,7 @@ pub struct TableDescription {
 }
 
 /// A key element.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeyDescription {
     /// Its name.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct KeyDescription {
 }
 
 /// An action of a table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ActionDescription {
     /// Its full name.
     pub name: String,
@@ -66,7 +66,7 @@ pub struct ActionDescription {
 }
 
 /// A parameter of an action.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ParameterDescription {
     /// Its name.
     pub name: String,
@@ -75,7 +75,7 @@ pub struct ParameterDescription {
 }
 
 /// An extern object: a register, counter, meter.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ObjectDescription {
     /// Its full name.
     pub name: String,

@@ -36,7 +36,7 @@ impl Plane {
     /// # Errors
     /// The first entry that does not fit the program, naming table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
-        self.loaded.configure(control)
+        control.batch(self.loaded.program())?.install(&mut *self.loaded)
     }
 
     /// What it is for.

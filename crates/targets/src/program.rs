@@ -262,12 +262,20 @@ impl Program {
         Ok(Loaded { plane, warnings, sources: self.map.clone() })
     }
 
-    /// A control plane with every computed entry written out, as this program has the tables.
+    /// A control plane as a document in which every entry stands: computed ones are written out, and
+    /// in place of commands there is what they leave behind.
     ///
     /// # Errors
-    /// Entries that cannot be computed, with their table.
+    /// What does not fit the program, with its place; a program that its target refuses.
     pub fn written_out(&self, control: ControlPlane) -> Result<ControlPlane, ControlError> {
-        control.written_out(&self.ir)
+        if control.commands.is_none() {
+            return control.written_out(&self.ir);
+        }
+        let refused = |error: LoadError| ControlError::Said(error.render(&Default::default()));
+        let mut plane = self.instantiate(1).map_err(refused)?;
+        let batch = control.batch(&self.ir)?;
+        batch.install(plane.control())?;
+        batch.left_in(plane.control())
     }
 
     fn check_options(&self) -> LoadOptions {

@@ -27,26 +27,55 @@ pub trait RuntimeControl {
     /// What every architecture has beside registers.
     fn parts(&mut self) -> Parts<'_>;
 
-    /// A register with all its cells, to be put back.
+    /// Its registers, in the order of the program.
+    fn registers(&mut self) -> Vec<&mut dyn RegisterCells>;
+
+    /// Whether the cells of a counter, by its place in [`Parts`], are those of table entries and
+    /// there as soon as somebody asks for them.
+    fn counts_entries(&self, _counter: usize) -> bool {
+        false
+    }
+
+    /// The value of a constant that registers take from the control plane (`RegisterParam`).
     ///
     /// # Errors
-    /// There is no such register.
-    fn save_register(&self, name: &str) -> Result<Box<dyn Any + Send>, ControlError>;
+    /// There is no such constant.
+    fn parameter(&self, name: &str) -> Result<u32, ControlError> {
+        Err(ControlError::unknown("register parameter", name, &[]))
+    }
 
-    /// Makes a register what it was when it was saved.
-    fn restore_register(&mut self, name: &str, saved: Box<dyn Any + Send>);
+    /// Gives such a constant a value.
+    ///
+    /// # Errors
+    /// There is no such constant.
+    fn set_parameter(&mut self, name: &str, _value: u32) -> Result<(), ControlError> {
+        Err(ControlError::unknown("register parameter", name, &[]))
+    }
+
+    /// The first thing that the program did and the target cannot do, if there was one.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 
     /// Installs what `control` says, in addition to what is there.
     ///
     /// # Errors
     /// The first item that does not fit the program; what came before it stays.
-    fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError>;
+    fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError>
+    where
+        Self: Sized,
+    {
+        control.batch(RuntimeControl::program(self))?.install(self)
+    }
 
     /// One cell of a register, one number for each field of a pair.
     ///
     /// # Errors
     /// There is no such register or no such cell.
-    fn read_register(&self, name: &str, index: usize) -> Result<Vec<BigUint>, ControlError>;
+    fn read_register(&mut self, name: &str, index: usize) -> Result<Vec<BigUint>, ControlError> {
+        let register = find_register(self.registers(), name)?;
+        cell(register.read(index), "register", register.name(), index)
+    }
 
     /// Sets one cell of a register, or all of them, cut to the register's width.
     ///
@@ -57,13 +86,31 @@ pub trait RuntimeControl {
         name: &str,
         index: Option<usize>,
         value: &[BigUint],
-    ) -> Result<(), ControlError>;
+    ) -> Result<(), ControlError> {
+        let register = find_register(self.registers(), name)?;
+        let cells = match index {
+            Some(index) => index..=index,
+            None if register.cells() == 0 => return Ok(()),
+            None => 0..=register.cells() - 1,
+        };
+        for index in cells {
+            let written = register.write(index, value).then_some(());
+            cell(written, "register", register.name(), index)?;
+        }
+        Ok(())
+    }
 
     /// One cell of a counter; of a direct counter, the table entry with that handle.
     ///
     /// # Errors
     /// There is no such counter or no such cell.
-    fn read_counter(&self, name: &str, index: usize) -> Result<Count, ControlError>;
+    fn read_counter(&mut self, name: &str, index: usize) -> Result<Count, ControlError> {
+        let at = find_counter(self.parts().counters, name)?;
+        // A direct counter grows when its entries are hit.
+        let missing = self.counts_entries(at).then(Count::default);
+        let (name, counter) = &self.parts().counters[at];
+        cell(counter.get(index).or(missing), "counter", name, index)
+    }
 
     /// Sets one cell of a counter, or all of them.
     ///
@@ -74,12 +121,58 @@ pub trait RuntimeControl {
         name: &str,
         index: Option<usize>,
         count: Count,
-    ) -> Result<(), ControlError>;
-
-    /// The first thing that the program did and the target cannot do, if there was one.
-    fn fault(&self) -> Option<String> {
-        None
+    ) -> Result<(), ControlError> {
+        let at = find_counter(self.parts().counters, name)?;
+        let grows = self.counts_entries(at);
+        let (name, counter) = &mut self.parts().counters[at];
+        if let (true, Some(index @ ..=LAST_HANDLE)) = (grows, index) {
+            counter.grow(index + 1);
+        }
+        cell(counter.set(index, count).then_some(()), "counter", name, index.unwrap_or(0))
     }
+}
+
+/// Handles of table entries have 24 bits, as in bmv2.
+const LAST_HANDLE: usize = (1 << 24) - 1;
+
+/// A register as a control plane sees it: cells of one number, or one for each field.
+pub trait RegisterCells {
+    /// Its full name.
+    fn name(&self) -> &str;
+
+    /// How many cells it has.
+    fn cells(&self) -> usize;
+
+    /// One cell; none beyond the register.
+    fn read(&self, index: usize) -> Option<Vec<BigUint>>;
+
+    /// Sets one cell, cut to the register's width; false beyond the register.
+    fn write(&mut self, index: usize, value: &[BigUint]) -> bool;
+
+    /// The register with all its cells, to be put back.
+    fn save(&self) -> Box<dyn Any + Send>;
+
+    /// Makes it what it was when it was saved.
+    fn restore(&mut self, saved: Box<dyn Any + Send>);
+}
+
+/// The register that a name, or the end of one, means.
+pub(crate) fn find_register<'p>(
+    registers: Vec<&'p mut dyn RegisterCells>,
+    name: &str,
+) -> Result<&'p mut dyn RegisterCells, ControlError> {
+    let names: Vec<&str> = registers.iter().map(|register| register.name()).collect();
+    let at = find_name(names.iter().copied(), "register", name)?;
+    let mut registers = registers;
+    Ok(registers.swap_remove(at))
+}
+
+/// Where the counter is that a name, or the end of one, means.
+pub(crate) fn find_counter(
+    counters: &[(Arc<str>, Counter)],
+    name: &str,
+) -> Result<usize, ControlError> {
+    find_name(counters.iter().map(|(known, _)| &**known), "counter", name)
 }
 
 /// What a control plane can change in a program of any architecture.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import Json, app
-from sojourn.control import ControlError, read_description
+from sojourn.control import ControlError
 from sojourn.live.commands import carry_out
 from sojourn.live.served import RemoteSwitch
 from sojourn.textfile import read_text
@@ -36,10 +36,10 @@ def ctl(
     switch = RemoteSwitch(folder)
     try:
         try:
-            program = read_description(switch.describe())
+            description = switch.describe()
         except ControlError:
-            program = None
-        answers = carry_out(lines, program, switch)
+            description = None
+        answers = carry_out(lines, description, switch)
     finally:
         switch.close()
     if as_json:

@@ -1,10 +1,10 @@
-"""A program's control plane: its names, what can be asked of it, and how that reaches the engine.
+"""A program's control plane: its names, and how what is asked of it reaches the engine.
 
-Files in several formats (STF tests, `simple_switch_CLI` commands) are read elsewhere into the
-operations that stand here. Knows no file format and no traffic.
+What can be asked is the engine's one set of operations; files are read into them elsewhere. Knows
+no file format and no traffic.
 """
 
-from sojourn.control.apply import Applied, apply, apply_all, operation_to_json
+from sojourn.control.apply import Operation, apply, apply_all
 from sojourn.control.description import (
     Action,
     ControlError,
@@ -14,73 +14,16 @@ from sojourn.control.description import (
     Table,
     read_description,
 )
-from sojourn.control.document import control_plane
-from sojourn.control.multicast import Multicast
-from sojourn.control.operations import (
-    ActionCall,
-    AddEntry,
-    AddToValueSet,
-    AnyValue,
-    ClearTable,
-    DeleteEntry,
-    Exact,
-    Group,
-    Match,
-    Member,
-    ModifyEntry,
-    Operation,
-    Prefix,
-    Range,
-    RemoveMirrorSession,
-    SetDefault,
-    SetMeter,
-    SetMirrorSession,
-    SetMulticastGroup,
-    SetProfile,
-    SetQueue,
-    Target,
-    Ternary,
-    WriteCounter,
-    WriteRegister,
-)
 
 __all__ = [
     "Action",
-    "ActionCall",
-    "AddEntry",
-    "AddToValueSet",
-    "AnyValue",
-    "Applied",
-    "ClearTable",
     "ControlError",
-    "DeleteEntry",
-    "Exact",
-    "Group",
     "Key",
-    "Match",
-    "Member",
-    "ModifyEntry",
-    "Multicast",
     "Object",
     "Operation",
-    "Prefix",
     "ProgramDescription",
-    "Range",
-    "RemoveMirrorSession",
-    "SetDefault",
-    "SetMeter",
-    "SetMirrorSession",
-    "SetMulticastGroup",
-    "SetProfile",
-    "SetQueue",
     "Table",
-    "Target",
-    "Ternary",
-    "WriteCounter",
-    "WriteRegister",
     "apply",
     "apply_all",
-    "control_plane",
-    "operation_to_json",
     "read_description",
 ]

@@ -1,7 +1,7 @@
 """Lines of commands carried out on a live switch: those of `simple_switch_CLI`, and what it shows.
 
 Operations that follow each other are one batch, done wholly or not at all; a line that asks for
-something ends it. Stands on `runtime_cli`; knows no terminal.
+something ends it. How a line is read is the engine's business; knows no terminal.
 """
 
 import json
@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from sojourn.control import ControlError, Operation, ProgramDescription, operation_to_json
+from sojourn import _core
+from sojourn.control import ControlError, Operation, ProgramDescription, read_description
 from sojourn.control.values import index
-from sojourn.runtime_cli import Query, Session
-from sojourn.runtime_cli.command import run_command
-from sojourn.runtime_cli.file import without_comment
 from sojourn.units import RATE
 
 _BURST = 1_600
@@ -46,15 +44,17 @@ class Answer:
 @dataclass(frozen=True)
 class _Batched:
     line: str
-    operations: list[dict[str, object]]
+    operations: list[Operation]
 
 
-def carry_out(
-    lines: Iterable[str], program: ProgramDescription | None, switch: Switch
-) -> list[Answer]:
+def carry_out(lines: Iterable[str], description: str | None, switch: Switch) -> list[Answer]:
     """The answers to all lines; `ControlError` names the first that is wrong. Every line is read
-    before the first is carried out."""
-    session = None if program is None else Session(program)
+    before the first is carried out.
+
+    `description` is the program's, as the engine's JSON; None if the switch runs none.
+    """
+    session = None if description is None else _core.Commands(description)
+    program = None if description is None else read_description(description)
     found = (_read(line, session, program) for line in lines)
     read = [one for one in found if one is not None]
     answers: list[Answer] = []
@@ -78,9 +78,9 @@ class _Ask:
 
 
 def _read(
-    line: str, session: Session | None, program: ProgramDescription | None
+    line: str, session: _core.Commands | None, program: ProgramDescription | None
 ) -> tuple[str, _Batched | _Ask] | None:
-    line = without_comment(line).strip()
+    line = _core.without_comment(line)
     if not line:
         return None
     name, *words = line.split()
@@ -99,15 +99,15 @@ def _read(
         )
     if name == "show_tables":
         return line, _Ask([(table.name, {}) for table in program.tables])
+    if name == "mirroring_get":
+        raise ControlError(f"{line}: a running switch does not tell its sessions")
     try:
-        outcome = run_command(line, session)
-    except ControlError as error:
+        operations, queries = map(json.loads, session.read(line))
+    except _core.ConfigError as error:
         raise ControlError(f"{line}: {error}") from None
-    queries = [item for item in outcome if isinstance(item, Query)]
     if queries:
-        return line, _Ask([one for query in queries for one in _queries(query, program)])
-    operations: list[Operation] = [item for item in outcome if not isinstance(item, Query)]
-    return line, _Batched(line, [operation_to_json(item) for item in operations])
+        return line, _Ask([(name, query) for name, query in queries])
+    return line, _Batched(line, operations)
 
 
 def _shape(words: list[str]) -> dict[str, object]:
@@ -128,19 +128,6 @@ def _one(words: list[str], usage: str) -> str:
     if len(words) != 1:
         raise ControlError(f"write {usage}")
     return words[0]
-
-
-def _queries(query: Query, program: ProgramDescription) -> list[tuple[str, dict[str, Any]]]:
-    if query.kind == "session":
-        raise ControlError("mirroring_get: a running switch does not tell its sessions")
-    cells = [query.index]
-    if query.index is None:
-        size = program.object(query.kind, query.name).size or 0
-        cells = list(range(size))
-    return [
-        (f"{query.name}[{cell}]", {"read": query.kind, "name": query.name, "index": cell})
-        for cell in cells
-    ]
 
 
 def _flush(batch: list[_Batched], switch: Switch) -> list[Answer]:

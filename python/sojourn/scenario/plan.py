@@ -4,9 +4,11 @@ Stands on the model and the catalogue of AQMs. The configuration is the engine's
 in ns, bit/s and bytes. Runs nothing.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +50,11 @@ class PlannedRun:
     """The measured queues, in the engine's order."""
     control_file: Path | None = None
     """Where the AQM's control plane stands, if it is a program that has one."""
+
+    @cached_property
+    def configuration(self) -> _core.Configuration:
+        """`config` as the engine has read it, once for check and run; or its `ConfigError`."""
+        return _core.Configuration(json.dumps(self.config))
 
     @property
     def sources(self) -> dict[str, str]:

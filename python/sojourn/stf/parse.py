@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sojourn import _core
 from sojourn.control.values import MOST_PRIORITY
-from sojourn.runtime_cli import COMMANDS
 from sojourn.stf.report import StfError
 from sojourn.stf.statements import (
     Add,
@@ -90,9 +90,10 @@ def _statement(line: str) -> Statement:
     word = word.lower()
     if word in _STATEMENTS:
         return _STATEMENTS[word](rest.strip())
-    if word in COMMANDS:
+    commands = _core.switch_commands()
+    if word in commands:
         return Command(f"{word} {rest.strip()}")
-    known = [*_STATEMENTS, *COMMANDS]
+    known = [*_STATEMENTS, *commands]
     raise _Wrong(f"{word} is not a statement of STF{did_you_mean(word, known)}")
 
 

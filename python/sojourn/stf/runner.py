@@ -14,9 +14,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.control import (
-    AddEntry,
     ControlError,
-    DeleteEntry,
     Operation,
     ProgramDescription,
     apply,
@@ -26,8 +24,6 @@ from sojourn.control.values import index
 from sojourn.faults import of_program
 from sojourn.layout import shown
 from sojourn.programs import compiled, with_own_folder
-from sojourn.runtime_cli import Query, Session
-from sojourn.runtime_cli.command import run_command
 from sojourn.stf import statements as stf
 from sojourn.stf.compare import difference, dump, pair
 from sojourn.stf.parse import read_stf
@@ -90,22 +86,18 @@ class _Run:
     file: str
     switch: _core.PacketSwitch
     program: ProgramDescription
-    session: Session = field(init=False)
     failures: list[Failure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     expects: dict[int, list[tuple[int, stf.Expect]]] = field(default_factory=dict)
     sent: dict[int, list[_Sent]] = field(default_factory=dict)
-    added: list[tuple[AddEntry, int]] = field(default_factory=list)
-    """Entries with their handles."""
+    added: list[tuple[str, int]] = field(default_factory=list)
+    """Tables of entries with the entries' handles."""
     named: dict[str, int] = field(default_factory=dict)
     """Handles of entries that have a name."""
     last_packet: tuple[int, int] | None = None
     """Line of the last packet, and how many it made leave."""
     packets_in: int = 0
     delay: int = _AFTER_CONTROL
-
-    def __post_init__(self) -> None:
-        self.session = Session(self.program)
 
     def execute(self, line: int, statement: stf.Statement) -> None:
         """Carries out one statement; `StfError` if it does not fit the program."""
@@ -131,50 +123,28 @@ class _Run:
             case stf.SetDefault():
                 self._apply(set_default(statement, self.program))
             case stf.RemoveAll():
-                for entry, handle in self.added:
-                    self._apply(DeleteEntry(entry.table, handle))
+                for table, handle in self.added:
+                    self._apply({"op": "delete_entry", "table": table, "at": handle})
                 self.added.clear()
             case stf.Command(text):
                 self._command(line, text)
 
     def _apply(self, operation: Operation) -> int | None:
         self.delay = _AFTER_CONTROL
-        return apply(operation, self.switch).handle
+        return apply(operation, self.switch)
 
     def _add(self, statement: stf.Add) -> None:
         entry = add_entry(statement, self.program)
         handle = self._apply(entry)
         assert handle is not None
-        self.added.append((entry, handle))
+        self.added.append((entry["table"], handle))
         if statement.name is not None:
             self.named[statement.name.lstrip("$")] = handle
 
     def _command(self, line: int, text: str) -> None:
-        for item in run_command(text, self.session):
-            if isinstance(item, Query):
-                self.notes.append(f"{self.file}:{line}: {self._answer(item)}")
-            else:
-                self._apply(item)
+        answers = self.switch.command(text)
+        self.notes += [f"{self.file}:{line}: {answer}" for answer in answers]
         self.delay = _AFTER_CONTROL
-
-    def _answer(self, query: Query) -> str:
-        match query.kind:
-            case "register":
-                return self._registers(query.name, query.index)
-            case "counter":
-                packets, count = self.switch.read_counter(query.name, query.index or 0)
-                return f"{query.name}[{query.index}]: {packets} packets, {count} bytes"
-            case "session":
-                where = self.session.sessions.get(int(query.name), "not set")
-                return f"mirror session {query.name}: {where}"
-        return f"{query.name}[{query.index}]: read"
-
-    def _registers(self, name: str, index: int | None) -> str:
-        if index is not None:
-            return f"{name}[{index}] = {' '.join(self.switch.read_register(name, index))}"
-        size = self.program.object("register", name).size or 0
-        cells = [" ".join(self.switch.read_register(name, cell)) for cell in range(size)]
-        return f"{name} = {', '.join(cells)}"
 
     def _packet(self, line: int, statement: stf.Packet) -> None:
         self.switch.wait(self.delay)

@@ -94,12 +94,14 @@ impl Replay {
         let subject = match &config.aqm {
             Aqm::Native(native) => Subject::Law(Law::new(native)?),
             Aqm::P4(p4) => {
-                let mut plane = Box::new(programs.plane(p4, config.seed)?);
+                let (mut plane, control) = programs.plane(p4, config.seed)?;
                 if plane.overlapping().is_some() {
                     let (program, found) = (p4.program.clone(), plane.target().title());
                     return Err(RunError::NoQueueToAsk { program, found });
                 }
-                Subject::Program(Box::new(Program::new(plane, &p4.control, config.latency())))
+                let sessions = control.mirror_sessions;
+                let program = Program::new(Box::new(plane), sessions, config.latency());
+                Subject::Program(Box::new(program))
             }
         };
         Ok(Replay::of(subject))

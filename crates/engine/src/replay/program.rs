@@ -12,7 +12,6 @@ use serde::Serialize;
 use sojourn_net::SENDERS;
 use sojourn_packet::{Bytes, FaultReport, Packet, Time};
 use sojourn_packet::{Carried, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
-use sojourn_targets::ControlPlane;
 use sojourn_targets::control::MirrorSession;
 use std::collections::VecDeque;
 
@@ -53,10 +52,10 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub fn new(plane: Box<dyn DataPlane>, control: &ControlPlane, latency: Time) -> Program {
+    pub fn new(plane: Box<dyn DataPlane>, sessions: Vec<MirrorSession>, latency: Time) -> Program {
         Program {
             plane,
-            sessions: control.mirror_sessions.clone(),
+            sessions,
             latency,
             frames: Frames::new(),
             returning: VecDeque::new(),

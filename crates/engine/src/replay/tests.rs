@@ -65,7 +65,7 @@ fn replay_of(plane: EveryThird, latency: u64) -> Replay {
         max_length: Some(100),
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
-    let program = Program::new(Box::new(plane), &control, Time(latency));
+    let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency));
     Replay::of(Subject::Program(Box::new(program)))
 }
 

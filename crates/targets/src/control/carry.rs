@@ -3,20 +3,23 @@
 //! Each operation alone is done wholly or not at all. For a batch of them, [`Before`] keeps what
 //! the batch touches as it was. Knows no file, no switch and no architecture.
 
-use super::install::member_run;
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
-    ActionCall, ControlError, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry,
+    ActionCall, ControlError, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry, fits,
+    law,
 };
 use crate::externs::counter::{Count, Counter};
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
-use crate::runtime_control::{RuntimeControl, cell, entry_spec, find_name, named};
+use crate::runtime_control::{
+    RuntimeControl, cell, entry_spec, find_counter, find_name, find_register, named,
+};
 use num_bigint::BigUint;
-use sojourn_p4::interp::ActionRun;
+use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{
     EntryHandle, EntryTarget, EntryView, Match, TableState, ValueSetState,
 };
+use sojourn_p4::interp::{ActionRun, Tables};
 use sojourn_p4::ir::{TableId, ValueSetId};
 use sojourn_packet::Time;
 use std::any::Any;
@@ -38,6 +41,7 @@ pub fn carry_out(
             let handle = program.tables().add(id, &spec).map_err(Box::new)?;
             return Ok(Some(handle.0));
         }
+        Operation::AddComputed { table, from } => add_computed(program, table, from)?,
         Operation::ModifyEntry { table, at, to } => {
             let id = find_table(program, table)?;
             let spec = entry_spec(to).ok_or_else(|| no_target(table))?;
@@ -87,6 +91,9 @@ pub fn carry_out(
             let (known, meter) = &mut program.parts().meters[at];
             let done = meter.configure(*index, *spec, now).then_some(());
             cell(done, "meter", known, *index)?;
+        }
+        Operation::SetParameter { name, value } => {
+            program.set_parameter(name, value.0.iter_u32_digits().next().unwrap_or(0))?;
         }
         Operation::AddToValueSet { name, member } => {
             let id = find_value_set(program, name)?;
@@ -149,6 +156,7 @@ pub struct Before {
     counters: BTreeMap<usize, Counter>,
     meters: BTreeMap<usize, Meter>,
     registers: BTreeMap<String, Box<dyn Any + Send>>,
+    parameters: BTreeMap<String, u32>,
 }
 
 impl Before {
@@ -157,6 +165,7 @@ impl Before {
     pub fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
             Operation::AddEntry { table, .. }
+            | Operation::AddComputed { table, .. }
             | Operation::ModifyEntry { table, .. }
             | Operation::DeleteEntry { table, .. }
             | Operation::ClearTable { table }
@@ -175,15 +184,16 @@ impl Before {
                 self.profiles.get_or_insert_with(|| program.parts().profiles.clone());
             }
             Operation::WriteRegister { name, .. } => {
-                if let (false, Ok(saved)) =
-                    (self.registers.contains_key(name), program.save_register(name))
-                {
-                    self.registers.insert(name.clone(), saved);
-                }
+                let Ok(register) = find_register(program.registers(), name) else { return };
+                self.registers.entry(name.clone()).or_insert_with(|| register.save());
+            }
+            Operation::SetParameter { name, .. } => {
+                let Ok(value) = program.parameter(name) else { return };
+                self.parameters.entry(name.clone()).or_insert(value);
             }
             Operation::WriteCounter { name, .. } => {
-                let Ok(at) = find_counter(program, name) else { return };
                 let counters = program.parts().counters;
+                let Ok(at) = find_counter(counters, name) else { return };
                 self.counters.entry(at).or_insert_with(|| counters[at].1.clone());
             }
             Operation::SetMeter { name, .. } => {
@@ -210,7 +220,13 @@ impl Before {
             program.tables().put_back_value_set(id, saved);
         }
         for (name, saved) in self.registers {
-            program.restore_register(&name, saved);
+            if let Ok(register) = find_register(program.registers(), &name) {
+                register.restore(saved);
+            }
+        }
+        for (name, value) in self.parameters {
+            // It was there when it was kept.
+            let _ = program.set_parameter(&name, value);
         }
         let parts = program.parts();
         if let Some(profiles) = self.profiles {
@@ -225,11 +241,14 @@ fn no_target(table: &str) -> ControlError {
     ControlError::Target { table: table.to_owned(), number: 1 }
 }
 
-fn find_table(program: &mut dyn RuntimeControl, name: &str) -> Result<TableId, ControlError> {
+pub(super) fn find_table(
+    program: &mut dyn RuntimeControl,
+    name: &str,
+) -> Result<TableId, ControlError> {
     Ok(program.tables().find(name).map_err(Box::new)?)
 }
 
-fn find_value_set(
+pub(super) fn find_value_set(
     program: &mut dyn RuntimeControl,
     name: &str,
 ) -> Result<ValueSetId, ControlError> {
@@ -240,11 +259,10 @@ fn find_meter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, Con
     find_name(program.parts().meters.iter().map(|(known, _)| &**known), "meter", name)
 }
 
-fn find_counter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
-    find_name(program.parts().counters.iter().map(|(known, _)| &**known), "counter", name)
-}
-
-fn find_profile(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
+pub(super) fn find_profile(
+    program: &mut dyn RuntimeControl,
+    name: &str,
+) -> Result<usize, ControlError> {
     let profiles = &program.parts().profiles.profiles;
     find_name(profiles.iter().map(|profile| profile.name.as_str()), "action profile", name)
 }
@@ -263,6 +281,50 @@ fn which(
             Ok(found.map_err(Box::new)?)
         }
     }
+}
+
+/// Entries that are computed are added by rows, with their names resolved once.
+fn add_computed(
+    program: &mut dyn RuntimeControl,
+    table: &str,
+    from: &law::EntriesFrom,
+) -> Result<(), ControlError> {
+    let id = find_table(program, table)?;
+    let tables = program.tables();
+    let Some(described) = tables.description(id) else { return Ok(()) };
+    let refused = |why| ControlError::Computed { table: table.to_owned(), why };
+    let computed = law::entries(from, described, tables.program()).map_err(refused)?;
+    let before = tables.saved(id).map_err(Box::new)?;
+    if let Err((at, why)) = tables.add_plain(id, &computed.action, &computed.entries) {
+        tables.put_back(id, before);
+        let (table, number) = (table.to_owned(), at + 1);
+        return Err(ControlError::Entry { table, number, why: Box::new(why) });
+    }
+    Ok(())
+}
+
+/// What a member runs, in terms of the table that uses the profile.
+fn member_run(
+    member: &ProfileMember,
+    table: Option<TableId>,
+    tables: &Tables,
+) -> Result<ActionRun, ControlError> {
+    let Some(table) = table.and_then(|table| tables.description(table)) else {
+        let what = "table that uses the profile of action";
+        return Err(ControlError::unknown(what, &member.action, &[]));
+    };
+    let names = || table.actions.iter().map(|action| &*action.name);
+    let Some(at) = names().position(|name| fits(name, &member.action)) else {
+        return Err(ControlError::unknown("action", &member.action, &names().collect::<Vec<_>>()));
+    };
+    let mut data: SmallVec<[u128; 4]> = SmallVec::new();
+    for (name, _) in &table.actions[at].data {
+        let Some(value) = member.args.get(&**name) else {
+            return Err(ControlError::unknown("argument of that name in the member:", name, &[]));
+        };
+        data.push(u128::try_from(&value.0).unwrap_or(u128::MAX));
+    }
+    Ok(ActionRun { action: at as u32, data })
 }
 
 /// All members are looked at before one of them is set.

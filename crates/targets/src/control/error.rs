@@ -40,6 +40,22 @@ pub enum ControlError {
         /// The entry, counted from 1.
         number: usize,
     },
+    /// In the words of whoever read a line of text.
+    #[error("{0}")]
+    Said(String),
+    /// About a line of a file of commands.
+    #[error("{file}:{line}: {why}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: Box<ControlError>,
+    },
+    /// Several lines, each with its file and its number.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Lines(Vec<ControlError>),
     /// An operation about the switch, put to a program.
     #[error("this is for the switch around the program: sessions, groups, queues, ports")]
     ForSwitch,

@@ -1,25 +1,28 @@
 //! The control plane: table entries, profiles, meters, sessions and queues by name, as data.
 //!
-//! Plain data that files and JSON carry; [`install`](install::install) brings it into a program.
-//! As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
+//! A [`ControlPlane`] is what a file says that a run starts with, as plain data; it becomes a
+//! [`Batch`] of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
 //! sessions, multicast groups and queues belong to the switch and are only carried along.
 
+mod batch;
 mod carry;
+pub mod commands;
 mod error;
-mod install;
 mod law;
+mod names;
 mod number;
 mod operation;
 
+pub use batch::Batch;
 pub use carry::{Before, carry_out, read};
 pub use error::ControlError;
-pub(crate) use install::{Objects, install};
 pub use number::Number;
 pub use operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use serde::{Deserialize, Serialize};
+use sojourn_p4::interp::tables::Match;
 use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 
@@ -61,6 +64,19 @@ pub struct ControlPlane {
     /// Settings of queues, for the switch of a v1model program; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
+    /// Commands of `simple_switch_CLI`, carried out behind everything above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandFile>,
+}
+
+/// A file of commands of bmv2's `simple_switch_CLI`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandFile {
+    /// What messages call it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 impl ControlPlane {
@@ -68,7 +84,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// Entries that cannot be computed, with their table.
-    pub fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
+    pub(crate) fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
         let mut all = self;
         for entries in &mut all.tables {
             let Some(from) = entries.entries_from.take() else { continue };
@@ -82,18 +98,6 @@ impl ControlPlane {
             entries.entries.extend(computed.written_out());
         }
         Ok(all)
-    }
-
-    /// What is for the switch and not for the program.
-    pub fn for_switch(&self) -> ControlPlane {
-        ControlPlane {
-            mirror_sessions: self.mirror_sessions.clone(),
-            multicast_groups: self.multicast_groups.clone(),
-            priority_queues: self.priority_queues,
-            fair_queues: self.fair_queues,
-            queues: self.queues.clone(),
-            ..ControlPlane::default()
-        }
     }
 }
 
@@ -253,6 +257,24 @@ pub enum MatchValue {
         /// The highest.
         high: Number,
     },
+}
+
+impl MatchValue {
+    /// As the tables take it.
+    pub fn to_match(&self) -> Match {
+        match self {
+            MatchValue::Exact(value) => Match::Exact(value.0.clone()),
+            MatchValue::Ternary { value, mask } => {
+                Match::Ternary { value: value.0.clone(), mask: mask.0.clone() }
+            }
+            MatchValue::Prefix { value, prefix } => {
+                Match::Prefix { value: value.0.clone(), length: *prefix }
+            }
+            MatchValue::Range { low, high } => {
+                Match::Range { low: low.0.clone(), high: high.0.clone() }
+            }
+        }
+    }
 }
 
 /// A mirror session of the switch.

@@ -25,6 +25,13 @@ pub enum Operation {
         /// The entry.
         entry: TableEntry,
     },
+    /// Adds entries that are computed, behind those that are there.
+    AddComputed {
+        /// The table.
+        table: String,
+        /// What they are computed from, as in `entries_from`.
+        from: BTreeMap<String, serde_json::Value>,
+    },
     /// Gives an entry another action, member or group.
     ModifyEntry {
         /// The table.
@@ -104,6 +111,13 @@ pub enum Operation {
         index: usize,
         /// Rates and bursts.
         spec: MeterSpec,
+    },
+    /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
+    SetParameter {
+        /// The constant.
+        name: String,
+        /// Its value, cut to the width of the registers that use it.
+        value: Number,
     },
     /// Adds a member to a parser's value set: a match for each column.
     AddToValueSet {

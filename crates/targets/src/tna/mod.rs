@@ -17,7 +17,6 @@
 mod access;
 mod arguments;
 mod blocks;
-mod control;
 mod copies;
 pub mod fit;
 mod framed;

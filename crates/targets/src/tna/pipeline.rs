@@ -18,7 +18,7 @@ use super::metadata::{
     Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
 };
 use super::runtime::{CopyTypes, RegisterState, Runtime};
-use crate::control::{ControlError, ControlPlane, fits};
+use crate::control::fits;
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
@@ -27,7 +27,6 @@ use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
-use crate::runtime_control::RuntimeControl;
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::{HeaderBytes, Packet};
 use std::sync::Arc;
@@ -229,19 +228,6 @@ impl Tofino {
             front: Vec::new(),
             written: PacketOut::new(),
         }
-    }
-
-    /// Installs table entries. What is refused leaves the rest installed.
-    ///
-    /// # Errors
-    /// The first entry that does not fit the program, naming table, action or key.
-    pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
-        let program = self.interpreter.program();
-        super::control::install(control, program, &mut self.tables, &mut self.runtime)?;
-        control.registers.iter().try_for_each(|given| {
-            let value = std::slice::from_ref(&given.value.0);
-            self.write_register(&given.name, given.index, value)
-        })
     }
 
     /// The program's registers, for control planes and tests.

@@ -5,12 +5,11 @@
 
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
-use crate::control::{ControlError, ControlPlane};
-use crate::externs::counter::Count;
-use crate::runtime_control::{Parts, RuntimeControl, cell, find_name};
+use crate::control::ControlError;
+use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
-use sojourn_p4::ir::Program;
+use sojourn_p4::ir::{ObjectId, Program};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -23,10 +22,6 @@ impl RuntimeControl for Tofino {
         &mut self.tables
     }
 
-    fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
-        Tofino::configure(self, control)
-    }
-
     fn parts(&mut self) -> Parts<'_> {
         let runtime = &mut self.runtime;
         Parts {
@@ -37,66 +32,68 @@ impl RuntimeControl for Tofino {
         }
     }
 
-    fn save_register(&self, name: &str) -> Result<Box<dyn Any + Send>, ControlError> {
-        let names = self.runtime.registers.iter().map(RegisterState::name);
-        let at = find_name(names, "register", name)?;
-        Ok(Box::new(self.runtime.registers[at].clone()))
+    fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
+        let registers = self.runtime.registers.iter_mut();
+        registers.map(|register| register as &mut dyn RegisterCells).collect()
     }
 
-    fn restore_register(&mut self, name: &str, saved: Box<dyn Any + Send>) {
-        let names = self.runtime.registers.iter().map(RegisterState::name);
-        if let (Ok(at), Ok(saved)) = (find_name(names, "register", name), saved.downcast()) {
-            self.runtime.registers[at] = *saved;
-        }
+    fn parameter(&self, name: &str) -> Result<u32, ControlError> {
+        let parameter = self.find_parameter(name)?;
+        // Where no register uses it, it does not matter what it is.
+        let mut used = self.runtime.registers.iter().filter_map(|r| r.parameter(parameter));
+        Ok(used.next().unwrap_or(0))
     }
 
-    fn read_register(&self, name: &str, index: usize) -> Result<Vec<BigUint>, ControlError> {
-        let at =
-            find_name(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
-        let register = &self.runtime.registers[at];
-        let entry = cell(register.get(index), "register", register.name(), index)?;
-        let words = if register.compiled().shape.dual { 2 } else { 1 };
-        Ok(entry[..words].iter().map(|word| BigUint::from(*word)).collect())
-    }
-
-    fn write_register(
-        &mut self,
-        name: &str,
-        index: Option<usize>,
-        value: &[BigUint],
-    ) -> Result<(), ControlError> {
-        let at =
-            find_name(self.runtime.registers.iter().map(RegisterState::name), "register", name)?;
-        let register = &mut self.runtime.registers[at];
-        let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
-        let entry = [word(0), word(1)];
-        let cells = index.map_or(0..register.len(), |index| index..index + 1);
-        for index in cells {
-            let written = register.set(index, entry).then_some(());
-            cell(written, "register", name, index)?;
-        }
+    fn set_parameter(&mut self, name: &str, value: u32) -> Result<(), ControlError> {
+        let parameter = self.find_parameter(name)?;
+        let registers = self.runtime.registers.iter_mut();
+        registers.for_each(|register| register.set_parameter(parameter, value));
         Ok(())
-    }
-
-    fn read_counter(&self, name: &str, index: usize) -> Result<Count, ControlError> {
-        let counters = &self.runtime.counters;
-        let at = find_name(counters.iter().map(|(name, _)| &**name), "counter", name)?;
-        cell(counters[at].1.get(index), "counter", &counters[at].0, index)
-    }
-
-    fn write_counter(
-        &mut self,
-        name: &str,
-        index: Option<usize>,
-        count: Count,
-    ) -> Result<(), ControlError> {
-        let counters = &mut self.runtime.counters;
-        let at = find_name(counters.iter().map(|(name, _)| &**name), "counter", name)?;
-        let written = counters[at].1.set(index, count).then_some(());
-        cell(written, "counter", name, index.unwrap_or(0))
     }
 
     fn fault(&self) -> Option<String> {
         self.runtime.faults.first_drop().map(ToString::to_string)
+    }
+}
+
+impl Tofino {
+    /// The `RegisterParam` that a name, or the end of one, means.
+    fn find_parameter(&self, name: &str) -> Result<ObjectId, ControlError> {
+        let objects = Tofino::program(self).objects.iter().enumerate();
+        let params: Vec<_> = objects.filter(|(_, object)| &*object.of == "RegisterParam").collect();
+        let names = params.iter().map(|(_, object)| &*object.name);
+        let at = find_name(names, "register parameter", name)?;
+        Ok(ObjectId(params[at].0 as u32))
+    }
+}
+
+impl RegisterCells for RegisterState {
+    fn name(&self) -> &str {
+        RegisterState::name(self)
+    }
+
+    fn cells(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, index: usize) -> Option<Vec<BigUint>> {
+        let words = if self.compiled().shape.dual { 2 } else { 1 };
+        let entry = self.get(index)?;
+        Some(entry[..words].iter().map(|word| BigUint::from(*word)).collect())
+    }
+
+    fn write(&mut self, index: usize, value: &[BigUint]) -> bool {
+        let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
+        self.set(index, [word(0), word(1)])
+    }
+
+    fn save(&self) -> Box<dyn Any + Send> {
+        Box::new(self.clone())
+    }
+
+    fn restore(&mut self, saved: Box<dyn Any + Send>) {
+        if let Ok(saved) = saved.downcast() {
+            *self = *saved;
+        }
     }
 }

@@ -65,6 +65,13 @@ impl RegisterState {
         place.map(|place| *place = entry.map(|word| word & mask)).is_some()
     }
 
+    /// The value of a `RegisterParam`, if this register's actions use it.
+    pub(crate) fn parameter(&self, parameter: ObjectId) -> Option<u32> {
+        let mut rows = self.compiled.shared.rows.iter().zip(&self.compiled.rows);
+        let used = rows.find(|(_, content)| **content == Row::Parameter(parameter));
+        used.map(|(row, _)| *row)
+    }
+
     /// Gives a `RegisterParam` another value where this register's actions use it.
     pub(crate) fn set_parameter(&mut self, parameter: ObjectId, value: u32) {
         let rows = self.compiled.shared.rows.iter_mut().zip(&self.compiled.rows);

@@ -1,6 +1,7 @@
 //! Tables, value sets, counters as a control plane sets and reads them.
 
 use super::*;
+use crate::RuntimeControl;
 
 const FORWARD: &str = "action send(bit<9> port) { t.ucast_egress_port = port; }
     table forward {

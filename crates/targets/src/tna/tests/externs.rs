@@ -1,6 +1,7 @@
 //! Hashes, random numbers, meters, selectors, small functions.
 
 use super::*;
+use crate::RuntimeControl;
 
 #[test]
 fn hashes_join_their_fields() {

@@ -1,6 +1,7 @@
 //! Registers from packet to packet.
 
 use super::*;
+use crate::RuntimeControl;
 
 #[test]
 fn a_register_remembers_from_packet_to_packet() {

@@ -79,7 +79,7 @@ fn a_direct_counter_counts_every_hit_whether_its_action_asks_or_not() {
     );
     configure(&mut pass, ENTRY);
     marks(&mut pass, &[7, 7, 8, 9]);
-    let count = |at| pass.plane.read_counter("hits", at).unwrap();
+    let mut count = |at| pass.plane.read_counter("hits", at).unwrap();
     assert_eq!(count(0), Count { packets: 2, bytes: 28 });
     assert_eq!(count(1), Count { packets: 1, bytes: 14 });
 }

@@ -1,0 +1,42 @@
+//! Commands about the switch's ports and queues: rates, depths, interfaces.
+
+use super::super::{Operation, QueueSetting};
+use super::session::{Outcome, Session, Wrong, one, take, these};
+use super::words::{handle, index, small};
+
+/// `set_queue_rate PACKETS_PER_SECOND [PORT [PRIORITY]]`
+pub(super) fn rate(words: &[&str], _: &mut Session) -> Outcome {
+    let (value, queues) = queues(words)?;
+    let rate = Some(index(value, "packets per second", u64::MAX)?);
+    one(Operation::SetQueue(QueueSetting { packets_per_second: rate, ..queues }))
+}
+
+/// `set_queue_bitrate BITS_PER_SECOND [PORT [PRIORITY]]`
+pub(super) fn bitrate(words: &[&str], _: &mut Session) -> Outcome {
+    let (value, queues) = queues(words)?;
+    let rate = Some(index(value, "bits per second", u64::MAX)?);
+    one(Operation::SetQueue(QueueSetting { bits_per_second: rate, ..queues }))
+}
+
+/// `set_queue_depth PACKETS [PORT [PRIORITY]]`
+pub(super) fn depth(words: &[&str], _: &mut Session) -> Outcome {
+    let (value, queues) = queues(words)?;
+    let depth = Some(handle(value, "packets")?);
+    one(Operation::SetQueue(QueueSetting { depth, ..queues }))
+}
+
+/// `port_add INTERFACE PORT`: a run has its ports already, and no interfaces.
+pub(super) fn port_add(words: &[&str], _: &mut Session) -> Outcome {
+    let [_, port] = these(words)?;
+    small(port, "port")?;
+    Ok(Vec::new())
+}
+
+/// The value, and which queues it is for.
+fn queues<'t>(words: &[&'t str]) -> Result<(&'t str, QueueSetting), Wrong> {
+    let words = take(words, 1, 3)?;
+    let port = words.get(1).map(|port| small(port, "port")).transpose()?;
+    let priority = words.get(2).map(|word| index(word, "priority", u8::MAX.into())).transpose()?;
+    let priority = priority.map(|priority| priority as u8);
+    Ok((words[0], QueueSetting { port, priority, ..QueueSetting::default() }))
+}

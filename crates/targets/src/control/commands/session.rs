@@ -1,0 +1,203 @@
+//! What commands share: the program, and what earlier lines have made (nodes, members, sessions).
+
+use super::super::{ActionCall, ControlError, MulticastGroup, MulticastNode, Operation, Query};
+use crate::describe::ProgramDescription;
+use std::collections::BTreeMap;
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// A change.
+    Operation(Operation),
+    /// An answer.
+    Question(Question),
+}
+
+/// A command that only reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// One cell of a register, or all of so many.
+    Register(String, Result<usize, usize>),
+    /// One cell of a counter.
+    Counter(String, usize),
+    /// One cell of a meter.
+    Meter(String, usize),
+    /// Where a mirror session leads, which the session knows itself.
+    Session(u16, String),
+}
+
+impl Question {
+    /// What is to be asked of the program, each with what it is about; nothing for what only the
+    /// session knows.
+    pub fn queries(&self) -> Vec<(String, Query)> {
+        match self {
+            Question::Register(name, cells) => {
+                let cells = match *cells {
+                    Ok(cell) => cell..cell + 1,
+                    Err(size) => 0..size,
+                };
+                let query = |index| Query::Register { name: name.clone(), index };
+                cells.map(|cell| (format!("{name}[{cell}]"), query(cell))).collect()
+            }
+            Question::Counter(name, index) => {
+                let query = Query::Counter { name: name.clone(), index: *index };
+                vec![(format!("{name}[{index}]"), query)]
+            }
+            Question::Meter(name, index) => {
+                let query = Query::Meter { name: name.clone(), index: *index };
+                vec![(format!("{name}[{index}]"), query)]
+            }
+            Question::Session(..) => Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    /// Its words do not have the command's form; the usage is added.
+    Form(String),
+    /// They do not fit the program.
+    Fit(ControlError),
+}
+
+impl Wrong {
+    pub fn told(self, command: &str, usage: &str) -> ControlError {
+        match self {
+            Wrong::Form(why) => {
+                let written = format!("{command} {usage}");
+                let written = written.trim_end();
+                ControlError::Said(format!("{command}: {why}; write {written}"))
+            }
+            Wrong::Fit(why) => why,
+        }
+    }
+}
+
+impl From<ControlError> for Wrong {
+    fn from(error: ControlError) -> Wrong {
+        Wrong::Fit(error)
+    }
+}
+
+/// That a line does not fit the program.
+pub(super) fn misfit<T>(why: String) -> Result<T, Wrong> {
+    Err(Wrong::Fit(ControlError::Said(why)))
+}
+
+/// What a command comes to.
+pub(super) type Outcome = Result<Vec<Asked>, Wrong>;
+
+/// The one operation that most commands come to.
+pub(super) fn one(operation: Operation) -> Outcome {
+    Ok(vec![Asked::Operation(operation)])
+}
+
+/// Members and groups of one action profile, by handles counted from 0.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Profile {
+    pub members: BTreeMap<u32, ActionCall>,
+    pub groups: BTreeMap<u32, Vec<u32>>,
+    pub next_member: u32,
+    pub next_group: u32,
+}
+
+/// Multicast groups and nodes so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Multicast {
+    /// Handles of the nodes of each group, in the order of association.
+    pub groups: BTreeMap<u16, Vec<u16>>,
+    pub nodes: BTreeMap<u16, MulticastNode>,
+    pub next_handle: u16,
+}
+
+impl Multicast {
+    /// A group as it is now.
+    pub fn group(&self, group: u16) -> Asked {
+        let nodes = self.groups[&group].iter().map(|handle| self.nodes[handle].clone()).collect();
+        Asked::Operation(Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))
+    }
+
+    pub fn members(&mut self, group: u16) -> Result<&mut Vec<u16>, ControlError> {
+        self.groups.get_mut(&group).ok_or_else(|| {
+            ControlError::Said(format!(
+                "there is no multicast group {group}; mc_mgrp_create {group} makes one"
+            ))
+        })
+    }
+
+    pub fn node(&mut self, handle: u16) -> Result<&mut MulticastNode, ControlError> {
+        let known = match self.next_handle {
+            0 => "none".to_owned(),
+            next => format!("0 to {}", next - 1),
+        };
+        self.nodes.get_mut(&handle).ok_or_else(|| {
+            ControlError::Said(format!(
+                "there is no multicast node {handle} (handles are given by mc_node_create in its \
+                 order from 0; so far: {known})"
+            ))
+        })
+    }
+
+    /// The groups that a node is in.
+    pub fn users(&self, handle: u16) -> Vec<u16> {
+        let uses = |(_, nodes): &(&u16, &Vec<u16>)| nodes.contains(&handle);
+        self.groups.iter().filter(uses).map(|(group, _)| *group).collect()
+    }
+}
+
+/// One run of commands against one program.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(super) program: ProgramDescription,
+    pub(super) multicast: Multicast,
+    pub(super) profiles: BTreeMap<String, Profile>,
+    /// Mirror sessions so far: where they lead, in words.
+    pub(super) mirrors: BTreeMap<u16, String>,
+}
+
+impl Session {
+    /// Before the first line.
+    pub fn new(program: ProgramDescription) -> Session {
+        Session {
+            program,
+            multicast: Multicast::default(),
+            profiles: BTreeMap::new(),
+            mirrors: BTreeMap::new(),
+        }
+    }
+}
+
+/// `words`, unless there are too few or too many.
+pub(super) fn take<'w, 't>(
+    words: &'w [&'t str],
+    least: usize,
+    most: usize,
+) -> Result<&'w [&'t str], Wrong> {
+    if words.len() < least {
+        return Err(Wrong::Form(format!("{} more expected", least - words.len())));
+    }
+    if words.len() > most {
+        return Err(Wrong::Form(format!("{} is left over", words[most..].join(" "))));
+    }
+    Ok(words)
+}
+
+/// Exactly so many words.
+pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N], Wrong> {
+    let taken = take(words, N, N)?;
+    let mut all = [""; N];
+    all.copy_from_slice(taken);
+    Ok(all)
+}
+
+/// So many words and whatever follows them.
+pub(super) fn first<'w, 't, const N: usize>(
+    words: &'w [&'t str],
+) -> Result<([&'t str; N], &'w [&'t str]), Wrong> {
+    take(words, N, usize::MAX)?;
+    let (taken, rest) = words.split_at(N);
+    let mut all = [""; N];
+    all.copy_from_slice(taken);
+    Ok((all, rest))
+}

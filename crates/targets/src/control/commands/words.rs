@@ -1,0 +1,123 @@
+//! Numbers as people write them for a control plane: digits, addresses, truth values.
+//!
+//! Knows widths, not names; a message says what would be right and is completed by the caller.
+
+use super::super::{ControlError, Number};
+use num_bigint::BigUint;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Characters of a number that a message repeats.
+const LONGEST: usize = 100;
+/// Characters of a number at all: some 4,000 bits and more than any key has.
+const MOST: usize = 4_000;
+
+fn said<T>(why: String) -> Result<T, ControlError> {
+    Err(ControlError::Said(why))
+}
+
+/// The number that `text` writes for `what`, of at most `width` bits.
+///
+/// Digits in decimal, `0x`, `0b` or `0o`; `true` and `false`; for 32, 48 and 128 bits also an IPv4,
+/// MAC or IPv6 address.
+pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Number, ControlError> {
+    if text.len() > MOST {
+        return said(format!("{what}: a number of {} characters", text.len()));
+    }
+    let value = address(text, width).map(|value| (false, value)).or_else(|| digits(text));
+    let Some((negative, value)) = value else {
+        return said(format!("{what}: {text} is not a number{}", also(width)));
+    };
+    if negative {
+        return said(format!("{what}: {text} is negative; write the bits as an unsigned number"));
+    }
+    if let Some(width) = width.filter(|width| value.bits() > u64::from(*width)) {
+        let highest = (BigUint::from(1u8) << width) - 1u8;
+        let limit = if width <= 16 { highest.to_string() } else { format!("{highest:#x}") };
+        let bits = if width == 1 { "bit" } else { "bits" };
+        return said(format!("{what}: {text} does not fit {width} {bits} (largest is {limit})"));
+    }
+    Ok(Number(value))
+}
+
+/// A plain number of 0 to `most`: a port, a handle, a cell.
+pub(super) fn index(text: &str, what: &str, most: u64) -> Result<u64, ControlError> {
+    if text.len() > LONGEST {
+        let length = text.len();
+        return said(format!("{what}: a number of {length} characters; the largest is {most}"));
+    }
+    match digits(text) {
+        None | Some((true, _)) => said(format!("{what}: {text} is not a number of 0 or more")),
+        Some((false, value)) => match u64::try_from(value).ok().filter(|value| *value <= most) {
+            Some(value) => Ok(value),
+            None => said(format!("{what}: {text} is too large; the largest is {most}")),
+        },
+    }
+}
+
+/// A number of 16 bits: sessions, groups, replication ids, nodes and ports.
+pub(super) fn small(text: &str, what: &str) -> Result<u16, ControlError> {
+    Ok(index(text, what, u16::MAX.into())? as u16)
+}
+
+/// A number of 32 bits: handles, priorities.
+pub(super) fn handle(text: &str, what: &str) -> Result<u32, ControlError> {
+    Ok(index(text, what, u32::MAX.into())? as u32)
+}
+
+/// A cell of an array.
+pub(super) fn place(text: &str) -> Result<usize, ControlError> {
+    Ok(index(text, "index", u64::MAX)? as usize)
+}
+
+/// Whether it is below 0, and how far from it.
+fn digits(text: &str) -> Option<(bool, BigUint)> {
+    let folded = text.to_lowercase();
+    match &*folded {
+        "true" => return Some((false, 1u8.into())),
+        "false" => return Some((false, 0u8.into())),
+        _ => {}
+    }
+    let (negative, unsigned) = match folded.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, folded.strip_prefix('+').unwrap_or(&folded)),
+    };
+    let (radix, digits) = match unsigned.get(..2) {
+        Some("0x") => (16, &unsigned[2..]),
+        Some("0o") => (8, &unsigned[2..]),
+        Some("0b") => (2, &unsigned[2..]),
+        _ => (10, unsigned),
+    };
+    // A second sign is for nobody to read.
+    let plain = digits.starts_with(|c: char| c.is_ascii_hexdigit());
+    let value = plain.then(|| BigUint::parse_bytes(digits.as_bytes(), radix)).flatten()?;
+    Some((negative && value != BigUint::ZERO, value))
+}
+
+fn address(text: &str, width: Option<u32>) -> Option<BigUint> {
+    match width? {
+        32 => text.parse::<Ipv4Addr>().ok().map(|address| u32::from(address).into()),
+        48 => mac(text).map(BigUint::from),
+        128 => text.parse::<Ipv6Addr>().ok().map(|address| u128::from(address).into()),
+        _ => None,
+    }
+}
+
+fn mac(text: &str) -> Option<u64> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let is_byte = |part: &&str| matches!(part.len(), 1 | 2) && !part.starts_with('+');
+    if parts.len() != 6 || !parts.iter().all(|part| is_byte(part)) {
+        return None;
+    }
+    parts.iter().try_fold(0, |address, part| {
+        Some(address << 8 | u64::from(u8::from_str_radix(part, 16).ok()?))
+    })
+}
+
+fn also(width: Option<u32>) -> &'static str {
+    match width {
+        Some(32) => " or an IPv4 address",
+        Some(48) => " or a MAC address",
+        Some(128) => " or an IPv6 address",
+        _ => "",
+    }
+}

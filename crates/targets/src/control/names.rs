@@ -1,0 +1,112 @@
+//! What a name in a file means in a program: in full, or by as much of its end as is unique.
+
+use super::ControlError;
+use crate::describe::{ActionDescription, ObjectDescription, ProgramDescription, TableDescription};
+use sojourn_p4::diagnostic::near_name;
+
+/// Something with a name.
+trait HasName {
+    fn name(&self) -> &str;
+}
+
+impl HasName for TableDescription {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl HasName for ActionDescription {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl HasName for &ObjectDescription {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl ProgramDescription {
+    /// The table that `name`, or the end of a name, means.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn table(&self, name: &str) -> Result<&TableDescription, ControlError> {
+        find("there is no table", name, &self.tables)
+    }
+
+    /// The object of a kind (`register`, `counter`, `meter`) that `name` means.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn object(&self, kind: &str, name: &str) -> Result<&ObjectDescription, ControlError> {
+        let kinds = [kind.to_owned(), format!("direct_{kind}"), format!("direct{kind}")];
+        self.object_of(&kinds, &format!("there is no {kind}"), name)
+    }
+
+    /// The action profile or selector that `name` means.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn profile(&self, name: &str) -> Result<&ObjectDescription, ControlError> {
+        let kinds = ["action_profile", "action_selector", "actionprofile", "actionselector"];
+        self.object_of(&kinds.map(String::from), "there is no action profile", name)
+    }
+
+    fn object_of(
+        &self,
+        kinds: &[String],
+        missing: &str,
+        name: &str,
+    ) -> Result<&ObjectDescription, ControlError> {
+        let is_one = |object: &&ObjectDescription| kinds.contains(&object.of.to_lowercase());
+        let objects: Vec<&ObjectDescription> = self.objects.iter().filter(is_one).collect();
+        find(missing, name, &objects).copied()
+    }
+}
+
+impl TableDescription {
+    /// The action that `name`, or the end of a name, means in this table.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn action(&self, name: &str) -> Result<&ActionDescription, ControlError> {
+        find(&format!("table {} has no action", self.name), name, &self.actions)
+    }
+
+    /// Whether entries can overlap, so that priorities decide.
+    pub fn is_ordered(&self) -> bool {
+        let plain = ["exact", "lpm", "selector"];
+        self.keys.iter().any(|key| !plain.contains(&&*key.match_kind))
+    }
+}
+
+/// The one whose name is `name`, or ends in it: at a dot if there is one, else anywhere.
+fn find<'k, T: HasName>(missing: &str, name: &str, known: &'k [T]) -> Result<&'k T, ControlError> {
+    if let Some(found) = known.iter().find(|thing| thing.name() == name) {
+        return Ok(found);
+    }
+    for ending in [format!(".{name}"), name.to_owned()] {
+        let found: Vec<&T> = known.iter().filter(|thing| thing.name().ends_with(&ending)).collect();
+        match found[..] {
+            [] => {}
+            [one] => return Ok(one),
+            _ => {
+                let could = found.iter().map(|thing| thing.name()).collect::<Vec<_>>().join(", ");
+                let said = format!("{name} could be {could}; write more of the name");
+                return Err(ControlError::Said(said));
+            }
+        }
+    }
+    let names: Vec<&str> = known.iter().map(HasName::name).collect();
+    let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Err(ControlError::Said(format!("{missing} {name}{} (known: {listed})", hint(name, &names))))
+}
+
+/// The suggestion of a near name, by last parts or by whole names: `; did you mean "x"?`.
+pub(super) fn hint(name: &str, known: &[&str]) -> String {
+    let last = known.iter().map(|full| full.rsplit('.').next().unwrap_or(full));
+    let near = near_name(name, last).or_else(|| near_name(name, known.iter().copied()));
+    near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
+}

@@ -25,7 +25,7 @@ pub enum RunError {
         found: &'static str,
     },
     /// A control plane does not fit its program.
-    #[error("{}{0}", about(.0))]
+    #[error("{}{}", about(.0), .0)]
     Control(#[from] ControlError),
     /// A switch of packet tests cannot be built.
     #[error(transparent)]

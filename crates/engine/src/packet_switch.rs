@@ -57,6 +57,22 @@ const SPEED: Rate = Rate(100_000_000_000);
 const LOOP: Time = Time(400);
 
 /// A switch and the packets that have come out of it.
+///
+/// ```
+/// use sojourn_engine::{PacketSwitch, PacketSwitchConfig};
+/// use sojourn_packet::{PortId, Time};
+/// use sojourn_targets::{LoadOptions, Program};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let program = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
+/// let config = PacketSwitchConfig::of(program.target());
+/// let mut switch = PacketSwitch::new(program.instantiate(1)?, &config)?;
+/// switch.command("table_add forward send 1 => 2")?;
+/// switch.receive(PortId(1), &[0; 60]);
+/// switch.settle(Time::from_millis(1));
+/// assert_eq!(switch.take()[0].port, PortId(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PacketSwitch {
     switch: Switch,
     now: Time,

@@ -8,7 +8,7 @@ use crate::config::Aqm;
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
-use sojourn_net::config::{NativeAqm, burst, invalid, queue_limit, within};
+use sojourn_net::config::{burst, invalid, queue_limit, within};
 use sojourn_packet::{Bytes, DataPlane, PortId, Rate, Time};
 use sojourn_switch::{
     Disciplines, PortConfig, QueueConfig, ShaperConfig, Switch, SwitchConfig, Wire, cells_for_bytes,
@@ -93,7 +93,11 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         }
     };
     let disciplines = match &native {
-        Some(native) => disciplines(native, &switch, config.seed)?,
+        Some(native) => {
+            let is_shaped =
+                |id| config.ports.iter().any(|port| port.rate.is_some() && PortId(port.id) == id);
+            native.in_queues(&switch, is_shaped, config.seed)?
+        }
         None => Disciplines::new(),
     };
     Ok(Switch::with_disciplines(switch, plane, disciplines)?)
@@ -133,26 +137,6 @@ fn wire(ports: &[StandalonePort]) -> Result<Wire, ConfigError> {
             "two ports for a discipline, which is in the queues of a wire; a program may have more",
         )),
     }
-}
-
-/// A discipline for each queue of each shaped port.
-fn disciplines(
-    native: &NativeAqm,
-    switch: &SwitchConfig,
-    seed: u64,
-) -> Result<Disciplines, RunError> {
-    let mut made = Disciplines::new();
-    for port in switch.ports.iter().filter(|port| port.shaper.is_some()) {
-        for queue in 0..port.queues.len() as u8 {
-            let seed = seed.wrapping_add(u64::from(port.id.0) << 16).wrapping_add(queue.into());
-            let discipline = native.build(seed);
-            let refused = |error: sojourn_switch::discipline::DisciplineError| {
-                ConfigError::Switch(error.to_string())
-            };
-            made.insert((port.id, queue), discipline.map_err(refused)?);
-        }
-    }
-    Ok(made)
 }
 
 #[cfg(test)]

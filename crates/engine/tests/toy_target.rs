@@ -15,7 +15,7 @@ use sojourn_packet::{
 };
 use sojourn_targets::profiles::Profiles;
 use sojourn_targets::runtime_control::{Parts, RegisterCells};
-use sojourn_targets::target::{Copies, DepthUnit, LoadedProgram, ParserError, SwitchTraits};
+use sojourn_targets::target::{Copies, LoadedProgram, SwitchTraits};
 use sojourn_targets::{
     Faults, LoadOptions, Program, ProgramText, Rule, RuntimeControl, Target, Targets,
 };
@@ -86,8 +86,6 @@ impl Target for Panel {
             recirculating: Vec::new(),
             copies: Copies::Unlimited,
             disciplines: true,
-            depth: DepthUnit::Packets,
-            parser_error: ParserError::IsTold,
         }
     }
 

@@ -175,6 +175,25 @@ pub struct FaultReport {
 ///
 /// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
 /// plane reaches a running program.
+///
+/// ```
+/// use sojourn_packet::*;
+/// /// Sends everything back where it came from, and drops what waited for more than 5 ms.
+/// struct Echo;
+/// impl DataPlane for Echo {
+///     fn ingress_carrying(&mut self, input: &IngressInput, p: Packet, _: Carried) -> IngressOutput {
+///         let admission = Admission { unicast: Some(input.port), ..Admission::default() };
+///         IngressOutput { packet: Some(p), admission, ..IngressOutput::default() }
+///     }
+///     fn egress_carrying(&mut self, input: &EgressInput, p: Packet, _: Carried) -> EgressOutput {
+///         let late = input.dequeued - input.enqueued > Time::from_millis(5);
+///         EgressOutput { packet: (!late).then_some(p), ..EgressOutput::default() }
+///     }
+/// }
+/// let waited = |ms| EgressInput { dequeued: Time::from_millis(ms), ..EgressInput::default() };
+/// assert!(Echo.egress(&waited(5), Packet::default()).packet.is_some());
+/// assert!(Echo.egress(&waited(6), Packet::default()).packet.is_none());
+/// ```
 pub trait DataPlane: Any + Send {
     /// Runs the ingress pass on a packet, with what a pass before it carried.
     fn ingress_carrying(

@@ -23,6 +23,34 @@ pub trait QueueDepths {
 ///
 /// The switch submits packets in the order of their arrival, asks for [`Overlapping::next`] after
 /// each call, and at that instant calls [`Overlapping::complete`] until nothing is left.
+///
+/// ```
+/// use sojourn_packet::*;
+/// use std::collections::BTreeMap;
+/// /// As many threads as packets: a pass takes a microsecond for each byte.
+/// #[derive(Default)]
+/// struct Threads(BTreeMap<(Time, PassId), Packet>);
+/// impl Overlapping for Threads {
+///     fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: Carried) {
+///         let end = input.now + Time::from_micros(packet.len().0);
+///         self.0.insert((end, pass), packet);
+///     }
+///     fn next(&self) -> Option<Time> {
+///         self.0.keys().next().map(|(end, _)| *end)
+///     }
+///     fn complete(&mut self, now: Time, _: &dyn QueueDepths) -> Option<(PassId, IngressOutput)> {
+///         let first = self.0.first_entry().filter(|entry| entry.key().0 <= now)?;
+///         let ((_, pass), packet) = first.remove_entry();
+///         Some((pass, IngressOutput { packet: Some(packet), ..IngressOutput::default() }))
+///     }
+/// }
+/// let mut threads = Threads::default();
+/// for (pass, bytes) in [(0, 90), (1, 60)] {
+///     let packet = Packet { zeros: bytes, ..Packet::default() };
+///     threads.submit(PassId(pass), &IngressInput::default(), packet, Carried::default());
+/// }
+/// assert_eq!(threads.next(), Some(Time::from_micros(60)), "the second is ready first");
+/// ```
 pub trait Overlapping {
     /// A pass begins at `input.now`; it may have to wait for a thread.
     fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, carried: Carried);

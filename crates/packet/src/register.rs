@@ -14,6 +14,21 @@ pub trait Named {
 pub struct NameTaken(pub &'static str);
 
 /// A register, for the whole process: what is added stays, and nothing is replaced.
+///
+/// ```
+/// use sojourn_packet::{Named, Register};
+/// struct Unit(&'static str);
+/// impl Named for Unit {
+///     fn name(&self) -> &'static str {
+///         self.0
+///     }
+/// }
+/// static UNITS: Register<Unit> = Register::new(&[Unit("bit/s"), Unit("byte")]);
+/// static MINE: Unit = Unit("packet/s");
+/// UNITS.add(&MINE).expect("a new name");
+/// assert!(UNITS.find("packet/s").is_some());
+/// assert_eq!(UNITS.add(&MINE).unwrap_err().to_string(), "`packet/s` is registered already");
+/// ```
 #[derive(Debug)]
 pub struct Register<T: 'static> {
     shipped: &'static [T],

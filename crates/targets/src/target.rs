@@ -99,10 +99,6 @@ pub struct SwitchTraits {
     /// Whether a native discipline may manage the queues under a program: where packets carry what
     /// ingress wrote in front of them, it cannot find their headers.
     pub disciplines: bool,
-    /// In what a program is told the depth of a queue.
-    pub depth: DepthUnit,
-    /// What a parser's error does to a packet.
-    pub parser_error: ParserError,
 }
 
 /// How copies and second passes of packets are made.
@@ -112,24 +108,6 @@ pub enum Copies {
     Chip,
     /// In software: without limits, and every session serves both passes.
     Unlimited,
-}
-
-/// In what a program is told the depth of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DepthUnit {
-    /// Cells of the packet buffer.
-    Cells,
-    /// Packets.
-    Packets,
-}
-
-/// What a parser's error does to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParserError {
-    /// Ingress drops it, unless the program looks at the error.
-    Drops,
-    /// Nothing: the program finds it in its metadata.
-    IsTold,
 }
 
 /// A table of targets. The first one speaks up for programs that nobody claims.

@@ -28,6 +28,7 @@ pub use network::{
 
 use serde::{Deserialize, Serialize};
 use sojourn_switch::discipline::{self, Discipline, DisciplineError};
+use sojourn_switch::{Disciplines, PortId, SwitchConfig};
 use std::collections::BTreeMap;
 
 /// One run: a network, an AQM, the flows through it, a duration and a seed.
@@ -85,6 +86,30 @@ impl NativeAqm {
     pub fn build(&self, seed: u64) -> Result<Box<dyn Discipline>, DisciplineError> {
         let given: Vec<_> = self.parameters.iter().map(|(k, v)| (k.as_str(), *v)).collect();
         discipline::build_seeded(&self.name, &given, seed)
+    }
+
+    /// One for each queue of the switch's ports that are `managed`. No two queues of a network draw
+    /// the same random numbers; those of port 2 of the first switch are drawn from the run's seed.
+    ///
+    /// # Errors
+    /// As for [`NativeAqm::build`].
+    pub fn in_queues(
+        &self,
+        switch: &SwitchConfig,
+        managed: impl Fn(PortId) -> bool,
+        seed: u64,
+    ) -> Result<Disciplines, ConfigError> {
+        let mut made = Disciplines::new();
+        for port in switch.ports.iter().filter(|port| managed(port.id)) {
+            let own = u64::from(port.id.0).wrapping_sub(2) << 16;
+            for queue in 0..port.queues.len() as u8 {
+                let seed = seed.wrapping_add(queue.into()).wrapping_add(own);
+                let discipline = self.build(seed);
+                let refused = |error: DisciplineError| ConfigError::Switch(error.to_string());
+                made.insert((port.id, queue), discipline.map_err(refused)?);
+            }
+        }
+        Ok(made)
     }
 }
 

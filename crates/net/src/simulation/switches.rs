@@ -2,7 +2,7 @@
 
 use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
 use super::{Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
-use crate::config::{Aqm, ConfigError, NativeAqm, RunConfig};
+use crate::config::{Aqm, ConfigError, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
 use sojourn_packet::{DataPlane, Time};
@@ -92,7 +92,11 @@ fn switch(
         Aqm::Native(native) => Some(native),
         Aqm::HandedOver => below.as_ref(),
     };
-    let disciplines = disciplines(given, &switch, managed, seed)?;
+    let is_managed = |id| given.ports.iter().any(|port| port.managed && port.id == id);
+    let disciplines = match managed {
+        Some(native) => native.in_queues(&switch, is_managed, seed)?,
+        None => Disciplines::new(),
+    };
     let plane = data_plane(given, plane)?;
     Switch::with_disciplines(switch, plane, disciplines).map_err(|error| refused(&error))
 }
@@ -141,28 +145,6 @@ fn data_plane(
         }
         (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
     }
-}
-
-/// A discipline for each queue of each managed port, or none.
-fn disciplines(
-    given: &SwitchLayout,
-    switch: &SwitchConfig,
-    native: Option<&NativeAqm>,
-    seed: u64,
-) -> Result<Disciplines, ConfigError> {
-    let mut made = Disciplines::new();
-    let Some(native) = native else { return Ok(made) };
-    for port in given.ports.iter().filter(|port| port.managed) {
-        let queues = switch.ports.iter().find(|known| known.id == port.id);
-        for queue in 0..queues.map_or(0, |port| port.queues.len() as u8) {
-            // No two queues draw the same; port 2 of the first switch draws what the seed says.
-            let own = u64::from(port.id.0).wrapping_sub(2) << 16;
-            let seed = seed.wrapping_add(queue.into()).wrapping_add(own);
-            let discipline = native.build(seed).map_err(|error| refused(&error))?;
-            made.insert((port.id, queue), discipline);
-        }
-    }
-    Ok(made)
 }
 
 /// The links from hosts to switches.

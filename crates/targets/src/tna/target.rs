@@ -6,7 +6,7 @@ use super::{fit, rules};
 use crate::faults::Faults;
 use crate::load::LoadOptions;
 use crate::rule::Rule;
-use crate::target::{Copies, DepthUnit, LoadedProgram, ParserError, Stages, SwitchTraits, Target};
+use crate::target::{Copies, LoadedProgram, Stages, SwitchTraits, Target};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
@@ -64,8 +64,6 @@ impl Target for Tofino1 {
             recirculating: (0..4).flat_map(|pipe| LOOPS.map(move |p| pipe * PIPE + p)).collect(),
             copies: Copies::Chip,
             disciplines: false,
-            depth: DepthUnit::Cells,
-            parser_error: ParserError::Drops,
         }
     }
 

@@ -46,7 +46,7 @@ impl Both {
     }
 
     /// How far the program's drop_next is behind.
-    fn lag(&self, now: i64) -> i64 {
+    fn lag(&mut self, now: i64) -> i64 {
         i64::from((now as u32).wrapping_sub(self.rig.memory(2, 0).drop_next).cast_signed())
     }
 }

@@ -138,8 +138,9 @@ impl Rig {
     }
 
     /// What the program remembers of a queue.
-    pub fn memory(&self, port: u16, queue: u8) -> Memory {
-        let words = |name| self.plane.read_register(name, cell(port, queue)).expect("a register");
+    pub fn memory(&mut self, port: u16, queue: u8) -> Memory {
+        let mut words =
+            |name| self.plane.read_register(name, cell(port, queue)).expect("a register");
         let word = |word| u32::try_from(word).expect("32 bits");
         let (schedule, last_count) = (words("schedule"), words("last_count"));
         Memory {
@@ -157,8 +158,8 @@ impl Rig {
     }
 
     /// Copies that were sent and never came back, as an operator reads it.
-    pub fn lost_copies(&self, port: u16, queue: u8) -> u64 {
-        let count = |name| self.plane.read_counter(name, cell(port, queue)).unwrap().packets;
+    pub fn lost_copies(&mut self, port: u16, queue: u8) -> u64 {
+        let mut count = |name| self.plane.read_counter(name, cell(port, queue)).unwrap().packets;
         count("copies_sent") - count("copies_used")
     }
 }

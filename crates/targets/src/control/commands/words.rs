@@ -105,7 +105,7 @@ fn address(text: &str, width: Option<u32>) -> Option<BigUint> {
 fn mac(text: &str) -> Option<u64> {
     let parts: Vec<&str> = text.split(':').collect();
     let is_byte = |part: &&str| matches!(part.len(), 1 | 2) && !part.starts_with('+');
-    if parts.len() != 6 || !parts.iter().all(|part| is_byte(part)) {
+    if parts.len() != 6 || !parts.iter().all(is_byte) {
         return None;
     }
     parts.iter().try_fold(0, |address, part| {

@@ -6,7 +6,7 @@ use super::rules;
 use crate::faults::Faults;
 use crate::load::LoadOptions;
 use crate::rule::Rule;
-use crate::target::{Copies, DepthUnit, LoadedProgram, ParserError, SwitchTraits, Target};
+use crate::target::{Copies, LoadedProgram, SwitchTraits, Target};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
@@ -58,8 +58,6 @@ impl Target for NetworkProcessor {
             recirculating: Vec::new(),
             copies: Copies::Unlimited,
             disciplines: true,
-            depth: DepthUnit::Packets,
-            parser_error: ParserError::IsTold,
         }
     }
 

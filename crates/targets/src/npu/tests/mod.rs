@@ -8,6 +8,7 @@ mod rules;
 mod time;
 
 use super::Npu;
+use crate::control::fits;
 use crate::dataplane::{IngressInput, IngressOutput, PortId};
 use crate::load::{LoadOptions, load_with};
 use crate::phv::Carried;
@@ -125,7 +126,8 @@ impl<D: Fn(Time) -> u64> Bench<D> {
     }
 
     fn cell(&self, name: &str, index: usize) -> u64 {
-        let value = self.npu.read_register(name, index).expect("a memory");
-        u64::try_from(&value[0]).expect("64 bits")
+        let mut memories = self.npu.shared.memories.iter();
+        let memory = memories.find(|memory| fits(&memory.name, name)).expect("a memory");
+        memory.get(index as u64).expect("a cell")
     }
 }

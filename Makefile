@@ -72,6 +72,20 @@ papers: $(BUILT)
 published: $(BUILT)
 	$(BIN)/sojourn paper published --sources "$(SOURCES)" --out papers --markdown docs/published.md
 
+# The site of docs/, without a network but for what is installed: site/index.html.
+DOCS := $(VENV)/.docs
+docs: $(BUILT) $(DOCS)
+	$(BIN)/python -m sphinx -q -W --keep-going docs site
+
+$(DOCS): $(INSTALLED) requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-docs.lock
+	@touch $@
+
+# A wheel that installs on machines without Rust: dist/*.whl, for any Python from 3.11 on.
+wheel: $(INSTALLED)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet --out dist
+	@ls dist/*.whl
+
 build: $(BUILT)
 
 bench: $(BUILT)
@@ -103,4 +117,4 @@ $(BUILT): $(INSTALLED) $(ENGINE)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) target demo equivalence
+	rm -rf $(VENV) target demo equivalence site

@@ -29,6 +29,8 @@ COMMANDS = {
     "run.",
     "check": "Check a P4 program: the language, whether the target can load it, and its stages.",
     "ctl": "Change and read tables, registers, counters, rates of a live switch while it runs.",
+    "compare": "Show runs beside each other: what differs, each AQM's figures, differences with "
+    "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "

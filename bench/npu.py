@@ -1,0 +1,142 @@
+"""Prints the tables of `docs/npu.md`: what threads on shared memory do to CoDel, and what they cost.
+
+python bench/npu.py                # two minutes on two cores
+"""
+
+import itertools
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import sojourn
+from sojourn.result import AqmResult
+
+SEEDS = range(1, 4)
+THREADS = (1, 2, 8, 60, 480)
+RATES = {"100 Mbit/s": 121_120, "1 Gbit/s": 12_112}
+"""The port's rate, and how long a full frame of 1,514 bytes takes at it, ns (PACKET_TIME)."""
+VARIANTS: dict[str, dict[str, Any]] = {
+    "as published": {"use": "npu/codel"},
+    "with a mutex": {"use": "npu/codel", "defines": {"CODEL_MUTEX": "1"}},
+    "compare-and-swap": {"use": "codel_cas"},
+}
+
+
+def runs(scenario: dict[str, Any], seeds: Iterable[int] = SEEDS) -> Iterator[AqmResult]:
+    """The scenario's one AQM for each seed."""
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            result = sojourn.run(scenario, seed=seed, out=Path(folder) / "run")
+            yield from result.aqms.values()
+
+
+def tcp(aqm: dict[str, Any], rate: str, threads: int) -> dict[str, Any]:
+    """Ten CUBIC flows of 5 ms through a port of `rate`, for as long as 200,000 full frames take."""
+    packet_time = RATES[rate]
+    defines = {"THREADS": str(threads), "PACKET_TIME": str(packet_time)}
+    return {
+        "duration": f"{200_000 * packet_time} ns",
+        "aqms": [{**aqm, "defines": defines | aqm.get("defines", {})}],
+        "switch": {"rate": rate, "queue_limit": "10 MB"},
+        "flows": [{"count": 10, "rtt": "5 ms"}],
+    }
+
+
+def counted(aqm: AqmResult, kind: str) -> int:
+    return sum(fault["count"] for fault in aqm.findings.counters["faults"] if fault["kind"] == kind)
+
+
+def decided(aqm: AqmResult) -> tuple[int, int, float]:
+    """Packets that came to CoDel, those it dropped, and the mean delay of the others, ms."""
+    verdict = aqm.packets["verdict"].cast(pa.string()).to_numpy(zero_copy_only=False)
+    sent = verdict == "sent"
+    waited = np.asarray(aqm.packets["dequeued"]) - np.asarray(aqm.packets["enqueued"])
+    drops = int((verdict == "ingress").sum()) - counted(aqm, "overrun")
+    return len(verdict), drops, float(waited[sent].mean() / 1e6)
+
+
+def row(aqm: dict[str, Any], rate: str, threads: int) -> list[str]:
+    """Means over the seeds: lost updates and drops per million packets, mean delay."""
+    figures = []
+    for run in runs(tcp(aqm, rate, threads)):
+        packets, drops, delay = decided(run)
+        million = 1e6 / packets
+        figures.append((counted(run, "lost_update") * million, drops * million, delay))
+    lost, drops, delay = np.mean(figures, axis=0)
+    return [f"{lost:,.0f}", f"{drops:,.0f}", f"{delay:.3g}"]
+
+
+def table(head: list[str], rows: Iterator[list[str]]) -> None:
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for cells in rows:
+        print(f"| {' | '.join(cells)} |", flush=True)
+    print()
+
+
+def races() -> None:
+    head = ["port", "threads", "lost updates", "drops", "mean delay, ms"]
+    cases = itertools.product(RATES, THREADS)
+    published = VARIANTS["as published"]
+    table(head, ([rate, str(n), *row(published, rate, n)] for rate, n in cases))
+
+
+def cures() -> None:
+    head = ["480 threads", "port", "lost updates", "drops", "mean delay, ms"]
+    cases = itertools.product(VARIANTS, RATES)
+    table(head, ([name, rate, *row(VARIANTS[name], rate, 480)] for name, rate in cases))
+
+
+def small_frames(aqm: dict[str, Any] | str, rate: str, threads: int) -> dict[str, Any]:
+    """64-byte frames at a constant rate through a port of 10 Gbit/s."""
+    if not isinstance(aqm, str):
+        defines = {"THREADS": str(threads), "PACKET_TIME": "1211", "IN_ORDER": "true"}
+        aqm = {**aqm, "defines": defines | aqm.get("defines", {})}
+    return {
+        "duration": "20 ms",
+        "aqms": [aqm],
+        "switch": {"rate": "10 Gbit/s", "queue_limit": "10 MB"},
+        "flows": [{"kind": "udp", "rate": rate, "packet_size": 60, "rtt": "100 us"}],
+    }
+
+
+def first_arrival(aqm: dict[str, Any] | str) -> float:
+    """When packets enter the queue, on average, at a rate at which none waits for another, us."""
+    (mean,) = (
+        np.asarray(run.packets["enqueued"]).mean()
+        for run in runs(small_frames(aqm, "10 Mbit/s", 480), [1])
+    )
+    return float(mean / 1e3)
+
+
+def carried(aqm: dict[str, Any], threads: int) -> float:
+    """Millions of packets a second that pass when more come than can, in the second half."""
+    (dequeued,) = (
+        np.asarray(run.packets["dequeued"])
+        for run in runs(small_frames(aqm, "9 Gbit/s", threads), [1])
+    )
+    end = dequeued.max()
+    return float((dequeued > end / 2).sum() / (end / 2) * 1e3)
+
+
+def cost() -> None:
+    head = ["CoDel", "added latency, us", *(f"Mpacket/s, {n} threads" for n in (1, 60, 480))]
+    wire = first_arrival("codel")
+    cases = VARIANTS.items()
+    rows = (
+        [
+            name,
+            f"{first_arrival(aqm) - wire:.1f}",
+            *(f"{carried(aqm, threads):.2f}" for threads in (1, 60, 480)),
+        ]
+        for name, aqm in cases
+    )
+    table(head, rows)
+
+
+if __name__ == "__main__":
+    for part in (races, cures, cost):
+        part()

@@ -1,12 +1,12 @@
-//! Copies the shipped programs and scenarios to where the wheel's builder picks them up.
+//! Copies the shipped programs, scenarios and hardware modules to where the wheel's builder picks them up.
 //!
 //! `pyproject.toml` takes `OUT_DIR/_data` into the package as `sojourn/_data`. A clone does not need
-//! the copies: there, the package reads `p4/` and `scenarios/` in place.
+//! the copies: there, the package reads `p4/`, `scenarios/` and `hardware/` in place.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-const SHIPPED: [&str; 2] = ["p4", "scenarios"];
+const SHIPPED: [&str; 3] = ["p4", "scenarios", "hardware"];
 
 fn main() -> io::Result<()> {
     let root = Path::new("../..");
@@ -26,6 +26,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
+        // Benches and their likes are for a clone.
+        if target.extension().is_some_and(|extension| extension == "py" || extension == "pyc") {
+            continue;
+        }
         if entry.file_type()?.is_dir() {
             copy(&entry.path(), &target)?;
         } else {

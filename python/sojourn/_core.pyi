@@ -116,6 +116,10 @@ def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, str, int |
     """Name, one line and parameters of each; of a parameter: name, kind,
     unit, default, one line."""
 
+def add_hardware_module(name: str, path: Path) -> None:
+    """Adds the hardware module that is compiled in the library at `path` to the disciplines; one
+    that is there already under `name` is kept. `SojournError` if it cannot be loaded."""
+
 def check_discipline(name: str, parameters: dict[str, int]) -> tuple[str, int, int, int] | None:
     """A parameter that is outside what is allowed: name, value, least and most."""
 

@@ -1,4 +1,5 @@
-"""What can be run at the bottleneck: native disciplines and P4 programs, found by name or path.
+"""What can be run at the bottleneck: native disciplines, P4 programs and hardware modules, found by
+name or path.
 
 Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
 `.p4` file directly in an architecture's folder. One name can stand for several things: the plain
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import UnknownAqmError
+from sojourn.hardware import modules
 from sojourn.layout import programs_folder, shown
 from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.parameters import Parameter, disciplines
@@ -20,10 +22,14 @@ from sojourn.suggest import did_you_mean, nearest
 KERNEL = "kernel"
 """The kind of what only the Linux ground has."""
 
+HARDWARE = "verilog"
+"""The kind of a hardware module."""
+
 
 @dataclass(frozen=True)
 class Aqm:
-    """Something that can be run: a native discipline (`program` is None) or a P4 program."""
+    """Something that can be run: a P4 program (`program`), a hardware module (`module`), or a
+    native discipline, which has neither."""
 
     name: str
     summary: str
@@ -31,6 +37,7 @@ class Aqm:
     architecture: str | None = None
     parameters: tuple[Parameter, ...] = ()
     """What a native discipline can be told."""
+    module: Path | None = None
 
     @property
     def kind(self) -> str:
@@ -39,14 +46,14 @@ class Aqm:
 
 
 def catalogue() -> list[Aqm]:
-    """The native disciplines, then the shipped programs, each in order of name."""
+    """The native disciplines, then the shipped programs and modules, each in order of name."""
     found = [Aqm(d.name, d.summary, parameters=d.parameters) for d in disciplines()]
     for folder, architecture in target_folders().items():
         taken = {aqm.name for aqm in found}
         for path in sorted((programs_folder() / folder).glob("*.p4")):
             name = f"{folder}/{path.stem}" if path.stem in taken else path.stem
             found.append(Aqm(name, _first_sentence(path), path, architecture))
-    return found
+    return found + [_module(name, path) for name, path in modules.shipped().items()]
 
 
 def kernel_only() -> list[Aqm]:
@@ -56,11 +63,13 @@ def kernel_only() -> list[Aqm]:
 
 def is_path(name: str) -> bool:
     """True if `name` is a file's and not that of something known."""
-    return name.endswith(".p4") or ("/" in name and name not in _known())
+    return name.endswith(".p4") or modules.is_file(name) or ("/" in name and name not in _known())
 
 
 def find_aqm(name: str, beside: Path | None = None) -> Aqm:
-    """What `name` means: a known name, or a `.p4` file relative to the folder `beside`."""
+    """What `name` means: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
+    if modules.is_file(name):
+        return _module_at((beside or Path()) / Path(name).expanduser(), name)
     if is_path(name):
         return _program_at((beside or Path()) / Path(name).expanduser(), name)
     known = _known()
@@ -70,7 +79,8 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
         raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
         f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
-        f"Known: {', '.join(aqm.name for aqm in catalogue())}; or give the path of a .p4 file."
+        f"Known: {', '.join(aqm.name for aqm in catalogue())}; "
+        "or give the path of a .p4 or .sv file."
     )
 
 
@@ -88,6 +98,18 @@ def _program_at(path: Path, written: str) -> Aqm:
     near = nearest(path.name, [program.name for program in beside])
     hint = f"; did you mean {shown(path.parent / near)}?" if near else ""
     raise UnknownAqmError(f"{written}: no such P4 program{hint}")
+
+
+def _module_at(path: Path, written: str) -> Aqm:
+    if not path.is_file():
+        raise UnknownAqmError(f"{written}: no such hardware module")
+    return _module(f"{modules.FOLDER}{path.stem}", path)
+
+
+def _module(name: str, path: Path) -> Aqm:
+    """A module takes the parameters that every module takes."""
+    told = next(d.parameters for d in disciplines() if d.name == modules.PARAMETERS_OF)
+    return Aqm(name, modules.summary(path), None, HARDWARE, told, path)
 
 
 def _text(path: Path) -> str:

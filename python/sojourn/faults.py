@@ -19,6 +19,9 @@ _OF_THE_PROGRAM = {
     "deadlock": "packets dropped because their threads would have waited for themselves",
     "overrun": "packets dropped because no thread was free and the input buffer was full",
     "halted": "packets dropped because the program could not go on",
+    "module_hung": "the hardware module hung and was not asked again",
+    "module_unknown": "the hardware module's answer was undefined, and it was not asked again",
+    "module_ended": "the hardware module ended itself and was not asked again",
 }
 """By the kind of fault, as the engine names it."""
 

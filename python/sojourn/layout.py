@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @cache
 def data_root() -> Path:
-    """The folder that holds `p4/` and `scenarios/`."""
+    """The folder that holds `p4/`, `hardware/` and `scenarios/`."""
     repository = _PACKAGE.parents[1]
     if (repository / "pyproject.toml").is_file() and (repository / "p4").is_dir():
         return repository
@@ -22,6 +22,11 @@ def data_root() -> Path:
 def programs_folder() -> Path:
     """Data planes, a folder per architecture, and `include/` with the architectures themselves."""
     return data_root() / "p4"
+
+
+def hardware_folder() -> Path:
+    """Hardware modules, in SystemVerilog."""
+    return data_root() / "hardware"
 
 
 def scenarios_folder() -> Path:

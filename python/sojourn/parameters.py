@@ -71,10 +71,12 @@ class Discipline:
 
 
 def disciplines() -> list[Discipline]:
-    """All native disciplines, in order of name."""
+    """All native disciplines, in order of name; hardware modules, which the engine has under a name
+    with an `@`, are not among them."""
     return [
         Discipline(name, summary, tuple(Parameter(*parameter) for parameter in parameters))
         for name, summary, parameters in sorted(_core.native_disciplines())
+        if "@" not in name
     ]
 
 

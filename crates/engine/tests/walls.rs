@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate and those that it may know. Neither tower names the other.
-const FLOORS: [(&str, &[&str]); 8] = [
+const FLOORS: [(&str, &[&str]); 9] = [
     ("packet", &[]),
     ("p4", &[]),
     ("targets", &["packet", "p4"]),
@@ -17,7 +17,8 @@ const FLOORS: [(&str, &[&str]); 8] = [
     ("net", &["packet", "switch"]),
     ("engine", &["packet", "p4", "targets", "switch", "net"]),
     ("live", &["packet", "switch"]),
-    ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live"]),
+    ("verilog", &["packet", "switch"]),
+    ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live", "verilog"]),
 ];
 
 fn crates() -> PathBuf {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sojourn_packet::FaultReport;
+use std::collections::BTreeMap;
 
 /// Counters of one run up to [`Simulation::now`](crate::Simulation::now).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -79,6 +80,9 @@ pub struct BottleneckReport {
     pub bytes: u64,
     /// Frames that the port sent.
     pub packets: u64,
+    /// The counters of its first queue's discipline, by the names that it gives them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub discipline: BTreeMap<&'static str, u64>,
 }
 
 /// Spans of one kind: how many, how long together, the longest.

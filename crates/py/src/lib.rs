@@ -19,6 +19,7 @@ use pyo3::prelude::*;
 use sojourn_net::tcp::congestion;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTER, Registered};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -71,6 +72,13 @@ mod _core {
     #[pyfunction]
     fn congestion_controls() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
         congestion::REGISTER.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
+    }
+
+    /// Adds the hardware module that is compiled in the library at `path` to the disciplines, under
+    /// `name`; one that is there already is kept.
+    #[pyfunction]
+    fn add_hardware_module(name: &str, path: PathBuf) -> PyResult<()> {
+        sojourn_verilog::add(name, &path).map_err(|error| SojournError::new_err(error.to_string()))
     }
 
     /// Name, value, least and most of a parameter that is outside what is allowed, if one is.

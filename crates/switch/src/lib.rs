@@ -33,7 +33,7 @@
 
 mod config;
 pub mod discipline;
-mod ecn;
+pub mod ecn;
 mod observation;
 mod routes;
 mod statistics;

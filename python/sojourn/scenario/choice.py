@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails
 
+from sojourn.hardware.modules import PARAMETERS_OF, is_module
 from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.programs import target_names
 from sojourn.scenario.quantities import FilePath, Label, Strict
@@ -37,7 +38,8 @@ class AqmChoice(Strict):
     """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
     use: FilePath
-    """A native discipline, a shipped program, or the path of a `.p4` file."""
+    """A native discipline, a shipped program or hardware module, or the path of a `.p4` or `.sv`
+    file."""
     label: Label | None = None
     architecture: Annotated[str, AfterValidator(_target)] | None = None
     """P4: what the program must be for; it says itself what it is for."""
@@ -70,6 +72,8 @@ def choose(value: object) -> AqmChoice:
         value = {"use": value}
     use = value.get("use") if isinstance(value, dict) else None
     models = _choice_models()
+    if isinstance(use, str) and is_module(use):
+        models = models | {use: models[PARAMETERS_OF]}
     model = models.get(use, models["other"]) if isinstance(use, str) else models["other"]
     choice: AqmChoice = model.model_validate(value)
     if native := _native(choice.use):
@@ -94,7 +98,8 @@ def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object
 
 
 def _native(use: str) -> Discipline | None:
-    return {discipline.name: discipline for discipline in disciplines()}.get(use)
+    name = PARAMETERS_OF if is_module(use) else use
+    return {discipline.name: discipline for discipline in disciplines()}.get(name)
 
 
 def choice_keys(use: str) -> list[str]:

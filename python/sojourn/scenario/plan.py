@@ -20,6 +20,7 @@ from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control_plane import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
+from sojourn.hardware import modules
 from sojourn.programs import refuse_unread_macros, sources_of, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
@@ -215,7 +216,7 @@ def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
 
 def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
     if aqm.program is None:
-        kind = "a native discipline"
+        kind = "a native discipline" if aqm.module is None else "a hardware module"
         given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
     else:
         kind = "a P4 program"
@@ -311,7 +312,7 @@ def aqm_config(
 ) -> tuple[dict[str, Any], _core.Program | None]:
     """What the engine is told of an AQM, and its P4 program, compiled."""
     if aqm.program is None:
-        return {"kind": "native", "name": aqm.name} | choice.parameters, None
+        return {"kind": "native", "name": _engine_name(aqm)} | choice.parameters, None
     chosen = program_choice(choice, aqm.program, aqm, beside)
     config: dict[str, Any] = {
         "kind": "p4",
@@ -327,14 +328,20 @@ def aqm_config(
     return config, chosen.compiled
 
 
+def _engine_name(aqm: Aqm) -> str:
+    """What the engine calls a native discipline, or a hardware module, which it is given."""
+    return aqm.name if aqm.module is None else modules.added(aqm.module)
+
+
 def _discipline(choice: AqmChoice) -> dict[str, Any]:
     """What the engine is told of the discipline under a program."""
     given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
-    if find_aqm(choice.use).program is not None or given or choice.label:
+    aqm = find_aqm(choice.use)
+    if aqm.program is not None or given or choice.label:
         raise ScenarioError(
             f"aqms: discipline = {choice.use}: name a native discipline, with its parameters alone"
         )
-    return {"name": choice.use} | choice.parameters
+    return {"name": _engine_name(aqm)} | choice.parameters
 
 
 def program_choice(

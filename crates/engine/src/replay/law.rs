@@ -1,25 +1,29 @@
-//! The native law under replay: the state machine that [`codel`] runs on its queue, told the same.
+//! What is no program under replay: the native law, the state machine that [`codel`] runs on its queue,
+//! or a discipline that decides about packets of a queue which somebody else keeps (a hardware module).
+//!
+//! [`codel`]: sojourn_switch::discipline::codel
 
 use super::trace::{Decision, Dequeue};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
 use sojourn_packet::{Bytes, Time};
+use sojourn_switch::discipline::Discipline;
 use sojourn_switch::discipline::codel::{Params, State};
 
-/// RFC 8289's decisions.
+/// Who decides.
 #[derive(Debug)]
-pub(super) struct Law {
-    params: Params,
-    state: State,
+pub(super) enum Law {
+    /// RFC 8289.
+    Codel { params: Params, state: State },
+    /// A discipline that can be asked about a single packet.
+    Asked(Box<dyn Discipline>),
 }
 
 impl Law {
     /// The law that a native discipline follows; its parameters have been checked.
     pub fn new(native: &NativeAqm) -> Result<Law, ConfigError> {
         if native.name != "codel" {
-            let allowed = "`codel`, or a P4 program: other disciplines decide only about a queue \
-                           that their own drops change";
-            return Err(invalid("aqm.name", format!("`{}`", native.name), allowed));
+            return Law::asked(native);
         }
         let mut params = Params::default();
         for (name, &value) in &native.parameters {
@@ -31,11 +35,31 @@ impl Law {
                 _ => return Err(invalid(&format!("aqm.{name}"), value, "nothing in a replay")),
             }
         }
-        Ok(Law { params, state: State::default() })
+        Ok(Law::Codel { params, state: State::default() })
+    }
+
+    fn asked(native: &NativeAqm) -> Result<Law, ConfigError> {
+        let built = || native.build(0).ok();
+        // A question to one that is not used says whether it answers any.
+        let answers = built().and_then(|mut d| d.decides(Time(0), Time(0), Bytes(0), Bytes(0)));
+        match (answers, built()) {
+            (Some(_), Some(discipline)) => Ok(Law::Asked(discipline)),
+            _ => {
+                let allowed = "`codel`, or a P4 program: other disciplines decide only about a \
+                               queue that their own drops change";
+                Err(invalid("aqm.name", format!("`{}`", native.name), allowed))
+            }
+        }
     }
 
     pub fn decide(&mut self, row: &Dequeue) -> Decision {
-        let dropped = self.state.drops(&self.params, row.time, row.sojourn, row.backlog);
+        let &Dequeue { time, sojourn, backlog, size, .. } = row;
+        let dropped = match self {
+            Law::Codel { params, state } => state.drops(params, time, sojourn, backlog),
+            Law::Asked(discipline) => {
+                discipline.decides(time, sojourn, backlog, Bytes(size.into())).unwrap_or(false)
+            }
+        };
         Decision { dropped, unsynchronised: false }
     }
 }

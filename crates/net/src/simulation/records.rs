@@ -165,6 +165,7 @@ impl Simulation {
             shaper_burst,
             bytes: port.sent.bytes,
             packets: port.sent.packets,
+            discipline: port.discipline.into_iter().collect(),
         }
     }
 

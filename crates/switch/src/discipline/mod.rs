@@ -28,7 +28,7 @@ mod testing;
 pub use crate::tm::queued::Queued;
 pub use backlog::{Backlog, Held};
 pub use parameters::{Allowed, Kind, Parameter, Settings};
-use sojourn_packet::{Bytes, Named, Register, Time};
+use sojourn_packet::{Bytes, FaultReport, Named, Register, Time};
 use std::fmt;
 
 /// Largest time that a parameter may be: an hour, so that no sum of times overflows.
@@ -105,6 +105,25 @@ pub trait Discipline: Send + fmt::Debug {
 
     /// Its own counters, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// What it decides about a packet that leaves a queue which somebody else keeps: true if it is
+    /// dropped. `backlog` stays behind the packet, which has `size` bytes. Most disciplines decide
+    /// only about the queue that they keep, and give none.
+    fn decides(
+        &mut self,
+        _now: Time,
+        _sojourn: Time,
+        _backlog: Bytes,
+        _size: Bytes,
+    ) -> Option<bool> {
+        None
+    }
+
+    /// What went wrong in it without ending the run. The native ones do nothing wrong; one that runs
+    /// somebody's program may.
+    fn faults(&self) -> Vec<FaultReport> {
         Vec::new()
     }
 }

@@ -123,6 +123,11 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// The name of the discipline that is made, as it is registered.
+    pub fn discipline(&self) -> &'static str {
+        self.discipline
+    }
+
     /// The value of a parameter: as given, else its default.
     pub fn get(&self, name: &str) -> Option<u64> {
         let given = self.given.iter().rev().find(|(n, _)| *n == name).map(|&(_, value)| value);

@@ -13,7 +13,7 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Queued, Tag};
 use crate::tm::shaper::TokenBucket;
 use sojourn_packet::PortId;
-use sojourn_packet::{Bytes, Packet};
+use sojourn_packet::{Bytes, FaultReport, Packet};
 
 impl Switch {
     /// Everything counted so far.
@@ -42,9 +42,17 @@ impl Switch {
                 cells: self.buffer.usage().cells,
                 peak_cells: self.buffer.usage().peak,
             },
-            faults: self.plane.faults(),
+            faults: self.faults(),
             held: self.held(),
         }
+    }
+
+    /// Of the data plane, and of the disciplines.
+    fn faults(&self) -> Vec<FaultReport> {
+        let queues = self.ports.iter().flat_map(|port| &port.queues);
+        let mut faults = self.plane.faults();
+        faults.extend(queues.flat_map(|queue| queue.discipline.faults()));
+        faults
     }
 
     fn held(&self) -> u64 {

@@ -56,6 +56,20 @@ impl State {
     /// a dropped one before it moves `drop_next` on, and does not move it if that one ends the drop
     /// state; hence `owing`.
     pub fn drops(&mut self, params: &Params, now: Time, sojourn: Time, backlog: Bytes) -> bool {
+        self.drops_by(spacing, params, now, sojourn, backlog)
+    }
+
+    /// The same with another INTERVAL / sqrt(count) than [`spacing`]: what somebody's approximation
+    /// would decide.
+    #[inline]
+    pub fn drops_by(
+        &mut self,
+        spacing: impl Fn(Time, u32) -> Time,
+        params: &Params,
+        now: Time,
+        sojourn: Time,
+        backlog: Bytes,
+    ) -> bool {
         let ok_to_drop = self.ok_to_drop(params, now, sojourn, backlog);
         if !ok_to_drop {
             // The sojourn time fell below TARGET: leave the drop state.
@@ -64,10 +78,10 @@ impl State {
             return false;
         }
         if !self.dropping {
-            self.enter(params, now);
+            self.enter(spacing, params, now);
             return true;
         }
-        self.settle(params);
+        self.settle_by(spacing, params);
         // One drop per `drop_next` that has passed, each making the next one come sooner.
         if now < self.drop_next {
             return false;
@@ -96,21 +110,25 @@ impl State {
     }
 
     /// Above TARGET for INTERVAL: enter the drop state.
-    fn enter(&mut self, params: &Params, now: Time) {
+    fn enter(&mut self, spacing: impl Fn(Time, u32) -> Time, params: &Params, now: Time) {
         self.dropping = true;
         // If the last drop state ended a short while ago, the drop rate it had come to is a good
         // one to start from: `drop_next` is at most INTERVAL after the last drop.
         let delta = self.count.wrapping_sub(self.lastcount);
         let recently = now.saturating_sub(self.drop_next).0 < 16 * params.interval.0;
         self.count = if delta > 1 && recently { delta } else { 1 };
-        self.drop_next = control_law(params.interval, now, self.count);
+        self.drop_next = now + spacing(params.interval, self.count);
         self.lastcount = self.count;
     }
 
     /// Moves `drop_next` on after a drop, if that was left open.
     pub(super) fn settle(&mut self, params: &Params) {
+        self.settle_by(spacing, params);
+    }
+
+    fn settle_by(&mut self, spacing: impl Fn(Time, u32) -> Time, params: &Params) {
         if std::mem::take(&mut self.owing) {
-            self.drop_next = control_law(params.interval, self.drop_next, self.count);
+            self.drop_next += spacing(params.interval, self.count);
         }
     }
 

@@ -1,0 +1,84 @@
+//! The native CoDel with the control law that `hardware/control_law.sv` states, to hold the module
+//! against where its ROM makes a difference (after 1023 drops in one drop state).
+//!
+//! Stands on the native law of the switch; only INTERVAL / sqrt(count) is another. The ROM's entries
+//! are computed here from what the module says they are, by another way than there.
+
+use sojourn_packet::{Bytes, Time};
+use sojourn_switch::discipline::codel::{Params, REGISTRATION, State};
+use sojourn_switch::discipline::{
+    Backlog, Discipline, DisciplineError, Drops, Held, Queued, Registered, Settings,
+};
+
+/// The line for the register. The `@` keeps it out of the lists that users see.
+pub(crate) static REFERENCE: Registered = Registered {
+    name: "codel@rom",
+    summary: "RFC 8289 CoDel with the control law of hardware/control_law.sv: a reference",
+    parameters: REGISTRATION.parameters,
+    build,
+};
+
+fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
+    let params = Params {
+        target: settings.time("target")?,
+        interval: settings.time("interval")?,
+        maxpacket: Bytes(settings.within("maxpacket", 0..=u64::from(u32::MAX))?),
+    };
+    Ok(Box::new(Reference { params, state: State::default() }))
+}
+
+/// INTERVAL / sqrt(count) as the module has it, with count = j * 4^k and j of ten bits:
+/// INTERVAL * round(2^34 * 16 / sqrt(j)) / 2^(34 + k + 4), rounded, halves up.
+fn spacing(interval: Time, count: u32) -> Time {
+    let count = count.max(1);
+    let pairs = count.leading_zeros() / 2;
+    let j = (count << (2 * pairs)) >> 22;
+    let doubled = ((1_u128 << 78) / u128::from(j)).isqrt();
+    let entry = doubled.div_ceil(2).min((1 << 34) - 1);
+    let product = u128::from(interval.0) * entry;
+    let doubled = product >> 33 >> (15 - pairs);
+    Time(doubled.div_ceil(2) as u64)
+}
+
+/// Decides about packets of a queue that somebody else keeps.
+#[derive(Debug)]
+struct Reference {
+    params: Params,
+    state: State,
+}
+
+impl Discipline for Reference {
+    fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
+        drops.push(packet, sojourn_switch::discipline::DropKind::Tail);
+    }
+
+    fn dequeue(&mut self, _now: Time, _drops: &mut Drops) -> Option<Queued> {
+        None
+    }
+
+    fn held(&self) -> Held {
+        Backlog::default().held()
+    }
+
+    fn decides(&mut self, now: Time, sojourn: Time, backlog: Bytes, _: Bytes) -> Option<bool> {
+        Some(self.state.drops_by(spacing, &self.params, now, sojourn, backlog))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_switch::discipline::codel;
+
+    #[test]
+    fn up_to_1023_it_is_the_nearest_nanosecond_and_beyond_at_most_a_512th_too_long() {
+        let interval = Time::from_millis(100);
+        for count in 1..1024 {
+            assert_eq!(spacing(interval, count), codel::spacing(interval, count), "{count}");
+        }
+        for count in (1024..3_000_000).step_by(997).chain([u32::MAX]) {
+            let (mine, exact) = (spacing(interval, count).0, codel::spacing(interval, count).0);
+            assert!(exact <= mine && mine <= exact + exact / 512 + 1, "{count}: {mine} {exact}");
+        }
+    }
+}

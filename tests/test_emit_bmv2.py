@@ -138,6 +138,16 @@ def test_an_action_of_a_table_with_an_action_profile_becomes_a_member_of_it() ->
     ]
 
 
+def test_value_sets_and_meters_have_their_full_names() -> None:
+    value_sets = {"value_sets": [{"name": "chosen", "members": [[0xAA], [7]]}]}
+    text = TARGETS["bmv2"].files(Job(choice("parsing"), value_sets))["commands.txt"]
+    assert text.splitlines() == ["pvs_add TestParser.chosen 170", "pvs_add TestParser.chosen 7"]
+    spec = {"cir": 10**6, "cbs": 4, "pir": 2 * 10**6, "pbs": 8}
+    meters = {"meters": [{"name": "rate", "index": 1, "spec": spec}]}
+    text = TARGETS["bmv2"].files(Job(choice("state"), meters))["commands.txt"]
+    assert text.splitlines() == ["meter_set_rates TestIngress.rate 1 1:4 2:8"]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_emitted_for_a_shipped_program_can_be_carried_out_line_by_line(name: str) -> None:
     chosen = ProgramChoice(programs_folder() / "v1model" / f"{name}.p4", "v1model", INCLUDE)

@@ -378,8 +378,11 @@ def test_the_delay_in_the_payload_is_the_queues_and_the_receiver_does_not_mind(
     paper: package.Result, sojourn: Sojourn, tmp_path: Path
 ) -> None:
     folder = paper.aqms["codel.p4"].folder
+    (tmp_path / "earlier.csv").write_text("earlier")
+    (tmp_path / "delays.csv").hardlink_to(tmp_path / "earlier.csv")
     done = sojourn("delays", folder / "bottleneck.pcapng", "--csv", "delays.csv", "--json")
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "earlier.csv").read_text() == "earlier", "replaced as a whole"
     figures = json.loads(done.stdout)["flows"]
     rows = pq.read_table(folder / "packets.parquet")
     verdict = np.array(rows["verdict"].cast("string").to_pylist())

@@ -1,4 +1,4 @@
-//! T0704: the registers and meters of one table action share an index.
+//! T0704: the registers and meters of one table action share an index, and so do its counters.
 
 #include "shared/egress.p4"
     Register<bit<32>, bit<9>>(512) count;

@@ -12,8 +12,8 @@
     table ports {
         key = { eg.egress_port: exact; }
 #ifdef BROKEN
-        actions = { count; count_other; }
-        default_action = count_other();
+        actions = { count; }
+        default_action = count();
 #else
         actions = { count; NoAction; }
         default_action = NoAction();

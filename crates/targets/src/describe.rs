@@ -3,7 +3,9 @@
 //! Read from the IR alone, so that every architecture is described in the same words.
 
 use serde::{Deserialize, Serialize};
-use sojourn_p4::ir::{Const, Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction};
+use sojourn_p4::ir::{
+    Const, Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction, ValueSet,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ pub struct ProgramDescription {
     pub tables: Vec<TableDescription>,
     /// All extern objects, in the order of the program.
     pub objects: Vec<ObjectDescription>,
+    /// All value sets of parsers.
+    pub value_sets: Vec<ValueSetDescription>,
     /// Constants at the top level, in decimal digits: they have any width.
     pub constants: BTreeMap<String, String>,
 }
@@ -85,6 +89,15 @@ pub struct ObjectDescription {
     pub size: Option<u64>,
 }
 
+/// A value set.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ValueSetDescription {
+    /// Its full name.
+    pub name: String,
+    /// Widths of the parts of a member, in bits.
+    pub widths: Vec<u32>,
+}
+
 /// Describes a program.
 pub fn describe(program: &Program) -> ProgramDescription {
     ProgramDescription {
@@ -92,6 +105,7 @@ pub fn describe(program: &Program) -> ProgramDescription {
         pipelines: program.main.iter().flat_map(|main| &main.args).filter_map(pipeline).collect(),
         tables: program.tables.iter().map(|given| table(given, program)).collect(),
         objects: program.objects.iter().map(object).collect(),
+        value_sets: program.value_sets.iter().map(value_set).collect(),
         constants: program
             .constants
             .iter()
@@ -150,6 +164,11 @@ fn action(action: &TableAction) -> ActionDescription {
         parameters,
         default_only: action.default_only,
     }
+}
+
+fn value_set(set: &ValueSet) -> ValueSetDescription {
+    let widths = set.columns.iter().map(|(scalar, _)| scalar.width()).collect();
+    ValueSetDescription { name: set.name.to_string(), widths }
 }
 
 fn object(object: &Object) -> ObjectDescription {

@@ -1,6 +1,7 @@
 """`sojourn delays`: queue delays out of a capture, as a program has written them into packets."""
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from sojourn.errors import ScenarioError, output_error
 from sojourn.layout import shown
 from sojourn.payload_delays import MeasuredDelay, read_delays
 from sojourn.style import milliseconds
+from sojourn.writing import write_named
 
 _PERCENTILES = {"median": 50, "p95": 95, "p99": 99}
 
@@ -62,10 +64,11 @@ def _figures(values: list[int]) -> dict[str, Any]:
 
 
 def _write(found: list[MeasuredDelay], path: Path) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["time_ns", "flow", "delay_ns"])
+    writer.writerows((each.time, each.flow, each.delay) for each in found)
     try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["time_ns", "flow", "delay_ns"])
-            writer.writerows((each.time, each.flow, each.delay) for each in found)
+        write_named(path, text.getvalue())
     except OSError as error:
         raise output_error(error, shown(path)) from error

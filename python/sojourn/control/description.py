@@ -122,6 +122,15 @@ class Object:
 
 
 @dataclass(frozen=True)
+class ValueSet:
+    """A value set of a parser."""
+
+    name: str
+    widths: tuple[int, ...]
+    """Of the parts of a member, bits."""
+
+
+@dataclass(frozen=True)
 class ProgramDescription:
     """Everything in a program that has a name for the control plane."""
 
@@ -132,6 +141,7 @@ class ProgramDescription:
     objects: tuple[Object, ...]
     constants: dict[str, int]
     """Those at the program's top level."""
+    value_sets: tuple[ValueSet, ...]
 
     def table(self, name: str) -> Table:
         """The table that `name`, or the end of a name, means."""
@@ -155,6 +165,10 @@ class ProgramDescription:
         kinds = ("action_profile", "action_selector", "actionprofile", "actionselector")
         objects = [found for found in self.objects if found.of.lower() in kinds]
         return _find("there is no action profile", name, objects)
+
+    def value_set(self, name: str) -> ValueSet:
+        """The value set that `name` means."""
+        return _find("there is no value set", name, self.value_sets)
 
     def tables_of(self, profile: Object) -> list[Table]:
         """The tables that share an action profile."""
@@ -213,4 +227,5 @@ def read_description(text: str) -> ProgramDescription:
         ),
         tuple(Object(**described) for described in data["objects"]),
         {name: int(value) for name, value in data["constants"].items()},
+        tuple(ValueSet(each["name"], tuple(each["widths"])) for each in data["value_sets"]),
     )

@@ -96,8 +96,8 @@ def _commands(job: Job) -> Iterator[str]:
         yield from _table(table, program, handles)
     yield from _copies(control)
     yield from _registers(control, program)
-    yield from _meters(control)
-    yield from _value_sets(control)
+    yield from _meters(control, program)
+    yield from _value_sets(control, program)
     yield from _queues(control)
     yield from (_bit_rate(shaper.rate, f" {shaper.port}") for shaper in job.shapers)
 
@@ -235,20 +235,27 @@ def _registers(control: Mapping[str, Any], program: ProgramDescription) -> Itera
             yield f"register_write {found.name} {cell} {_number(register['value'])}"
 
 
-def _meters(control: Mapping[str, Any]) -> Iterator[str]:
+def _meters(control: Mapping[str, Any], program: ProgramDescription) -> Iterator[str]:
     for meter in control.get("meters", []):
+        name = program.object("meter", meter["name"]).name
         spec = meter["spec"]
         rates = " ".join(
             f"{_per_microsecond(spec[rate])}:{spec[burst]}"
             for rate, burst in (("cir", "cbs"), ("pir", "pbs"))
         )
-        yield f"meter_set_rates {meter['name']} {meter['index']} {rates}"
+        yield f"meter_set_rates {name} {meter['index']} {rates}"
 
 
-def _value_sets(control: Mapping[str, Any]) -> Iterator[str]:
+def _value_sets(control: Mapping[str, Any], program: ProgramDescription) -> Iterator[str]:
     for value_set in control.get("value_sets", []):
+        found = program.value_set(value_set["name"])
+        if len(found.widths) > 1:
+            raise ControlError(
+                f"value set {found.name}: its members have {len(found.widths)} parts, and a "
+                "command for bmv2 takes one value"
+            )
         for member in value_set["members"]:
-            yield f"pvs_add {value_set['name']} {_written(_number(member[0]))}"
+            yield f"pvs_add {found.name} {_written(_number(member[0]))}"
 
 
 def _per_microsecond(per_second: int) -> str:

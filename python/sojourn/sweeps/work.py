@@ -17,6 +17,7 @@ from sojourn.result import AqmResult, Result, read_result
 from sojourn.runner import finish, plan_scenario, record
 from sojourn.sweeps.job import SHIPPED, Failure, Job, Outcome, engine_identity
 from sojourn.sweeps.reads import choices_in
+from sojourn.writing import write_text
 
 _KEPT: Mapping[str, Callable[[Path], bool]] = {
     "rows": lambda path: path.suffix in (".parquet", ".pcapng", ".json", ".log"),
@@ -78,7 +79,7 @@ def _unpacked(job: Job, root: Path) -> dict[str, Any]:
         if not path.is_relative_to(root.resolve()):
             raise ScenarioError(f"{name}: a file's path leads out of its folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     scenario: dict[str, Any] = json.loads(json.dumps(dict(job.scenario)))
     for choice in choices_in(scenario):
         for key in ("use", "control"):

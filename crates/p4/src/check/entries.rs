@@ -36,6 +36,7 @@ impl Checker<'_> {
             return;
         }
         let counting = self.counting(all);
+        self.check_need_of_priorities(entries, &open.table.keys);
         let priorities = self.priorities(entries, is_const, &counting, annotations);
         for (entry, priority) in entries.iter().zip(priorities) {
             let keys = open.table.keys.clone();
@@ -152,6 +153,18 @@ impl Checker<'_> {
             self.error(code::PRIORITY, priority.span, message);
         }
         value
+    }
+
+    /// Entries that cannot overlap have nothing to decide between.
+    fn check_need_of_priorities(&mut self, entries: &[ast::Entry], keys: &[Key]) {
+        let exact = |key: &Key| &*self.program.match_kinds[key.match_kind as usize] == "exact";
+        if !keys.iter().all(exact) {
+            return;
+        }
+        if let Some(priority) = entries.iter().find_map(|entry| entry.priority.as_ref()) {
+            let message = "a table whose keys are all `exact` has no priorities";
+            self.error(code::PRIORITY, priority.span, message);
+        }
     }
 
     fn check_priorities(

@@ -149,6 +149,7 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
         register_of_action.get(&object).copied()
     };
     diagnostics.append(&mut access::check_indices(program));
+    diagnostics.append(&mut access::check_buses(program));
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
     for (index, unit) in blocks.iter().enumerate() {
         diagnostics.append(&mut access::check_unit(program, *unit, &register_of));

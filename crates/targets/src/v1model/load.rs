@@ -1,5 +1,6 @@
 //! From the IR of a v1model program to a data plane, or to diagnostics.
 
+use super::arithmetic;
 use super::blocks::Block;
 use super::field_list;
 use super::pipeline::{Blocks, V1Model};
@@ -22,6 +23,10 @@ pub fn build(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<V1Model> {
     diagnostics.extend(profile_defaults::take_away(&mut program));
+    diagnostics.extend(arithmetic::check(&program));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
     let units = match find_units(&program) {
         Ok(units) => units,
         Err(refused) => {

@@ -14,6 +14,7 @@
 //! | `runtime` | extern objects and functions while packets pass |
 //! | [`rules`] | what a program cannot ask for |
 
+mod arithmetic;
 mod blocks;
 mod control;
 mod field_list;

@@ -1,6 +1,6 @@
 //! What a v1model program cannot ask for, each with its code, its reason and its cure.
 //!
-//! Codes: `V01` the package, `V02` externs.
+//! Codes: `V01` the package, `V02` externs, tables and arithmetic.
 
 pub use crate::rule::{Refusal, Rule};
 
@@ -31,4 +31,8 @@ rules! {
     PROFILE_DEFAULT "V0204" "a table with an action profile or selector has no default action"
         "bmv2 runs a member of the profile or nothing: p4c leaves `default_action` out for such a table, and a miss does nothing"
         "test `t.apply().miss` and do there what the default action should do"
+
+    DIVISION "V0205" "what divides is a constant power of two"
+        "p4c makes shifts and masks of `/` and `%` by powers of two, and refuses every other division that it cannot do itself while it compiles"
+        "multiply by a scaled reciprocal and shift, or look the quotient up in a table"
 }

@@ -1,31 +1,137 @@
-//! One index for all registers and meters of a table action (rule T0704).
+//! What the registers, meters and counters of a table share: one index for each action (rule T0704),
+//! and the actions that use them (rules T0707, T0708).
 
 use super::super::register_action::same_expression;
 use super::super::rules;
+use crate::arguments::first_object;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Arg, Expr, ExternCall, Program, StmtKind, Value};
+use sojourn_p4::ir::{Arg, Expr, ExternCall, ObjectId, Program, Stmt, StmtKind, Table, Value};
+use sojourn_p4::source::Span;
 
-/// Diagnostics about table actions that use registers or meters at different indices.
+/// Diagnostics about table actions that use registers or meters, or counters, at different indices.
 pub fn check_indices(program: &Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for action in program.tables.iter().flat_map(|table| &table.actions) {
-        let mut first: Option<&Expr> = None;
-        visit::statements(&action.body, &mut |stmt| {
-            let StmtKind::Call(call) = &stmt.kind else { return };
-            let Some(index) = index_of(program, call) else { return };
-            match first {
-                Some(other) if !same_expression(other, index) => {
-                    let message = "two indices for registers or meters in one table action";
-                    let refused = rules::ONE_INDEX.refuse(index.span, message);
-                    found.push(refused.with_place(other.span, "the other index").into());
-                }
-                Some(_) => {}
-                None => first = Some(index),
-            }
-        });
+        let registers = |call| index_of(program, call);
+        one_index(&action.body, "registers or meters", &registers, &mut found);
+        one_index(&action.body, "counters", &|call| counted_at(program, call), &mut found);
     }
     found
+}
+
+fn one_index<'p>(
+    body: &'p [Stmt],
+    of: &str,
+    index: &dyn Fn(&'p ExternCall) -> Option<&'p Expr>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut first: Option<&Expr> = None;
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        let Some(index) = index(call) else { return };
+        match first {
+            Some(other) if !same_expression(other, index) => {
+                let message = format!("two indices for {of} in one table action");
+                let refused = rules::ONE_INDEX.refuse(index.span, message);
+                found.push(refused.with_place(other.span, "the other index").into());
+            }
+            Some(_) => {}
+            None => first = Some(index),
+        }
+    });
+}
+
+/// The two ways from a table to what its actions use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bus {
+    Counters,
+    RegistersAndMeters,
+}
+
+/// Diagnostics about actions that leave out what others of their table use.
+pub fn check_buses(program: &Program) -> Vec<Diagnostic> {
+    let buses = [Bus::Counters, Bus::RegistersAndMeters];
+    let each = program.tables.iter().flat_map(|table| buses.map(|bus| (table, bus)));
+    each.filter_map(|(table, bus)| left_out(program, table, bus)).collect()
+}
+
+fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
+    // What runs on a miss alone gets its address from elsewhere.
+    let actions = table.actions.iter().filter(|action| !action.default_only);
+    let used: Vec<_> = actions.map(|action| (action, used(program, &action.body, bus))).collect();
+    let all = used.iter().flat_map(|(_, uses)| uses);
+    for (other, place) in all {
+        for (action, uses) in &used {
+            let name = |object: &ObjectId| &program.objects[object.index()].name;
+            let Some((mine, at)) = uses.first() else {
+                if table.keys.is_empty() {
+                    let message = format!(
+                        "`{}` has no key, and `{}` does not use `{}`",
+                        table.name,
+                        action.name,
+                        name(other)
+                    );
+                    let refused = rules::USED_BY_ALL.refuse(*place, message);
+                    return Some(refused.with_place(action.span, "the action").into());
+                }
+                continue;
+            };
+            if uses.iter().all(|(object, _)| object != other) {
+                let message = format!(
+                    "`{}` uses `{}` and not `{}`, which another action of `{}` uses",
+                    action.name,
+                    name(mine),
+                    name(other),
+                    table.name
+                );
+                let refused = rules::SHARED_BUS.refuse(*at, message);
+                return Some(refused.with_place(*place, "the other").into());
+            }
+        }
+    }
+    None
+}
+
+/// What a list of statements uses on a bus, each thing with its first call.
+fn used(program: &Program, body: &[Stmt], bus: Bus) -> Vec<(ObjectId, Span)> {
+    let mut used: Vec<(ObjectId, Span)> = Vec::new();
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        if let Some((object, its_bus)) = on_bus(program, call)
+            && its_bus == bus
+            && used.iter().all(|(known, _)| *known != object)
+        {
+            used.push((object, call.span));
+        }
+    });
+    used
+}
+
+/// What a call uses, and how a table gets there.
+fn on_bus(program: &Program, call: &ExternCall) -> Option<(ObjectId, Bus)> {
+    let id = call.object?;
+    let object = &program.objects[id.index()];
+    Some(match (&*object.of, &*call.name) {
+        ("Counter" | "DirectCounter", "count") => (id, Bus::Counters),
+        ("RegisterAction" | "DirectRegisterAction", "execute") => {
+            (first_object(object)?, Bus::RegistersAndMeters)
+        }
+        ("Register" | "DirectRegister", "read" | "write")
+        | ("Meter" | "DirectMeter" | "Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute") => {
+            (id, Bus::RegistersAndMeters)
+        }
+        _ => return None,
+    })
+}
+
+/// The index at which a counter counts.
+fn counted_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    let object = &program.objects[call.object?.index()];
+    match (&*object.of, &*call.name, call.args.first()?) {
+        ("Counter", "count", Arg::In(Value::Scalar(index))) => Some(index),
+        _ => None,
+    }
 }
 
 /// The index of an access to an indexed register or meter.

@@ -323,16 +323,12 @@ fn a_counter_has_one_alu_however_many_actions_count_with_it() {
 
 #[test]
 fn what_needs_more_than_a_stage_has_is_named_without_a_number_of_stages() {
-    let counter = |n: u32| {
-        format!(
-            "Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) n{n};
-             action c{n}() {{ n{n}.count(0); }}"
-        )
-    };
+    let counter = |n: u32| format!("Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) n{n};");
     let declarations: String = (0..5).map(counter).collect();
-    let table =
-        "table kinds { key = { m.e : exact; } actions = { c0; c1; c2; c3; c4; } size = 4; }";
-    let fit = egress(&format!("{declarations} {table}"), "kinds.apply();");
+    let calls: String = (0..5).map(|n| format!("n{n}.count(0);")).collect();
+    let table = "table kinds { key = { m.e : exact; } actions = { count; } size = 4; }";
+    let text = format!("{declarations} action count() {{ {calls} }} {table}");
+    let fit = egress(&text, "kinds.apply();");
     assert!(!fit.fits);
     assert_eq!(fit.unplaced, ["`kinds` of egress"]);
     let first = fit.render().lines().next().unwrap_or_default().to_owned();
@@ -348,6 +344,36 @@ fn a_packet_is_counted_once_by_a_counter() {
     assert!(warned(counter, one).is_empty());
     let before = refused(COUNTERS, "packets.count(9); kinds.apply();");
     assert_eq!(before, ["T0706"; 5], "with each of the five actions");
+}
+
+#[test]
+fn the_actions_of_a_table_share_what_they_count_in_and_their_registers() {
+    let declared = "Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) one;
+        Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) two;
+        Register<bit<32>, bit<9>>(512) first; Register<bit<32>, bit<9>>(512) second;
+        RegisterAction<bit<32>, bit<9>, bit<32>>(first) bump = {
+            void apply(inout bit<32> value) { value = value + 1; } };
+        RegisterAction<bit<32>, bit<9>, bit<32>>(second) raise = {
+            void apply(inout bit<32> value) { value = value + 1; } };";
+    // What p4c says of each was asked.
+    let codes = |a: &str, b: &str, key: &str| {
+        let table = format!(
+            "{declared} action a() {{ {a} }} action b() {{ {b} }}
+             table kinds {{ {key} actions = {{ a; b; }} default_action = b(); size = 1; }}"
+        );
+        refused_or_none(&table, "kinds.apply();")
+    };
+    let key = "key = { m.e: exact; }";
+    assert_eq!(codes("bump.execute(0);", "raise.execute(0);", key), ["T0707"]);
+    assert_eq!(codes("one.count(0);", "two.count(0);", key), ["T0707"]);
+    assert_eq!(codes("one.count(0); two.count(0);", "two.count(0);", key), ["T0707"]);
+    assert_eq!(codes("one.count(0); two.count(1);", "", key), ["T0704"]);
+    assert!(codes("one.count(0); two.count(0);", "", key).is_empty());
+    assert!(codes("one.count(0);", "bump.execute(0);", key).is_empty());
+    assert!(codes("one.count(0);", "one.count(1);", key).is_empty());
+    assert_eq!(codes("one.count(0);", "", ""), ["T0708"]);
+    assert_eq!(codes("", "one.count(0);", ""), ["T0708"]);
+    assert!(codes("one.count(0);", "one.count(1);", "").is_empty());
 }
 
 #[test]

@@ -12,8 +12,8 @@ rules! {
         "both happen in the one instruction that runs for the packet"
         "write a RegisterAction that does both"
 
-    ONE_INDEX "T0704" "the registers and meters of one table action share an index"
-        "a table has one address bus for the stateful ALUs and meters that its actions use"
+    ONE_INDEX "T0704" "the registers and meters of one table action share an index, and so do its counters"
+        "a table has one address bus for the stateful ALUs and meters that its actions use, and one for counters"
         "put the accesses into actions of two tables, or called one after the other"
 
     EXCLUSIVE_ACCESSES "T0705" "two accesses to a register exclude each other"
@@ -23,6 +23,13 @@ rules! {
     COUNTED_ONCE "T0706" "a packet meets a counter or meter once in a pass"
         "its ALU runs once for each packet that passes the stage; the compiler goes by branches, so that `if (x == 1)` and `if (x == 2)` one after the other do not exclude each other"
         "put the calls into the branches of one if/else or the actions of one table, compute the index first and count once, or declare a second counter"
+
+    SHARED_BUS "T0707" "every action of a table uses all its counters, and all its registers and meters, or none"
+        "a table sends one address to its counters and one to its stateful ALUs and meters, and an action sends it to all of them or to none"
+        "give each counter, register or meter a table of its own, or call the actions by name in the branches of an `if`"
+    USED_BY_ALL "T0708" "what one action of a table without key uses, all use"
+        "a table without key always hits, and what is attached to it then works for every packet"
+        "count in a table or action of its own, or give the table a key"
 
     ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
         "the blocks of a program and the order of their parameters belong to an architecture"

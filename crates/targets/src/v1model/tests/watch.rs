@@ -62,6 +62,35 @@ fn an_array_that_no_machine_could_hold_is_refused() {
 }
 
 #[test]
+fn a_division_is_by_a_constant_power_of_two() {
+    let asked = |does: &str| {
+        Parts { ingress: ("bit<8> three = 3;", does), ..Parts::default() }
+            .try_load(1)
+            .map_or_else(|error| error.diagnostics[0].code, |_| "")
+    };
+    for does in ["m.one = m.both / 3;", "m.one = m.both % 5;", "m.one = m.both / three;"] {
+        assert_eq!(asked(does), "V0205", "{does}");
+    }
+    for does in ["m.one = m.both / 4;", "m.one = m.both % 8;", "m.one = 240 / 7;"] {
+        assert_eq!(asked(does), "", "{does}");
+    }
+}
+
+#[test]
+fn entries_of_a_table_with_exact_keys_have_no_priorities() {
+    let kind = |kind: &str| {
+        let declared = format!(
+            "action a() {{ }} table t {{ key = {{ h.eth.kind: {kind}; }} actions = {{ a; }}
+             entries = {{ priority = 10: 7: a(); }} }}"
+        );
+        let parts = Parts { ingress: (&declared, "t.apply();"), ..Parts::default() };
+        parts.try_load(1).map_or_else(|error| error.diagnostics[0].code, |_| "")
+    };
+    assert_eq!(kind("ternary"), "");
+    assert_ne!(kind("exact"), "");
+}
+
+#[test]
 fn every_rule_is_found_by_its_code() {
     for rule in super::super::rules::ALL {
         assert_eq!(crate::Targets::default().rule(&rule.code.to_lowercase()), Some(*rule));

@@ -294,6 +294,54 @@ def test_what_the_engine_refuses_is_named_by_the_keys_that_were_written(
     assert "network" not in str(error.value)
 
 
+def controlled(*operations: dict[str, Any], aqm: str = "codel_act") -> dict[str, Any]:
+    step = {"at": "1 s", "operations": list(operations)}
+    switch = {"rate": "10 Mbit/s", "control": [step]}
+    return {"duration": "2 s", "aqms": [aqm], "switch": switch, "flows": [{"rtt": "10 ms"}]}
+
+
+SLOWER = {"op": "shape_port", "port": 2, "rate": 2_000_000, "burst": 1600}
+
+
+def test_a_control_plane_acts_on_the_running_switch_when_the_scenario_says(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    (tmp_path / "later.toml").write_text(
+        'duration = "2 s"\naqms = ["codel_act"]\n[switch]\nrate = "10 Mbit/s"\n'
+        '[[switch.control]]\nat = "1 s"\noperations = [\n'
+        '    { op = "shape_port", port = 2, rate = 2_000_000, burst = 1600 },\n'
+        '    { op = "set_mirror_session", session = 100, port = 68, max_length = 90 },\n]\n'
+        '[[flows]]\nrtt = "10 ms"\n'
+    )
+    ran = sojourn("run", "later.toml", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    rows = pq.read_table(tmp_path / "out/codel_act/packets.parquet")
+    sent = rows.filter(pc.equal(rows["verdict"].cast(pa.string()), "sent"))
+    bits = [
+        8 * pc.sum(part["size"]).as_py()
+        for part in (
+            sent.filter(pc.less(sent["dequeued"], 10**9)),
+            sent.filter(pc.greater_equal(sent["dequeued"], 10**9)),
+        )
+    ]
+    assert bits[0] > 8_000_000 and 1_500_000 < bits[1] < 2_100_000, bits
+    # What the folder says of the scenario is the scenario.
+    assert RunFolder.open(tmp_path / "out").scenario.switches[0].control[0].at == 10**9
+
+
+def test_what_a_control_plane_does_later_goes_forward_and_needs_a_program() -> None:
+    document = controlled(SLOWER)
+    document["switch"]["control"] *= 2
+    with pytest.raises(ScenarioError, match=r"switch\.control\[1\]\.at: 1 s: must be later"):
+        scenario_from_dict(document)
+    with pytest.raises(ScenarioError, match=r"switch\.control: codel is a native discipline"):
+        plan_scenario(controlled(SLOWER, aqm="codel"))
+    with pytest.raises(ScenarioError, match=r"operation 2: .*Ingress\.forwrad"):
+        plan_scenario(controlled(SLOWER, {"op": "clear_table", "table": "Ingress.forwrad"}))
+    with pytest.raises(ScenarioError, match="unknown variant `shape`, expected one of"):
+        plan_scenario(controlled({"op": "shape", "port": 2}))
+
+
 def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path) -> None:
     scenario = scenario_from_dict(STEPS)
     (bottleneck,) = scenario.bottlenecks

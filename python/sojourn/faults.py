@@ -18,6 +18,7 @@ _OF_THE_PROGRAM = {
     "lost_update": "writes over what another thread had changed since this one read it",
     "deadlock": "packets dropped because their threads would have waited for themselves",
     "overrun": "packets dropped because no thread was free and the input buffer was full",
+    "refused": "batches of operations that the running switch refused",
     "halted": "packets dropped because the program could not go on",
     "module_hung": "the hardware module hung and was not asked again",
     "module_unknown": "the hardware module's answer was undefined, and it was not asked again",

@@ -114,6 +114,11 @@ fn one(
     Ok(control::carry_out(program, operation, now)?)
 }
 
+/// Whether an operation is about the switch, and not about the program in it.
+pub(crate) fn is_of_the_switch(operation: &Operation) -> bool {
+    change(operation).is_some()
+}
+
 /// What an operation means for the switch, if it is about the switch.
 fn change(operation: &Operation) -> Option<Change> {
     Some(match operation {

@@ -27,6 +27,16 @@ pub enum RunError {
     /// A control plane does not fit its program.
     #[error("{}{}", about(.0), .0)]
     Control(#[from] ControlError),
+    /// An operation of a control plane's later steps does not fit its program.
+    #[error("control at {at} ns: operation {place}: {error}")]
+    Later {
+        /// When it would be carried out, ns.
+        at: u64,
+        /// Its place in the step, from 1.
+        place: usize,
+        /// Why not.
+        error: ControlError,
+    },
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
     Switch(#[from] sojourn_switch::ConfigError),

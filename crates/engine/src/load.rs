@@ -1,13 +1,15 @@
 //! P4 programs put into the switches of a run: compiled, or taken as they were compiled before.
 
 use crate::RunError;
-use crate::config::{Aqm, P4Aqm, RunConfig};
+use crate::config::{Aqm, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
-use sojourn_net::HandedOver;
+use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
 use sojourn_targets::{ControlPlane, Plane, Program, Targets};
 use std::path::Path;
 use std::sync::Arc;
@@ -86,7 +88,28 @@ impl Programs {
         }
         let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, &traits);
         let discipline = p4.discipline.clone();
-        Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline })
+        self.try_later(p4, seed)?;
+        let later = p4.later.iter().cloned().map(act).collect();
+        Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline, later })
+    }
+
+    /// Carries out on a program that nothing comes to what is asked of the running one, so that a
+    /// slip is told before the run. What is about the switch is only known there.
+    fn try_later(&self, p4: &P4Aqm, seed: u64) -> Result<(), RunError> {
+        if p4.later.is_empty() {
+            return Ok(());
+        }
+        let (mut plane, _) = self.plane(p4, seed)?;
+        for step in &p4.later {
+            for (place, operation) in step.operations.iter().enumerate() {
+                if crate::control::is_of_the_switch(operation) {
+                    continue;
+                }
+                sojourn_targets::control::carry_out(plane.control(), operation, Time(step.at))
+                    .map_err(|error| RunError::Later { at: step.at, place: place + 1, error })?;
+            }
+        }
+        Ok(())
     }
 
     /// The programs of a run, one for each switch that runs one.
@@ -100,6 +123,15 @@ impl Programs {
         });
         programs.map(|p4| self.handed_over(p4, config.seed)).collect()
     }
+}
+
+/// A batch on the running switch.
+fn act(step: ControlStep) -> (Time, Act) {
+    let act = move |switch: &mut Switch, now| {
+        let done = crate::control::apply(switch, &step.operations, now);
+        done.map(|_| ()).map_err(|error| format!("at {} ns: {error}", step.at))
+    };
+    (Time(step.at), Box::new(act))
 }
 
 fn compiled(p4: &P4Aqm) -> Result<Program, RunError> {

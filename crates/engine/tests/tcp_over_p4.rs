@@ -93,6 +93,56 @@ fn router(discipline: Option<&str>) -> Value {
     aqm
 }
 
+/// CoDel-ACT whose control plane does something one second after the start.
+fn with_later(operations: Value) -> Value {
+    let mut aqm = codel_act();
+    aqm["later"] = json!([{"at": 1_000_000_000, "operations": operations}]);
+    aqm
+}
+
+#[test]
+fn a_control_plane_changes_a_running_switch_at_its_instant_and_not_before() {
+    let slower = json!({"op": "shape_port", "port": 2, "rate": 5_000_000, "burst": 1600});
+    let (plain, changed) = (run(&codel_act()), run(&with_later(json!([slower]))));
+    let until = |rows: &sojourn_net::PacketRows, end: u64| {
+        rows.dequeued.partition_point(|dequeued| *dequeued < end)
+    };
+    let half = until(&plain, 1_000_000_000);
+    assert_eq!(plain.dequeued[..half], changed.dequeued[..half]);
+    // 20 Mbit/s in the first second, 5 Mbit/s in the other.
+    let (whole, slow) = (half, changed.len() - half);
+    assert!(slow * 3 < whole && slow * 5 > whole, "{whole} and {slow} packets");
+}
+
+#[test]
+fn of_a_batch_that_the_running_switch_refuses_nothing_is_done_and_the_run_tells() {
+    let slower = json!({"op": "shape_port", "port": 2, "rate": 5_000_000, "burst": 1600});
+    let nowhere = json!({"op": "shape_port", "port": 9, "rate": 5_000_000, "burst": 1600});
+    let aqm = with_later(json!([slower, nowhere]));
+    assert_eq!(run(&aqm).dequeued, run(&codel_act()).dequeued);
+    let flow = json!({"kind": "tcp", "rtt": 20_000_000});
+    let config = json!({"duration": 1_500_000_000_u64, "aqm": aqm, "flows": [flow]});
+    let config = config::read(&config.to_string()).expect("a configuration");
+    let mut run = simulation(&config).expect("a run");
+    run.advance(Time::MAX, usize::MAX);
+    let faults = run.report().faults;
+    assert_eq!((faults.len(), faults[0].kind, faults[0].count), (1, "refused", 1));
+    assert!(faults[0].first.starts_with("at 1000000000 ns: operation 2: "), "{faults:?}");
+}
+
+#[test]
+fn an_operation_that_does_not_fit_the_program_is_refused_before_the_run() {
+    let good = json!({"op": "clear_table", "table": "Ingress.forward"});
+    let bad = json!({"op": "clear_table", "table": "Ingress.forwrad"});
+    let flow = json!({"kind": "tcp", "rtt": 20_000_000});
+    let aqm = with_later(json!([good, bad]));
+    let config = json!({"duration": 1, "aqm": aqm, "flows": [flow]});
+    let config = config::read(&config.to_string()).expect("a configuration");
+    let refused = simulation(&config).err().expect("no such table").to_string();
+    assert!(refused.starts_with("control at 1000000000 ns: operation 2: "), "{refused}");
+    assert!(refused.contains("forwrad"), "{refused}");
+}
+
 #[test]
 fn a_discipline_in_the_queues_of_a_p4_router_keeps_them_short() {
     let (tail, managed) = (run(&router(None)), run(&router(Some("fq_codel"))));

@@ -244,6 +244,10 @@ def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
         raise ScenarioError(
             "switch.packets_per_second: the live ground shapes in bit/s; give a rate, or --on sim"
         )
+    if plan.scenario.switches[0].control:
+        raise ScenarioError(
+            "switch.control: --on sim has it; a live switch is changed while it runs by sojourn ctl"
+        )
     check_flows(run, traffic, names)
     for name, flow in zip(names, config["flows"], strict=True):
         if flow.get("segmentation_offload"):

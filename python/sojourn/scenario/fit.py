@@ -5,6 +5,7 @@ Stands on the model. Says all that is wrong, each with the keys where it stands;
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sojourn.scenario.model import Common, Scenario
@@ -30,7 +31,14 @@ def _between(scenario: Scenario) -> list[Problem]:
     """Of hosts, switches, links and the flows between them."""
     if not scenario.switches:
         return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
-    named = list(_names(scenario))
+    named = [
+        *_names(scenario),
+        *(
+            problem
+            for index, node in enumerate(scenario.switches)
+            for problem in in_order(("switches", index, "control"), node.control)
+        ),
+    ]
     return named or [*_links(scenario), *_flows(scenario)]
 
 
@@ -105,18 +113,18 @@ def late_flows(scenario: Common) -> Iterator[Problem]:
 
 def steps_forward(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
     """Steps of the schedule at `keys` that go back in time or change nothing."""
-    before = 0
+    yield from in_order((*keys, "schedule"), steps)
     for index, step in enumerate(steps):
-        here: Keys = (*keys, "schedule", index)
-        if step.at <= before and index:
-            was = TIME.format(before)
-            yield (
-                (*here, "at"),
-                f"{TIME.format(step.at)}: must be later than the step before, {was}",
-            )
         if not any(getattr(step, key, None) is not None for key in _CHANGES):
-            yield here, "a step changes a rate or a delay"
-        before = step.at
+            yield (*keys, "schedule", index), "a step changes a rate or a delay"
+
+
+def in_order(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
+    """Steps of the list at `keys` that go back in time."""
+    for index, (before, step) in enumerate(pairwise(steps), start=1):
+        if step.at <= before.at:
+            now, was = TIME.format(step.at), TIME.format(before.at)
+            yield (*keys, index, "at"), f"{now}: must be later than the step before, {was}"
 
 
 def _list(names: list[str]) -> str:

@@ -8,7 +8,7 @@ import json
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer, model_validator
 
 from sojourn import _core
 from sojourn.scenario.choice import Choice
@@ -90,12 +90,25 @@ class Ports(Strict):
     recirculation_latency: Time = _SWITCH["recirculation_latency"]
 
 
+class ControlStep(Strict):
+    """What the control plane of a switch's program does at an instant."""
+
+    at: PositiveTime
+    operations: Annotated[list[dict[str, JsonValue]], Field(min_length=1, max_length=1_000)]
+    """All are carried out, or none: tables with `op` and what it takes (docs/network.md)."""
+
+
+Control = Annotated[list[ControlStep], Field(default_factory=list, max_length=MOST_STEPS)]
+
+
 class NetworkSwitch(Ports):
     """A switch; its ports are numbered from 1 in the order of the links."""
 
     name: Name
     aqm: Choice | None = None
     """At its shaped ports; absent: the AQM of the run."""
+    control: Control
+    """What its program's control plane does while the run goes on, in the order of time."""
 
 
 class LinkStep(Strict):

@@ -126,7 +126,7 @@ def make_plan(
     folders = names_for(labels, reserved=top_names(bottlenecks))
     common, own_programs = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, names, common, beside, own_programs, bottlenecks)
+        _planned(choice, aqm, names, common, beside, own_programs, bottlenecks, scenario.switches)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
@@ -278,13 +278,26 @@ def _engine_form(link: Link) -> dict[str, Any]:
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _core.Program | None]:
     """A switch as the engine takes it, and its program."""
-    plain = {key: getattr(node, key) for key in type(node).model_fields}
+    plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
     if node.aqm is None:
         return plain, None
     aqm = find_aqm(node.aqm.use, beside)
     _refuse_foreign_options(node.aqm, aqm)
     config, program = aqm_config(node.aqm, aqm, beside)
     return plain | {"aqm": config}, program
+
+
+def _with_control(node: NetworkSwitch, told: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """A switch with what the control plane of its program, or of the run's, does to it later."""
+    if not node.control:
+        return told
+    aqm = told["aqm"] or run
+    if aqm["kind"] != "p4":
+        raise ScenarioError(
+            f"{node.name}.control: {aqm['name']} is a native discipline, which has no control "
+            "plane; choose P4 programs (--aqm), and change rates by a schedule"
+        )
+    return told | {"aqm": aqm | {"later": [step.model_dump() for step in node.control]}}
 
 
 def _planned(
@@ -295,11 +308,17 @@ def _planned(
     beside: Path | None,
     own_programs: tuple[_core.Program, ...],
     bottlenecks: tuple[Bottleneck, ...],
+    nodes: Sequence[NetworkSwitch],
 ) -> PlannedRun:
     config, program = aqm_config(choice, aqm, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
-    everything = common | {"aqm": config}
+    told = [
+        _with_control(node, switch, config)
+        for node, switch in zip(nodes, common["network"]["switches"], strict=True)
+    ]
+    network = common["network"] | {"switches": told}
+    everything = common | {"network": network, "aqm": config}
     programs = own_programs if program is None else (*own_programs, program)
     control = None
     if aqm.program is not None:

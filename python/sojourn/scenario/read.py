@@ -18,7 +18,7 @@ from sojourn.layout import scenarios_folder, shown
 from sojourn.scenario.fit import problems
 from sojourn.scenario.flows import FLOW_KINDS
 from sojourn.scenario.model import Scenario, choice_keys
-from sojourn.scenario.network import Host, Link, LinkStep, NetworkSwitch
+from sojourn.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
 from sojourn.scenario.place import line_of
 from sojourn.scenario.short import LONG_FORM, OneSwitch, Switch, SwitchStep
 from sojourn.suggest import did_you_mean
@@ -185,6 +185,8 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
             return long + [key for key in OneSwitch.model_fields if key not in long]
         case ("switch",):
             model: Any = Switch
+        case ("switch", "control", _) | ("switches", _, "control", _):
+            model = ControlStep
         case ("switch", "schedule", _):
             model = SwitchStep
         case ("hosts", _):

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from sojourn.scenario.fit import Problem, late_flows, steps_forward
+from sojourn.scenario.fit import Problem, in_order, late_flows, steps_forward
 from sojourn.scenario.flows import FlowGroup
 from sojourn.scenario.model import Common, Scenario
 from sojourn.scenario.network import (
     ACCESS_RATE,
     MOST_STEPS,
+    Control,
     Host,
     Link,
     LinkStep,
@@ -55,6 +56,8 @@ class Switch(Ports, Queue):
     """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
     schedule: Annotated[list[SwitchStep], Field(default_factory=list, max_length=MOST_STEPS)]
     """What changes while the run goes on, in the order of time."""
+    control: Control
+    """What its program's control plane does while the run goes on, in the order of time."""
 
     @model_validator(mode="before")
     @classmethod
@@ -75,7 +78,9 @@ class OneSwitch(Common):
     def problems(self) -> list[Problem]:
         """All that does not fit, as keys and a sentence."""
         placed = (problem for index in range(len(self.flows)) for problem in self._flow(index))
-        return [*steps_forward(("switch",), self.switch.schedule), *placed, *late_flows(self)]
+        steps = steps_forward(("switch",), self.switch.schedule)
+        control = in_order(("switch", "control"), self.switch.control)
+        return [*steps, *control, *placed, *late_flows(self)]
 
     def _flow(self, index: int) -> Iterator[Problem]:
         group = self.flows[index]
@@ -96,9 +101,14 @@ class OneSwitch(Common):
                 _made(Host, name=SENDERS, group="clients", access_rate=self.access_rate),
                 _made(Host, name=RECEIVERS, group="servers", access_rate=self.access_rate),
             ],
-            switches=[_made(NetworkSwitch, name=SWITCH, **_of(Ports, self.switch))],
+            switches=[self._switch()],
             links=self._links(),
         )
+
+    def _switch(self) -> NetworkSwitch:
+        ports, control = _of(Ports, self.switch), self.switch.control
+        switch: NetworkSwitch = _made(NetworkSwitch, name=SWITCH, control=control, **ports)
+        return switch
 
     def _links(self) -> list[Link]:
         switch, queue = self.switch, _of(Queue, self.switch)

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
+use sojourn_targets::control::Operation;
 use sojourn_targets::{ControlPlane, LoadOptions, MathUnit, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -47,9 +48,22 @@ pub struct P4Aqm {
     /// Table entries, mirror sessions, queues.
     #[serde(default)]
     pub control: ControlPlane,
+    /// What its control plane does while the run goes on, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<ControlStep>,
     /// What manages the queues under the program; tail drop if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discipline: Option<NativeAqm>,
+}
+
+/// A batch of operations at an instant: all of them are carried out, or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlStep {
+    /// When, ns.
+    pub at: u64,
+    /// What.
+    pub operations: Vec<Operation>,
 }
 
 impl P4Aqm {

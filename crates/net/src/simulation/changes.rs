@@ -1,4 +1,5 @@
-//! What a schedule changes while the run goes on: rates and delays of links.
+//! What changes while the run goes on: rates and delays of links by a schedule, and what is done to
+//! switches.
 
 pub(super) use super::layout::Change;
 
@@ -19,6 +20,25 @@ impl Simulation {
             self.carry_out(change);
         }
         self.schedule_change();
+    }
+
+    /// Puts an event at the next thing that is done to a switch.
+    pub(super) fn schedule_act(&mut self) {
+        if let Some((at, ..)) = self.acts.last() {
+            self.events.push(*at, Event::Act);
+        }
+    }
+
+    /// Does all that is due to switches.
+    #[cold]
+    pub(super) fn act(&mut self) {
+        while let Some((_, switch, act)) = self.acts.pop_if(|(at, ..)| *at <= self.now) {
+            if let Err(why) = act(&mut self.nodes[usize::from(switch)].switch, self.now) {
+                self.refused.get_or_insert((0, why)).0 += 1;
+            }
+            self.drain_switch(switch);
+        }
+        self.schedule_act();
     }
 
     fn carry_out(&mut self, change: Change) {

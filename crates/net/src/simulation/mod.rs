@@ -51,12 +51,17 @@ pub struct HandedOver {
     pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
     /// What manages the queues under it; tail drop if absent.
     pub discipline: Option<NativeAqm>,
+    /// What is done to its switch while the run goes on.
+    pub later: Vec<(Time, Act)>,
 }
+
+/// Something that is done to a switch at an instant: wholly, or it says why nothing was.
+pub type Act = Box<dyn FnOnce(&mut Switch, Time) -> Result<(), String> + Send>;
 
 impl HandedOver {
     /// A data plane that asks nothing of its switch.
     pub fn plain(plane: Box<dyn DataPlane>) -> HandedOver {
-        HandedOver { plane, set_up: Box::new(|_| ()), discipline: None }
+        HandedOver { plane, set_up: Box::new(|_| ()), discipline: None, later: Vec::new() }
     }
 }
 
@@ -74,6 +79,8 @@ enum Event {
     Sample,
     /// Something changes: the next of the schedule.
     Change,
+    /// Something is done to a switch: the next of what was handed over with data planes.
+    Act,
     /// A transfer begins: the next of those that arrive at random.
     Arrival,
 }
@@ -157,6 +164,10 @@ pub struct Simulation {
     bottlenecks: Vec<Bottleneck>,
     /// What changes while the run goes on, the next last.
     changes: Vec<(Time, Change)>,
+    /// What is done to which switch while the run goes on, the next last.
+    acts: Vec<(Time, u16, Act)>,
+    /// How many of these were refused, and what was said at the first.
+    refused: Option<(u64, String)>,
     events: EventQueue<Event>,
     slab: PacketSlab,
     next_packet: u64,
@@ -201,7 +212,7 @@ impl Simulation {
         config.check()?;
         let layout = layout::layout(&config);
         let mut planes = planes.into_iter();
-        let nodes = switches::nodes(&config, &layout, &mut planes)?;
+        let (nodes, acts) = switches::nodes(&config, &layout, &mut planes)?;
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
@@ -216,6 +227,8 @@ impl Simulation {
             directory: Directory::new(&layout, attached),
             bottlenecks: switches::bottlenecks(&layout),
             changes: layout.changes.iter().rev().copied().collect(),
+            acts,
+            refused: None,
             events: EventQueue::new(),
             slab: PacketSlab::default(),
             next_packet: 0,
@@ -231,6 +244,7 @@ impl Simulation {
         }
         run.events.push(SAMPLE_INTERVAL, Event::Sample);
         run.schedule_change();
+        run.schedule_act();
         run.schedule_arrival();
         Ok(run)
     }
@@ -299,6 +313,7 @@ impl Simulation {
                 self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
             }
             Event::Change => self.change(),
+            Event::Act => self.act(),
             Event::Arrival => self.begin_transfers(),
         }
     }

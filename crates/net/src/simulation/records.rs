@@ -5,6 +5,7 @@ use super::{Bottleneck, HostId, RECIRCULATION, Simulation};
 use crate::host::{Datagram, Exchange};
 use crate::records::{CapturePoint, CapturedFrame};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
+use sojourn_packet::FaultReport;
 use sojourn_switch::{
     Observation, PacketObservation, PortId, PortStatistics, ShapedRate, Statistics,
 };
@@ -133,6 +134,12 @@ impl Simulation {
         };
         all.iter().for_each(|statistics| add_switch(&mut report, statistics));
         report.faults = all.iter().flat_map(|statistics| &statistics.faults).cloned().collect();
+        report.faults.extend(self.refused.as_ref().map(|(count, first)| FaultReport {
+            kind: "refused",
+            count: *count,
+            first: first.clone(),
+            place: None,
+        }));
         let recirculating = &all[usize::from(first.switch)].recirculation;
         report.recirculated_share = recirculating.share_of_traffic();
         report.recirculation_utilisation = recirculating.share_of_capacity();

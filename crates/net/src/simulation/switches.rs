@@ -1,7 +1,7 @@
 //! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
 
 use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
-use super::{Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
+use super::{Act, Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
 use crate::config::{Aqm, ConfigError, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
@@ -11,18 +11,24 @@ use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig,
 
 type Planes<'a> = &'a mut dyn Iterator<Item = HandedOver>;
 
-/// All switches, in the order of the layout.
+/// What is done to which switch, the next last.
+type Acts = Vec<(Time, u16, Act)>;
+
+/// All switches, in the order of the layout, and what is done to them later.
 pub(super) fn nodes(
     config: &RunConfig,
     layout: &Layout,
     planes: Planes,
-) -> Result<Vec<Node>, ConfigError> {
+) -> Result<(Vec<Node>, Acts), ConfigError> {
     let mut nodes = Vec::with_capacity(layout.switches.len());
+    let mut acts = Acts::new();
     for (place, given) in layout.switches.iter().enumerate() {
-        let plane = match given.aqm {
+        let mut plane = match given.aqm {
             Aqm::HandedOver => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
             Aqm::Native(_) => None,
         };
+        let later = plane.iter_mut().flat_map(|plane| std::mem::take(&mut plane.later));
+        acts.extend(later.map(|(at, act)| (at, place as u16, act)));
         let switch = switch(config, given, place as u64, layout, plane)?;
         nodes.push(Node {
             name: given.name.into(),
@@ -35,7 +41,10 @@ pub(super) fn nodes(
     for (&(switch, place), number) in observed {
         nodes[usize::from(switch)].wires[place].bottleneck = Some(number);
     }
-    Ok(nodes)
+    // Stable: of what is done at one instant the first comes first.
+    acts.sort_by_key(|(at, ..)| *at);
+    acts.reverse();
+    Ok((nodes, acts))
 }
 
 fn wire(layout: &Layout, port: &PortLayout) -> Wire {
@@ -80,7 +89,7 @@ fn switch(
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = switch.cells.max(room);
     let (plane, below) = match plane {
-        Some(HandedOver { plane, set_up, discipline }) => {
+        Some(HandedOver { plane, set_up, discipline, .. }) => {
             set_up(&mut switch);
             (Some(plane), discipline)
         }

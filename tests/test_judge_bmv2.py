@@ -5,6 +5,7 @@ with what its command line wants.
 """
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -67,6 +68,18 @@ def test_actions_of_tables_with_an_action_profile_run_on_bmv2() -> None:
     verdict = bmv2.judge_program(choice, Path(str(JUDGE)), "p", arrivals, drive, warnings=False)
     assert not verdict.complaints, str(verdict)
     assert verdict.sent == len(sent)
+
+
+@pytest.mark.skipif(JUDGE is None, reason="SOJOURN_JUDGE names no folder")
+@pytest.mark.parametrize("program", sorted((programs_folder() / "npu").glob("*.p4")), ids=str)
+def test_the_language_of_programs_for_the_npu_is_p4c_s(program: Path) -> None:
+    include = programs_folder() / "include"
+    done = subprocess.run(
+        [f"{JUDGE}/p4c-bmv2", program, "-I", include], capture_output=True, text=True, check=False
+    )
+    errors = [line for line in done.stderr.splitlines() if "error" in line]
+    assert all("package NPU: main package  match the expected model" in line for line in errors)
+    assert errors, "its back end has no NPU"
 
 
 def test_hostile_frames_are_the_same_for_the_same_seed_and_of_every_kind() -> None:

@@ -42,6 +42,15 @@ fn no_frame_stops_a_shipped_program_for_bmv2() {
 }
 
 #[test]
+fn no_frame_stops_a_shipped_program_for_the_network_processor() {
+    for program in programs(&folder("p4/npu")) {
+        let tally = withstand(&program, 10_000, 7);
+        assert!(tally.sent > 100, "{}: {tally}", program.display());
+        assert!(tally.invalid_read.is_none(), "{}: {tally}", program.display());
+    }
+}
+
+#[test]
 fn no_frame_stops_a_program_of_the_packet_tests() {
     all_withstand("tests/stf/tna", 5_000);
     all_withstand("tests/stf/v1model", 5_000);

@@ -12,7 +12,7 @@ mod passes;
 use passes::{folder, programs, withstand};
 use std::path::PathBuf;
 
-const FOLDERS: [&str; 4] = ["p4/tna", "p4/v1model", "tests/stf/tna", "tests/stf/v1model"];
+const FOLDERS: [&str; 5] = ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

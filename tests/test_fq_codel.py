@@ -8,8 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import sojourn as package
+from conftest import Sojourn
 from sojourn.layout import programs_folder
 from sojourn.stages import estimate
+from sojourn.stf import run_stf
 
 PROGRAM = programs_folder() / "tna" / "fq_codel.p4"
 UDP = {"kind": "udp", "rtt": "10 ms"}
@@ -96,3 +98,26 @@ def test_greedy_flows_share_the_link_by_bytes(tmp_path: Path) -> None:
         for flow in (0, 1)
     ]
     assert abs(served[0] - served[1]) < 0.05 * sum(served), served
+
+
+def test_its_packets_leave_as_a_router_s() -> None:
+    result = run_stf(PROGRAM, Path(__file__).with_name("fq_codel.stf"))
+    assert result.passed, [(failure.line, failure.message) for failure in result.failures]
+    assert (result.packets_in, result.packets_out) == (10, 6)
+
+
+def test_its_queues_are_for_the_switch_s_owner_and_the_rest_is_emitted(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    done = sojourn("emit", PROGRAM, "--for", "tofino", "--out", tmp_path / "out")
+    plain = " ".join(done.stderr.split())
+    assert done.returncode == 2
+    assert "fair_queues: the queues are not written" in plain
+    assert "tf1.tm.queue.sched_cfg" in plain and not (tmp_path / "out").exists()
+    control = tmp_path / "rest.toml"
+    control.write_text(PROGRAM.with_suffix(".toml").read_text().replace("fair_queues = 32", ""))
+    arguments = ("emit", PROGRAM, "--for", "tofino", "--control", control)
+    done = sojourn(*arguments, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    script = (tmp_path / "out" / "setup.py").read_text()
+    assert "route_ipv4" in script and "control_law_beyond" in script and "sid=100" in script

@@ -15,6 +15,17 @@ from sojourn.layout import shown
 _WRITTEN = {"tables", "mirror_sessions"}
 """Sections of a control plane that the script writes."""
 
+_BY_HAND = {
+    "fair_queues": (
+        "the queues are not written: four ports share the 32 queues of a port group, and which of "
+        "them are a port's is the switch's own mapping (tf1.tm.port.group, tf1.tm.port.cfg)\n"
+        "Give --control a file without fair_queues to have all the rest, and set on the switch as "
+        "many queues for the port, each with the same dwrr_weight and max_priority "
+        "(tf1.tm.queue.sched_cfg)."
+    ),
+}
+"""Sections that somebody has to set on the switch, and how."""
+
 _PIPE_SHIFT = 7
 """A device port is two bits of pipe and seven of port."""
 
@@ -39,7 +50,8 @@ def check(job: Job) -> None:
         )
     for section in job.control.keys() - _WRITTEN:
         if job.control[section]:
-            raise ControlError(f"{where}: {section}: bfrt_python entries for these are not written")
+            why = _BY_HAND.get(section, "bfrt_python entries for these are not written")
+            raise ControlError(f"{where}: {section}: {why}")
     for table in job.control.get("tables", []):
         for entry in table.get("entries", []):
             if "action" not in entry:

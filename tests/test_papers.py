@@ -136,7 +136,8 @@ def test_the_hypothetical_program_is_refused_for_the_papers_two_reasons_and_no_o
     assert "T0701 and nothing else" in twice.ours and twice.status is Status.HOLDS
 
 
-def test_a_target_that_is_not_there_says_so() -> None:
+def test_a_target_that_is_not_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sojourn.papers.computed.switches.catalogue", list)
     for name, what in (("npu", "NPU"), ("hardware_module", "hardware module")):
         (found,) = COMPUTED[name]().found
         assert found.status is Status.UNSEEN and found.note == f"the {what} is not in this version"

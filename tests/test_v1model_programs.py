@@ -70,7 +70,9 @@ def test_all_programs_are_there_and_have_names_of_their_own() -> None:
     ids=["plain", "with everything"],
 )
 def test_the_programs_have_no_errors_and_no_warnings(name: str, defines: dict[str, str]) -> None:
-    done = check(programs_folder() / "v1model" / f"{name}.p4", defines=defines)
+    # A macro that no file reads is a warning, and only the CoDels have a control law.
+    given = {k: v for k, v in defines.items() if k != "CONTROL_LAW_EXACT" or "codel" in name}
+    done = check(programs_folder() / "v1model" / f"{name}.p4", defines=given)
     assert (done.ok, done.diagnostics, done.architecture) == (True, [], "v1model")
 
 

@@ -45,9 +45,11 @@ pub trait QueueDepths {
 ///     }
 /// }
 /// let mut threads = Threads::default();
+/// let now = Time::ZERO;
+/// let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
 /// for (pass, bytes) in [(0, 90), (1, 60)] {
 ///     let packet = Packet { zeros: bytes, ..Packet::default() };
-///     threads.submit(PassId(pass), &IngressInput::default(), packet, Carried::default());
+///     threads.submit(PassId(pass), &input, packet, Carried::default());
 /// }
 /// assert_eq!(threads.next(), Some(Time::from_micros(60)), "the second is ready first");
 /// ```

@@ -11,6 +11,7 @@ with status 1 if anything differs, or if `simple_switch_CLI` complains, or p4c d
 """
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -28,6 +29,7 @@ from sojourn import _core
 from sojourn.control import Operation, ProgramDescription, apply
 from sojourn.control_plane import ProgramChoice
 from sojourn.emit import TARGETS, Job
+from sojourn.faults import of_program
 from sojourn.layout import programs_folder, shown
 from sojourn.stf import statements as stf
 from sojourn.stf.parse import read_stf
@@ -196,9 +198,9 @@ def judge_program(
             except JudgeError as error:
                 verdict.complaints.append(str(error))
             pair.compare(normal)
-    fault = ours.fault()
-    if fault is not None:
-        verdict.complaints.append(f"ours has a fault: {fault}")
+    # A field of an invalid header reads here as it does there, which the packets show.
+    faults = [fault for fault in json.loads(ours.faults()) if fault["kind"] != "invalid_read"]
+    verdict.complaints += [f"ours has a fault: {said}" for said in of_program(faults)]
     return verdict
 
 

@@ -46,14 +46,16 @@ class Ground(Protocol):
 
 
 def one_by_one(
+    name: str,
     plan: Plan,
     folder: Path,
     progress: Progress,
     refresh: Callable[[], None],
     run_one: Callable[[PlannedRun, Path, Callable[[int], None]], dict[str, Any]],
-) -> dict[str, dict[str, Any]]:
-    """Runs one AQM after the other, where two at once would disturb each other: what is to be said
-    of each. `run_one` is told the AQM's folder, and tells how far it is, ns."""
+) -> dict[str, Any]:
+    """Runs one AQM after the other, where two at once would disturb each other: what `run.json`
+    says of the ground `name` and of each run on it. `run_one` is told the AQM's folder, and tells
+    how far it is, ns."""
     progress.now |= {run.label: 0 for run in plan.runs}
     told = {}
     for run in plan.runs:
@@ -69,7 +71,8 @@ def one_by_one(
         except OSError as error:
             raise output_error(error, shown(folder)) from error
         on_progress(run.config["duration"])
-    return told
+    first = next(iter(told.values()))
+    return {"name": name, "kernel": first["kernel"], "clock": first["clock"], "runs": told}
 
 
 def until_undisturbed(

@@ -12,6 +12,9 @@
 //! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
 //! | [`externs`] | the fixed-function blocks that both have |
 
+#[macro_use]
+mod rule;
+
 mod arguments;
 mod calls;
 pub mod control;
@@ -25,11 +28,11 @@ mod guards;
 mod load;
 mod log;
 pub mod npu;
+mod package;
 mod phv;
 mod plane;
 pub mod profiles;
 mod program;
-mod rule;
 pub mod runtime_control;
 mod shipped;
 mod sources;

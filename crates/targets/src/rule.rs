@@ -5,6 +5,31 @@
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::source::Span;
 
+/// Declares rules, each by name, code, title, reason and cure, and the list `ALL` of them in their
+/// order. `with programs`: the file of each code in the crate's folder `rules` shows it.
+macro_rules! rules {
+    (with programs: $($rules:tt)*) => { rules! { @list shown $($rules)* } };
+    (without programs: $($rules:tt)*) => { rules! { @list none $($rules)* } };
+    (@list $how:ident
+        $($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
+        $(#[doc = $title]
+        pub static $name: $crate::Rule = $crate::Rule {
+            code: $code,
+            title: $title,
+            reason: $reason,
+            cure: $cure,
+            program: rules!(@program $how $code),
+        };)*
+
+        /// All rules in the order of their codes.
+        pub(crate) static ALL: &[&$crate::Rule] = &[$(&$name),*];
+    };
+    (@program shown $code:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $code, ".p4"))
+    };
+    (@program none $code:literal) => { "" };
+}
+
 /// A rule of a target.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {

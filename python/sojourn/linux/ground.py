@@ -93,14 +93,7 @@ class Linux:
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """One AQM after the other: two guests at once would disturb each other."""
-        grounds = one_by_one(plan, folder, progress, refresh, self._run_one)
-        first = next(iter(grounds.values()))
-        return {
-            "name": self.name,
-            "kernel": first["kernel"],
-            "clock": first["clock"],
-            "runs": grounds,
-        }
+        return one_by_one(self.name, plan, folder, progress, refresh, self._run_one)
 
     def _run_one(
         self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]

@@ -112,14 +112,7 @@ class LiveGround:
         self, plan: Plan, folder: Path, progress: Any, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """One AQM after the other."""
-        grounds = one_by_one(plan, folder, progress, refresh, self._run_one)
-        first = next(iter(grounds.values()))
-        return {
-            "name": self.name,
-            "kernel": first["kernel"],
-            "clock": first["clock"],
-            "runs": grounds,
-        }
+        return one_by_one(self.name, plan, folder, progress, refresh, self._run_one)
 
     def _run_one(
         self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]

@@ -10,7 +10,6 @@ import json
 import os
 import socket
 import socketserver
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from sojourn import _core
 from sojourn.control import ControlError
 from sojourn.errors import OutputError
 from sojourn.layout import shown
+from sojourn.live.serving import serving
 
 SOCKET = "control.sock"
 _LONGEST = 64 << 20
@@ -86,13 +86,10 @@ def served(folder: Path, switch: _core.LiveSwitch) -> Iterator[None]:
                 os.umask(mask)
     except OSError as error:
         raise OutputError(f"{shown(folder / SOCKET)}: no socket can be made: {error}") from error
-    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
-    thread.start()
     try:
-        yield
+        with serving(server):
+            yield
     finally:
-        server.shutdown()
-        server.server_close()
         (folder / SOCKET).unlink(missing_ok=True)
 
 

@@ -7,7 +7,6 @@ One file without anything from elsewhere; what it shows it asks for twice a seco
 import contextlib
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -17,6 +16,7 @@ from sojourn import _core
 from sojourn.errors import OutputError
 from sojourn.live.address import Address
 from sojourn.live.observed import Observed
+from sojourn.live.serving import serving
 
 
 class _Server(ThreadingHTTPServer):
@@ -80,11 +80,5 @@ def watched(observed: Observed, at: Address) -> Iterator[None]:
         server = _Server(at, observed)
     except OSError as error:
         raise OutputError(f"--watch {at}: {error.strerror}") from error
-    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -12,11 +12,11 @@ use crate::calls::type_bits;
 use crate::faults::Faults;
 use crate::guards;
 use crate::load::LoadOptions;
+use crate::package::blocks;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::Interpreter;
-use sojourn_p4::ir::{Body, Object, ObjectId, Package, PackageArg, Program, UnitId};
-use sojourn_p4::source::Span;
+use sojourn_p4::ir::{Object, ObjectId, Program, UnitId};
 use sojourn_p4::types::Type;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,8 @@ pub(super) fn build(
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Npu> {
-    let found = find(&program).and_then(|(main, units)| Ok((Processor::of(main)?, units)));
+    let found = blocks(&program, &rules::PACKAGE)
+        .and_then(|(main, units)| Ok((Processor::of(main)?, units)));
     let (processor, units) = match found {
         Ok(found) => found,
         Err(refused) => {
@@ -47,30 +48,6 @@ pub(super) fn build(
     let shared = Shared { sites, memories, locks: Locks::default(), faults: Faults::default() };
     let interpreter = Interpreter::new(Arc::new(guards::with_guards(&program)));
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
-}
-
-/// `main` and its three units.
-fn find(program: &Program) -> Result<(&Package, [UnitId; 3]), Refusal> {
-    let Some(main) = &program.main else {
-        return Err(rules::PACKAGE.refuse(Span::DUMMY, "the program has no `main`"));
-    };
-    let units = main.args.iter().filter_map(|(_, arg)| match arg {
-        PackageArg::Unit(unit) => Some(*unit),
-        _ => None,
-    });
-    let units: Vec<UnitId> = units.collect();
-    let units = <[UnitId; 3]>::try_from(units).map_err(|units| {
-        rules::PACKAGE.refuse(main.span, format!("an `NPU` of {} blocks", units.len()))
-    })?;
-    for (at, unit) in units.iter().enumerate() {
-        let unit = &program.units[unit.index()];
-        if matches!(unit.body, Body::Parser(_)) != (at == 0) {
-            let message = format!("`{}` cannot stand at this place of an NPU", unit.name);
-            let refused = rules::PACKAGE.refuse(main.span, message);
-            return Err(refused.with_place(unit.span, "declared here"));
-        }
-    }
-    Ok((main, units))
 }
 
 /// The memories, and the numbers of memories and mutexes.

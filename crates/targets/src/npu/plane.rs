@@ -19,6 +19,7 @@ use crate::dataplane::{
 use crate::deparsed::deparsed;
 use crate::faults::Faults;
 use crate::fields::field;
+use crate::package::shared_parts;
 use crate::phv::Carried;
 use crate::profiles::Profiles;
 use sojourn_p4::interp::{
@@ -69,9 +70,7 @@ impl Block {
     /// processor's metadata or not.
     pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
         let declared = &interpreter.program().units[unit.index()];
-        let params = declared.params.iter().map(|param| &param.layout);
-        let mut params = params.filter(|layout| !matches!(layout, Layout::Object));
-        let layouts = [params.next(), params.next(), params.next()];
+        let layouts = shared_parts(declared);
         Block {
             unit,
             frame: interpreter.frame(unit),

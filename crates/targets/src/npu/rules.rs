@@ -2,25 +2,9 @@
 //!
 //! Codes: `N01` the package, `N02` externs.
 
-pub use crate::rule::{Refusal, Rule};
+pub use crate::rule::Refusal;
 
-macro_rules! rules {
-    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
-        $(#[doc = $title]
-        pub static $name: Rule = Rule {
-            code: $code,
-            title: $title,
-            reason: $reason,
-            cure: $cure,
-            program: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $code, ".p4")),
-        };)*
-
-        /// All rules in the order of their codes.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+rules! { with programs:
     PACKAGE "N0101" "`main` is an `NPU` of a parser, an ingress control and a deparser"
         "that is what each thread runs on its packet; behind the queue there is no program"
         "write `NPU(MyParser(), MyIngress(), MyDeparser()) main;`"

@@ -42,6 +42,12 @@ struct Thread {
     rest: Time,
 }
 
+impl Thread {
+    fn new(id: PassId, pass: Pass, phase: Phase, rest: Time) -> Thread {
+        Thread { id, pass, phase, answer: None, way_back: Time(0), rest }
+    }
+}
+
 /// A packet that waits for a thread.
 #[derive(Debug)]
 struct Waiting {
@@ -127,21 +133,13 @@ impl Npu {
         let before = Time(takes.0 / 2);
         let rest = takes.saturating_sub(before);
         let phase = if pass.halted { Phase::Ends } else { Phase::Runs };
-        let id = waiting.id;
-        self.threads.threads[thread as usize] =
-            Thread { id, pass, phase, answer: None, way_back: Time(0), rest };
+        self.threads.threads[thread as usize] = Thread::new(waiting.id, pass, phase, rest);
         self.threads.wake(now + before, thread);
     }
 
     fn new_thread(&mut self) -> ThreadId {
-        self.threads.threads.push(Thread {
-            id: PassId(0),
-            pass: Pass::default(),
-            phase: Phase::Ends,
-            answer: None,
-            way_back: Time(0),
-            rest: Time(0),
-        });
+        let idle = Thread::new(PassId(0), Pass::default(), Phase::Ends, Time(0));
+        self.threads.threads.push(idle);
         self.threads.threads.len() as ThreadId - 1
     }
 

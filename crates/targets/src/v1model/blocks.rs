@@ -6,6 +6,7 @@
 //! shares is copied. It must not know what the metadata means.
 
 use super::standard::Standard;
+use crate::package::shared_parts;
 use crate::phv::Phv;
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -52,9 +53,7 @@ impl Block {
     /// metadata, in this order; those at the end may be absent.
     pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
         let declared = &interpreter.program().units[unit.index()];
-        let params = declared.params.iter().map(|param| &param.layout);
-        let mut params = params.filter(|layout| !matches!(layout, Layout::Object));
-        let layouts = [params.next(), params.next(), params.next()];
+        let layouts = shared_parts(declared);
         let parts = layouts.map(|layout| layout.map(Layout::range));
         let mut headers = Vec::new();
         layouts[0].inspect(|layout| collect_headers(layout, &mut headers));

@@ -5,14 +5,14 @@ use super::blocks::Block;
 use super::field_list;
 use super::pipeline::{Blocks, V1Model};
 use super::profile_defaults;
-use super::rules::{self, Refusal};
+use super::rules;
 use super::runtime;
 use crate::guards;
 use crate::load::LoadOptions;
+use crate::package::blocks;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::Interpreter;
-use sojourn_p4::ir::{Body, Package, PackageArg, Program, UnitId};
-use sojourn_p4::source::Span;
+use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let units = match find_units(&program) {
-        Ok(units) => units,
+    let units = match blocks(&program, &rules::PACKAGE) {
+        Ok((_, units)) => units,
         Err(refused) => {
             diagnostics.push(refused.into());
             return None;
@@ -59,38 +59,4 @@ pub fn build(
             None
         }
     }
-}
-
-/// The six blocks, in the order of `V1Switch`'s parameters.
-fn find_units(program: &Program) -> Result<[UnitId; 6], Refusal> {
-    let Some(main) = &program.main else {
-        return Err(rules::PACKAGE.refuse(Span::DUMMY, "the program has no `main`"));
-    };
-    let units = main.args.iter().filter_map(|(_, arg)| match arg {
-        PackageArg::Unit(unit) => Some(*unit),
-        _ => None,
-    });
-    let units: Vec<UnitId> = units.collect();
-    let units = <[UnitId; 6]>::try_from(units).map_err(|units| {
-        let message = format!("a `V1Switch` of {} blocks", units.len());
-        rules::PACKAGE.refuse(main.span, message)
-    })?;
-    for (at, unit) in units.iter().enumerate() {
-        check_unit(program, *unit, at == 0, main)?;
-    }
-    Ok(units)
-}
-
-fn check_unit(
-    program: &Program,
-    unit: UnitId,
-    is_parser: bool,
-    main: &Package,
-) -> Result<(), Refusal> {
-    let unit = &program.units[unit.index()];
-    if matches!(unit.body, Body::Parser(_)) == is_parser {
-        return Ok(());
-    }
-    let message = format!("`{}` cannot stand at this place of a V1Switch", unit.name);
-    Err(rules::PACKAGE.refuse(main.span, message).with_place(unit.span, "declared here"))
 }

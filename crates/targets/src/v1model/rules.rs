@@ -2,19 +2,9 @@
 //!
 //! Codes: `V01` the package, `V02` externs, tables and arithmetic.
 
-pub use crate::rule::{Refusal, Rule};
+pub use crate::rule::Refusal;
 
-macro_rules! rules {
-    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
-        $(#[doc = $title]
-        pub static $name: Rule = Rule { code: $code, title: $title, reason: $reason, cure: $cure, program: "" };)*
-
-        /// All rules in the order of their codes.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+rules! { without programs:
     PACKAGE "V0101" "`main` is a `V1Switch` of six blocks"
         "parser, checksum verification, ingress, egress, checksum update and deparser are what the switch runs"
         "write `V1Switch(MyParser(), MyVerifyChecksum(), MyIngress(), MyEgress(), MyComputeChecksum(), MyDeparser()) main;`"

@@ -1,7 +1,7 @@
 //! Rules about controls: `T10` conditions, actions and keys, `T11` stages, `T12` what the compiler
 //! accepts and the author does not expect. Text only; the folder `fit` applies them.
 
-rules! {
+rules! { with programs:
     ORDER_OF_FIELDS "T1001" "a condition does not order two fields"
         "a gateway matches like a TCAM: it can find fields equal, but not tell which is larger"
         "subtract in an action with |-| and ask in the next stage whether the difference is 0, or compare in a stateful ALU"

@@ -35,23 +35,6 @@ pub fn find(code: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }
 
-macro_rules! rules {
-    ($($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
-        use super::Rule;
-
-        $(#[doc = $title]
-        pub static $name: Rule = Rule {
-            code: $code,
-            title: $title,
-            reason: $reason,
-            cure: $cure,
-            program: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $code, ".p4")),
-        };)*
-
-        pub(super) static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
 mod controls;
 mod passes;
 mod registers;

@@ -1,7 +1,7 @@
 //! Rules about what a packet does on its way: `T07` accesses to registers, `T08` the program as a
 //! whole, `T09` what the deparsers copy. Text only; `access`, `load` and `runtime` apply them.
 
-rules! {
+rules! { with programs:
     ONE_ACCESS "T0701" "a packet accesses a register once in a pass"
         "a register lives in one stage, and its ALU runs once for each packet that passes"
         "make the two calls exclusive (if/else), merge them into one register action, or use two registers"

@@ -3,7 +3,7 @@
 //! `T01` entries, `T02` comparisons, `T03` updates, `T04` outputs, `T05` what the actions of a
 //! register share, `T06` statements. Text only; who applies a rule is in `register_action`.
 
-rules! {
+rules! { with programs:
     ENTRY_TYPE "T0101" "a register entry is one or two words of 1, 8, 16 or 32 bits"
         "the memory word of a stateful ALU is cut into entries of 8, 16 or 32 bits, single or in pairs, or single bits"
         "use bit<1>, a bit or int type of 8, 16 or 32 bits, or a struct of two fields of one such type"

@@ -153,7 +153,13 @@ impl Npu {
     }
 
     /// Parses a packet and makes `pass` ready for its ingress control.
-    pub(super) fn begin(&mut self, input: &IngressInput, packet: Packet, pass: &mut Pass) {
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        input: &IngressInput,
+        packet: Packet,
+        pass: &mut Pass,
+    ) {
         let Block { unit, frame, npu, .. } = &mut self.parser;
         frame.clear();
         if let Some(npu) = npu {
@@ -163,7 +169,7 @@ impl Npu {
             frame.set(npu.egress_port, DROP_PORT);
         }
         let front = PacketIn::new(&packet.bytes, packet.zeros);
-        let mut externs = self.shared.externs(input.now, None);
+        let mut externs = self.shared.externs(now, None);
         let parsed = self.interpreter.run_parser(*unit, frame, front, &self.tables, &mut externs);
         pass.halted = parsed.is_err();
         match parsed {
@@ -183,7 +189,7 @@ impl Npu {
     }
 
     /// Writes the headers of a pass that has ended, and says where its packet goes.
-    pub(super) fn end(&mut self, pass: &mut Pass) -> IngressOutput {
+    pub(super) fn end(&mut self, now: Time, pass: &mut Pass) -> IngressOutput {
         let parser_rejected = pass.parser_rejected;
         let dropped = IngressOutput { parser_rejected, ..IngressOutput::default() };
         let Some(npu) = self.ingress.npu.filter(|_| !pass.halted) else { return dropped };
@@ -197,7 +203,7 @@ impl Npu {
         self.deparser.take_over(&self.ingress, &pass.frame, &mut frame);
         self.written.clear();
         let out = Some(&mut self.written);
-        let mut externs = self.shared.externs(Time(0), None);
+        let mut externs = self.shared.externs(now, None);
         let run = self.interpreter.run_control(unit, &mut frame, out, &self.tables, &mut externs);
         self.deparser.frame = frame;
         if let Err(halt) = run {
@@ -260,7 +266,7 @@ impl DataPlane for Npu {
         _: Carried,
     ) -> IngressOutput {
         let mut pass = Pass::default();
-        self.begin(input, packet, &mut pass);
+        self.begin(input.now, input, packet, &mut pass);
         let mut answer = None;
         while !pass.halted {
             match self.go_on(&mut pass, input.now, answer) {
@@ -278,7 +284,7 @@ impl DataPlane for Npu {
             }
         }
         self.shared.take_back(ALONE);
-        self.end(&mut pass)
+        self.end(input.now, &mut pass)
     }
 
     fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {

@@ -128,7 +128,7 @@ impl Npu {
             None => self.new_thread(),
         };
         let mut pass = std::mem::take(&mut self.threads.threads[thread as usize].pass);
-        self.begin(&waiting.input, waiting.packet, &mut pass);
+        self.begin(now, &waiting.input, waiting.packet, &mut pass);
         let takes = self.processor.processing.draw(&mut self.random);
         let before = Time(takes.0 / 2);
         let rest = takes.saturating_sub(before);
@@ -218,7 +218,7 @@ impl Npu {
     fn leave(&mut self, at: Time, id: ThreadId) {
         let thread = &mut self.threads.threads[id as usize];
         let (done, mut pass) = (thread.id, std::mem::take(&mut thread.pass));
-        let out = self.end(&mut pass);
+        let out = self.end(at, &mut pass);
         self.threads.threads[id as usize].pass = pass;
         self.threads.end(done, out, self.processor.in_order);
         self.threads.idle.push(id);

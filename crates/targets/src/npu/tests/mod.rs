@@ -32,19 +32,32 @@ fn load(loader: &dyn SourceLoader, path: &Path, defines: &[(&str, &str)]) -> Npu
 
 /// A program whose ingress has these declarations and statements; `figures` are the processor's.
 fn program(declared: &str, statements: &str, figures: &str) -> Npu {
+    program_stamping(("", ""), (declared, statements), "", figures)
+}
+
+/// The same whose parser and deparser do something as well; `stamp_h` is a header of 64 bits.
+fn program_stamping(
+    (parsed, set): (&str, &str),
+    (declared, statements): (&str, &str),
+    emitted: &str,
+    figures: &str,
+) -> Npu {
     let text = format!(
         "#include <core.p4>
 #include <npu.p4>
 struct headers_t {{}}
-struct metadata_t {{}}
+header stamp_h {{ bit<64> at; }}
+struct metadata_t {{ {parsed} }}
 parser P(packet_in p, out headers_t h, inout metadata_t m, inout npu_metadata_t npu) {{
-    state start {{ transition accept; }}
+    state start {{ {set} transition accept; }}
 }}
 control I(inout headers_t h, inout metadata_t m, inout npu_metadata_t npu) {{
     {declared}
     apply {{ npu.egress_port = npu.ingress_port; {statements} }}
 }}
-control D(packet_out p, in headers_t h, in metadata_t m) {{ apply {{}} }}
+control D(packet_out p, in headers_t h, in metadata_t m) {{
+    stamp_h stamp; apply {{ {emitted} }}
+}}
 NPU(parse = P(), ingress = I(), deparse = D(), {figures}) main;"
     );
     load(&OverlayLoader(MemoryLoader::new().with("program.p4", text)), "program.p4".as_ref(), &[])

@@ -1,6 +1,6 @@
 //! How long passes take, in which order they end, and what finds no room.
 
-use super::{STEADY, bench, bench_with, program};
+use super::{STEADY, bench, bench_with, program, program_stamping};
 use crate::runtime_control::RuntimeControl;
 use sojourn_packet::Time;
 
@@ -103,4 +103,25 @@ fn a_program_that_never_ends_is_ended_with_its_packet() {
     bench.settle();
     assert!(bench.left[0].2.packet.is_none());
     assert_eq!(bench.npu.faults().halted.count, 1);
+}
+
+#[test]
+fn the_thread_s_clock_goes_on_from_parser_to_deparser() {
+    let npu = program_stamping(
+        ("bit<64> parsed;", "m.parsed = now();"),
+        ("Memory<bit<64>>(2) seen;", "seen.write(0, m.parsed); seen.write(1, now());"),
+        "stamp.setValid(); stamp.at = now(); p.emit(stamp);",
+        &format!("threads = 1, {STEADY}"),
+    );
+    let mut bench = bench(npu);
+    bench.receive(Time(0), 1);
+    bench.receive(Time(0), 1);
+    bench.settle();
+    // The second packet waited for the thread.
+    let begins = 10_000 + 2 * 400;
+    assert_eq!(bench.left[0].1, Time(begins));
+    assert_eq!(bench.cell("seen", 0), begins);
+    assert_eq!(bench.cell("seen", 1), begins + 5_000 + 400);
+    let packet = bench.left[1].2.packet.as_ref().expect("it is sent");
+    assert_eq!(packet.bytes[..8], (2 * begins).to_be_bytes());
 }

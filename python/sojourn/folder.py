@@ -30,7 +30,7 @@ from sojourn.scenario import Plan, Scenario, scenario_from_dict
 from sojourn.writing import write_text
 
 _FORMAT = 1
-_LIBRARIES = ("pyarrow", "numpy", "matplotlib", "plotly", "pydantic")
+_LIBRARIES = ("pyarrow", "numpy", "matplotlib", "pydantic")
 _LARGEST = 64 << 20
 """Bytes of a `run.json` that is read."""
 

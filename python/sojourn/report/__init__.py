@@ -1,6 +1,6 @@
 """The report: one HTML page that needs nothing else, neither network nor server.
 
-Stands on the figures that `statistics` derived and on plotly, whose script is part of the page.
+Stands on the figures that `statistics` derived and on plotly.js, which is part of the page.
 Every number in it comes from the run's own rows.
 """
 
@@ -11,12 +11,11 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-import plotly.graph_objects as go
-
 from sojourn.queues import Queue, drawn, heading
 from sojourn.reading import reading, remarks
 from sojourn.report import figures, over_flows, tables, what_was_run
 from sojourn.report.packed import packed
+from sojourn.report.plain import Figure
 from sojourn.result import Result
 from sojourn.run_files import REPORT
 from sojourn.traffic.sections import sections
@@ -82,12 +81,12 @@ class _Plot:
     """A plot with what stands above it."""
 
     name: str
-    drawing: go.Figure
+    drawing: Figure
     heading: str
     text: str = ""
 
     @property
-    def figure(self) -> tuple[str, go.Figure]:
+    def figure(self) -> tuple[str, Figure]:
         """Its place in the page and what is drawn there."""
         return self.name, self.drawing
 
@@ -95,7 +94,7 @@ class _Plot:
     def html(self) -> str:
         """Heading, a place as high as the plot, and how to read it."""
         said = f"<p>{self.text}</p>" if self.text else ""
-        height = self.drawing.layout.height
+        height = self.drawing.layout["height"]
         return (
             f"<h2>{self.heading}</h2>"
             f'<div class="plot" id="{self.name}" style="height:{height}px"></div>{said}'

@@ -1,14 +1,14 @@
 """The report's plots: a queue's delay over time, a panel an AQM, and its distribution.
 
-Stands on the figures that `statistics` derived and on plotly. Knows no page.
+Stands on the figures that `statistics` derived and on plain data for plotly.js. Knows no page.
 """
 
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sojourn.queues import Queue, QueueRun, rates
+from sojourn.report.plain import Figure, Told
 from sojourn.result import Result
 from sojourn.statistics import Floats
 from sojourn.style import (
@@ -28,7 +28,7 @@ _PAPER = "#fdfdfe"
 """Under labels; the page has another for the dark."""
 
 
-def over_time(result: Result, queue: Queue) -> go.Figure:
+def over_time(result: Result, queue: Queue) -> Figure:
     """The delay of a queue, all runs on the same logarithmic scale, each in a panel of its own.
 
     All panels hang on one time axis: what the mouse points at is told of all of them, and zooming
@@ -38,22 +38,23 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
-    figure = go.Figure()
+    figure = Figure()
     for panel, (bottom, top) in enumerate(panels(len(shown)), start=1):
         run = shown[panel - 1]
         for trace in _delay_traces(run, look[run.label]):
-            figure.add_trace(trace.update(xaxis="x", yaxis=f"y{panel}"))
-        figure.layout[f"yaxis{panel}"] = {
-            "domain": [bottom, top],
-            "anchor": "x",
-            "type": "log",
-            "range": bounds,
-            "dtick": 1,
-            "tickformat": "~g",
-            "gridcolor": RULE,
-            "zeroline": False,
-            "fixedrange": True,
-        }
+            figure.add_scatter(**trace, xaxis="x", yaxis=f"y{panel}")
+        figure.axis(
+            "y",
+            panel,
+            domain=[bottom, top],
+            anchor="x",
+            type="log",
+            range=bounds,
+            dtick=1,
+            tickformat="~g",
+            gridcolor=RULE,
+            fixedrange=True,
+        )
         figure.add_annotation(
             text=_panel_title(run, look[run.label]),
             font={"size": 13},
@@ -67,9 +68,9 @@ def over_time(result: Result, queue: Queue) -> go.Figure:
             line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
         )
     _mark_steps(figure, result, queue)
-    figure.update_xaxes(
+    figure.axis(
+        "x",
         gridcolor=RULE,
-        zeroline=False,
         anchor=f"y{len(shown)}",
         range=[0, result.scenario.duration / 1e9],
         ticksuffix=" s",
@@ -94,7 +95,7 @@ def panels(count: int) -> list[tuple[float, float]]:
     return [(low, low + (1 - _GAP) / count) for low in lows]
 
 
-def _mark_steps(figure: go.Figure, result: Result, queue: Queue) -> None:
+def _mark_steps(figure: Figure, result: Result, queue: Queue) -> None:
     """Where the link's rate changes, in every panel; the rates stand in the first one."""
     for at, rate in rates(result, queue):
         for panel in ("", *range(2, len(queue.runs) + 1)):
@@ -121,12 +122,12 @@ def _panel_title(run: QueueRun, look: Look) -> str:
     )
 
 
-def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
+def _delay_traces(run: QueueRun, look: Look) -> list[Told]:
     over_time = run.findings.over_time
     time = np.round(over_time.time / 1e9, 6)
     low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
     return [
-        go.Scatter(
+        Told(
             **_outline(time, low, high),
             mode="lines",
             line={"width": 0, "color": look.colour},
@@ -135,7 +136,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
             hoverinfo="skip",
             showlegend=False,
         ),
-        go.Scatter(
+        Told(
             x=time,
             y=mean,
             mode="lines",
@@ -152,7 +153,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[go.Scatter]:
 _DROP, _MARK = "#b91c1c", "#7c3aed"
 
 
-def _events(run: QueueRun, time: Floats) -> list[go.Scatter]:
+def _events(run: QueueRun, time: Floats) -> list[Told]:
     """Where packets were dropped or marked: a stroke at the foot of the panel for each bin."""
     found = []
     over_time = run.findings.over_time
@@ -164,7 +165,7 @@ def _events(run: QueueRun, time: Floats) -> list[go.Scatter]:
         if not some.any():
             continue
         found.append(
-            go.Scatter(
+            Told(
                 x=time[some],
                 y=np.full(int(some.sum()), 1.25 * DELAY_FLOOR),
                 mode="markers",
@@ -188,11 +189,11 @@ def _outline(time: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
     return {"x": np.concatenate(x), "y": np.concatenate(y)}
 
 
-def distribution(result: Result, queue: Queue) -> go.Figure:
+def distribution(result: Result, queue: Queue) -> Figure:
     """Which share of a queue's packets waited at most how long."""
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
-    figure = go.Figure()
+    figure = Figure()
     for run in sorted(queue.runs, key=lambda run: run.summary.median or 0):
         curve = run.findings.distribution
         figure.add_scatter(
@@ -203,26 +204,34 @@ def distribution(result: Result, queue: Queue) -> go.Figure:
             line={"color": look[run.label].colour, "dash": look[run.label].dash, "width": 2.2},
             hovertemplate="%{y:.1f} % of packets have at most %{x:.3g} ms<extra></extra>",
         )
-    figure.add_vline(
-        x=target,
+    figure.add_shape(
+        **{"type": "line", "xref": "x", "x0": target, "x1": target},
+        **{"yref": "y domain", "y0": 0, "y1": 1},
         line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
-        annotation_text=f"target {target:g} ms",
-        annotation_font_size=11,
+    )
+    figure.add_annotation(
+        # On a logarithmic axis a place is told by its logarithm, to annotations only.
+        **{"xref": "x", "x": np.log10(target), "xanchor": "left"},
+        **{"yref": "y domain", "y": 1, "yanchor": "top"},
+        text=f"target {target:g} ms",
+        font={"size": 11},
+        showarrow=False,
     )
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.3 * max(queue.highest, 2 * target))]
-    figure.update_xaxes(
+    figure.axis(
+        "x",
         type="log",
         range=bounds,
         dtick=1,
         tickformat="~g",
         gridcolor=RULE,
-        title="queue delay, ms (log scale)",
+        title={"text": "queue delay, ms (log scale)"},
     )
-    figure.update_yaxes(
+    figure.axis(
+        "y",
         range=[0, 101],
         gridcolor=RULE,
-        zeroline=False,
-        title="packets with at most this delay, %",
+        title={"text": "packets with at most this delay, %"},
     )
     figure.update_layout(height=460, **common_layout(left=70))
     return figure
@@ -235,7 +244,6 @@ def text(label: str) -> str:
 
 def common_layout(*, left: int) -> dict[str, object]:
     return {
-        "template": "plotly_white",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": MUTED, "activecolor": INK},

@@ -1,15 +1,15 @@
 """The report's plots of flows: each one's course under an AQM, and all AQMs' goodput and fairness.
 
-Stands on the series that `flow_series` derived and on plotly. Knows no page.
+Stands on the series that `flow_series` derived and on plain data for plotly.js. Knows no page.
 """
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sojourn.flow_series import Floats, FlowSeries, read_flow_series
 from sojourn.report.figures import common_layout, panels, text
+from sojourn.report.plain import Figure
 from sojourn.result import Result
 from sojourn.style import COLOURS, RULE, looks
 
@@ -28,10 +28,10 @@ def series_of(result: Result) -> dict[str, FlowSeries]:
     return {name: series for name, series in read.items() if series is not None}
 
 
-def shares(result: Result, series: Mapping[str, FlowSeries]) -> go.Figure:
+def shares(result: Result, series: Mapping[str, FlowSeries]) -> Figure:
     """Goodput of all flows together and Jain's index, a curve an AQM."""
     look = looks(result.folder.runs)
-    figure = go.Figure()
+    figure = Figure()
     rows: tuple[_Row, ...] = (
         ("goodput of all flows, Mbit/s", lambda s: s.total / 1e6, "%{y:.1f} Mbit/s"),
         ("Jain's fairness index", lambda s: s.fairness, "%{y:.3f}"),
@@ -56,9 +56,9 @@ def shares(result: Result, series: Mapping[str, FlowSeries]) -> go.Figure:
     return _finished(figure, len(rows), 240)
 
 
-def single(series: Mapping[str, FlowSeries]) -> go.Figure:
+def single(series: Mapping[str, FlowSeries]) -> Figure:
     """Each flow's goodput, window, round trip and retransmissions; a button an AQM."""
-    figure = go.Figure()
+    figure = Figure()
     rows: tuple[_Row, ...] = (
         ("goodput, Mbit/s", lambda s: s.goodput / 1e6, "%{y:.2f} Mbit/s"),
         ("congestion window, kB", lambda s: s.window / 1e3, "%{y:.1f} kB"),
@@ -106,15 +106,16 @@ def single(series: Mapping[str, FlowSeries]) -> go.Figure:
     return finished.update_layout(margin={"t": 80})
 
 
-def _panel(figure: go.Figure, panel: int, place: tuple[float, float], title: str) -> None:
-    figure.layout[f"yaxis{panel}"] = {
-        "domain": list(place),
-        "anchor": "x",
-        "gridcolor": RULE,
-        "zeroline": False,
-        "fixedrange": True,
-        "rangemode": "tozero",
-    }
+def _panel(figure: Figure, panel: int, place: tuple[float, float], title: str) -> None:
+    figure.axis(
+        "y",
+        panel,
+        domain=list(place),
+        anchor="x",
+        gridcolor=RULE,
+        fixedrange=True,
+        rangemode="tozero",
+    )
     figure.add_annotation(
         text=title,
         font={"size": 13},
@@ -124,10 +125,8 @@ def _panel(figure: go.Figure, panel: int, place: tuple[float, float], title: str
     )
 
 
-def _finished(figure: go.Figure, rows: int, height: int) -> go.Figure:
-    figure.update_xaxes(
-        gridcolor=RULE, zeroline=False, anchor=f"y{rows}", ticksuffix=" s", hoverformat=".2f"
-    )
+def _finished(figure: Figure, rows: int, height: int) -> Figure:
+    figure.axis("x", gridcolor=RULE, anchor=f"y{rows}", ticksuffix=" s", hoverformat=".2f")
     figure.update_layout(
         height=100 + height * rows,
         hovermode="x unified",

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from conftest import SMALL, Sojourn
-from sojourn import _core
 from sojourn.aqms import catalogue
 from sojourn.errors import ScenarioError, UnknownAqmError
 from sojourn.parameters import disciplines
@@ -135,7 +134,7 @@ def test_a_discipline_named_again_on_the_command_line_keeps_its_parameters() -> 
 
 def test_the_scenario_of_disciplines_runs_every_native_one_under_the_demos_traffic() -> None:
     plan, demo = plan_scenario("disciplines"), plan_scenario("bufferbloat")
-    native = {name for name, *_ in _core.native_disciplines()}
+    native = {discipline.name for discipline in disciplines()}
     assert {run.config["aqm"]["name"] for run in plan.runs} == native
     for key in ("duration", "network", "flows"):
         assert plan.runs[0].config[key] == demo.runs[0].config[key]

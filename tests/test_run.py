@@ -130,6 +130,16 @@ def test_the_report_can_be_made_again_from_the_rows(
         assert digest(copy / name) == digest(finished.folder / name)
 
 
+def test_a_run_without_a_report_leaves_rows_and_figures(
+    sojourn: Sojourn, small: Path, tmp_path: Path
+) -> None:
+    done = sojourn("run", str(small), "--aqm", "codel", "--no-report", "--out", "bare")
+    assert done.returncode == 0, done.stderr
+    assert "report" not in done.stdout
+    left = {path.name for path in (tmp_path / "bare").iterdir()}
+    assert left == {"run.json", "summary.json", "codel"}
+
+
 def test_the_report_asks_nothing_of_a_network(finished: Finished) -> None:
     page = (finished.folder / "report.html").read_text()
     assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=", page)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sojourn import statistics
 from sojourn.record import PACKET_SCHEMA, VERDICTS, Ballast, RowWriter, table_from_columns
 from sojourn.run_files import COUNTERS, PACKETS
 from sojourn.statistics import Findings, read_findings
@@ -40,8 +41,12 @@ def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 
     return read_findings(folder, target=5 * MS, rate=10_000_000, duration=1_000 * MS)
 
 
+@pytest.mark.parametrize("kept", [1 << 21, 1_000])
 @pytest.mark.parametrize("largest", [1, 200, 70_000, 2**33])
-def test_percentiles_are_exact_nearest_ranks(tmp_path: Path, largest: int) -> None:
+def test_percentiles_are_exact_nearest_ranks_of_few_and_of_many(
+    tmp_path: Path, largest: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "_KEPT", kept)
     delay = np.random.default_rng(1).integers(0, largest, 100_001, endpoint=True)
     summary = findings_of(tmp_path, delay.tolist(), ["sent"] * len(delay)).summary
     ranked = np.sort(delay)

@@ -24,6 +24,9 @@ from sojourn.scenario.short import as_written
 
 A = TypeVar("A")
 
+ATTEMPTS = 3
+"""How often a run is made before it is given up as disturbed."""
+
 
 class Ground(Protocol):
     """Something that runs plans."""

@@ -17,8 +17,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.legend import Legend
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from sojourn.queues import Queue, QueueRun, drawn, heading, rates
 from sojourn.result import Result
@@ -77,11 +77,12 @@ class Picture(Figure):
 
 def named_legend(
     figure: Figure, lines: Sequence[Artist], names: Sequence[str], **look: Any
-) -> None:
+) -> Legend:
     """A legend of `lines`, whatever the names: matplotlib leaves those out that begin with `_`."""
     legend = figure.legend(lines, [f"line {place}" for place in range(len(names))], **look)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(name)
+    return legend
 
 
 def _title(result: Result) -> str:
@@ -94,8 +95,15 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     """A panel an AQM, all on the same logarithmic scale, with the target drawn through each."""
     shown = queue.runs
     height = 1.0 + 1.55 * len(shown)
-    figure = Picture(figsize=(10, height), layout=ConstrainedLayoutEngine(hspace=0.06))
-    panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    figure = Picture(figsize=(10, height))
+    panels = figure.subplots(
+        len(shown),
+        1,
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        gridspec_kw=_margins(figure, left=0.66, right=0.16, top=0.5, bottom=0.5) | {"hspace": 0.26},
+    )[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     steps = rates(result, queue)
@@ -114,12 +122,14 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
         fontsize=8,
     )
     panels[-1].set_xlabel("time, s", color=INK)
-    figure.supylabel("queue delay, ms (log scale)", color=INK, fontsize=10)
+    figure.supylabel("queue delay, ms (log scale)", color=INK, fontsize=10, x=0.004)
     figure.suptitle(
         f"{_title(result)}: queue delay{heading(result, queue)}, "
         f"mean and range in each {_bin_ms(shown[0]):g} ms",
         x=0.01,
+        y=1 - 0.08 / height,
         ha="left",
+        va="top",
         color=INK,
         fontsize=11,
     )
@@ -154,21 +164,23 @@ def _delay_panel(
     bare(panel)
     _delay_axis(panel.yaxis)
     summary = run.summary
-    panel.set_title(run.label, loc="left", color=look.colour, fontsize=10, weight="bold", pad=3)
+    # Where it stands is said, so that nothing has to be measured for it.
+    place: dict[str, Any] = {"y": 1, "pad": 3}
+    panel.set_title(run.label, loc="left", color=look.colour, fontsize=10, weight="bold", **place)
     panel.set_title(
         f"mean {milliseconds(summary.mean)} ms   p99 {milliseconds(summary.p99)} ms   "
         f"max {milliseconds(summary.max)} ms",
         loc="right",
         color=MUTED,
         fontsize=9,
-        pad=3,
+        **place,
     )
 
 
 @plain_text()
 def distribution(result: Result, queue: Queue) -> Figure:
     """All AQMs' cumulative distributions, named at the side in the order of their medians."""
-    figure = Picture(figsize=(10, 5), layout="constrained")
+    figure = Picture(figsize=(10, 5))
     panel = figure.subplots()
     panel.set_xscale("log")
     look = looks(result.folder.runs)
@@ -211,19 +223,39 @@ def distribution(result: Result, queue: Queue) -> Figure:
         loc="left",
         color=INK,
         fontsize=11,
+        y=1,
         pad=16,
     )
-    named_legend(
+    legend = named_legend(
         figure,
         lines,
         names,
-        loc="outside right upper",
+        loc="upper right",
+        bbox_to_anchor=(1, 0.96),
         frameon=False,
         fontsize=9,
         labelspacing=1.1,
         labelcolor=[look[run.label].colour for run in shown],
     )
+    # What the names leave is the panel's.
+    width = legend.get_window_extent().width / figure.dpi
+    figure.subplots_adjust(
+        **_margins(figure, left=0.62, right=min(width, 6) + 0.1, top=0.5, bottom=0.5)
+    )
     return figure
+
+
+def _margins(
+    figure: Figure, *, left: float, right: float, top: float, bottom: float
+) -> dict[str, float]:
+    """Inches around the panels as shares of the picture; a layout engine draws all of it twice."""
+    width, height = figure.get_size_inches()
+    return {
+        "left": left / width,
+        "right": 1 - right / width,
+        "top": 1 - top / height,
+        "bottom": bottom / height,
+    }
 
 
 def bare(panel: Axes) -> None:
@@ -240,7 +272,7 @@ def bare(panel: Axes) -> None:
 def _delay_axis(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(10))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
 
 
 def _bin_ms(run: QueueRun) -> float:

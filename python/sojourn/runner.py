@@ -6,6 +6,7 @@ the Python interface both come through here.
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
@@ -90,8 +91,10 @@ def finish(folder: RunFolder, *, report: bool = True) -> Result:
             from sojourn.plots import write_plots
             from sojourn.report import write_report
 
-            write_plots(result)
-            write_report(result)
+            with ThreadPoolExecutor(max_workers=1) as beside:
+                page = beside.submit(write_report, result)
+                write_plots(result)
+                page.result()
     except OSError as error:
         raise output_error(error, shown(folder.path)) from error
     return result

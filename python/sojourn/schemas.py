@@ -11,6 +11,7 @@ from typing import Any
 from sojourn.parameters import Parameter, disciplines
 from sojourn.scenario import Scenario
 from sojourn.scenario.choice import AqmChoice
+from sojourn.scenario.described import json_schema
 from sojourn.scenario.short import OneSwitch
 from sojourn.sweeps.file import SweepFile
 from sojourn.units import FREQUENCY, RATE, SIZE, TIME
@@ -24,7 +25,7 @@ def scenario_schema() -> Schema:
     definitions: dict[str, Any] = {}
     forms = []
     for model, title in ((OneSwitch, "one switch"), (Scenario, "network")):
-        form = model.model_json_schema(mode="validation")
+        form = json_schema(model)
         definitions |= form.pop("$defs", {})
         form["properties"]["aqms"]["items"] = {"$ref": "#/$defs/Aqm"}
         forms.append(form | {"title": f"Scenario, {title}"})
@@ -45,7 +46,7 @@ def scenario_schema() -> Schema:
 
 def _aqm(definitions: dict[str, Any]) -> Schema:
     """A name, a table of a discipline with its parameters, or a table of a P4 program."""
-    program = AqmChoice.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    program = json_schema(AqmChoice, ref_template="#/$defs/{model}")
     definitions.update(program.pop("$defs", {}))
     program.pop("$ref", None)
     keys = definitions.pop("AqmChoice", program)
@@ -88,7 +89,7 @@ def _parameter(parameter: Parameter) -> Schema:
 
 def sweep_schema() -> Schema:
     """Of a sweep file."""
-    schema = SweepFile.model_json_schema(mode="validation")
+    schema = json_schema(SweepFile)
     seeds = {"type": ["integer", "string", "array"], "examples": ["1..20"]}
     schema["properties"]["seeds"] = {**seeds, "default": 1}
     return _described(schema, "A Sojourn sweep")

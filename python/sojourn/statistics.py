@@ -28,6 +28,8 @@ _DECADES = (2, 11)
 _BINS_PER_DECADE = 100
 _DIGIT = 16
 """Bits that one pass of the percentile search settles."""
+_KEPT = 1 << 21
+"""Delays that are kept for the percentiles; for more of them, the rows are read again."""
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -134,8 +136,7 @@ def read_findings(
     simulated = until or simulated
     seconds = max(simulated, 1) / 1e9
     possible = rate(max(simulated, 1)) if callable(rate) else rate
-    ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
-    median, p95, p99 = delays_at(path, ranks, tally.max, until) if tally.queued else [None] * 3
+    median, p95, p99 = _percentiles(tally, path, until)
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
@@ -164,6 +165,18 @@ def read_findings(
     )
     cycles = tally.cycles.finish()
     return Findings(summary, counters, tally.over_time(), tally.distribution(), cycles)
+
+
+def _percentiles(tally: "_Tally", path: Path, until: int | None) -> Sequence[int | None]:
+    """The 50th, 95th and 99th: exact."""
+    if not tally.queued:
+        return [None] * 3
+    ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
+    if tally.delays is None:
+        return delays_at(path, ranks, tally.max, until)
+    places = [rank - 1 for rank in ranks]
+    ordered = np.partition(np.concatenate(tally.delays), places)
+    return [int(ordered[place]) for place in places]
 
 
 def _delivered(folder: Path, counters: dict[str, Any], until: int | None) -> list[float]:
@@ -221,6 +234,8 @@ class _Tally:
         self._bin = max(-(-duration // _TIME_BINS), 1)
         self._target = target
         self.cycles = CycleTally(target)
+        self.delays: list[Longs] | None = []
+        """Of all packets that were queued, as long as they are few."""
         self.queued = self.total = self.max = self.above = self.sent_bytes = 0
         self.verdicts = np.zeros(len(VERDICTS), np.int64)
         self._count = np.zeros(_TIME_BINS, np.int64)
@@ -246,6 +261,10 @@ class _Tally:
         if not len(delay):
             return
         self.queued += len(delay)
+        if self.delays is not None:
+            self.delays.append(delay)
+        if self.queued > _KEPT:
+            self.delays = None
         self.total += int(delay.sum())
         self.max = max(self.max, int(delay.max()))
         self.above += int((delay > self._target).sum())
@@ -276,7 +295,8 @@ class _Tally:
 def delays_at(
     path: Path, ranks: Sequence[int], largest: int, until: int | None = None
 ) -> list[int]:
-    """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows."""
+    """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows, for
+    rows that memory need not hold."""
     low = [0] * len(ranks)
     left = list(ranks)
     bits = largest.bit_length()

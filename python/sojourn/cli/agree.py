@@ -18,8 +18,9 @@ from sojourn.agree.grid import cells
 from sojourn.agree.measure import Bench, Measured
 from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
 from sojourn.errors import ScenarioError, output_error
+from sojourn.ground import ATTEMPTS
 from sojourn.layout import shown
-from sojourn.linux.ground import ATTEMPTS, linux
+from sojourn.linux.ground import linux
 from sojourn.units import RATE, TIME
 from sojourn.writing import write_named, write_text
 

@@ -21,8 +21,9 @@ from sojourn.cli.shared import (
     app,
     open_console,
 )
+from sojourn.ground import ATTEMPTS
 from sojourn.layout import shown
-from sojourn.linux.ground import ATTEMPTS, linux
+from sojourn.linux.ground import linux
 from sojourn.papers.library import find_papers
 from sojourn.papers.page import PAGE, Report, tally
 from sojourn.papers.paper import run_paper, write_documents

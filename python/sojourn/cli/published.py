@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.shared import Json, Sources, app, open_console
-from sojourn.published.recipe import PREFIX, Recipe, recipes
+from sojourn.published import PREFIX
+from sojourn.published.recipe import Recipe, recipes
 from sojourn.published.use import State, states
 
 

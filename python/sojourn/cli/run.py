@@ -1,11 +1,12 @@
 """`sojourn run`: a scenario through each of its AQMs."""
 
 import time
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sojourn.cli.shared import (
     AcceptDisturbed,
@@ -23,10 +24,8 @@ from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder, default_folder
-from sojourn.ground import SIMULATOR, Ground
-from sojourn.linux.ground import ATTEMPTS, linux
-from sojourn.published.recipe import PREFIX
-from sojourn.published.use import published_scenario
+from sojourn.ground import ATTEMPTS, SIMULATOR, Ground
+from sojourn.published import PREFIX
 from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan, find_scenario
 from sojourn.scenario.keys import read_changes
@@ -86,6 +85,10 @@ def run(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
     ] = False,
+    report: Annotated[
+        bool,
+        typer.Option("--report/--no-report", help="Whether to draw pictures and make the page."),
+    ] = True,
     traffic: Annotated[
         Literal["sockets", "iperf3"],
         typer.Option(help="With --on linux and live: who sends; sockets start exactly on time."),
@@ -101,6 +104,8 @@ def run(
     named: dict[str, str] = {}
     what: str | dict[str, Any] = scenario
     if scenario.startswith(PREFIX) and not Path(scenario).is_file():
+        from sojourn.published.use import published_scenario
+
         named["name"], what = published_scenario(scenario, sources)
     set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
     if seeds is not None:
@@ -125,6 +130,8 @@ def run(
 
         ground = live(accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts)
     if on == "linux":
+        from sojourn.linux.ground import linux
+
         ground = linux(
             kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
         )
@@ -142,10 +149,13 @@ def run(
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
+    if report:
+        # Loaded while the runs go on: it takes as long as a short one.
+        Thread(target=import_module, args=("sojourn.plots",)).start()
     with held(folder):
         recorded = _record_with_progress(plan, folder, ground, replaces)
         runs_done = time.perf_counter()
-        result = finish_with_status(recorded)
+        result = finish_with_status(recorded, report=report)
     show(result, as_json=as_json)
     if not as_json:
         now = time.perf_counter()
@@ -195,15 +205,20 @@ def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bo
     """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
+    console = open_console(stderr=True)
+    if not console.is_terminal:
+        # Where no terminal listens, a bar is noise.
+        return record(plan, folder, progress, ground=ground, replaces=replaces)
+
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=40),
         TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s", markup=False),
         TimeElapsedColumn(),
     )
-    console = open_console(stderr=True)
-    # Where no terminal listens, a bar is noise.
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=console) as bars:
         width = max(len(run.label) for run in plan.runs)
         tasks = {
             run.label: bars.add_task(run.label.ljust(width), total=duration, now=0.0)

@@ -16,10 +16,13 @@ from sojourn.runner import finish, summaries
 from sojourn.table import result_tables
 
 
-def finish_with_status(folder: RunFolder) -> Result:
+def finish_with_status(folder: RunFolder, *, report: bool = True) -> Result:
     """Derives what a run folder shows, with a spinner meanwhile."""
-    with open_console(stderr=True).status("figures, plots and report"):
-        return finish(folder)
+    console = open_console(stderr=True)
+    if not console.is_terminal:
+        return finish(folder, report=report)
+    with console.status("figures, plots and report" if report else "figures"):
+        return finish(folder, report=report)
 
 
 def show(result: Result, *, as_json: bool) -> None:
@@ -43,7 +46,8 @@ def show(result: Result, *, as_json: bool) -> None:
         console.print(table)
     for note in [*_notes(result), *_warnings(result)]:
         console.print(Text(note))
-    console.print(Text(f"report  {shown(result.path / REPORT)}"), soft_wrap=True)
+    if (result.path / REPORT).is_file():
+        console.print(Text(f"report  {shown(result.path / REPORT)}"), soft_wrap=True)
     console.print(Text(f"rows    {shown(result.path)}/*/packets.parquet"), soft_wrap=True)
 
 

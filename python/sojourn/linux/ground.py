@@ -13,7 +13,7 @@ from typing import Any
 
 from sojourn.engine import Progress
 from sojourn.errors import SojournError
-from sojourn.ground import one_by_one, until_undisturbed
+from sojourn.ground import ATTEMPTS, one_by_one, until_undisturbed
 from sojourn.layout import shown
 from sojourn.linux import needs
 from sojourn.linux.build import virtual_kernel
@@ -30,8 +30,6 @@ from sojourn.linux.topology import Managed
 from sojourn.run_files import GUEST
 from sojourn.scenario import Plan, PlannedRun
 
-ATTEMPTS = 3
-"""How often a run is made before it is given up as disturbed."""
 _PATIENCE = 100
 """Wall-clock time that a run may take, as a multiple of its duration, beside a minute or two."""
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from sojourn.congestion import kernel_controls
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.ground import SIMULATOR, one_by_one, until_undisturbed
+from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, until_undisturbed
 from sojourn.linux.checks import check_flows, flow_names
-from sojourn.linux.ground import ATTEMPTS, done_of
+from sojourn.linux.ground import done_of
 from sojourn.linux.groups import check_groups, has_groups, switch_of
 from sojourn.linux.guest_process import run_job
 from sojourn.linux.matching import Rows

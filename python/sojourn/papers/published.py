@@ -10,7 +10,8 @@ from typing import Any
 
 from sojourn.errors import ScenarioError
 from sojourn.papers.model import Paper
-from sojourn.published.recipe import PREFIX, base_scenario, find_recipe
+from sojourn.published import PREFIX
+from sojourn.published.recipe import base_scenario, find_recipe
 from sojourn.published.use import (
     State,
     program_called,

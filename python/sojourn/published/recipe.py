@@ -12,11 +12,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sojourn.errors import ScenarioError
+from sojourn.published import PREFIX
 from sojourn.scenario.quantities import Strict
 from sojourn.suggest import did_you_mean
-
-PREFIX = "published/"
-"""What the name of a recipe begins with where a scenario is asked for."""
 
 
 class Program(Strict):

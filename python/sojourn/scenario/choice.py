@@ -71,11 +71,9 @@ def choose(value: object) -> AqmChoice:
     if isinstance(value, str):
         value = {"use": value}
     use = value.get("use") if isinstance(value, dict) else None
-    models = _choice_models()
-    if isinstance(use, str) and is_module(use):
-        models = models | {use: models[PARAMETERS_OF]}
-    model = models.get(use, models["other"]) if isinstance(use, str) else models["other"]
-    choice: AqmChoice = model.model_validate(value)
+    native = _native(use) if isinstance(use, str) else None
+    model = _model_of_anyones() if native is None else _model_of(native.name)
+    choice = model.model_validate(value)
     if native := _native(choice.use):
         _refuse_what_is_outside(native, choice, value)
     return choice
@@ -111,20 +109,18 @@ def choice_keys(use: str) -> list[str]:
 
 
 @cache
-def _choice_models() -> dict[str, type[AqmChoice]]:
-    """For each native discipline, what may be said of it: its own parameters beside the rest.
+def _model_of(use: str) -> type[AqmChoice]:
+    """What may be said of a native discipline: its own parameters beside the rest."""
+    (native,) = (one for one in disciplines() if one.name == use)
+    return _with_fields(use, {p.name: _field(p) for p in native.parameters})
 
-    `other` takes any discipline's parameters as they are: only whoever finds out what `use` means
-    there can say whether the parameter or the name is the mistake.
-    """
-    models = {
-        discipline.name: _with_fields(
-            discipline.name, {p.name: _field(p) for p in discipline.parameters}
-        )
-        for discipline in disciplines()
-    }
-    anyones = sorted({p.name for discipline in disciplines() for p in discipline.parameters})
-    return models | {"other": _with_fields("other", dict.fromkeys(anyones, Any))}
+
+@cache
+def _model_of_anyones() -> type[AqmChoice]:
+    """Takes any discipline's parameters as they are: only whoever finds out what `use` means there
+    can say whether the parameter or the name is the mistake."""
+    names = sorted({p.name for discipline in disciplines() for p in discipline.parameters})
+    return _with_fields("other", dict.fromkeys(names, Any))
 
 
 def _field(parameter: Parameter) -> Any:

@@ -148,13 +148,14 @@ FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(
 
 
 class Strict(BaseModel):
-    """Unknown keys and values of another kind are mistakes."""
+    """Unknown keys and values of another kind are mistakes.
+
+    What stands below a field is its description in the schema, for which `described.py` reads it.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
         frozen=True,
         serialize_by_alias=True,
-        # What stands below a field is its description in the schema.
-        use_attribute_docstrings=True,
     )

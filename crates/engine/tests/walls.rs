@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate and those that it may know. Neither tower names the other.
-const FLOORS: [(&str, &[&str]); 9] = [
+const FLOORS: [(&str, &[&str]); 10] = [
     ("packet", &[]),
     ("p4", &[]),
     ("targets", &["packet", "p4"]),
@@ -18,7 +18,8 @@ const FLOORS: [(&str, &[&str]); 9] = [
     ("engine", &["packet", "p4", "targets", "switch", "net"]),
     ("live", &["packet", "switch"]),
     ("verilog", &["packet", "switch"]),
-    ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live", "verilog"]),
+    ("protocols", &["packet", "targets", "switch", "engine"]),
+    ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live", "verilog", "protocols"]),
 ];
 
 fn crates() -> PathBuf {

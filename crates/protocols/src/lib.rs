@@ -1,0 +1,51 @@
+//! Control protocols in front of the control operations: a program's objects as P4Runtime and BfRt
+//! name and number them, and what their messages look like on the wire.
+//!
+//! What a message asks for becomes operations of `sojourn_targets::control`; nothing here knows how
+//! they are carried out, what P4 looks like as text, or which clock a switch runs by.
+
+/// The messages and services of the interface definitions in `proto/`, one module for each package.
+///
+/// Nesting follows the packages' names, because the messages name each other by them.
+#[allow(missing_docs, clippy::all)]
+pub mod wire {
+    /// Package `google.rpc`: a status with details, and the codes.
+    pub mod google {
+        /// Package `google.rpc`.
+        pub mod rpc {
+            tonic::include_proto!("google.rpc");
+        }
+    }
+    /// P4Runtime.
+    pub mod p4 {
+        /// Package `p4.v1`: the service and its messages.
+        pub mod v1 {
+            tonic::include_proto!("p4.v1");
+        }
+        /// Package `p4.config.v1`: P4Info.
+        pub mod config {
+            /// Package `p4.config.v1`.
+            pub mod v1 {
+                tonic::include_proto!("p4.config.v1");
+            }
+        }
+    }
+    /// Package `bfrt_proto`: BfRt, the runtime interface of Tofino.
+    pub mod bfrt_proto {
+        tonic::include_proto!("bfrt_proto");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wire::p4::config::v1 as p4info;
+    use prost::Message;
+
+    #[test]
+    fn a_message_of_p4info_is_on_the_wire_as_the_definition_numbers_its_fields() {
+        let preamble = p4info::Preamble { id: 0x0200_0001, name: "t".into(), ..Default::default() };
+        let table = p4info::Table { preamble: Some(preamble), size: 5, ..Default::default() };
+        // Field 1, seven bytes long: field 1 a varint of four bytes, field 2 one character; field 8.
+        assert_eq!(table.encode_to_vec(), [10, 8, 8, 129, 128, 128, 16, 18, 1, b't', 64, 5]);
+    }
+}

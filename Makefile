@@ -31,7 +31,7 @@ test: $(BUILT)
 	@[ -n "$$SOJOURN_SALU_VECTORS" ] \
 		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'
 	cargo test --locked --quiet --workspace
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # The pictures in README.md and docs/.
 figures: demo stage-figures

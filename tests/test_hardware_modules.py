@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,8 @@ from sojourn.hardware import modules, ports, verilator
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
 import tools
+
+pytestmark = pytest.mark.usefixtures("with_verilator")
 
 SCENARIO = """
 title = "Three flows that know ECN, three that do not"
@@ -56,19 +57,6 @@ module my_aqm (
     assign unused = ^{now, enqueued};
 endmodule
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def with_verilator() -> Iterator[None]:
-    """Verilator on the PATH, as a user has it."""
-    try:
-        tools.python()
-    except tools.MissingError as missing:
-        pytest.skip(str(missing))
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PATH", tools.environment()["PATH"])
-    yield
-    patch.undo()
 
 
 def run(folder: Path, aqms: str, *words: str) -> tuple[Path, str]:

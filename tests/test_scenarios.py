@@ -17,7 +17,9 @@ def write(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
-def test_every_shipped_scenario_can_be_run(name: str) -> None:
+def test_every_shipped_scenario_can_be_run(name: str, request: pytest.FixtureRequest) -> None:
+    if name == "hardware":
+        request.getfixturevalue("with_verilator")
     plan = plan_scenario(name)
     assert plan.runs
     assert plan.scenario.title

@@ -7,16 +7,23 @@ Prints what it saw as JSON. What it starts it ends; the namespaces go with their
 
 import contextlib
 import json
+import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from sojourn import _core
+from sojourn.live import live_plan
 from sojourn.live.offloads import features
+from sojourn.record import MARK, SENT
 
 HOSTS = {
     "sw1": ("10.0.0.1/9", "02:00:00:00:00:01", "10.128.0.1", "02:00:00:00:00:02"),
@@ -71,37 +78,33 @@ def inside(holder: subprocess.Popen[bytes], *command: str) -> list[str]:
     return ["nsenter", "-t", str(holder.pid), "-n", *command]
 
 
+def connect(name: str, holder: subprocess.Popen[bytes], mtu: int = 1500) -> None:
+    """Makes the link between the switch's interface and its host."""
+    address, mac, peer, peer_mac = HOSTS[name]
+    there = f"peer name eth0 netns {holder.pid}"
+    ip(*f"link add {name} type veth {there}".split())
+    ip("link", "set", name, "mtu", str(mtu), "up")
+    for words in (
+        f"link set eth0 address {mac} mtu {mtu} up",
+        f"addr add {address} dev eth0",
+        f"route add {peer} dev eth0",
+        f"neigh add {peer} lladdr {peer_mac} dev eth0 nud permanent",
+    ):
+        subprocess.run(inside(holder, "ip", *words.split()), check=True)
+    subprocess.run(inside(holder, sys.executable, "-c", OFF), check=True)
+
+
 @contextlib.contextmanager
 def hosts(mtu: int = 1500) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     holders: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        for name, (address, mac, peer, peer_mac) in HOSTS.items():
+        for name in HOSTS:
             holder = subprocess.Popen(["unshare", "--net", "sleep", "60"])
             holders[name] = holder
             ours = Path("/proc/self/ns/net").readlink()
             while Path(f"/proc/{holder.pid}/ns/net").readlink() == ours:
                 time.sleep(0.01)
-            ip(
-                "link",
-                "add",
-                name,
-                "type",
-                "veth",
-                "peer",
-                "name",
-                "eth0",
-                "netns",
-                f"{holder.pid}",
-            )
-            ip("link", "set", name, "mtu", str(mtu), "up")
-            for words in (
-                f"link set eth0 address {mac} mtu {mtu} up",
-                f"addr add {address} dev eth0",
-                f"route add {peer} dev eth0",
-                f"neigh add {peer} lladdr {peer_mac} dev eth0 nud permanent",
-            ):
-                subprocess.run(inside(holder, "ip", *words.split()), check=True)
-            subprocess.run(inside(holder, sys.executable, "-c", OFF), check=True)
+            connect(name, holder, mtu)
         yield holders
     finally:
         for holder in holders.values():
@@ -115,6 +118,7 @@ def switch(folder: Path, *arguments: str) -> Iterator[dict[str, object]]:
     command = [sys.executable, "-m", "sojourn", "switch", *arguments, "--json"]
     command += ["--port", "1=sw1", "--port", "2=sw2", "--out", str(folder / "run")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    (folder / "pid").write_text(str(process.pid))
     said: dict[str, object] = {}
     try:
         until = time.monotonic() + 30
@@ -225,7 +229,126 @@ def watch(folder: Path) -> object:
     return said | seen
 
 
+def trouble(folder: Path) -> object:
+    """What happens to a network beside its packets; whether packets pass after it."""
+    seen: dict[str, bool] = {}
+    with hosts() as there, switch(folder, "v1model/codel", "--rate", "2=20 Mbit/s") as said:
+
+        def passes(what: str) -> None:
+            asked = inside(there["sw1"], "ping", "-c1", "-W1", "10.128.0.1")
+            tries = (subprocess.run(asked, capture_output=True).returncode for _ in range(5))
+            seen[what] = 0 in tries
+
+        passes("nothing")
+        for down, what in ((("sw2",), "the interface down"), ((), "the carrier down")):
+            for state in ("down", "up"):
+                words = ["ip", "link", "set", *(down or ("eth0",)), state]
+                subprocess.run(words if down else inside(there["sw2"], *words), check=True)
+                time.sleep(0.2)
+            if not down:
+                route = "ip route replace 10.0.0.1 dev eth0"
+                neighbour = "ip neigh replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev eth0"
+                for words in (route, neighbour):
+                    subprocess.run(inside(there["sw2"], *words.split()), check=True)
+            passes(what)
+        ip("link", "del", "sw2")
+        time.sleep(0.3)
+        connect("sw2", there["sw2"])
+        passes("the interface gone")
+        process = int((folder / "pid").read_text())
+        os.kill(process, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(process, signal.SIGCONT)
+        passes("the process stopped")
+    return said | {"seen": seen}
+
+
+def mixture() -> list[bytes]:
+    """Frames of several kinds, most of them in four flows from port 1's side to port 2's."""
+    found = []
+    for number in range(400):
+        flow, ecn = number % 4, (0, 1, 2)[number % 3]
+        length = (1472, 700, 22, 1472, 1472)[number % 5]
+        header = bytearray(struct.pack(
+            ">BBHHHBBH4s4s", 0x45, ecn, 28 + length, number, 0, 64, 17, 0,
+            bytes([10, 0, 0, 1 + flow]), bytes([10, 128, 0, 1]),
+        ))  # fmt: skip
+        total = sum(struct.unpack(">10H", header))
+        header[10:12] = struct.pack(">H", ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
+        udp = struct.pack(">HHHH", 40_000 + flow, 9, 8 + length, 0) + bytes(length)
+        ethernet = bytes.fromhex("020000000002020000000001")
+        found.append(ethernet + b"\x08\x00" + bytes(header) + udp)
+        if number % 40 == 7:
+            v6 = struct.pack(">IHBB", 6 << 28, len(udp), 17, 64)
+            v6 += bytes.fromhex("fd000000000000000000000000000001fd000000000000010000000000000001")
+            found.append(ethernet + b"\x86\xdd" + v6 + udp)
+            found.append(ethernet + bytes.fromhex("810000650800") + bytes(header) + udp)
+            found.append(ethernet + b"\x08\x06" + bytes(28))
+            found.append(ethernet + b"\x08\x00" + bytes(header)[:11])
+            found.append(ethernet + b"\x88\xb5")
+    return found
+
+
+def counted(statistics: dict[str, Any]) -> dict[str, Any]:
+    """What a switch has counted; not until when."""
+    recirculation = statistics["recirculation"] | {"elapsed": None}
+    return statistics | {"now": None, "recirculation": recirculation}
+
+
+def decisions(folder: Path) -> object:
+    """What each of many switches decided live about the same frames, and once more in virtual time
+    with the frames at the instants at which they came."""
+    names = json.loads(sys.stdin.read())
+    Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
+    plans, switches, senders = [], [], []
+    for place, name in enumerate(names):
+        for side in "ab":
+            ip(*f"link add w{side}{place} type veth peer name p{side}{place}".split())
+            ip(*f"link set w{side}{place} up".split())
+            ip(*f"link set p{side}{place} up".split())
+        interfaces = {1: f"wa{place}", 2: f"wb{place}"}
+        ports = [f"{port}={interface}" for port, interface in interfaces.items()]
+        native = name in NATIVE
+        plan = live_plan(
+            None if native else name, ports=ports, rates=["2=10 Mbit/s"],
+            aqm=name if native else None,
+        )  # fmt: skip
+        told = json.dumps(plan.config)
+        switches.append(_core.LiveSwitch(told, interfaces, 0, plan.programs, {}, True))
+        plans.append((told, plan.programs))
+        sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        sender.bind((f"pa{place}", 0))
+        senders.append(sender)
+    frames = mixture()
+    start = time.monotonic()
+    for number, frame in enumerate(frames):
+        for sender in senders:
+            sender.send(frame)
+        # About twice as fast as they leave.
+        time.sleep(max(start + number * 0.0005 - time.monotonic(), 0))
+    time.sleep(0.5)
+    found = {}
+    for name, (told, programs), live in zip(names, plans, switches, strict=True):
+        live.stop()
+        seen, report = live.take_packets(2), json.loads(live.report())
+        arrivals, until = live.take_arrivals(), report["live"]["elapsed"]
+        again, statistics = _core.drive_switch(told, programs, arrivals, until)
+        later = [(at + 10**7 * (place > 200), *one) for place, (at, *one) in enumerate(arrivals)]
+        other, _ = _core.drive_switch(told, programs, later, until + 10**7)
+        verdicts = Counter(seen["verdict"])
+        found[name] = {
+            "arrived": len(arrivals),
+            "sent": verdicts[SENT],
+            "dropped": sum(verdicts.values()) - verdicts[SENT] - verdicts[MARK],
+            "same": again[2] == seen
+            and counted(json.loads(statistics)) == counted(report["switch"]),
+            "same when they come later": other[2] == seen,
+        }
+    return found | {"frames": len(frames)}
+
+
 RATE = ("--rate", "2=1 Gbit/s")
+NATIVE = {name for name, *_ in _core.native_disciplines()}
 
 if __name__ == "__main__":
     case, place, *more = sys.argv[1:]

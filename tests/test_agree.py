@@ -15,6 +15,7 @@ from sojourn.errors import Interrupted, ScenarioError
 from sojourn.ground import SIMULATOR
 from sojourn.linux.ground import Linux
 from sojourn.linux.kernel import Kernel
+from sojourn.live.ground import LiveGround
 from sojourn.runner import plan_scenario
 
 KERNEL = Figures(
@@ -176,16 +177,40 @@ def test_a_cell_in_which_the_kernel_differs_from_itself_is_marked_and_not_judged
     for simulated in (KERNEL, replace(KERNEL, loss=9.0)):
         measured = Measured(cell, {"sim": [simulated] * 2, "linux": apart}, {})
         # Whether the medians agree or not: a cell is not left out for being outside.
-        assert measured.verdict is None
+        assert not measured.verdicts
         assert page.remark(measured) == "not judged: the kernel's own 2 runs differ in loss"
         assert page.summary([measured]) == [
             "Cells not judged because the kernel's own runs are further apart than the tolerances: "
             "1."
         ]
     steady = Measured(cell, {"sim": apart, "linux": [KERNEL] * 2}, {})
-    assert steady.verdict, "the simulator's own spread is no excuse"
+    assert steady.verdicts, "the simulator's own spread is no excuse"
     near = Measured(cell, {"sim": apart, "linux": [KERNEL, replace(KERNEL, loss=1.2)]}, {})
-    assert near.verdict, "within the tolerances"
+    assert near.verdicts, "within the tolerances"
+
+
+def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: Path) -> None:
+    cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
+    kernel = Linux(Kernel(Path("/nowhere")))
+    three = Bench(tmp_path, kernel, 10**9, 1, live=LiveGround())
+    measured = Measured(
+        cell,
+        {"sim": [KERNEL], "live": [replace(KERNEL, mean=20.0)], "linux": [KERNEL]},
+        {"kernel": "6.1", "clock": "virtual"},
+    )
+    assert measured.verdicts["sim"].outside == ()
+    assert measured.verdicts["live"].outside == ("mean",)
+    assert page.remark(measured).startswith("the live switch: mean: ")
+    assert page.summary([measured]) == [
+        "CUBIC and NewReno: 1 of 1 judged cells within (100 %).",
+        "CUBIC and NewReno, the live switch: 0 of 1 judged cells within (0 %).",
+    ]
+    assert "sim / live / kernel" in page.markdown([measured], 10**9, ["sojourn agree"])
+    three._write(measured)
+    assert three.read(cell).runs == measured.runs
+    # Who asks for two of them gets the figures that there are.
+    two = {name: measured.runs[name] for name in ("sim", "linux")}
+    assert Bench(tmp_path, kernel, 10**9, 1).read(cell).runs == two
 
 
 def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
@@ -193,6 +218,7 @@ def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
         (("--aqm", "cake"), "--aqm cake: not in the grid"),
         (("--flows", "many"), "--flows many: write numbers"),
         (("--rate", "10"), "the unit is missing"),
+        (("--grounds", "sim,live"), "--grounds sim,live: write linux"),
         (("--repeat", "3", "--up-to", "2"), "--up-to 2: less than --repeat 3"),
     ):
         done = sojourn("agree", *arguments)

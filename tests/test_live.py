@@ -16,8 +16,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import Sojourn
+from sojourn import _core
 
 LAB = Path(__file__).with_name("live_lab.py")
+P4 = Path(__file__).parent.parent / "p4"
 UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
 
 
@@ -99,6 +101,43 @@ def test_tcp_is_shaped_and_every_packet_has_a_row(
     assert max(flows) > 0, "flows are told apart"
     enqueued = rows["enqueued"].to_numpy()
     assert (rows["dequeued"].to_numpy() >= enqueued).all()
+
+
+def shipped() -> list[str]:
+    """The programs, by the paths that are their names, and the native disciplines."""
+    programs = sorted(
+        f"{folder}/{path.stem}"
+        for folder in ("tna", "v1model", "npu")
+        for path in (P4 / folder).glob("*.p4")
+    )
+    return programs + [name for name, *_ in _core.native_disciplines()]
+
+
+def test_what_was_decided_live_is_decided_again_in_virtual_time_packet_by_packet(
+    namespaces: None, tmp_path: Path
+) -> None:
+    names = shipped()
+    assert len(names) > 20
+    said = lab("decisions", tmp_path, given=names)
+    for name in names:
+        seen = said[name]
+        assert seen["arrived"] == said["frames"], f"{name}: {seen}"
+        assert seen["same"], f"{name}: {seen}"
+        # Else the comparison would be one of nothing.
+        assert seen["sent"] > 100 and not seen["same when they come later"], f"{name}: {seen}"
+    managed = [name for name in names if said[name]["dropped"]]
+    assert len(managed) > len(names) / 2, said
+
+
+def test_packets_pass_again_after_what_may_happen_to_interfaces_and_processes(
+    namespaces: None, tmp_path: Path
+) -> None:
+    said = lab("trouble", tmp_path)
+    assert said["status"] == 0
+    assert all(said["seen"].values()) and len(said["seen"]) == 5, said["seen"]
+    (_, behind) = said["counters"]["live"]["ports"]
+    assert behind["failures"] >= 2, "it was down and gone"
+    assert said["counters"]["switch"]["faults"] == []
 
 
 def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(

@@ -208,9 +208,10 @@ class LiveSwitch:
         spin: int,
         programs: list[Program],
         delays: Mapping[int, Sequence[tuple[int, Sequence[str]]]] = ...,
+        record: bool = ...,
     ) -> None:
         """`delays`: by port, classes of destinations whose frames are held, ns, before the switch
-        sees them."""
+        sees them. With `record`, what arrives is kept until it is taken."""
 
     def describe(self) -> str:
         """Tables, actions, registers and the rest by name, as JSON."""
@@ -237,12 +238,21 @@ class LiveSwitch:
 
     def take_packets(self, port: int) -> dict[str, bytes]: ...
     def take_capture(self, port: int) -> list[tuple[int, int, bytes, int]]: ...
+    def take_arrivals(self) -> list[tuple[int, int, bytes]]:
+        """When, ns, at which port, and the bytes of the recorded frames that were fetched."""
+
     def take_log(self) -> tuple[int, list[tuple[int, str]]]: ...
     def report(self) -> str:
         """What is to be said of interfaces and switch so far, as JSON."""
 
     def stop(self) -> None:
         """Ends the thread; rows that still wait are fetched."""
+
+def drive_switch(
+    config: str, programs: list[Program], arrivals: Sequence[tuple[int, int, bytes]], until: int
+) -> tuple[dict[int, dict[str, bytes]], str]:
+    """The rows of each port, and the switch's statistics as JSON, of a live switch's configuration
+    into which frames come at instants in virtual time: ns, port, bytes, in the order of time."""
 
 class PacketSwitch:
     """One program on one switch that nothing is connected to, in virtual time."""

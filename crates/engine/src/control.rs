@@ -128,7 +128,8 @@ fn change(operation: &Operation) -> Option<Change> {
         Operation::RemoveMulticastGroup { group } => Change::NoGroup(*group),
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
         Operation::ShapePort { port, rate, burst } => {
-            let shaper = rate.map(|rate| ShaperConfig::bits(Rate(rate), *burst));
+            let burst = burst.unwrap_or_else(sojourn_net::config::burst);
+            let shaper = rate.map(|rate| ShaperConfig::bits(Rate(rate), burst));
             Change::Shaper(PortId(*port), shaper)
         }
         _ => return None,

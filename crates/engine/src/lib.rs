@@ -28,4 +28,4 @@ pub use error::RunError;
 pub use load::Programs;
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
 pub use simulation::{simulation, simulation_with};
-pub use standalone::{StandaloneConfig, StandalonePort, standalone};
+pub use standalone::{StandaloneConfig, StandalonePort, drive, standalone};

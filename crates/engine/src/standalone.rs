@@ -9,9 +9,10 @@ use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, within};
-use sojourn_packet::{Bytes, DataPlane, PortId, Rate, Time};
+use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    Disciplines, PortConfig, QueueConfig, ShaperConfig, Switch, SwitchConfig, Wire, cells_for_bytes,
+    Disciplines, Observation, PortConfig, QueueConfig, ShaperConfig, Switch, SwitchConfig, Wire,
+    cells_for_bytes,
 };
 
 /// The port of Tofino's first pipe that goes back to ingress.
@@ -103,6 +104,33 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     Ok(Switch::with_disciplines(switch, plane, disciplines)?)
 }
 
+/// Drives a switch at rest in virtual time, as the simulator does, with frames that arrive at instants
+/// in order; what was measured until `until`.
+pub fn drive(
+    switch: &mut Switch,
+    arrivals: impl IntoIterator<Item = (Time, PortId, Packet)>,
+    until: Time,
+) -> Vec<Observation> {
+    let mut seen = Vec::new();
+    let mut take = |switch: &mut Switch| {
+        while switch.poll_transmit().is_some() {}
+        seen.extend(std::iter::from_fn(|| switch.poll_observation()));
+    };
+    let mut pass = |switch: &mut Switch, until: Time| {
+        while let Some(due) = switch.next_timer().filter(|due| *due <= until) {
+            switch.advance(due);
+            take(switch);
+        }
+    };
+    for (at, port, packet) in arrivals {
+        pass(switch, at);
+        switch.receive(at, port, packet);
+    }
+    pass(switch, until);
+    take(switch);
+    seen
+}
+
 fn check(config: &StandaloneConfig) -> Result<(), ConfigError> {
     for (place, port) in config.ports.iter().enumerate() {
         let key = |name: &str| format!("ports[{place}].{name}");
@@ -142,7 +170,7 @@ fn wire(ports: &[StandalonePort]) -> Result<Wire, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_packet::{Packet, PacketId};
+    use sojourn_packet::PacketId;
 
     fn built(config: &serde_json::Value) -> Result<Switch, RunError> {
         let config = serde_json::from_value(config.clone()).expect("a configuration");

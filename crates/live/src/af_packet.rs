@@ -78,10 +78,9 @@ impl Interface for PacketSocket {
     }
 
     /// An interface that was taken away and comes back has another number.
-    fn reopen(&mut self) {
-        if let Ok(anew) = PacketSocket::open(&self.name) {
-            self.socket = anew.socket;
-        }
+    fn reopen(&mut self) -> bool {
+        let anew = PacketSocket::open(&self.name).map(|anew| self.socket = anew.socket);
+        anew.is_ok()
     }
 
     fn queue(&mut self, bytes: Vec<u8>, zeros: usize) {

@@ -32,8 +32,8 @@ pub trait Interface: Send {
     /// The interface is gone or down; it may come back.
     fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize>;
 
-    /// Opens it anew after a failure, if it is there again.
-    fn reopen(&mut self);
+    /// Opens it anew after a failure; says whether it was there.
+    fn reopen(&mut self) -> bool;
 
     /// Takes a frame to be sent with the next [`Interface::flush`]: its bytes and `zeros` more.
     fn queue(&mut self, bytes: Vec<u8>, zeros: usize);

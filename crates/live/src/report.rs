@@ -47,6 +47,8 @@ pub struct LiveReport {
     pub realtime: bool,
     /// Rows that were lost because nobody took them.
     pub rows_lost: u64,
+    /// Arrivals that were to be recorded and are lost for the same reason.
+    pub arrivals_lost: u64,
     /// Frames for ports that have no interface.
     pub nowhere: u64,
 }

@@ -45,11 +45,25 @@ pub struct Options {
     pub realtime: bool,
     /// Rows that may wait to be taken. Default 262,144.
     pub rows: usize,
+    /// Arrivals that may wait to be taken. Default 0: none is recorded.
+    pub arrivals: usize,
+}
+
+/// A frame that was handed to the switch: with all of them the run can be made again in virtual
+/// time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// When.
+    pub at: Time,
+    /// Where.
+    pub port: PortId,
+    /// The frame.
+    pub packet: Packet,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { spin: Time(60_000), realtime: true, rows: 1 << 18 }
+        Options { spin: Time(60_000), realtime: true, rows: 1 << 18, arrivals: 0 }
     }
 }
 
@@ -74,6 +88,8 @@ pub struct End {
     pub report: LiveReport,
     /// The rows that nobody had taken.
     pub rows: Vec<Observation>,
+    /// The arrivals that nobody had taken.
+    pub arrivals: Vec<Arrived>,
     /// The flows by number from 1 on.
     pub flows: Vec<FlowKey>,
 }
@@ -82,6 +98,7 @@ pub struct End {
 pub struct Live {
     requests: Sender<Request>,
     rows: Receiver<Observation>,
+    arrivals: Receiver<Arrived>,
     thread: Option<JoinHandle<(Switch, LiveReport, Vec<FlowKey>)>>,
 }
 
@@ -97,10 +114,12 @@ impl Live {
     ) -> Result<Live, LiveError> {
         let (requests, to_do) = channel();
         let (row, rows) = sync_channel(options.rows);
-        let runner = Runner::new(switch, ports, options, to_do, row);
+        let (arrival, arrivals) = sync_channel(options.arrivals);
+        let out = (row, (options.arrivals > 0).then_some(arrival));
+        let runner = Runner::new(switch, ports, options, to_do, out);
         let named = std::thread::Builder::new().name("switch".into());
         let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;
-        Ok(Live { requests, rows, thread: Some(thread) })
+        Ok(Live { requests, rows, arrivals, thread: Some(thread) })
     }
 
     /// Does something with the switch between two frames, at the instant that is handed in, and
@@ -136,13 +155,19 @@ impl Live {
         self.rows.try_iter().collect()
     }
 
+    /// The arrivals that wait, in the order in which they were handed to the switch.
+    pub fn take_arrivals(&self) -> Vec<Arrived> {
+        self.arrivals.try_iter().collect()
+    }
+
     /// Ends the thread. Nothing if it has ended by a panic.
     pub fn stop(mut self) -> Option<End> {
         // Without anybody to ask it the thread ends.
         let (nobody, _) = channel();
         drop(std::mem::replace(&mut self.requests, nobody));
         let (switch, report, flows) = self.thread.take()?.join().ok()?;
-        Some(End { switch, report, rows: self.take(), flows })
+        let (rows, arrivals) = (self.take(), self.take_arrivals());
+        Some(End { switch, report, rows, arrivals, flows })
     }
 }
 
@@ -152,10 +177,37 @@ struct Attached {
     report: PortReport,
     /// Asked again then, after a failure.
     retry: Time,
+    /// It was not there when it was to be opened again.
+    gone: bool,
     /// Something is queued for it.
     pending: bool,
     /// What has come and is held.
     line: DelayLine,
+}
+
+impl Attached {
+    /// Opens the interface anew, if it is there; it is asked again only later, because one that is
+    /// down is there and fails at once.
+    fn open_again(&mut self, now: Time) -> bool {
+        self.gone = !self.port.interface.reopen();
+        self.retry = now + RETRY;
+        !self.gone
+    }
+}
+
+/// Where arrivals are recorded, if they are.
+struct Arrivals {
+    to: Option<SyncSender<Arrived>>,
+    lost: u64,
+}
+
+impl Arrivals {
+    fn note(&mut self, at: Time, port: PortId, packet: &Packet) {
+        if let Some(to) = &self.to {
+            let arrived = Arrived { at, port, packet: packet.clone() };
+            self.lost += u64::from(to.try_send(arrived).is_err());
+        }
+    }
 }
 
 struct Runner {
@@ -165,6 +217,7 @@ struct Runner {
     options: Options,
     requests: Receiver<Request>,
     rows: SyncSender<Observation>,
+    arrivals: Arrivals,
     buffers: Vec<Vec<u8>>,
     packets: u64,
     flows: Flows,
@@ -180,13 +233,13 @@ impl Runner {
         ports: Vec<LivePort>,
         options: Options,
         requests: Receiver<Request>,
-        rows: SyncSender<Observation>,
+        (rows, arrivals): (SyncSender<Observation>, Option<SyncSender<Arrived>>),
     ) -> Runner {
         let attached = |mut port: LivePort| {
             let interface = port.interface.name().to_owned();
             let report = PortReport { port: port.id.0, interface, ..PortReport::default() };
             let line = DelayLine::new(std::mem::take(&mut port.delays));
-            Attached { port, report, retry: Time::ZERO, pending: false, line }
+            Attached { port, report, retry: Time::ZERO, gone: false, pending: false, line }
         };
         let ports: Vec<_> = ports.into_iter().map(attached).collect();
         Runner {
@@ -196,6 +249,7 @@ impl Runner {
             options,
             requests,
             rows,
+            arrivals: Arrivals { to: arrivals, lost: 0 },
             buffers: Vec::new(),
             packets: 0,
             flows: Flows::default(),
@@ -254,8 +308,12 @@ impl Runner {
     fn receive(&mut self) -> usize {
         let now = self.clock.now();
         let mut all = 0;
-        let Runner { ports, switch, clock, buffers, packets, flows, .. } = self;
+        let Runner { ports, switch, clock, buffers, packets, flows, arrivals, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
+            // The socket of one that is gone says so once and then is silent.
+            if at.gone && !at.open_again(now) {
+                continue;
+            }
             let (report, port, line) = (&mut at.report, at.port.id, &mut at.line);
             let got = at.port.interface.receive(&mut |arrival| {
                 report.received += 1;
@@ -273,6 +331,7 @@ impl Runner {
                 packet.flow = flows.number(&packet);
                 let arrived = clock.now();
                 if let Some(packet) = line.hold(arrived, packet) {
+                    arrivals.note(arrived, port, &packet);
                     switch.receive(arrived, port, packet);
                 }
             });
@@ -280,8 +339,8 @@ impl Runner {
                 Ok(got) => all += got,
                 Err(_) => {
                     at.report.failures += 1;
-                    at.retry = now + RETRY;
-                    at.port.interface.reopen();
+                    at.report.lost += at.port.interface.lost();
+                    at.open_again(now);
                 }
             }
         }
@@ -292,7 +351,9 @@ impl Runner {
     fn release(&mut self) {
         for at in &mut self.ports {
             while let Some(packet) = at.line.due(self.clock.now()) {
-                self.switch.receive(self.clock.now(), at.port.id, packet);
+                let now = self.clock.now();
+                self.arrivals.note(now, at.port.id, &packet);
+                self.switch.receive(now, at.port.id, packet);
             }
         }
     }
@@ -356,6 +417,7 @@ impl Runner {
             ports: self.ports.iter().map(|at| at.report.clone()).collect(),
             lateness: self.lateness.percentiles(),
             rows_lost: self.rows_lost,
+            arrivals_lost: self.arrivals.lost,
             nowhere: self.nowhere,
             realtime: self.realtime,
         }

@@ -51,7 +51,9 @@ impl Interface for Tap {
     }
 
     /// A device that is down comes up again as it is.
-    fn reopen(&mut self) {}
+    fn reopen(&mut self) -> bool {
+        true
+    }
 
     fn queue(&mut self, mut bytes: Vec<u8>, zeros: usize) {
         bytes.resize(bytes.len() + zeros, 0);

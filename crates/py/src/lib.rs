@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
-    use super::live::LiveSwitch;
+    use super::live::{LiveSwitch, drive_switch};
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]

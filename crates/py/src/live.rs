@@ -5,17 +5,23 @@ use crate::errors::{ConfigError, SojournError};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::control::{self, BatchError};
-use sojourn_engine::{StandaloneConfig, standalone};
-use sojourn_live::{DelayClass, FlowKey, Live, LivePort, LiveReport, Options, open};
+use sojourn_engine::{StandaloneConfig, drive, standalone};
+use sojourn_live::{
+    Arrived, DelayClass, FlowKey, Flows, Live, LivePort, LiveReport, Options, open,
+};
 use sojourn_net::{CapturePoint, CapturedFrame, PacketRows};
-use sojourn_packet::{PortId, Time};
+use sojourn_packet::{Packet, PacketId, PortId, Time};
 use sojourn_switch::{Observation, Statistics, Switch};
 use sojourn_targets::control::{Operation, Query};
 use sojourn_targets::describe;
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Arrivals that may wait to be taken, if they are recorded.
+const ARRIVALS: usize = 1 << 18;
 
 /// Rows and frames of one port that wait to be taken.
 #[derive(Default)]
@@ -36,6 +42,9 @@ struct Stopped {
     flows: Vec<FlowKey>,
 }
 
+type ByPort = BTreeMap<u16, Waiting>;
+/// A frame that arrived: when, ns, at which port, its bytes.
+type Arrival<'py> = (u64, u16, Bound<'py, PyBytes>);
 /// A flow's source, destination, protocol, and ports.
 type FlowEnds = (String, String, u8, u16, u16);
 /// For each port the classes of destinations: a delay in ns and prefixes.
@@ -46,7 +55,8 @@ type Delays = BTreeMap<u16, Vec<(u64, Vec<String>)>>;
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct LiveSwitch {
     state: Mutex<State>,
-    waiting: Mutex<BTreeMap<u16, Waiting>>,
+    waiting: Mutex<ByPort>,
+    arrived: Mutex<Vec<Arrived>>,
     /// Names of the program, as JSON; of a wire there is none.
     description: Option<String>,
 }
@@ -58,9 +68,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[pymethods]
 impl LiveSwitch {
     /// `programs` are those that the configuration names as compiled. Frames for the prefixes in
-    /// `delays` are held for so long, ns, before the switch sees them.
+    /// `delays` are held for so long, ns, before the switch sees them. With `record`, what arrives is
+    /// kept until it is taken.
     #[new]
-    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new()))]
+    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new(), record = false))]
     fn new(
         py: Python<'_>,
         config: &str,
@@ -68,12 +79,14 @@ impl LiveSwitch {
         spin: u64,
         programs: Vec<PyRef<'_, Program>>,
         mut delays: Delays,
+        record: bool,
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
         let programs = handed(&programs);
         let switch = py.detach(|| standalone(&config, &programs));
         let mut switch = switch.map_err(|error| run_refused(&error))?;
+        let arrivals = if record { ARRIVALS } else { 0 };
         let program = control::program(&mut switch).ok();
         let description =
             program.map(|program| serde_json::to_string(&describe(program.program())));
@@ -87,10 +100,10 @@ impl LiveSwitch {
             let delays = delays.collect::<Result<_, _>>().map_err(refused)?;
             ports.push(LivePort { id: PortId(id), interface, shapes, delays });
         }
-        let options = Options { spin: Time(spin), ..Options::default() };
+        let options = Options { spin: Time(spin), arrivals, ..Options::default() };
         let live = Live::start(switch, ports, options).map_err(refused)?;
         let state = Mutex::new(State::Running(live));
-        Ok(LiveSwitch { state, waiting: Mutex::default(), description })
+        Ok(LiveSwitch { state, waiting: Mutex::default(), arrived: Mutex::default(), description })
     }
 
     /// Tables, actions, registers and the rest by name, as JSON.
@@ -152,22 +165,32 @@ impl LiveSwitch {
     /// Fetches the rows and frames that wait in the ring; how many they were.
     fn fetch(&self, py: Python<'_>) -> usize {
         py.detach(|| match &*locked(&self.state) {
-            State::Running(live) => self.sort(live.take()),
+            State::Running(live) => {
+                locked(&self.arrived).extend(live.take_arrivals());
+                sort(&mut locked(&self.waiting), live.take())
+            }
             State::Stopped(_) | State::Lost => 0,
         })
     }
 
     /// The packet rows of a port that were fetched, as little-endian columns.
     fn take_packets<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
-        let rows = locked(&self.waiting).get_mut(&port).map(|at| std::mem::take(&mut at.rows));
+        let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
         columns::packets(py, &rows.unwrap_or_default())
     }
 
     /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
     /// length on wire.
     fn take_capture<'py>(&self, py: Python<'py>, port: u16) -> Vec<columns::Frame<'py>> {
-        let frames = locked(&self.waiting).get_mut(&port).map(|at| std::mem::take(&mut at.frames));
+        let frames = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.frames));
         columns::frames(py, &frames.unwrap_or_default())
+    }
+
+    /// The arrivals that were fetched, in the order in which they were handed to the switch.
+    fn take_arrivals<'py>(&self, py: Python<'py>) -> Vec<Arrival<'py>> {
+        let arrived = mem::take(&mut *locked(&self.arrived));
+        let told = |one: Arrived| (one.at.0, one.port.0, PyBytes::new(py, &one.packet.bytes));
+        arrived.into_iter().map(told).collect()
     }
 
     /// What the program has written into its log since the last call.
@@ -200,11 +223,12 @@ impl LiveSwitch {
         py.detach(|| {
             let mut state = locked(&self.state);
             if let State::Running(_) = &*state
-                && let State::Running(live) = std::mem::replace(&mut *state, State::Lost)
+                && let State::Running(live) = mem::replace(&mut *state, State::Lost)
             {
                 let stopped = live.stop();
                 if let Some(end) = stopped {
-                    self.sort(end.rows);
+                    sort(&mut locked(&self.waiting), end.rows);
+                    locked(&self.arrived).extend(end.arrivals);
                     let told = (end.report, end.switch.statistics());
                     *state = State::Stopped(Box::new(Stopped { told, flows: end.flows }));
                 }
@@ -232,28 +256,60 @@ impl LiveSwitch {
         });
         done.ok_or_else(|| wrong("the switch runs no longer"))
     }
+}
 
-    /// Puts observations to the ports that they are of.
-    fn sort(&self, observations: Vec<Observation>) -> usize {
-        let count = observations.len();
-        let mut waiting = locked(&self.waiting);
-        for observation in observations {
-            let (point, frame) = match observation {
-                Observation::Packet(packet) if packet.mirrored => continue,
-                Observation::Packet(packet) => {
-                    waiting.entry(packet.port.0).or_default().rows.push(&packet);
-                    continue;
-                }
-                Observation::Entered(frame) => (CapturePoint::Entered, frame),
-                Observation::Left(frame) => (CapturePoint::Left, frame),
-            };
-            waiting.entry(frame.port.0).or_default().frames.push(CapturedFrame {
-                time: frame.time.0,
-                point,
-                original_len: frame.packet.len().0 as u32,
-                bytes: frame.packet.bytes,
-            });
-        }
-        count
+/// Puts observations to the ports that they are of; how many they were.
+fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
+    let count = observations.len();
+    for observation in observations {
+        let (point, frame) = match observation {
+            Observation::Packet(packet) if packet.mirrored => continue,
+            Observation::Packet(packet) => {
+                waiting.entry(packet.port.0).or_default().rows.push(&packet);
+                continue;
+            }
+            Observation::Entered(frame) => (CapturePoint::Entered, frame),
+            Observation::Left(frame) => (CapturePoint::Left, frame),
+        };
+        waiting.entry(frame.port.0).or_default().frames.push(CapturedFrame {
+            time: frame.time.0,
+            point,
+            original_len: frame.packet.len().0 as u32,
+            bytes: frame.packet.bytes,
+        });
     }
+    count
+}
+
+/// The rows of each port and the switch's statistics, as JSON, of a switch into which frames come at
+/// instants in virtual time: ns, port, bytes, in the order of time. It runs until `until`, ns.
+#[pyfunction]
+pub fn drive_switch<'py>(
+    py: Python<'py>,
+    config: &str,
+    programs: Vec<PyRef<'py, Program>>,
+    arrivals: Vec<(u64, u16, Vec<u8>)>,
+    until: u64,
+) -> PyResult<(BTreeMap<u16, Bound<'py, PyDict>>, String)> {
+    let config: StandaloneConfig =
+        serde_json::from_str(config).map_err(|error| ConfigError::new_err(error.to_string()))?;
+    let programs = handed(&programs);
+    let driven = py.detach(|| {
+        let mut switch = standalone(&config, &programs)?;
+        let mut flows = Flows::default();
+        // As the live switch numbers them.
+        let frames = arrivals.into_iter().enumerate().map(|(place, (at, port, bytes))| {
+            let id = PacketId(place as u64 + 1);
+            let mut packet = Packet { id, bytes, ..Packet::default() };
+            packet.flow = flows.number(&packet);
+            (Time(at), PortId(port), packet)
+        });
+        let mut waiting = ByPort::new();
+        sort(&mut waiting, drive(&mut switch, frames, Time(until)));
+        Ok((waiting, switch.statistics()))
+    });
+    let (waiting, statistics) = driven.map_err(|error| run_refused(&error))?;
+    let rows = waiting.iter().map(|(port, at)| Ok((*port, columns::packets(py, &at.rows)?)));
+    let statistics = serde_json::to_string(&statistics).map_err(wrong)?;
+    Ok((rows.collect::<PyResult<_>>()?, statistics))
 }

@@ -1,4 +1,4 @@
-"""Runs cells on both grounds and keeps what they gave: a long grid can be stopped and resumed.
+"""Runs cells on each ground and keeps what they gave: a long grid can be stopped and resumed.
 
 Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
 ground and what the ground was; the rows themselves are not kept. Figures of another engine than
@@ -24,16 +24,20 @@ from sojourn import _core
 from sojourn.agree.grid import Cell, cells
 from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side, unsteady
 from sojourn.errors import Interrupted, SojournError, output_error
-from sojourn.ground import SIMULATOR
+from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
 from sojourn.linux.ground import Linux
 from sojourn.linux.job import qdisc_of
+from sojourn.live.ground import LiveGround
 from sojourn.record import DROPS
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
 from sojourn.writing import write_text
 
-GROUNDS = ("sim", "linux")
+KERNEL = "linux"
+"""The ground that the others are judged by."""
+GROUNDS = ("sim", KERNEL)
+"""What is compared if nothing else is asked for."""
 
 _DELAYS = "of packets sent"
 """What is kept as delays; files that say otherwise are of an earlier meaning."""
@@ -46,36 +50,44 @@ class Measured:
     cell: Cell
     runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
     ground: dict[str, Any] = field(default_factory=dict)
+    """What the kernel was."""
     disturbed: list[str] = field(default_factory=list)
-    """What disturbed those runs of the kernel that were kept although they were."""
+    """What disturbed those runs in real time that were kept although they were."""
     failed: str = ""
     """Why there is no figure of one ground."""
+
+    @property
+    def judged(self) -> list[str]:
+        """The grounds that are compared with the kernel."""
+        return [name for name in self.runs if name != KERNEL]
 
     def side(self, ground: str) -> Side | None:
         """The figures of one ground, if there are any."""
         return side(self.runs[ground]) if self.runs[ground] else None
 
     @property
-    def verdict(self) -> Verdict | None:
-        """The comparison, if both grounds have figures that tell of them and not of the machine,
-        and the kernel's agree with each other.
+    def verdicts(self) -> dict[str, Verdict]:
+        """By ground the comparison with the kernel, if both have figures that tell of them and not
+        of the machine, and the kernel's agree with each other.
         """
         if self.disturbed or self.unsteady:
-            return None
-        sides = [self.side(name) for name in GROUNDS]
-        return compare(sides[0], sides[1]) if sides[0] and sides[1] else None
+            return {}
+        kernel = self.side(KERNEL)
+        sides = {name: self.side(name) for name in self.judged}
+        return {name: compare(one, kernel) for name, one in sides.items() if one and kernel}
 
     @property
     def unsteady(self) -> tuple[str, ...]:
         """The figures in which the kernel's own runs differ too much to be judged by."""
-        kernel = self.side("linux")
+        kernel = self.side(KERNEL)
         return unsteady(kernel) if kernel else ()
 
     @property
     def scattered(self) -> bool:
         """True if the runs so far are too different for their medians to mean much."""
-        sides = [self.side(name) for name in GROUNDS]
-        return bool(sides[0] and sides[1] and scattered(sides[0], sides[1]))
+        kernel = self.side(KERNEL)
+        sides = [self.side(name) for name in self.judged]
+        return any(one and kernel and scattered(one, kernel) for one in sides)
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,17 @@ class Bench:
     repeat: int
     most: int = 0
     """Runs of a cell whose runs scatter; none beyond `repeat` if it is not more."""
+    live: LiveGround | None = None
+    """The live switch, if it is to be compared, too."""
+    with_simulator: bool = True
+
+    @property
+    def grounds(self) -> dict[str, Ground]:
+        """Those that are compared, the kernel last."""
+        found: dict[str, Ground] = {"sim": SIMULATOR} if self.with_simulator else {}
+        if self.live is not None:
+            found["live"] = self.live
+        return found | {KERNEL: self.kernel}
 
     def measure(self, cell: Cell, tell: Callable[[str], None] = lambda _: None) -> Measured:
         """The cell's figures: those of earlier calls, and what is missing measured now."""
@@ -101,7 +124,7 @@ class Bench:
 
     def _up_to(self, count: int, measured: Measured, tell: Callable[[str], None]) -> None:
         """So many runs on each ground."""
-        for name in GROUNDS:
+        for name in self.grounds:
             for number in range(len(measured.runs[name]), count):
                 tell(f"{measured.cell.name}: {name}, {number + 1} of {count}")
                 try:
@@ -119,7 +142,7 @@ class Bench:
 
     def _run(self, measured: Measured, name: str, seed: int) -> None:
         cell = measured.cell
-        ground = SIMULATOR if name == "sim" else self.kernel
+        ground = self.grounds[name]
         scenario = cell.scenario(self.duration, seed)
         plan = plan_scenario(scenario, ground=ground)
         result = read_result(record(plan, self._rows, ground=ground))
@@ -137,7 +160,8 @@ class Bench:
         )
         if name != "sim":
             run = next(iter(result.folder.ground["runs"].values()))
-            measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
+            if name == KERNEL:
+                measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
             measured.disturbed += [run["disturbed"]] if run["disturbed"] else []
         shutil.rmtree(self._rows)
 
@@ -172,7 +196,7 @@ class Bench:
 
         The kernel's are kept as long as it would be asked for the same, whatever the engine does.
         """
-        measured = Measured(cell)
+        measured = Measured(cell, {name: [] for name in self.grounds})
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -181,11 +205,11 @@ class Bench:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
         if kept.get("delays") != _DELAYS:
             return measured
-        runs = {name: [Figures(**run) for run in kept["runs"][name]] for name in GROUNDS}
+        runs = {name: [Figures(**run) for run in of] for name, of in kept["runs"].items()}
         if kept.get("scenario") == self._scenario(cell) and kept.get("engine") == _engine():
-            measured.runs["sim"] = runs["sim"]
+            measured.runs |= {name: runs.get(name, []) for name in measured.judged}
         if kept.get("job") == self._job(cell):
-            measured.runs["linux"] = runs["linux"]
+            measured.runs[KERNEL] = runs[KERNEL]
             measured.ground = kept["ground"]
             measured.disturbed = kept.get("disturbed", [])
         return measured
@@ -201,7 +225,7 @@ class Bench:
             "engine": _engine(),
             "delays": _DELAYS,
             "job": self._job(measured.cell),
-            "runs": {name: [run.as_dict() for run in measured.runs[name]] for name in GROUNDS},
+            "runs": {name: [run.as_dict() for run in of] for name, of in measured.runs.items()},
             "ground": measured.ground,
             "disturbed": measured.disturbed,
         }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from sojourn.agree.measure import GROUNDS, Measured
+from sojourn.agree.measure import GROUNDS, KERNEL, Measured
 from sojourn.agree.verdict import (
     DELAY_MS,
     DELAY_SHARE,
@@ -16,7 +16,6 @@ from sojourn.agree.verdict import (
     LOSS_SHARE,
     UTILISATION_POINTS,
     Side,
-    Verdict,
 )
 
 TITLE = "How far simulation and kernel are apart"
@@ -41,19 +40,24 @@ _STYLE = """
   .result td.why { text-align: left; white-space: normal; min-width: 13rem; }
 """
 _CLASSIC = ("cubic", "newreno")
+_NAMES = {"sim": "the simulator", "live": "the live switch"}
+_SHORT = {"sim": "sim", "live": "live", KERNEL: "kernel"}
 
 
 def summary(measured: Sequence[Measured]) -> list[str]:
     """How many cells agree, in sentences."""
     lines = []
     for name, controls in (("CUBIC and NewReno", _CLASSIC), ("BBR", ("bbr",))):
-        verdicts = [
-            m.verdict for m in measured if m.cell.congestion_control in controls and m.verdict
-        ]
-        if verdicts:
-            good = sum(not verdict.outside for verdict in verdicts)
-            share = 100 * good / len(verdicts)
-            lines.append(f"{name}: {good} of {len(verdicts)} judged cells within ({share:.0f} %).")
+        for ground in _grounds(measured):
+            of = [m for m in measured if m.cell.congestion_control in controls]
+            verdicts = [m.verdicts[ground] for m in of if ground in m.verdicts]
+            if verdicts:
+                good = sum(not verdict.outside for verdict in verdicts)
+                share = 100 * good / len(verdicts)
+                who = "" if ground == "sim" else f", {_NAMES[ground]}"
+                lines.append(
+                    f"{name}{who}: {good} of {len(verdicts)} judged cells within ({share:.0f} %)."
+                )
     if disturbed := sum(bool(m.disturbed) for m in measured):
         lines.append(f"Cells not judged because the machine disturbed the kernel: {disturbed}.")
     if unsteady := sum(bool(m.unsteady) and not m.disturbed for m in measured):
@@ -61,28 +65,40 @@ def summary(measured: Sequence[Measured]) -> list[str]:
             "Cells not judged because the kernel's own runs are further apart than the tolerances: "
             f"{unsteady}."
         )
-    if lacking := sum(not (m.verdict or m.disturbed or m.unsteady) for m in measured):
+    if lacking := sum(not (m.verdicts or m.disturbed or m.unsteady) for m in measured):
         lines.append(f"Cells without figures of one ground: {lacking}.")
     return lines
+
+
+def _grounds(measured: Sequence[Measured]) -> list[str]:
+    """All but the kernel that one of them has."""
+    return list(dict.fromkeys(name for m in measured for name in m.judged)) or list(GROUNDS[:1])
+
+
+def heads(measured: Sequence[Measured]) -> str:
+    """What is in front of the slashes and behind."""
+    return " / ".join(_SHORT[name] for name in (*_grounds(measured), KERNEL))
 
 
 def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
     grounds = {(m.ground["kernel"], m.ground["clock"]) for m in measured if m.ground}
     kernels = " and ".join(f"Linux {kernel} in {clock} time" for kernel, clock in sorted(grounds))
-    runs = sorted({len(m.runs["linux"]) for m in measured if m.runs["linux"]})
+    runs = sorted({len(m.runs[KERNEL]) for m in measured if m.runs[KERNEL]})
     repeats = " or ".join(map(str, runs)) or "0"
+    others = ", ".join(_NAMES[name] for name in _grounds(measured))
     return [
-        f"Each cell is one scenario, run for {duration / 1e9:g} s on both grounds: the simulator, "
-        f"and {kernels or 'no kernel yet'}. Figures are of whole runs, slow start included; the "
-        f"median of {repeats} runs with different seeds, and below it half the distance from the "
-        "least to the most.",
+        f"Each cell is one scenario, run for {duration / 1e9:g} s on each ground: {others}, and "
+        f"{kernels or 'no kernel yet'}. Figures are of whole runs, slow start included; the median "
+        f"of {repeats} runs with different seeds, and below it half the distance from the least to "
+        "the most.",
         _TOLERANCES,
     ]
 
 
 def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page for `docs/`."""
-    head = "| cell | " + " | ".join(f"{name}<br>sim / kernel" for name, _ in FIGURES.values())
+    names = heads(measured)
+    head = "| cell | " + " | ".join(f"{name}<br>{names}" for name, _ in FIGURES.values())
     lines = [f"# {TITLE}", "", "Made by", "", *(f"    {command}" for command in commands), ""]
     for text in (*_setting(measured, duration), *summary(measured)):
         lines += [text, ""]
@@ -97,14 +113,15 @@ def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -
     """The page on its own."""
     paragraphs = "".join(f"<p>{escape(text)}</p>" for text in _setting(measured, duration))
     results = "".join(f"<li>{escape(text)}</li>" for text in summary(measured))
-    heads = "".join(f"<th>{escape(name)}<br>sim / kernel</th>" for name, _ in FIGURES.values())
+    names = heads(measured)
+    columns = "".join(f"<th>{escape(name)}<br>{names}</th>" for name, _ in FIGURES.values())
     rows = "".join(_row(m) for m in measured)
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{TITLE}</title>\n'
         f"<style>{_style()}{_STYLE}"
         f"</style>\n<h1>{TITLE}</h1>\n{paragraphs}<ul>{results}</ul>"
         f"<p>Made by</p><pre>{escape(chr(10).join(commands))}</pre>"
-        f'<div class="scroll"><table class=result><tr><th>cell</th>{heads}<th>outside</th></tr>'
+        f'<div class="scroll"><table class=result><tr><th>cell</th>{columns}<th>outside</th></tr>'
         f"{rows}</table></div></html>\n"
     )
 
@@ -117,7 +134,7 @@ def _style() -> str:
 
 
 def _row(m: Measured) -> str:
-    outside = m.verdict.outside if m.verdict else ()
+    outside = {name for verdict in m.verdicts.values() for name in verdict.outside}
     cells = "".join(
         f'<td class="{"outside" if name in outside else ""}">{_both(m, name, "<br>")}</td>'
         for name in FIGURES
@@ -132,15 +149,15 @@ def _name(m: Measured) -> str:
 
 
 def _both(m: Measured, name: str, line: str) -> str:
-    sides = [m.side(ground) for ground in GROUNDS]
+    sides = [m.side(ground) for ground in m.runs]
     spreads = " / ".join(_spread(side, name) for side in sides)
     shown = medians(m, name)
     return f"{shown}{line}<small>{spreads}</small>" if any(map(_repeated, sides)) else shown
 
 
 def medians(m: Measured, name: str) -> str:
-    """One figure of both grounds."""
-    return " / ".join(_one(m.side(ground), name, "median") for ground in GROUNDS)
+    """One figure of each ground."""
+    return " / ".join(_one(m.side(ground), name, "median") for ground in m.runs)
 
 
 def _repeated(side: Side | None) -> bool:
@@ -160,14 +177,17 @@ def _spread(side: Side | None, name: str) -> str:
 
 def remark(m: Measured) -> str:
     """What is outside the tolerances and why, or why there is nothing to compare."""
-    verdict: Verdict | None = m.verdict
     if m.disturbed:
         return f"not judged, disturbed: {m.disturbed[-1]}"
     if m.unsteady:
-        runs = len(m.runs["linux"])
+        runs = len(m.runs[KERNEL])
         return f"not judged: the kernel's own {runs} runs differ in {', '.join(m.unsteady)}"
-    if verdict is None:
+    if not m.verdicts:
         return m.failed or "not measured"
-    if not verdict.outside:
-        return ""
-    return f"{', '.join(verdict.outside)}: {verdict.why}"
+    said = {
+        name: f"{', '.join(verdict.outside)}: {verdict.why}"
+        for name, verdict in m.verdicts.items()
+        if verdict.outside
+    }
+    many = len(m.judged) > 1
+    return "; ".join(f"{_NAMES[name]}: {text}" if many else text for name, text in said.items())

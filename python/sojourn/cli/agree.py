@@ -1,4 +1,4 @@
-"""`sojourn agree`: simulation and kernel side by side."""
+"""`sojourn agree`: simulation, live switch and kernel side by side."""
 
 import json
 import sys
@@ -21,6 +21,7 @@ from sojourn.errors import ScenarioError, output_error
 from sojourn.ground import ATTEMPTS
 from sojourn.layout import shown
 from sojourn.linux.ground import linux
+from sojourn.live.ground import live
 from sojourn.units import RATE, TIME
 from sojourn.writing import write_named, write_text
 
@@ -40,6 +41,9 @@ def agree(
         int,
         typer.Option(min=0, help="Runs of a cell whose runs scatter beyond the tolerances."),
     ] = 0,
+    grounds: Annotated[
+        str, typer.Option(help="linux, which the others are judged by, and sim, live or both.")
+    ] = "sim,linux",
     out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
     kernel: Kernel = "uml",
@@ -47,7 +51,8 @@ def agree(
     attempts: Attempts = ATTEMPTS,
     as_json: Json = False,
 ) -> None:
-    """Run cells of a grid in the simulator and on Linux; show both figures side by side.
+    """Run cells of a grid in the simulator, through the live switch, and on Linux; show the figures
+    side by side.
 
     Cells that the output folder has already are not run again, and its page shows them too.
     """
@@ -59,15 +64,21 @@ def agree(
             _quantities(rtt, TIME), _words(cc),
         )
     )  # fmt: skip
+    compared = _grounds(grounds)
     ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
     length = _quantity(duration, TIME)
-    bench = Bench(out, ground, length, repeat, up_to)
+    through = live(accept_disturbed=accept_disturbed, attempts=attempts)
+    bench = Bench(
+        out, ground, length, repeat, up_to, through if "live" in compared else None,
+        with_simulator="sim" in compared,
+    )  # fmt: skip
     console = open_console(stderr=True)
     measured = []
     for number, cell in enumerate(wanted, start=1):
         with _progress(console, f"{number} of {len(wanted)}: ") as tell:
             measured.append(bench.measure(cell, tell))
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
+    runs += f" --grounds {grounds}" if "live" in compared else ""
     command = _command(aqm, flows, rate, rtt, cc, duration, runs, kernel)
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
@@ -86,6 +97,16 @@ def _progress(console: Console, before: str) -> Iterator[Callable[[str], None]]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _grounds(text: str) -> list[str]:
+    found = _words(text)
+    if "linux" not in found or len(found) < 2 or not {*found} <= {"sim", "live", "linux"}:
+        raise ScenarioError(
+            f"--grounds {text}: write linux, which the others are judged by, and sim, live or "
+            "both, as in sim,live,linux"
+        )
+    return found
 
 
 def _number(word: str) -> int:
@@ -149,7 +170,7 @@ def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
         return
     console = open_console()
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    table.add_column("cell\n(sim / kernel)")
+    table.add_column(f"cell\n({page.heads(measured)})")
     for name in ("mean\nms", "p95\nms", "util.\n%", "loss\n%"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("outside", overflow="fold", max_width=30)
@@ -163,12 +184,11 @@ def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
 
 
 def _as_dict(m: Measured) -> dict[str, Any]:
-    verdict = m.verdict
     return {
         "cell": vars(m.cell),
         "runs": {name: [run.as_dict() for run in runs] for name, runs in m.runs.items()},
         "ground": m.ground,
         "disturbed": m.disturbed,
-        "outside": list(verdict.outside) if verdict else None,
+        "outside": {name: list(verdict.outside) for name, verdict in m.verdicts.items()},
         "why": page.remark(m),
     }

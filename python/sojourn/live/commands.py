@@ -15,9 +15,6 @@ from sojourn.control import ControlError, Operation, ProgramDescription, read_de
 from sojourn.control.values import index
 from sojourn.units import RATE
 
-_BURST = 1_600
-"""Bytes, as `sojourn switch --rate` has it."""
-
 
 class Switch(Protocol):
     """What commands are carried out on."""
@@ -119,7 +116,7 @@ def _shape(words: list[str]) -> dict[str, object]:
     if text == "off":
         return shape
     try:
-        return shape | {"rate": RATE.parse(text), "burst": _BURST}
+        return shape | {"rate": RATE.parse(text)}
     except ValueError as error:
         raise ControlError(f"{error}; write {usage}") from None
 

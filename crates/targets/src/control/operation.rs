@@ -154,9 +154,9 @@ pub enum Operation {
         /// bit/s on the wire; unshaped if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rate: Option<u64>,
-        /// Burst in bytes.
-        #[serde(default)]
-        burst: u64,
+        /// Burst in bytes; a port's usual one if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        burst: Option<u64>,
     },
 }
 

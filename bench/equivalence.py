@@ -82,9 +82,9 @@ def run_table(folder: Path) -> str:
     ]
     folders = {run["label"]: run["folder"] for run in described["runs"]}
     for aqm in json.loads((folder / "summary.json").read_text())["aqms"]:
-        delays = (f"{aqm[name] / 1e6:.1f}" for name in ("mean", "median", "p95", "p99", "max"))
+        whole = (f"{aqm[name] / 1e6:.1f}" for name in ("mean", "median", "p95", "p99", "max"))
         later = settled(folder / folders[aqm["aqm"]] / "packets.parquet")
-        delays = (*delays, *(f"{delay / 1e6:.1f}" for delay in later))
+        delays = (*whole, *(f"{delay / 1e6:.1f}" for delay in later))
         rest = (f"{aqm['goodput'] / 1e6:.1f}", f"{aqm['aqm_drops']:,}", f"{aqm['mirrored']:,}")
         lines.append("| " + " | ".join((aqm["aqm"], *delays, *rest)) + " |")
     return "\n".join(lines)

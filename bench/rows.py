@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from sojourn.aqms import catalogue
-from sojourn.engine import COUNTERS, simulate
+from sojourn.engine import simulate
 from sojourn.replay.ask import ask
 from sojourn.replay.trace import SyntheticTrace
+from sojourn.run_files import COUNTERS
 from sojourn.scenario import find_scenario, make_plan, read_scenario, shipped_scenarios
 from sojourn.scenario.model import choose
 

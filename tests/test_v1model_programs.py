@@ -7,6 +7,7 @@ the same arrivals: constant-rate senders that react to nothing.
 import json
 import struct
 from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,8 @@ import pytest
 
 import sojourn as package
 from conftest import Sojourn
-from sojourn import control_law_p4
 from sojourn.aqms import find_aqm
 from sojourn.checker import check
-from sojourn.control_law import spacing
 from sojourn.layout import programs_folder, scenarios_folder
 from sojourn.payload_delays import read_delays
 from sojourn.reading import remarks
@@ -110,19 +109,25 @@ def test_codel_by_longest_prefix_is_slower_between_powers_of_two() -> None:
     assert 0.5 * reference < drops < 0.9 * reference
 
 
-def test_the_exact_table_has_the_control_law_to_a_nanosecond() -> None:
-    path = programs_folder() / "v1model" / "common" / "control_law_exact.p4"
-    assert path.read_text() == control_law_p4.text(), "written by `python3 -m ...control_law_p4`"
-    fractions = [
-        int(line.split("SPACING(")[1].split(")")[0])
-        for line in control_law_p4.entries()
-        if "0xffffffff" in line
-    ]
-    assert len(fractions) == 1023
-    for interval in (100 * MS, 10 * MS, 30 * MS):
-        for count, fraction in enumerate(fractions, start=1):
-            # As the program's macro has it.
-            assert (interval * fraction + (1 << 59)) >> 60 == spacing(interval, count)
+def spacing(interval: int, count: int) -> int:
+    """INTERVAL / sqrt(count), rounded to the nearest, halves up."""
+    return (isqrt(4 * interval * interval // count) + 1) // 2
+
+
+@pytest.mark.parametrize("interval", [100 * MS, 10 * MS, 30 * MS])
+def test_the_exact_control_law_is_right_to_a_nanosecond(
+    sojourn: Sojourn, tmp_path: Path, interval: int
+) -> None:
+    (tmp_path / "law.p4").write_text(LAW)
+    drawn = np.random.default_rng(1).integers(1024, 1 << 32, 200, dtype=np.int64).tolist()
+    lines = []
+    for count in [*range(1, 1024), *drawn, (1 << 32) - 1]:
+        lines.append(f"packet 0 {count:08x} 0000000000000000")
+        lines.append(f"expect 0 {count:08x} {spacing(interval, count):016x} $")
+    (tmp_path / "law.stf").write_text("\n".join(lines) + "\n")
+    law = ("-D", "CONTROL_LAW_EXACT", "-D", f"INTERVAL={interval}")
+    done = sojourn("test", "law.p4", "law.stf", "-I", programs_folder() / "v1model", *law)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_table_by_longest_prefix_is_the_papers(sojourn: Sojourn, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -208,13 +208,13 @@ def judge_program(
 
 
 def judge_hostile(
-    program: Path, judge: Path, count: int, seed: int, queues: int = 1, **defines: str
+    program: Path, judge: Path, count: int, seed: int, defines: Mapping[str, str], queues: int = 1
 ) -> Verdict:
     """`count` frames to a program with the control plane that `sojourn emit` writes for it.
 
     What a packet's queue is shows in what leaves: no packet of a queue that is not there does.
     """
-    choice = ProgramChoice(program, "v1model", (str(_INCLUDE),), defines)
+    choice = ProgramChoice(program, "v1model", (str(_INCLUDE),), dict(defines))
     arrivals = [(number % 3, frame) for number, frame in enumerate(frames(count, seed))]
 
     def drive(pair: Pair) -> None:
@@ -338,10 +338,10 @@ def cases(files: Sequence[Path], judge: Path, count: int, seed: int) -> Iterator
         # Which queue a packet goes to shows in what leaves by fewer than the program has.
         calm = _CALM if "codel" in file.stem else {}
         for queues in (1, 2, 4, 8) if file.stem == "fq_codel" else (1,):
-            yield judge_hostile(file, judge, count, seed, queues, **calm)
+            yield judge_hostile(file, judge, count, seed, calm, queues)
         for define in ("QUEUE_MEASUREMENT", "CONTROL_LAW_EXACT"):
             if define in _defines(file):
-                yield judge_hostile(file, judge, count, seed, **calm, **{define: "1"})
+                yield judge_hostile(file, judge, count, seed, calm | {define: "1"})
 
 
 def tests() -> list[Path]:

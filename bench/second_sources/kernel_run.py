@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -66,7 +67,7 @@ def compared(folder: Path, words: list[str]) -> str:
     return " | ".join(f"{count:,}" for count in best[1:])
 
 
-def events(rows: list[dict[str, int]], phase: int) -> str:
+def events(rows: list[dict[str, Any]], phase: int) -> str:
     """What came and what left, in the order of time; what came at an instant comes first."""
     came = [(row["enqueued"] + phase, 0, row) for row in rows]
     left = [(row["dequeued"] + phase, 1, row) for row in rows if row["verdict"] == "sent"]

@@ -5,7 +5,7 @@
 // What it adds to router.p4 is an #include and a line in egress.
 //
 // Control plane: codel.toml has the routes. The control law's entries are the program's own;
-// -D CONTROL_LAW_EXACT has more of them (common/control_law.p4).
+// -D CONTROL_LAW_EXACT computes on from them (common/control_law.p4).
 #include <core.p4>
 #include <v1model.p4>
 

@@ -67,6 +67,15 @@ class Simulation:
         """Frames at a measured queue: time, interface (0 entered, 1 left), bytes, length on the
         wire."""
 
+    def watched_registers(self) -> list[str]:
+        """The registers that are looked at, by full name."""
+
+    def take_readings(self) -> dict[str, bytes]:
+        """Changes of their values that wait: time, index of the register, value."""
+
+    def take_passes(self) -> str:
+        """The passes of packets that were followed since the last call, as JSON."""
+
     def take_log(self) -> tuple[int, list[tuple[int, str]]]:
         """What the program has written into its log since the last call: lines that were too many
         to keep, then time in ns and text of each."""
@@ -295,6 +304,12 @@ class PacketSwitch:
 
     @property
     def now(self) -> int: ...
+    def follow(self) -> None:
+        """Has every packet followed from now on."""
+
+    def take_passes(self) -> str:
+        """The passes since the last call, as JSON."""
+
     def take(self) -> list[tuple[int, bytes]]:
         """What has left since the last call: port and frame."""
 

@@ -8,12 +8,12 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 import pyarrow as pa
 
@@ -26,11 +26,13 @@ from sojourn.record import (
     EXCHANGE_SCHEMA,
     FLOW_SCHEMA,
     PACKET_SCHEMA,
+    REGISTER_SCHEMA,
     ROW_GROUP,
     Ballast,
     RowWriter,
+    register_table,
 )
-from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG
+from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.writing import write_text
 
@@ -123,6 +125,12 @@ def _advance(simulation: _core.Simulation, duration: int) -> Iterator[int]:
             due += step
 
 
+def _traced(config: Mapping[str, Any]) -> set[str]:
+    """The registers that programs of a run have traced."""
+    aqms = [config["aqm"], *(node.get("aqm") for node in config["network"]["switches"])]
+    return {name for aqm in aqms if aqm for name in aqm.get("trace", ())}
+
+
 class _Outputs:
     """The files of one run, closed properly whatever happens."""
 
@@ -139,10 +147,11 @@ class _Outputs:
         kinds = {flow["kind"] for flow in run.config["flows"]}
         self._exchanges = self._wanted(EXCHANGES, EXCHANGE_SCHEMA, kinds & _EXCHANGING)
         self._datagrams = self._wanted(DATAGRAMS, DATAGRAM_SCHEMA, kinds & _VOICES)
+        self._registers = self._wanted(REGISTERS, REGISTER_SCHEMA, _traced(run.config))
         captured = run.bottlenecks if run.config["capture"] else ()
         self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
         self._log = _ProgramLog(folder / LOG)
-        others = (self._flows, self._exchanges, self._datagrams)
+        others = (self._flows, self._exchanges, self._datagrams, self._registers)
         self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
         self._last = time.monotonic()
 
@@ -156,6 +165,7 @@ class _Outputs:
         little is lost if the process is ended by force.
         """
         self._log.write(*self._simulation.take_log())
+        self._take_registers()
         late = time.monotonic() - self._last >= _PATIENCE
         if late or self._simulation.waiting >= ROW_GROUP:
             self._take_rows()
@@ -163,7 +173,14 @@ class _Outputs:
             self._write_counters()
             self._last = time.monotonic()
 
+    def _take_registers(self) -> None:
+        if self._registers is not None:
+            columns = self._simulation.take_readings()
+            names = self._simulation.watched_registers()
+            self._registers.write(register_table(columns, names))
+
     def _take_rows(self) -> None:
+        self._take_registers()
         for bottleneck, writer in enumerate(self._packets):
             writer.write_columns(self._simulation.take_packets(bottleneck))
         self._flows.write_columns(self._simulation.take_flows())

@@ -86,6 +86,33 @@ DATAGRAM_SCHEMA = pa.schema(
 )
 
 
+REGISTER_SCHEMA = pa.schema(
+    [
+        _nanoseconds("time", "of the pass after which the value was there"),
+        pa.field(
+            "register",
+            pa.dictionary(pa.uint32(), pa.string()),
+            False,
+            {"meaning": "its full name, with the cell of one that has several"},
+        ),
+        pa.field("value", pa.uint64(), False, {"meaning": "from then on; of wider ones 64 bits"}),
+    ]
+)
+
+
+def register_table(columns: Mapping[str, bytes], names: Sequence[str]) -> pa.Table:
+    """Readings of registers, as the engine has them, with the registers' names."""
+    time, of, value = (pa.py_buffer(columns[name]) for name in ("time", "register", "value"))
+    rows = len(time) // 8
+    indices = pa.Array.from_buffers(pa.uint32(), rows, [None, of])
+    arrays = [
+        pa.Array.from_buffers(pa.int64(), rows, [None, time]),
+        pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string())),
+        pa.Array.from_buffers(pa.uint64(), rows, [None, value]),
+    ]
+    return pa.Table.from_arrays(arrays, schema=REGISTER_SCHEMA)
+
+
 def table_from_columns(schema: pa.Schema, columns: Mapping[str, bytes]) -> pa.Table:
     """A table over the engine's little-endian columns, without copying them."""
     arrays = []

@@ -27,6 +27,9 @@ PACKETS, FLOWS, COUNTERS, LOG = (
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
 """What is there beside them if transfers or requests, or voices, are among the flows."""
 
+REGISTERS = "registers.parquet"
+"""Values of a program's registers over time, if the scenario has any traced."""
+
 JOURNAL = ".arrows"
 """Ending of a file of rows while it is being written, in place of `.parquet`."""
 
@@ -60,7 +63,7 @@ def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
 def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> list[str]:
     """All that a run may write, relative to its folder; what ends in `/` is a folder as a whole."""
     bottlenecks = list(bottlenecks)
-    rows = [FLOWS, EXCHANGES, DATAGRAMS, *(queue.rows for queue in bottlenecks)]
+    rows = [FLOWS, EXCHANGES, DATAGRAMS, REGISTERS, *(queue.rows for queue in bottlenecks)]
     journals = [journal_of(name) for name in rows]
     captures = [queue.capture for queue in bottlenecks]
     own = [*rows, *journals, *captures, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]

@@ -25,7 +25,7 @@ pub mod switch_setup;
 
 pub use config::{Aqm, P4Aqm, RunConfig};
 pub use error::RunError;
-pub use load::Programs;
+pub use load::{Programs, Watched};
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
-pub use simulation::{simulation, simulation_with};
+pub use simulation::{simulation, simulation_with, watched_simulation};
 pub use standalone::{StandaloneConfig, StandalonePort, drive, standalone};

@@ -10,7 +10,8 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::{ControlPlane, Plane, Program, Targets};
+use sojourn_targets::watch::{self, Reading, SharedSeen};
+use sojourn_targets::{ControlPlane, Plane, Program, Targets, traced};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,7 +79,20 @@ impl Programs {
     /// # Errors
     /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
     pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
-        let (plane, control) = self.plane(p4, seed)?;
+        self.handed_over_watched(p4, seed).map(|(handed, _)| handed)
+    }
+
+    fn handed_over_watched(
+        &self,
+        p4: &P4Aqm,
+        seed: u64,
+    ) -> Result<(HandedOver, Option<Watched>), RunError> {
+        let (mut plane, control) = self.plane(p4, seed)?;
+        let wanted = p4.wanted();
+        let watched = match wanted.is_nothing() {
+            true => None,
+            false => Some(Watched { sources: plane.sources().clone(), seen: plane.watch(wanted)? }),
+        };
         let (target, traits) = (plane.target(), plane.target().switch());
         if p4.discipline.is_some() && !traits.disciplines {
             let (program, found) = (p4.program.clone(), target.title());
@@ -90,7 +104,8 @@ impl Programs {
         let discipline = p4.discipline.clone();
         self.try_later(p4, seed)?;
         let later = p4.later.iter().cloned().map(act).collect();
-        Ok(HandedOver { plane: Box::new(plane), set_up: Box::new(set_up), discipline, later })
+        let set_up = Box::new(set_up);
+        Ok((HandedOver { plane: Box::new(plane), set_up, discipline, later }, watched))
     }
 
     /// Carries out on a program that nothing comes to what is asked of the running one, so that a
@@ -117,11 +132,46 @@ impl Programs {
     /// # Errors
     /// The first that cannot be loaded or configured.
     pub fn planes(&self, config: &RunConfig) -> Result<Vec<HandedOver>, RunError> {
+        Ok(self.planes_watched(config)?.into_iter().map(|(handed, _)| handed).collect())
+    }
+
+    /// The same, each with what is seen of it if something is to be.
+    pub(crate) fn planes_watched(
+        &self,
+        config: &RunConfig,
+    ) -> Result<Vec<(HandedOver, Option<Watched>)>, RunError> {
         let programs = config.aqms().into_iter().filter_map(|aqm| match aqm {
             Aqm::P4(p4) => Some(p4),
             Aqm::Native(_) => None,
         });
-        programs.map(|p4| self.handed_over(p4, config.seed)).collect()
+        programs.map(|p4| self.handed_over_watched(p4, config.seed)).collect()
+    }
+}
+
+/// What is seen of a program in a run.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Its text, for the places in what is seen.
+    pub sources: Arc<SourceMap>,
+    /// What was seen and not yet taken.
+    pub seen: SharedSeen,
+}
+
+impl Watched {
+    /// The passes that were seen since they were last taken, as JSON.
+    pub fn take_passes(&self) -> Vec<serde_json::Value> {
+        let passes = std::mem::take(&mut watch::lock(&self.seen).passes);
+        passes.iter().map(|pass| traced::pass(pass, &self.sources)).collect()
+    }
+
+    /// The changes of registers that were seen since they were last taken.
+    pub fn take_readings(&self) -> Vec<Reading> {
+        std::mem::take(&mut watch::lock(&self.seen).readings)
+    }
+
+    /// The registers that are looked at, in the order that readings count them.
+    pub fn registers(&self) -> Vec<String> {
+        watch::lock(&self.seen).names.clone()
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
+use crate::load::Watched;
 use crate::switch_setup;
 use sojourn_packet::{DataPlane, FaultReport};
 use sojourn_packet::{Packet, PacketId, Rate, Time};
@@ -17,7 +18,8 @@ use sojourn_targets::control::commands::{Asked, Question, Session};
 use sojourn_targets::control::{Operation, Query, Reply};
 use sojourn_targets::externs::meter::MeterSpec;
 use sojourn_targets::target::{Copies, SwitchTraits, Target};
-use sojourn_targets::{Plane, RuntimeControl, describe};
+use sojourn_targets::watch::Wanted;
+use sojourn_targets::{ControlPlane, Plane, RuntimeControl, describe};
 
 /// What the switch is made of: all ports that its programs can name.
 #[derive(Clone, Debug)]
@@ -234,6 +236,29 @@ impl PacketSwitch {
     /// What the program did so far that its target cannot do, by kind.
     pub fn faults(&mut self) -> Vec<FaultReport> {
         self.switch.data_plane().faults()
+    }
+
+    /// Carries out what a control plane says of program and switch, now.
+    ///
+    /// # Errors
+    /// What does not fit one of them; what came before it stays.
+    pub fn configure(&mut self, given: &ControlPlane) -> Result<(), OperationError> {
+        let program = control::program(&mut self.switch)?;
+        let batch = given.batch(program.program())?;
+        batch.install(program)?;
+        let of_switch = batch.operations().filter(|one| control::is_of_the_switch(one));
+        let of_switch: Vec<Operation> = of_switch.cloned().collect();
+        self.apply(&of_switch).map(|_| ()).map_err(|refused| refused.error)
+    }
+
+    /// Has every packet followed from now on, pass by pass.
+    ///
+    /// # Errors
+    /// The switch runs no program, or one whose passes cannot be followed.
+    pub fn follow(&mut self) -> Result<Watched, OperationError> {
+        let plane = Plane::of(self.switch.data_plane()).ok_or(OperationError::NoProgram)?;
+        let seen = plane.watch(Wanted { every_packet: true, ..Wanted::default() })?;
+        Ok(Watched { sources: plane.sources().clone(), seen })
     }
 
     /// The way into the program for a control plane.

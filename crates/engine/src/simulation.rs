@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::config::{Aqm, RunConfig};
-use crate::load::Programs;
+use crate::load::{Programs, Watched};
 use sojourn_net::Simulation;
 
 /// Builds a run: loads and configures a program for each switch that has one.
@@ -36,6 +36,18 @@ pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {
 /// # Errors
 /// As for [`simulation`].
 pub fn simulation_with(config: &RunConfig, programs: &Programs) -> Result<Simulation, RunError> {
-    let planes = programs.planes(config)?;
-    Ok(Simulation::new(config.with_aqms(Aqm::on_switch), planes)?)
+    Ok(watched_simulation(config, programs)?.0)
+}
+
+/// [`simulation_with`], with what is seen of each program that something is to be seen of.
+///
+/// # Errors
+/// As for [`simulation`].
+pub fn watched_simulation(
+    config: &RunConfig,
+    programs: &Programs,
+) -> Result<(Simulation, Vec<Watched>), RunError> {
+    let (planes, watched): (Vec<_>, Vec<_>) = programs.planes_watched(config)?.into_iter().unzip();
+    let run = Simulation::new(config.with_aqms(Aqm::on_switch), planes)?;
+    Ok((run, watched.into_iter().flatten().collect()))
 }

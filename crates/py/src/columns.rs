@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
+use sojourn_targets::watch::Reading;
 
 pub fn packets<'py>(py: Python<'py>, rows: &PacketRows) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
@@ -46,6 +47,16 @@ pub fn datagrams<'py>(py: Python<'py>, rows: &DatagramRows) -> PyResult<Bound<'p
     columns.set_item("number", column(py, &rows.number, u32::to_le_bytes)?)?;
     columns.set_item("sent", column(py, &rows.sent, u64::to_le_bytes)?)?;
     columns.set_item("received", column(py, &rows.received, u64::to_le_bytes)?)?;
+    Ok(columns)
+}
+
+pub fn readings<'py>(py: Python<'py>, rows: &[Reading]) -> PyResult<Bound<'py, PyDict>> {
+    let part = |of: fn(&Reading) -> u64| rows.iter().map(of).collect::<Vec<u64>>();
+    let columns = PyDict::new(py);
+    columns.set_item("time", column(py, &part(|row| row.at.0), u64::to_le_bytes)?)?;
+    let of: Vec<u32> = rows.iter().map(|row| row.of).collect();
+    columns.set_item("register", column(py, &of, u32::to_le_bytes)?)?;
+    columns.set_item("value", column(py, &part(|row| row.value), u64::to_le_bytes)?)?;
     Ok(columns)
 }
 

@@ -7,6 +7,7 @@ use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
+use sojourn_engine::Watched;
 use sojourn_engine::control::BatchError;
 use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
 use sojourn_packet::Time;
@@ -21,6 +22,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct PacketSwitch {
     // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
     bench: Mutex<packet_switch::PacketSwitch>,
+    watched: Option<Watched>,
 }
 
 /// What somebody asked for and cannot have.
@@ -60,7 +62,7 @@ impl PacketSwitch {
             let config = config.with_priority_queues(plane.target(), priority_queues);
             packet_switch::PacketSwitch::new(plane, &config.map_err(wrong)?).map_err(wrong)
         })?;
-        Ok(PacketSwitch { bench: Mutex::new(bench) })
+        Ok(PacketSwitch { bench: Mutex::new(bench), watched: None })
     }
 
     /// Tables, actions, registers and the rest by name, as JSON.
@@ -71,9 +73,7 @@ impl PacketSwitch {
     /// Installs a control plane given as JSON.
     fn configure(&mut self, control: &str) -> PyResult<()> {
         let control: ControlPlane = read(control)?;
-        let program = self.control()?;
-        let batch = control.batch(program.program()).map_err(wrong)?;
-        batch.install(program).map_err(wrong)
+        self.bench().configure(&control).map_err(wrong)
     }
 
     /// Carries out a line of `simple_switch_CLI`; what it answers, if it only reads.
@@ -146,6 +146,18 @@ impl PacketSwitch {
             Ok((transmit.port.0, bytes))
         };
         self.bench().take().into_iter().map(frame).collect()
+    }
+
+    /// Has every packet followed from now on.
+    fn follow(&mut self) -> PyResult<()> {
+        self.watched = Some(self.bench().follow().map_err(wrong)?);
+        Ok(())
+    }
+
+    /// The passes since the last call, as JSON.
+    fn take_passes(&mut self) -> PyResult<String> {
+        let passes = self.watched.as_ref().map(Watched::take_passes).unwrap_or_default();
+        serde_json::to_string(&passes).map_err(wrong)
     }
 
     /// What the program did so far that its target cannot do, by kind, as JSON.

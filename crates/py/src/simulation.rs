@@ -5,8 +5,10 @@ use crate::errors::ConfigError;
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_engine::Watched;
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_packet::{Rate, Time};
+use sojourn_targets::watch::Reading;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
@@ -91,6 +93,10 @@ impl Given<'_> {
 pub struct Simulation {
     // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
     run: Mutex<sojourn_net::Simulation>,
+    /// What is seen of its programs, where something is to be.
+    watched: Vec<Watched>,
+    /// Their registers, in the order in which they came up: program and place there.
+    registers: Vec<(usize, u32)>,
 }
 
 impl Simulation {
@@ -110,9 +116,9 @@ impl Simulation {
         programs: Vec<PyRef<'_, Program>>,
     ) -> PyResult<Simulation> {
         let (config, programs) = (config.read()?, handed(&programs));
-        let run = py.detach(|| sojourn_engine::simulation_with(&config, &programs));
-        let run = run.map_err(|error| run_refused(&error))?;
-        Ok(Simulation { run: Mutex::new(run) })
+        let run = py.detach(|| sojourn_engine::watched_simulation(&config, &programs));
+        let (run, watched) = run.map_err(|error| run_refused(&error))?;
+        Ok(Simulation { run: Mutex::new(run), watched, registers: Vec::new() })
     }
 
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
@@ -179,6 +185,43 @@ impl Simulation {
         bottleneck: usize,
     ) -> Vec<columns::Frame<'py>> {
         columns::frames(py, &self.run().take_capture_of(bottleneck))
+    }
+
+    /// The registers that readings were of so far, by full name; with several programs each behind
+    /// the number of its program.
+    fn watched_registers(&self) -> Vec<String> {
+        let names: Vec<Vec<String>> = self.watched.iter().map(Watched::registers).collect();
+        let several = names.len() > 1;
+        let named = |&(program, of): &(usize, u32)| {
+            let name = &names[program][of as usize];
+            if several { format!("{program}:{name}") } else { name.clone() }
+        };
+        self.registers.iter().map(named).collect()
+    }
+
+    /// The changes of registers that wait, as little-endian columns: time, index of the register,
+    /// value.
+    fn take_readings<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut rows = Vec::new();
+        for (program, watched) in self.watched.iter().enumerate() {
+            for reading in watched.take_readings() {
+                let key = (program, reading.of);
+                let known = self.registers.iter().position(|register| *register == key);
+                let of = known.unwrap_or_else(|| {
+                    self.registers.push(key);
+                    self.registers.len() - 1
+                });
+                rows.push(Reading { of: of as u32, ..reading });
+            }
+        }
+        columns::readings(py, &rows)
+    }
+
+    /// The passes of packets that were followed since the last call, as JSON.
+    fn take_passes(&mut self) -> PyResult<String> {
+        let passes: Vec<_> = self.watched.iter().flat_map(Watched::take_passes).collect();
+        serde_json::to_string(&passes)
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }
 
     /// What the program has written into its log since the last call: lines that were too many to

@@ -40,8 +40,10 @@ pub mod state;
 pub mod target;
 mod text;
 pub mod tna;
+pub mod traced;
 pub mod v1model;
 mod visit;
+pub mod watch;
 
 pub use control::ControlPlane;
 pub use describe::describe;

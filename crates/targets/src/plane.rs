@@ -7,8 +7,9 @@ use crate::log::ProgramLog;
 use crate::phv::Carried;
 use crate::runtime_control::RuntimeControl;
 use crate::target::{LoadedProgram, Target};
+use crate::watch::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{Overlapping, Packet};
+use sojourn_packet::{Overlapping, Packet, Time};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub struct Plane {
     loaded: Box<dyn LoadedProgram>,
     /// The program's text, so that faults are told with their place.
     sources: Arc<SourceMap>,
+    /// What somebody wants to see of it.
+    watch: Option<Box<Watch>>,
 }
 
 impl Plane {
@@ -27,7 +30,7 @@ impl Plane {
         loaded: Box<dyn LoadedProgram>,
         sources: Arc<SourceMap>,
     ) -> Plane {
-        Plane { target, loaded, sources }
+        Plane { target, loaded, sources, watch: None }
     }
 
     /// Installs table entries, profiles, meters, value sets and register values. What is refused
@@ -54,16 +57,86 @@ impl Plane {
     /// # Errors
     /// It is of another target; here it is again.
     pub fn into_loaded<L: LoadedProgram>(self) -> Result<Box<L>, Plane> {
-        let Plane { target, loaded, sources } = self;
-        let any: &dyn Any = &*loaded;
+        let any: &dyn Any = &*self.loaded;
         if !any.is::<L>() {
-            return Err(Plane { target, loaded, sources });
+            return Err(self);
         }
-        let any: Box<dyn Any> = loaded;
+        let any: Box<dyn Any> = self.loaded;
         match any.downcast() {
             Ok(loaded) => Ok(loaded),
             Err(_) => unreachable!("asked before"),
         }
+    }
+
+    /// Has packets followed and registers read from now on; what is seen comes out of the answer.
+    ///
+    /// # Errors
+    /// A register or a cell that is not there, or a target whose passes cannot be followed.
+    pub fn watch(&mut self, wanted: Wanted) -> Result<SharedSeen, ControlError> {
+        let follows = wanted.every_packet || !wanted.packets.is_empty();
+        if follows && self.loaded.trace().is_none() {
+            let title = self.target.title();
+            return Err(ControlError::Said(format!(
+                "packets of a program for {title} cannot be followed step by step"
+            )));
+        }
+        let (watch, seen) = Watch::new(wanted, &mut *self.loaded)?;
+        self.watch = Some(Box::new(watch));
+        Ok(seen)
+    }
+
+    /// The program's text, for the places in what was seen.
+    pub fn sources(&self) -> &Arc<SourceMap> {
+        &self.sources
+    }
+
+    #[cold]
+    fn watched_ingress(
+        &mut self,
+        mut watch: Box<Watch>,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> IngressOutput {
+        let pass = self.begin(&watch, &packet, input.now, input.into());
+        let out = self.loaded.ingress_carrying(input, packet, carried);
+        if let Some(pass) = pass {
+            watch.passed(self.end(pass, ingress_became(&out)));
+        }
+        watch.look(input.now, &mut *self.loaded);
+        self.watch = Some(watch);
+        out
+    }
+
+    #[cold]
+    fn watched_egress(
+        &mut self,
+        mut watch: Box<Watch>,
+        input: &EgressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> EgressOutput {
+        let pass = self.begin(&watch, &packet, input.now, input.into());
+        let out = self.loaded.egress_carrying(input, packet, carried);
+        if let Some(pass) = pass {
+            watch.passed(self.end(pass, egress_became(&out)));
+        }
+        watch.look(input.now, &mut *self.loaded);
+        self.watch = Some(watch);
+        out
+    }
+
+    fn begin(&mut self, watch: &Watch, packet: &Packet, at: Time, given: Given) -> Option<Pass> {
+        let place = self.loaded.trace().filter(|_| watch.follows(packet))?;
+        *place = Some(Box::default());
+        let (bytes, zeros) = (packet.bytes.to_vec(), packet.zeros);
+        let (steps, became) = (Vec::new(), Became::default());
+        Some(Pass { at, packet: packet.id.0, bytes, zeros, given, steps, became })
+    }
+
+    fn end(&mut self, pass: Pass, became: Became) -> Pass {
+        let trace = self.loaded.trace().and_then(Option::take);
+        Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), became, ..pass }
     }
 
     /// The loaded program behind a data plane, if it is one.
@@ -80,6 +153,9 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> IngressOutput {
+        if let Some(watch) = self.watch.take() {
+            return self.watched_ingress(watch, input, packet, carried);
+        }
         self.loaded.ingress_carrying(input, packet, carried)
     }
 
@@ -89,6 +165,9 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> EgressOutput {
+        if let Some(watch) = self.watch.take() {
+            return self.watched_egress(watch, input, packet, carried);
+        }
         self.loaded.egress_carrying(input, packet, carried)
     }
 
@@ -103,4 +182,49 @@ impl DataPlane for Plane {
     fn take_log(&mut self) -> ProgramLog {
         self.loaded.take_log()
     }
+}
+
+/// What an ingress pass has decided, in words.
+fn ingress_became(out: &IngressOutput) -> Became {
+    let mut said = Vec::new();
+    if out.parser_rejected && out.packet.is_none() {
+        said.push("dropped by the parser".to_owned());
+    } else if out.resubmit.is_some() {
+        said.push("resubmitted".to_owned());
+    } else if out.packet.is_none() {
+        said.push("dropped".to_owned());
+    }
+    if out.packet.is_some() {
+        let admission = &out.admission;
+        if let Some(port) = admission.unicast {
+            let past = if admission.bypass_egress { ", past egress" } else { "" };
+            said.push(format!("to port {}, queue {}{past}", port.0, admission.queue));
+        }
+        if let Some(replication) = admission.replication {
+            let groups = replication.groups.iter().flatten().map(ToString::to_string);
+            said.push(format!("to multicast group {}", groups.collect::<Vec<_>>().join(" and ")));
+        }
+    }
+    Became { to: with_mirror(said, &out.mirror), bytes: out.packet.as_ref().map(hex) }
+}
+
+/// What an egress pass has decided, in words.
+fn egress_became(out: &EgressOutput) -> Became {
+    let what = match &out.packet {
+        Some(_) if out.recirculate => "recirculated",
+        Some(_) => "sent",
+        None if out.parser_rejected => "dropped by the parser",
+        None => "dropped",
+    };
+    Became {
+        to: with_mirror(vec![what.to_owned()], &out.mirror),
+        bytes: out.packet.as_ref().map(hex),
+    }
+}
+
+fn with_mirror(mut said: Vec<String>, mirror: &Option<sojourn_packet::Mirror>) -> String {
+    if let Some(mirror) = mirror {
+        said.push(format!("a copy to mirror session {}", mirror.session));
+    }
+    said.join("; ")
 }

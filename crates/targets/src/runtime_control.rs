@@ -152,6 +152,9 @@ pub trait RegisterCells {
     /// The register with all its cells, to be put back.
     fn save(&self) -> Box<dyn Any + Send>;
 
+    /// The cells that are not as they were when it was saved; they are saved as they are now.
+    fn changes(&self, saved: &mut (dyn Any + Send)) -> Vec<usize>;
+
     /// Makes it what it was when it was saved.
     fn restore(&mut self, saved: Box<dyn Any + Send>);
 }

@@ -9,6 +9,7 @@ use crate::load::LoadOptions;
 use crate::rule::Rule;
 use crate::runtime_control::RuntimeControl;
 use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::DataPlane;
@@ -70,6 +71,12 @@ pub trait Target: Debug + Sync {
 pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
     /// What it did that its switch cannot do, counted.
     fn counted(&self) -> &Faults;
+
+    /// Where a trace is put for the passes that are to be followed; none for a target whose passes
+    /// cannot be.
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        None
+    }
 }
 
 /// A program's stages, by estimate.

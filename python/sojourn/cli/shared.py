@@ -52,6 +52,7 @@ COMMANDS = {
     "sweep": "Run a scenario with every combination of seeds and values; one table, plots and a "
     "page.",
     "test": "Run packet tests (STF) on a P4 program.",
+    "trace": "Show one packet's way through a program: states, tables, actions, registers.",
     "linux": "Kernels for --on linux.",
 }
 """Each command, which is a module beside this one, with its line in the help."""

@@ -21,7 +21,7 @@ from pydantic_core import InitErrorDetails
 from sojourn.hardware.modules import PARAMETERS_OF, is_module
 from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.programs import target_names
-from sojourn.scenario.quantities import FilePath, Label, Strict
+from sojourn.scenario.quantities import FilePath, Label, RegisterName, Strict
 
 
 def _target(name: str) -> str:
@@ -52,6 +52,9 @@ class AqmChoice(Strict):
     discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None
     """P4, v1model: the native discipline in the queues under the program, as `use` names it; tail
     drop if absent."""
+    trace: Annotated[list[RegisterName], Field(default_factory=list, max_length=64)]
+    """P4: registers whose values over time are recorded and drawn, by name or the end of one, as in
+    `["codel.count", "codel.schedule[0..7]"]`; of a large one without cells those that change first."""
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -29,7 +29,15 @@ from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.scenario.read import messages
 
-_P4_OPTIONS = ("architecture", "math_unit", "include_paths", "defines", "control", "discipline")
+_P4_OPTIONS = (
+    "architecture",
+    "math_unit",
+    "include_paths",
+    "defines",
+    "control",
+    "discipline",
+    "trace",
+)
 
 
 @dataclass(frozen=True)
@@ -344,6 +352,8 @@ def aqm_config(
     }
     if choice.discipline is not None:
         config["discipline"] = _discipline(choice.discipline)
+    if choice.trace:
+        config["trace"] = choice.trace
     return config, chosen.compiled
 
 

@@ -143,6 +143,10 @@ Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_prin
 """What tables and plots call something."""
 Title = Annotated[str, Field(max_length=1_000), AfterValidator(_paragraphs)]
 Paragraphs = Annotated[str, Field(max_length=100_000), AfterValidator(_paragraphs)]
+RegisterName = Annotated[
+    str, Field(min_length=1, max_length=300), Field(pattern=r"^[\w.$]+(\[\d+(\.\.\d+)?\])?$")
+]
+"""A register of a program, or cells of it."""
 FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(_printable)]
 """Of a file, or another name."""
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
 use sojourn_targets::control::Operation;
+use sojourn_targets::watch::Wanted;
 use sojourn_targets::{ControlPlane, LoadOptions, MathUnit, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -54,6 +55,12 @@ pub struct P4Aqm {
     /// What manages the queues under the program; tail drop if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discipline: Option<NativeAqm>,
+    /// Registers whose values are told over time, by name: `codel.count`, `codel.count[0..7]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<String>,
+    /// Packets, by number, whose passes are told step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follow: Vec<u64>,
 }
 
 /// A batch of operations at an instant: all of them are carried out, or none.
@@ -67,6 +74,12 @@ pub struct ControlStep {
 }
 
 impl P4Aqm {
+    /// What is to be seen of it.
+    pub fn wanted(&self) -> Wanted {
+        let packets = self.follow.iter().copied().collect();
+        Wanted { packets, registers: self.trace.clone(), ..Wanted::default() }
+    }
+
     /// How its program is compiled.
     pub fn load_options(&self) -> LoadOptions {
         LoadOptions {

@@ -8,12 +8,15 @@ use super::halt::Halt;
 use super::invalid::{InvalidRead, InvalidReads};
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
+use super::trace::Trace;
 use super::wire::UnitHeaders;
 use super::{CoreErrors, arith};
-use crate::ir::{self, ExternCall, Layout, Object, ObjectId, TableId, Value};
+use crate::ir::{self, ExternCall, Layout, Next, Object, ObjectId, State, Stmt, TableId};
+use crate::ir::{Transition, Value};
 use num_bigint::BigUint;
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// What an architecture adds: the behaviour of its extern objects and functions.
 pub trait Externs {
@@ -51,6 +54,65 @@ pub trait Externs {
     fn read_invalid(&mut self, reads: &InvalidRead<'_>) {
         let _ = reads;
     }
+
+    /// Where a [`Trace`] lies if the next run is to be followed step by step; it lies there again
+    /// behind the run.
+    #[inline]
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        None
+    }
+
+    /// What memory a call reaches, as it is now. Asked before and after a call of a run that is
+    /// followed, and by nobody else.
+    fn reached(&self, call: &ExternCall, ctx: &Context<'_>) -> Option<Access> {
+        let _ = (call, ctx);
+        None
+    }
+
+    /// Where a run is. Nothing for all but the one that follows it.
+    #[inline(always)]
+    fn follow(&mut self, moment: Moment<'_>, ctx: &mut Context<'_>) {
+        let _ = (moment, ctx);
+    }
+}
+
+/// Where a run is that is being followed.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'p> {
+    /// A statement is about to run.
+    Before(&'p Stmt),
+    /// It has run, and what is inside it.
+    After(&'p Stmt),
+    /// A lookup has chosen, and its action has its data.
+    Chosen(Choice),
+    /// A parser enters a state.
+    State(&'p State),
+    /// It leaves the state for the next, or with an error.
+    Goes(&'p Transition, Result<Next, u32>),
+}
+
+/// What a lookup has chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Table and entry.
+    pub matched: Matched,
+    /// Index into [`ir::Table::actions`].
+    pub action: Option<u32>,
+    /// Whether the program is told that it was a hit.
+    pub hit: bool,
+}
+
+/// A cell of memory that a call reaches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The memory's name for the control plane.
+    pub memory: Arc<str>,
+    /// Which cell.
+    pub index: u64,
+    /// What is there: a number, or one for each field.
+    pub words: Vec<BigUint>,
+    /// What the hardware in front of it is given and makes of it, each with its name.
+    pub unit: Vec<(String, String)>,
 }
 
 /// For programs that call nothing external: any call ends the run.

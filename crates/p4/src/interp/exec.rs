@@ -4,7 +4,7 @@
 //! ([`Flow`]). Statements that only parsers have end it with an error value.
 
 use super::arith;
-use super::context::{ActionRun, Context, Externs, Matched};
+use super::context::{ActionRun, Choice, Context, Externs, Matched, Moment};
 use super::halt::Halt;
 use super::tables::{ActionData, Datum, Found};
 use crate::ir::{self, Expr, Label, Layout, Slot, Stmt, StmtKind, TableId, WideSlot};
@@ -39,7 +39,10 @@ impl<'a> Context<'a> {
     /// Runs statements in order.
     pub(super) fn run<E: Externs + ?Sized>(&mut self, stmts: &[Stmt], externs: &mut E) -> Step {
         for stmt in stmts {
-            match self.step(stmt, externs)? {
+            externs.follow(Moment::Before(stmt), self);
+            let flow = self.step(stmt, externs)?;
+            externs.follow(Moment::After(stmt), self);
+            match flow {
                 Flow::Next => {}
                 other => return Ok(other),
             }
@@ -273,6 +276,7 @@ impl<'a> Context<'a> {
         if let Some(body) = action.and_then(|index| table.actions.get(index as usize)) {
             self.pass_data(body, &chosen);
         }
+        externs.follow(Moment::Chosen(Choice { matched, action, hit }), self);
         Ok(Some(applied))
     }
 

@@ -21,10 +21,11 @@ mod parser;
 mod resume;
 mod select;
 pub mod tables;
+pub mod trace;
 mod wire;
 
 pub use self::exec::NO_ACTION_RAN;
-pub use context::{ActionRun, Context, Externs, Matched, NoExterns};
+pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;
 pub use invalid::InvalidRead;
@@ -166,7 +167,10 @@ impl Interpreter {
         };
         // A leave of the exit label, which encloses everything, ends up here.
         let mut context = self.context(unit, frame, tables, None, out);
-        let ended = context.run(stmts, externs);
+        let ended = match externs.trace().and_then(Option::take) {
+            None => context.run(stmts, externs),
+            Some(trace) => context.follow_control(declared, stmts, trace, externs),
+        };
         context.invalid.tell(declared, externs);
         ended.map(|_| ()).map_err(|halt| self.completed(halt))
     }
@@ -219,7 +223,10 @@ impl Interpreter {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "parser" });
         };
         let mut context = self.context(unit, frame, tables, Some(packet), None);
-        let ended = context.parse(body, selects, externs);
+        let ended = match externs.trace().and_then(Option::take) {
+            None => context.parse(body, selects, externs),
+            Some(trace) => context.follow_parser(declared, body, selects, trace, externs),
+        };
         context.invalid.tell(declared, externs);
         ended.map_err(|halt| self.completed(halt))
     }

@@ -1,7 +1,7 @@
 //! Parsers: the state machine, extraction, and the errors of specification chapter 13.
 
 use super::arith;
-use super::context::{Context, Externs};
+use super::context::{Context, Externs, Moment};
 use super::exec::Flow;
 use super::halt::Halt;
 use super::select::{NarrowSelect, UnitSelects};
@@ -26,11 +26,14 @@ impl Context<'_> {
         // A parser that goes round for ever is the packet's fault, not the run's.
         while self.spend_step().is_ok() {
             let Some(state) = body.states.get(current.index()) else { break };
+            externs.follow(Moment::State(state), self);
             if let Flow::Reject(error) = self.run(&state.body, externs)? {
                 return Ok(self.parsed(false, error));
             }
             let prepared = selects.get(current.index()).and_then(Option::as_ref);
-            match self.transition(&state.transition, prepared) {
+            let next = self.transition(&state.transition, prepared);
+            externs.follow(Moment::Goes(&state.transition, next), self);
+            match next {
                 Ok(Next::State(next)) => current = next,
                 Ok(Next::Accept) => return Ok(self.parsed(true, self.errors.no_error)),
                 Ok(Next::Reject) => return Ok(self.parsed(false, self.errors.no_error)),

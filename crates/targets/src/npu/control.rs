@@ -55,6 +55,10 @@ impl RegisterCells for Memory {
         Box::new(self.clone())
     }
 
+    fn changes(&self, saved: &mut (dyn Any + Send)) -> Vec<usize> {
+        saved.downcast_mut().map(|saved| self.differs_from(saved)).unwrap_or_default()
+    }
+
     fn restore(&mut self, saved: Box<dyn Any + Send>) {
         if let Ok(saved) = saved.downcast() {
             *self = *saved;

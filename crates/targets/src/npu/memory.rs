@@ -31,6 +31,14 @@ pub(super) struct Seen {
 }
 
 impl Memory {
+    /// The cells that an earlier state of it has otherwise, which then has them, too.
+    pub fn differs_from(&self, earlier: &mut Memory) -> Vec<usize> {
+        let both = self.cells.iter().zip(&earlier.cells).enumerate();
+        let found = both.filter(|(_, (now, then))| now != then).map(|(at, _)| at).collect();
+        earlier.cells.copy_from_slice(&self.cells);
+        found
+    }
+
     pub const MOST_CELLS: usize = 1 << 26;
 
     pub fn new(name: Arc<str>, width: u32, size: usize) -> Memory {

@@ -8,6 +8,7 @@ use crate::load::LoadOptions;
 use crate::rule::Rule;
 use crate::target::{Copies, LoadedProgram, Stages, SwitchTraits, Target};
 use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 use std::any::Any;
@@ -109,5 +110,9 @@ fn other_architecture(file: &str) -> Option<&'static str> {
 impl LoadedProgram for Tofino {
     fn counted(&self) -> &Faults {
         self.faults()
+    }
+
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        Some(&mut self.runtime.trace)
     }
 }

@@ -8,6 +8,7 @@ use crate::load::LoadOptions;
 use crate::rule::Rule;
 use crate::target::{Copies, LoadedProgram, SwitchTraits, Target};
 use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 
@@ -70,5 +71,9 @@ impl Target for Bmv2 {
 impl LoadedProgram for V1Model {
     fn counted(&self) -> &Faults {
         self.faults()
+    }
+
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        Some(&mut self.runtime.trace)
     }
 }

@@ -30,7 +30,8 @@ use crate::externs::random::Random;
 use crate::faults::Faults;
 use crate::profiles::{Hash, Profiles};
 use smallvec::SmallVec;
-use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, InvalidRead, PacketOut};
+use sojourn_p4::interp::trace::Trace;
+use sojourn_p4::interp::{Access, ActionRun, Context, Externs, Halt, InvalidRead, PacketOut};
 use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
 use sojourn_packet::Time;
 use std::sync::Arc;
@@ -165,6 +166,8 @@ pub struct Runtime {
     pub(crate) profiles: Profiles,
     pub(crate) pass: Pass,
     pub(crate) faults: Faults,
+    /// Lies here while the next pass is to be followed.
+    pub(crate) trace: Option<Box<Trace>>,
     /// Error value of a parser counter loaded beyond its maximum.
     pub(crate) counter_range: u32,
     pub(crate) scratch: PacketOut,
@@ -248,6 +251,15 @@ impl Externs for Runtime {
 
     fn read_invalid(&mut self, read: &InvalidRead<'_>) {
         self.faults.invalid_read(read);
+    }
+
+    #[inline]
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        Some(&mut self.trace)
+    }
+
+    fn reached(&self, call: &ExternCall, ctx: &Context<'_>) -> Option<Access> {
+        self.reached_register(call, ctx)
     }
 }
 

@@ -57,6 +57,7 @@ pub fn prepare(
         profiles: Profiles::default(),
         pass: Pass::default(),
         faults: Faults::default(),
+        trace: None,
         counter_range: counter_range.map_or(u32::MAX, |at| at as u32),
         scratch: PacketOut::new(),
     };

@@ -1,9 +1,9 @@
 //! Registers: memory, and the stateful ALU in front of it.
 
-use super::{Runtime, answer, field, scalar};
+use super::{Runtime, Site, answer, field, scalar};
 use crate::tna::register_action::{CompiledRegister, OutputFormat, Row};
-use crate::tna::salu::{Fetched, Instruction, execute};
-use sojourn_p4::interp::Context;
+use crate::tna::salu::{Fetched, Instruction, execute, told};
+use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 
 /// A register while packets pass.
@@ -96,6 +96,18 @@ impl RegisterState {
         }
     }
 
+    /// The entries that an earlier state of it has otherwise, which then has them, too.
+    pub(crate) fn differs_from(&self, earlier: &mut RegisterState) -> Vec<usize> {
+        if earlier.memory == self.memory {
+            return Vec::new();
+        }
+        earlier.memory.resize(self.memory.len(), self.compiled.initial);
+        let both = self.memory.iter().zip(&earlier.memory).enumerate();
+        let found = both.filter(|(_, (now, then))| now != then).map(|(at, _)| at).collect();
+        earlier.memory.copy_from_slice(&self.memory);
+        found
+    }
+
     /// True for the first access of this pass.
     #[inline]
     fn enter(&mut self, pass: u64) -> bool {
@@ -123,6 +135,40 @@ impl RegisterState {
 }
 
 impl Runtime {
+    /// The entry that a call is about to access, and what the ALU in front of it will do with it.
+    pub(super) fn reached_register(&self, call: &ExternCall, ctx: &Context<'_>) -> Option<Access> {
+        let (register, action, direct) = match self.sites.get(call.site.index())? {
+            Site::Execute { register, action } => (*register, Some(*action), false),
+            Site::ExecuteDirect { register, action } => (*register, Some(*action), true),
+            Site::ReadRegister { register, direct } | Site::WriteRegister { register, direct } => {
+                (*register, None, *direct)
+            }
+            _ => return None,
+        };
+        let state = self.registers.get(register as usize)?;
+        let index = match direct {
+            true => ctx.matched()?.entry?.index(),
+            false => scalar(call, 0, ctx) as usize,
+        };
+        // A direct register grows when its entries are hit.
+        let entry = state.get(index).or(direct.then_some(state.compiled.initial))?;
+        let mut unit = Vec::new();
+        if let Some(action) = action.and_then(|at| state.compiled.actions.get(at as usize)) {
+            let (mask, fields) = (state.compiled.shape.width.mask(), &state.compiled.fields);
+            let [phv_lo, phv_hi] = [0, 1].map(|at| field(fields, at, ctx) & mask);
+            for (name, _, value) in
+                [("phv_lo", 0, phv_lo), ("phv_hi", 1, phv_hi)].iter().filter(|f| f.1 < fields.len())
+            {
+                unit.push(((*name).to_owned(), value.to_string()));
+            }
+            let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
+            unit.extend(told(&action.instruction, &state.compiled.shared, &fetched));
+        }
+        let halves = if state.compiled.shape.dual { 2 } else { 1 };
+        let words = entry[..halves].iter().map(|word| (*word).into()).collect();
+        Some(Access { memory: state.name().into(), index: index as u64, words, unit })
+    }
+
     /// `action.execute(index)`
     #[inline]
     pub(super) fn execute(

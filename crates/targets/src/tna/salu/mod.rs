@@ -10,6 +10,7 @@ mod display;
 mod execute;
 mod instruction;
 mod json;
+mod told;
 
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
 pub use instruction::{
@@ -18,3 +19,4 @@ pub use instruction::{
     Update, Width,
 };
 pub use json::{SaluJsonError, run_salu_json};
+pub use told::told;

@@ -26,7 +26,10 @@ use crate::faults::Faults;
 use crate::log::Log;
 use crate::profiles::Profiles;
 use input::Input;
-use sojourn_p4::interp::{ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut};
+use sojourn_p4::interp::trace::Trace;
+use sojourn_p4::interp::{
+    Access, ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut,
+};
 use sojourn_p4::ir::{ExternCall, Layout, Slot, TableId};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{Packet, Time};
@@ -148,6 +151,8 @@ pub(crate) struct Runtime {
     pub payload_zeros: u32,
     pub pass: Pass,
     pub faults: Faults,
+    /// Lies here while the next pass is to be followed.
+    pub trace: Option<Box<Trace>>,
     pub scratch: PacketOut,
 }
 
@@ -229,6 +234,23 @@ impl Externs for Runtime {
 
     fn read_invalid(&mut self, read: &InvalidRead<'_>) {
         self.faults.invalid_read(read);
+    }
+
+    #[inline]
+    fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
+        Some(&mut self.trace)
+    }
+
+    fn reached(&self, call: &ExternCall, ctx: &Context<'_>) -> Option<Access> {
+        let (at, index) = match self.sites.get(call.site.index())? {
+            Site::ReadRegister(at) => (*at, scalar(call, 1, ctx)),
+            Site::WriteRegister(at) => (*at, scalar(call, 0, ctx)),
+            _ => return None,
+        };
+        let register = self.registers.get(at as usize)?;
+        let index = u64::try_from(index).ok()?;
+        let words = register.get(usize::try_from(index).ok()?).unwrap_or_default();
+        Some(Access { memory: register.name().into(), index, words, unit: Vec::new() })
     }
 }
 

@@ -98,6 +98,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         payload_zeros: 0,
         pass: Pass::default(),
         faults: Faults::default(),
+        trace: None,
         scratch: PacketOut::new(),
     }
 }

@@ -108,6 +108,18 @@ impl RegisterArray {
         (index * self.each.0, index * self.each.1)
     }
 
+    /// The elements that an earlier state of it has otherwise, which then has them, too.
+    pub(in crate::v1model) fn differs_from(&self, earlier: &mut RegisterArray) -> Vec<usize> {
+        if earlier.narrow == self.narrow && earlier.wide == self.wide {
+            return Vec::new();
+        }
+        let found =
+            (0..self.size).filter(|index| self.get(*index) != earlier.get(*index)).collect();
+        earlier.narrow.copy_from_slice(&self.narrow);
+        earlier.wide.clone_from_slice(&self.wide);
+        found
+    }
+
     fn load(&self, layout: &Layout, at: &mut (usize, usize), ctx: &mut Context<'_>) {
         match layout {
             Layout::Narrow(..) => {

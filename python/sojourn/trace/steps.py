@@ -1,0 +1,181 @@
+"""What a program does to a packet, asked of the engine.
+
+Stands on the engine's switch on a bench, and on a run's folder: a run is made again up to the packet,
+which the same scenario and seed make the same one. Knows nothing of how it is shown.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from sojourn import _core
+from sojourn.control_plane import ProgramChoice, in_its_file, written_control_plane
+from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
+from sojourn.faults import of_program
+from sojourn.folder import RecordedRun, RunFolder
+from sojourn.layout import shown
+from sojourn.record import DROPS, VERDICTS, rows_table
+from sojourn.run_files import PACKETS
+from sojourn.scenario import make_plan
+from sojourn.suggest import did_you_mean
+
+_BETWEEN = 1_000
+_SETTLE = 10**9
+_AFTERWARDS = 10_000_000
+"""ns for which a run goes on behind the packet, for copies that its passes have asked for."""
+_STEP = 100_000_000
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One packet's way."""
+
+    title: str
+    """Which packet, and what became of it."""
+    passes: tuple[dict[str, Any], ...]
+    """The passes through the program, in order of time, as the engine has them."""
+    sent: tuple[tuple[int, bytes], ...] = ()
+    """What left the switch: port and frame; of a packet in a run nothing."""
+    faults: tuple[str, ...] = ()
+    """What the program did that its target cannot do."""
+
+
+def trace_frames(
+    choice: ProgramChoice,
+    frames: Sequence[bytes],
+    *,
+    port: int = 1,
+    at: int = 0,
+) -> list[Traced]:
+    """The ways of `frames` through a switch alone, one after the other: registers keep what the ones
+    before have left there.
+
+    The first comes in by `port` at the instant `at`, ns. `ProgramError`, `ControlPlaneError` say what
+    is wrong with program or control plane.
+    """
+    switch = _core.PacketSwitch(choice.compiled)
+    try:
+        switch.configure(json.dumps(written_control_plane(choice)))
+    except ConfigError as error:
+        where = in_its_file(str(error), choice.control_file)
+        file = shown(choice.control_file or choice.program)
+        raise ControlPlaneError(where or f"{file}: {error}") from error
+    try:
+        switch.follow()
+    except ConfigError as error:
+        raise ScenarioError(f"{shown(choice.program)}: {error}") from error
+    ways = []
+    switch.wait(at)
+    for number, frame in enumerate(frames, 1):
+        switch.receive(port, frame)
+        switch.settle(_SETTLE)
+        sent = switch.take()
+        ways.append(
+            Traced(
+                f"packet {number}: {len(frame)} bytes by port {port}: {_left(sent)}",
+                tuple(json.loads(switch.take_passes())),
+                tuple(sent),
+                tuple(of_program(json.loads(switch.faults()))),
+            )
+        )
+        switch.wait(_BETWEEN)
+    return ways
+
+
+def _left(sent: Sequence[tuple[int, bytes]]) -> str:
+    if not sent:
+        return "nothing left the switch"
+    return "; ".join(f"{len(frame)} bytes left by port {port}" for port, frame in sent)
+
+
+def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
+    """The way of a packet of the run in the folder `path`, with the run's other packets around it.
+
+    `packet` is its number in the run's rows, or a verdict, for the first packet of which it is true.
+    `label` is an AQM of the run, a P4 program; without it the first one.
+    """
+    folder = RunFolder.open(path)
+    place, run = _chosen(folder, path, label)
+    row = _row(path / run.folder / PACKETS, packet)
+    number, dequeued = row["packet"], row["dequeued"]
+    scenario = folder.scenario.model_copy(update={"aqms": [folder.scenario.aqms[place]]})
+    planned = make_plan(scenario, name=folder.name).runs[0]
+    if planned.sources != run.sources:
+        changed = [f for f, digest in run.sources.items() if planned.sources.get(f) != digest]
+        raise ScenarioError(
+            f"{run.label}: {', '.join(changed) or 'its program'} is not what it was in this run; run "
+            "the scenario again"
+        )
+    config = planned.config
+    for told in (config, *config["network"]["switches"]):
+        if told.get("aqm") and told["aqm"]["kind"] == "p4":
+            told["aqm"] = told["aqm"] | {"follow": [number]}
+    try:
+        simulation = _core.Simulation(json.dumps(config), list(planned.programs))
+    except ConfigError as error:
+        raise ScenarioError(f"{run.label}: {error}") from error
+    end = dequeued + _AFTERWARDS
+    for until in [*range(_STEP, end, _STEP), end]:
+        simulation.advance(until, 1 << 30)
+        for bottleneck in range(simulation.bottlenecks):
+            simulation.take_packets(bottleneck)
+        simulation.take_flows()
+    delay = (dequeued - row["enqueued"]) / 1e6
+    title = (
+        f"packet {number} of {run.label}, seed {folder.scenario.seed}: {row['size']} bytes of flow "
+        f"{row['flow']}, at the queue at {row['enqueued'] / 1e9:.6f} s, {delay:.3f} ms there: "
+        f"{_said(row['verdict'])}"
+    )
+    return Traced(title, tuple(json.loads(simulation.take_passes())))
+
+
+def _said(verdict: str) -> str:
+    return f"dropped ({verdict})" if verdict in DROPS else {"mark": "marked"}.get(verdict, verdict)
+
+
+def _chosen(folder: RunFolder, path: Path, label: str | None) -> tuple[int, RecordedRun]:
+    programs = {
+        run.label: (place, run)
+        for place, run in enumerate(folder.runs)
+        if run.aqm.get("kind") == "p4"
+    }
+    if not programs:
+        raise ScenarioError(f"{shown(path)}: no P4 program is among its AQMs")
+    if folder.ground["name"] != "sim":
+        raise ScenarioError(
+            f"{shown(path)}: ran on {folder.ground['name']}; only a run in virtual time can be made "
+            "again packet by packet"
+        )
+    if label is None:
+        return next(iter(programs.values()))
+    if label not in programs:
+        known = ", ".join(programs)
+        raise ScenarioError(f"--aqm {label}: it can be {known}{did_you_mean(label, programs)}")
+    return programs[label]
+
+
+def _row(path: Path, packet: str) -> dict[str, Any]:
+    try:
+        rows = rows_table(path)
+    except OSError as error:
+        raise ScenarioError(f"{shown(path)}: {error}") from error
+    if packet in VERDICTS:
+        found = rows.filter(pc.equal(rows["verdict"].cast("string"), packet))
+        none = f"no packet has the verdict {packet} in this run"
+    elif packet.isdecimal() and len(packet) < 19:
+        found = rows.filter(pc.equal(rows["packet"], int(packet)))
+        least, most = (pc.min(rows["packet"]), pc.max(rows["packet"]))
+        none = f"no packet {packet} was at the bottleneck; its rows have {least} to {most}"
+    else:
+        raise ScenarioError(
+            f"packet {packet!r}: of a run it is a number in {shown(path)}, or {', '.join(VERDICTS)} "
+            "for the first packet of which that is true"
+        )
+    if not found.num_rows:
+        raise ScenarioError(f"{shown(path)}: {none}")
+    row: dict[str, Any] = found.slice(0, 1).to_pylist()[0]
+    return row

@@ -23,6 +23,8 @@ from sojourn.record import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
 from sojourn.run_files import COUNTERS, FLOWS, PACKETS
 
 _TIME_BINS = 1000
+_COARSE_BINS = 200
+"""Of time, for what has a distribution in each."""
 _DECADES = (2, 11)
 """Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
 _BINS_PER_DECADE = 100
@@ -90,6 +92,22 @@ class DelayOverTime:
 
 
 @dataclass(frozen=True)
+class QueueOverTime:
+    """What a queue held and sent, in bins of equal length. NaN where nothing left."""
+
+    time: Floats
+    """The middle of each bin, ns."""
+    median: Floats
+    """Of the queue delay of what left in the bin, ns; as the next, to 2.3 %."""
+    p99: Floats
+    backlog: Floats
+    """Bytes of frames in the queue at the end of the bin, up to the arrival of the last one that
+    left it: of what was still there at the run's end there are no rows."""
+    utilisation: Floats
+    """Bytes sent over what the link could have sent."""
+
+
+@dataclass(frozen=True)
 class Distribution:
     """Share of packets with at most `delay` ns in the queue."""
 
@@ -105,6 +123,7 @@ class Findings:
     counters: dict[str, Any]
     """The engine's own counters, as in `counters.json`."""
     over_time: DelayOverTime
+    queue: QueueOverTime
     distribution: Distribution
     cycles: Cycles
 
@@ -164,7 +183,8 @@ def read_findings(
         unsynchronised=counters["unsynchronised"]["total"],
     )
     cycles = tally.cycles.finish()
-    return Findings(summary, counters, tally.over_time(), tally.distribution(), cycles)
+    queue = tally.queue_over_time(rate, simulated)
+    return Findings(summary, counters, tally.over_time(), queue, tally.distribution(), cycles)
 
 
 def _percentiles(tally: "_Tally", path: Path, until: int | None) -> Sequence[int | None]:
@@ -246,6 +266,10 @@ class _Tally:
         first, last = _DECADES
         self._edges = np.logspace(first, last, (last - first) * _BINS_PER_DECADE + 1)
         self._histogram = np.zeros(len(self._edges) + 1, np.int64)
+        self._by_time = np.zeros((_COARSE_BINS, len(self._edges) + 1), np.int64)
+        self._coarse = max(-(-duration // _COARSE_BINS), 1)
+        self._entered, self._left, self._sent = np.zeros((3, _COARSE_BINS), np.int64)
+        self._last_arrival = 0
 
     def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
         """Counts rows in."""
@@ -256,6 +280,7 @@ class _Tally:
             place = np.minimum(time[of] // self._bin, _TIME_BINS - 1)
             counts += np.bincount(place, minlength=_TIME_BINS)
         queued = was_queued(delay, verdict)
+        self._hold(time, delay, size, queued, queued & ~lost)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == AQM)
         if not len(delay):
@@ -274,7 +299,53 @@ class _Tally:
         np.minimum.at(self._low, place, delay)
         np.maximum.at(self._high, place, delay)
         slot = np.searchsorted(self._edges, delay, side="left")
-        self._histogram += np.bincount(slot, minlength=len(self._histogram))
+        slots = len(self._histogram)
+        together = np.minimum(time // self._coarse, _COARSE_BINS - 1) * slots + slot
+        counted = np.bincount(together, minlength=self._by_time.size)
+        self._by_time += counted.reshape(self._by_time.shape)
+        self._histogram = self._by_time.sum(axis=0)
+
+    def _hold(
+        self,
+        time: Longs,
+        delay: Longs,
+        size: Longs,
+        queued: npt.NDArray[np.bool_],
+        sent: npt.NDArray[np.bool_],
+    ) -> None:
+        """Bytes by the bin in which they came, went, and went on the wire."""
+        if queued.any():
+            self._last_arrival = max(self._last_arrival, int((time - delay)[queued].max()))
+        for amounts, at, of in (
+            (self._entered, time - delay, queued),
+            (self._left, time, queued),
+            (self._sent, time, sent),
+        ):
+            place = np.minimum(at[of] // self._coarse, _COARSE_BINS - 1)
+            amounts += np.bincount(place, weights=size[of], minlength=_COARSE_BINS).astype(np.int64)
+
+    def queue_over_time(self, rate: int | Callable[[int], float], simulated: int) -> QueueOverTime:
+        """What the queue held and sent; `rate` as `read_findings` has it."""
+        ends = np.minimum((np.arange(_COARSE_BINS) + 1) * self._coarse, simulated)
+        could = [end * (rate(int(end)) if callable(rate) else rate) / 8e9 for end in ends if end]
+        possible = np.diff(np.array([0.0, *could]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            utilisation = np.where(possible > 0, self._sent / possible, np.nan)
+        return QueueOverTime(
+            (np.arange(_COARSE_BINS, dtype=np.float64) + 0.5) * self._coarse,
+            self._percentile(0.5),
+            self._percentile(0.99),
+            np.where(ends <= self._last_arrival, np.cumsum(self._entered - self._left), np.nan),
+            utilisation,
+        )
+
+    def _percentile(self, share: float) -> Floats:
+        running = np.cumsum(self._by_time, axis=1)
+        rank = np.ceil(share * running[:, -1:])
+        slot = np.minimum((running < rank).sum(axis=1), len(self._edges) - 1)
+        # A delay below the first edge is none that could be drawn.
+        found = np.where(slot == 0, 0.0, self._edges[slot])
+        return np.where(running[:, -1] == 0, np.nan, found)
 
     def over_time(self) -> DelayOverTime:
         """The delay by time of dequeue."""

@@ -37,6 +37,9 @@ pub enum RunError {
         /// Why not.
         error: ControlError,
     },
+    /// A register that is to be told over time, or a packet that is to be followed, cannot be.
+    #[error("trace: {0}")]
+    Trace(ControlError),
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
     Switch(#[from] sojourn_switch::ConfigError),

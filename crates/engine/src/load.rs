@@ -91,7 +91,10 @@ impl Programs {
         let wanted = p4.wanted();
         let watched = match wanted.is_nothing() {
             true => None,
-            false => Some(Watched { sources: plane.sources().clone(), seen: plane.watch(wanted)? }),
+            false => {
+                let seen = plane.watch(wanted).map_err(RunError::Trace)?;
+                Some(Watched { sources: plane.sources().clone(), seen })
+            }
         };
         let (target, traits) = (plane.target(), plane.target().switch());
         if p4.discipline.is_some() && !traits.disciplines {

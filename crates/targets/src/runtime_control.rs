@@ -221,7 +221,13 @@ pub fn find_name<'a>(
     let end = |name: &str| name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
     let found = exact.or_else(|| names.clone().position(end));
     found.ok_or_else(|| {
-        let near = near_name(wanted, names).map(String::from);
+        // What is wanted is the end of a name: it is compared with ends of as many parts.
+        let parts = wanted.split('.').count();
+        let tail = |name: &'a str| match name.rmatch_indices('.').nth(parts - 1) {
+            Some((dot, _)) => &name[dot + 1..],
+            None => name,
+        };
+        let near = near_name(wanted, names.map(tail)).map(String::from);
         ControlError::Unknown { what, name: wanted.to_owned(), near }
     })
 }

@@ -83,8 +83,13 @@ fn step(node: &Node, sources: &SourceMap) -> Value {
         put("place", place.to_string().into());
         // Of what is long, a block for one, the first line says enough.
         if !matches!(node.what, What::Unit { .. } | What::State { .. }) {
-            let text = sources.text(node.span).lines().next().unwrap_or("").trim();
-            put("text", text.into());
+            let text = sources.text(node.span);
+            // Of a condition all of it, though it may take several lines.
+            let text = match node.what {
+                What::Branch { .. } => text.split('{').next().unwrap_or(""),
+                _ => text.lines().next().unwrap_or(""),
+            };
+            put("text", text.split_whitespace().collect::<Vec<_>>().join(" ").into());
         }
     }
     if !node.steps.is_empty() {

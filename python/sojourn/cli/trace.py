@@ -35,6 +35,7 @@ _STYLES = {
     "table": "blue",
     "register": "yellow",
     "alu": "dim",
+    "idle": "dim",
     "end": "bold",
 }
 
@@ -67,7 +68,7 @@ def trace(
     define: Define = None,
     as_json: Json = False,
 ) -> None:
-    """Show one packet's way through a program: parser states, tables, actions, registers, deparser.
+    """Show one packet's way through a program: states, tables, actions, registers.
 
     A frame goes through a switch alone, where no queue builds; of a run, the packet goes through it
     as it did, in its queue and behind the packets before it.
@@ -84,7 +85,7 @@ def trace(
         ways = trace_frames(choice, _frames(packet, count), port=port, at=_time(at))
     if html is not None:
         try:
-            write_text(html, trace_page(f"{shown(program)}: {ways[0].title}", ways))
+            write_text(html, trace_page(shown(program), ways))
         except OSError as error:
             raise output_error(error, shown(html)) from error
     if as_json:

@@ -13,7 +13,7 @@ from string import Template
 
 from sojourn.queues import Queue, drawn, heading
 from sojourn.reading import reading, remarks
-from sojourn.report import figures, over_flows, tables, what_was_run
+from sojourn.report import figures, over_flows, over_queue, registers, tables, what_was_run
 from sojourn.report.packed import packed
 from sojourn.report.plain import Figure
 from sojourn.result import Result
@@ -38,6 +38,14 @@ _SHARES = (
     "Payload that all receivers got, and how evenly it went to the flows: Jain's index is 1 if "
     "each got the same and 1/n if one of n got all."
 )
+_COURSE = (
+    "In 200 steps of the run: half, and 99 in 100, of the packets that left in a step had waited "
+    "no longer than the first two curves say; what was in the queue at its end; and the share of "
+    "the link that was used."
+)
+_REGISTERS = (
+    "A value stands until the next pass that changes it; all changes are in registers.parquet."
+)
 _SINGLE = "The first twelve flows; the menu chooses the AQM."
 
 
@@ -52,7 +60,11 @@ def page(result: Result) -> str:
     template = Template(files("sojourn.report").joinpath("page.html").read_text(encoding="utf-8"))
     plots = list(_plots(result))
     flows, flow_plots = _flows(result)
-    script, figures = packed(dict(plot.figure for plot in [*plots, *flow_plots]))
+    courses, course_plots = _courses(result)
+    told, told_plots = _registers(result)
+    script, figures = packed(
+        dict(plot.figure for plot in [*plots, *course_plots, *flow_plots, *told_plots])
+    )
     return template.substitute(
         title=escape(scenario.title or folder.name),
         description=escape(" ".join(scenario.description.split())),
@@ -64,7 +76,9 @@ def page(result: Result) -> str:
         bottlenecks=tables.bottlenecks(result),
         traffic="".join(tables.section(section) for section in sections(result)),
         plots="".join(plot.html for plot in plots[1:]),
+        courses=courses,
         flows=flows,
+        registers=told,
         cycles=tables.cycles(result),
         synchronisation=tables.synchronisation(result),
         parameters=what_was_run.parameters(result),
@@ -119,6 +133,31 @@ def _plots(result: Result) -> Iterator[_Plot]:
             f"Distribution of queue delay{where}",
             distribution,
         )
+
+
+def _courses(result: Result) -> tuple[str, list[_Plot]]:
+    """How each queue went on."""
+    found = [
+        _Plot(
+            f"course-{place}",
+            over_queue.over_queue(result, queue),
+            f"The queue over time{escape(heading(result, queue))}",
+            "" if place else _COURSE,
+        )
+        for place, queue in enumerate(drawn(result))
+    ]
+    return "".join(plot.html for plot in found), found
+
+
+def _registers(result: Result) -> tuple[str, list[_Plot]]:
+    """What registers held that the scenario has traced."""
+    found = []
+    for place, (label, drawing, more) in enumerate(registers.register_plots(result)):
+        said = _REGISTERS if not place else ""
+        said += f" {more} more are in the rows." if more else ""
+        heading_ = f"Registers of {escape(label)}"
+        found.append(_Plot(f"registers-{place}", drawing, heading_, said.strip()))
+    return "".join(plot.html for plot in found), found
 
 
 def _flows(result: Result) -> tuple[str, list[_Plot]]:

@@ -54,7 +54,8 @@ class AqmChoice(Strict):
     drop if absent."""
     trace: Annotated[list[RegisterName], Field(default_factory=list, max_length=64)]
     """P4: registers whose values over time are recorded and drawn, by name or the end of one, as in
-    `["codel.count", "codel.schedule[0..7]"]`; of a large one without cells those that change first."""
+    `["codel.count", "codel.schedule[0..7]"]`; of a large one without cells those that change
+    first."""
 
     @property
     def parameters(self) -> dict[str, Any]:

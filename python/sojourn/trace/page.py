@@ -46,7 +46,7 @@ def trace_page(title: str, ways: Sequence[Traced]) -> str:
 
 
 def trace_section(lines: Iterable[Line]) -> str:
-    """The lines as elements that can be opened: passes and blocks are open, what is inside is not."""
+    """The lines as elements to open: passes and blocks are open, what is inside is not."""
     return f'<div class="trace">{"".join(map(_element, lines))}</div>'
 
 

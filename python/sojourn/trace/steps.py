@@ -1,7 +1,7 @@
 """What a program does to a packet, asked of the engine.
 
-Stands on the engine's switch on a bench, and on a run's folder: a run is made again up to the packet,
-which the same scenario and seed make the same one. Knows nothing of how it is shown.
+Stands on the engine's switch on a bench, and on a run's folder: a run is made again up to the
+packet, which the same scenario and seed make the same one. Knows nothing of how it is shown.
 """
 
 import json
@@ -51,11 +51,11 @@ def trace_frames(
     port: int = 1,
     at: int = 0,
 ) -> list[Traced]:
-    """The ways of `frames` through a switch alone, one after the other: registers keep what the ones
-    before have left there.
+    """The ways of `frames` through a switch alone, one after the other: registers keep what the
+    ones before have left there.
 
-    The first comes in by `port` at the instant `at`, ns. `ProgramError`, `ControlPlaneError` say what
-    is wrong with program or control plane.
+    The first comes in by `port` at the instant `at`, ns. `ProgramError`, `ControlPlaneError` say
+    what is wrong with program or control plane.
     """
     switch = _core.PacketSwitch(choice.compiled)
     try:
@@ -95,8 +95,8 @@ def _left(sent: Sequence[tuple[int, bytes]]) -> str:
 def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     """The way of a packet of the run in the folder `path`, with the run's other packets around it.
 
-    `packet` is its number in the run's rows, or a verdict, for the first packet of which it is true.
-    `label` is an AQM of the run, a P4 program; without it the first one.
+    `packet` is its number in the run's rows, or a verdict, for the first packet of which it is
+    true. `label` is an AQM of the run, a P4 program; without it the first one.
     """
     folder = RunFolder.open(path)
     place, run = _chosen(folder, path, label)
@@ -107,8 +107,8 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     if planned.sources != run.sources:
         changed = [f for f, digest in run.sources.items() if planned.sources.get(f) != digest]
         raise ScenarioError(
-            f"{run.label}: {', '.join(changed) or 'its program'} is not what it was in this run; run "
-            "the scenario again"
+            f"{run.label}: {', '.join(changed) or 'its program'} is not what it was in this run; "
+            "run the scenario again"
         )
     config = planned.config
     for told in (config, *config["network"]["switches"]):
@@ -147,8 +147,8 @@ def _chosen(folder: RunFolder, path: Path, label: str | None) -> tuple[int, Reco
         raise ScenarioError(f"{shown(path)}: no P4 program is among its AQMs")
     if folder.ground["name"] != "sim":
         raise ScenarioError(
-            f"{shown(path)}: ran on {folder.ground['name']}; only a run in virtual time can be made "
-            "again packet by packet"
+            f"{shown(path)}: ran on {folder.ground['name']}; only a run in virtual time can be "
+            "made again packet by packet"
         )
     if label is None:
         return next(iter(programs.values()))
@@ -172,8 +172,8 @@ def _row(path: Path, packet: str) -> dict[str, Any]:
         none = f"no packet {packet} was at the bottleneck; its rows have {least} to {most}"
     else:
         raise ScenarioError(
-            f"packet {packet!r}: of a run it is a number in {shown(path)}, or {', '.join(VERDICTS)} "
-            "for the first packet of which that is true"
+            f"packet {packet!r}: of a run it is a number in {shown(path)}, or "
+            f"{', '.join(VERDICTS)} for the first packet of which that is true"
         )
     if not found.num_rows:
         raise ScenarioError(f"{shown(path)}: {none}")

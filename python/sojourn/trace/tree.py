@@ -4,8 +4,9 @@ Stands on the engine's JSON alone. A line says what was done in the program's ow
 stands in the program goes with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 
@@ -22,7 +23,8 @@ class Line:
 
     text: str
     kind: str
-    """What it is: `pass`, `block`, `state`, `table`, `register`, `end` or `step`."""
+    """What it is: `pass`, `block`, `state`, `table`, `register`, `alu`, `idle`, `end` or
+    `step`."""
     place: str = ""
     """File and line in the program."""
     below: tuple["Line", ...] = ()
@@ -54,8 +56,23 @@ def _pass(one: Mapping[str, Any]) -> Line:
 def _step(step: Mapping[str, Any]) -> Line:
     make = _STEPS[step["step"]]
     text, kind, own = make(step)
-    below = (*own, *(_step(inner) for inner in step.get("steps", ())))
+    below = (*own, *_steps(step.get("steps", ())))
     return Line(text, kind, _place(step), below)
+
+
+def _steps(steps: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    """The lines of steps; assignments one behind the other that change nothing are one line."""
+    for idle, group in groupby(steps, key=_is_idle):
+        lines = [_step(step) for step in group]
+        if idle and len(lines) > 2:
+            names = ", ".join(line.text.removesuffix(", as before") for line in lines)
+            yield Line(f"as before: {names}", "idle", lines[0].place)
+        else:
+            yield from lines
+
+
+def _is_idle(step: Mapping[str, Any]) -> bool:
+    return step["step"] == "set" and not any(map(_changed, step["writes"]))
 
 
 _Made = tuple[str, str, Sequence[Line]]
@@ -147,7 +164,8 @@ def _write(write: Mapping[str, Any]) -> Line:
     if name != write["name"]:
         said = "valid" if write["value"] else "invalid"
         return Line(f"{name} is {said} now" if _changed(write) else f"{name} stays {said}", "step")
-    was = f", was {_number(write | {'value': write['old']})}" if _changed(write) else ", as before"
+    old = _number({**write, "value": write["old"]})
+    was = f", was {old}" if _changed(write) else ", as before"
     return Line(f"{name} = {_number(write)}{was}", "step")
 
 
@@ -181,6 +199,8 @@ def _short(name: str) -> str:
 
 def _number(of: Mapping[str, Any]) -> str:
     value = of["value"]
+    if value is None:
+        return "nothing"
     if isinstance(value, bool):
         return str(value).lower()
     number = int(value)
@@ -195,5 +215,5 @@ def _words(words: Sequence[int | str]) -> str:
 
 def _place(step: Mapping[str, Any]) -> str:
     """File and line, without the folders and the column."""
-    path, line, *_ = (*step.get("place", "").rsplit(":", 2), "", "")
-    return f"{PurePath(path).name}:{line}" if line else ""
+    place = str(step.get("place", "")).rsplit(":", 2)
+    return f"{PurePath(place[0]).name}:{place[1]}" if len(place) == 3 else ""

@@ -40,7 +40,17 @@ def page(finished: Finished) -> str:
 def test_the_page_carries_its_plots_and_what_draws_them_packed(page: str) -> None:
     plots = json.loads(carried(page, "figures"))
     places = re.findall(r'<div class="plot" id="([^"]+)"', page)
-    assert places == list(plots["figures"]) == ["over-time-0", "distribution-0", "shares", "flows"]
+    assert (
+        places
+        == list(plots["figures"])
+        == [
+            "over-time-0",
+            "distribution-0",
+            "course-0",
+            "shares",
+            "flows",
+        ]
+    )
     script = carried(page, "script")
     assert "plotly.js (basic" in script[:400]
     assert hashlib.sha256(script.encode()).hexdigest() == PLOTLY, "it is the published one"

@@ -85,11 +85,17 @@ def two_hosts(mtu: int = 1500) -> Iterator[tuple[Host, Host]]:
 
 
 def _host(port: str, mtu: int) -> Host:
-    address, mac, peer, peer_mac = _ADDRESSES[port]
     host = Host(subprocess.Popen(["unshare", "--net", "sleep", "infinity"]))
     ours = Path("/proc/self/ns/net").readlink()
     while Path(f"/proc/{host.holder.pid}/ns/net").readlink() == ours:
         time.sleep(0.01)
+    connect(port, host, mtu)
+    return host
+
+
+def connect(port: str, host: Host, mtu: int = 1500) -> None:
+    """Makes the link between an interface here and its host."""
+    address, mac, _, _ = _ADDRESSES[port]
     ip("link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", f"{host.holder.pid}")
     # Questions of IPv6 would be among the frames that are counted.
     Path(f"/proc/sys/net/ipv6/conf/{port}/disable_ipv6").write_text("1", encoding="ascii")
@@ -98,13 +104,18 @@ def _host(port: str, mtu: int) -> Host:
         "link set lo up",
         f"link set eth0 address {mac} mtu {mtu} up",
         f"addr add {address} dev eth0",
-        f"route add {peer} dev eth0",
-        f"neigh add {peer} lladdr {peer_mac} dev eth0 nud permanent",
     ):
         host.run("ip", *words.split())
+    reach(port, host)
     host.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
     host.run(sys.executable, "-c", _OFF)
-    return host
+
+
+def reach(port: str, host: Host) -> None:
+    """Tells a host where its peer is; it forgets that when its interface goes down."""
+    _, _, peer, peer_mac = _ADDRESSES[port]
+    host.run(*f"ip route replace {peer} dev eth0".split())
+    host.run(*f"ip neigh replace {peer} lladdr {peer_mac} dev eth0 nud permanent".split())
 
 
 @contextlib.contextmanager
@@ -128,9 +139,9 @@ def started(command: Sequence[str], ready: str) -> Iterator["subprocess.Popen[st
             process.communicate()
 
 
-def compiled(source: str, folder: Path) -> str:
-    """The path of the program that a C file of `bench/live` becomes."""
+def compiled(source: str, folder: Path, *how: str) -> str:
+    """The path of the program, or library, that a C file of `bench/live` becomes."""
     program = folder / Path(source).stem
     path = Path(__file__).with_name("live") / source
-    subprocess.run(["cc", "-O2", "-o", str(program), str(path)], check=True)
+    subprocess.run(["cc", "-O2", *how, "-o", str(program), str(path)], check=True)
     return str(program)

@@ -3,6 +3,7 @@
 Nothing here judges how fast the machine is. Needs network namespaces, of root's or of one's own.
 """
 
+import io
 import json
 import shutil
 import subprocess
@@ -14,9 +15,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Console
 
 from conftest import Sojourn
 from sojourn import _core
+from sojourn.live.terminal import view
 
 LAB = Path(__file__).with_name("live_lab.py")
 P4 = Path(__file__).parent.parent / "p4"
@@ -203,6 +206,17 @@ def test_metrics_and_page_say_what_the_rows_say(namespaces: None, tmp_path: Path
     assert max(moment["rate"] for moment in data["moments"]["2"]) < 20e6 * 1.5
     assert "SwitchEgress.Codel.count_of" in {cell["name"] for cell in data["cells"]}
     assert "://" not in said["page"] and "src=" not in said["page"], "nothing from elsewhere"
+    console = Console(width=120, file=io.StringIO(), force_terminal=False)
+    console.print(view(data))
+    drawing = console.file.getvalue()  # type: ignore[attr-defined]
+    assert ("20 Mbit/s" in drawing and "▁" in drawing) or "█" in drawing, drawing
+    assert "SwitchEgress.Codel.count_of[" in drawing and "1 = sw1" in drawing, drawing
+    if shutil.which("promtool") is None:
+        pytest.skip("not judged by Prometheus' own tool: apt-get install prometheus")
+    judged = subprocess.run(
+        ["promtool", "check", "metrics"], input=said["metrics"], capture_output=True, text=True
+    )
+    assert (judged.returncode, judged.stdout + judged.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -222,6 +236,10 @@ def test_metrics_and_page_say_what_the_rows_say(namespaces: None, tmp_path: Path
             "--open-to",
         ),
         (("--aqm", "codel", "--port", "1=a", "--port", "2=b", "--metrics", "here"), "127.0.0.1:"),
+        (
+            ("--aqm", "codel", "--port", "1=a", "--port", "2=b", "--watch", "terminal"),
+            "standard output is none",
+        ),
         (("--aqm", "codel_exact", "--port", "1=a"), "without --aqm"),
         (("codel_exact", "--aqm", "codel", "--port", "1=a"), "Tofino"),
         (("nosuch", "--port", "1=a"), "unknown AQM"),

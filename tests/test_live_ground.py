@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
+from sojourn.errors import SojournError
+from sojourn.linux.scratch import scratch
 from sojourn.live import enclosure
 from sojourn.live.ground import live as live_ground
+from sojourn.live.measured import counters_of
 from sojourn.runner import plan_scenario, record
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
@@ -251,6 +255,55 @@ def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
         not shutil.which("ip")
         or "senders" not in subprocess.run(["ip", "netns"], capture_output=True, text=True).stdout
     )
+
+
+def test_a_run_whose_departures_were_late_is_refused_or_says_so(
+    namespaces: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not enclosure.is_root():
+        pytest.skip("an ordinary user's runs are no measurement, disturbed or not")
+
+    def late(folder: Path) -> dict[str, Any]:
+        counters = counters_of(folder)
+        counters["live"]["lateness"]["p99"] = 5_000_000
+        return counters
+
+    monkeypatch.setattr("sojourn.live.ground.counters_of", late)
+    text = (
+        'duration = "0.3 s"\naqms = ["fifo"]\nswitch.rate = "20 Mbit/s"\n[[flows]]\nrtt = "4 ms"\n'
+    )
+    given = scenario(tmp_path, text)
+    told = "one departure in a hundred was late by more than 5 ms"
+    strict = live_ground(attempts=1)
+    with pytest.raises(SojournError, match=f"disturbed 1 times, so the run is rejected: {told}"):
+        record(plan_scenario(given, ground=strict), tmp_path / "strict", ground=strict)
+    assert not list((tmp_path / "strict").rglob("packets.parquet"))
+    ground = live(given, tmp_path / "kept")
+    assert ground["runs"]["fifo"]["disturbed"].startswith(told)
+
+
+KILLED = """
+import os, signal
+from sojourn.linux.scratch import scratch
+with scratch() as folder:
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_folder_of_a_run_that_was_killed_goes_with_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    script = [sys.executable, "-c", KILLED]
+    killed = subprocess.run(script, capture_output=True, text=True, env=environment)
+    left = Path(killed.stdout.strip())
+    assert killed.returncode == -signal.SIGKILL and left.is_dir() and left.parent == tmp_path
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with scratch() as mine, scratch() as other:
+        assert not left.exists()
+        assert mine.is_dir() and other.is_dir(), "one that somebody holds stays"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

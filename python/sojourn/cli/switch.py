@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.shared import Define, Include, Json, app, definitions
+from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
 from sojourn.errors import ScenarioError
 from sojourn.folder import default_folder
 from sojourn.layout import shown
@@ -22,6 +22,9 @@ from sojourn.live.summary import DISTURBED
 from sojourn.style import duration
 from sojourn.units import RATE, TIME
 from sojourn.writing import held
+
+_TERMINAL = "terminal"
+"""Given as an address."""
 
 
 @app.command()
@@ -67,7 +70,10 @@ def switch(
     ] = None,
     watch: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="A page with live plots, as in 127.0.0.1:8642."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="A page with live plots, as in 127.0.0.1:8642; or the word terminal.",
+        ),
     ] = None,
     open_to_network: Annotated[
         bool,
@@ -99,16 +105,19 @@ def switch(
     addresses = {
         what: read_address(f"--{what}", text, anywhere=open_to_network)
         for what, text in (("metrics", metrics), ("watch", watch))
-        if text is not None
+        if text is not None and text != _TERMINAL
     }
+    console = open_console() if watch == _TERMINAL else None
+    if console is not None and not console.is_terminal:
+        raise ScenarioError(f"--watch {_TERMINAL}: standard output is none")
 
     @contextmanager
     def started(recording: Recording) -> Iterator[None]:
         with ExitStack() as beside:
             beside.enter_context(served(folder, recording.switch))
-            observe(recording, addresses, beside)
             _started(plan, folder, as_json)
             _say_open(addresses)
+            observe(recording, addresses, beside, console)
             yield
 
     with held(folder):

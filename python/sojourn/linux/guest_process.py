@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from sojourn.errors import SojournError
 from sojourn.layout import shown
 from sojourn.linux import shim
 from sojourn.linux.kernel import Kernel
+from sojourn.linux.scratch import scratch
 
 CONSOLE = "console.log"
 _HERE = Path(__file__).parent
@@ -68,8 +68,8 @@ def run_job(
 ) -> bool:
     """Runs the first process, which is a file, by the `command` that is made of it and of a folder
     for what is temporary; true if with priority."""
-    with tempfile.TemporaryDirectory(prefix="sojourn-") as temporary:
-        init = Path(temporary) / "init"
+    with scratch() as place:
+        temporary, init = str(place), place / "init"
         init.write_text(
             f"#!/bin/sh\nexport PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
             f"exec {shlex.quote(_python())} -S -s -B -m guest {shlex.quote(str(folder))} "

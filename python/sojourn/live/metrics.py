@@ -57,10 +57,12 @@ class LiveCollector(Collector):
         late = GaugeMetricFamily(
             "sojourn_departure_lateness_seconds",
             "How much later than due frames left shaped ports since the start",
-            labels=["quantile"],
+            labels=["percentile"],
         )
-        for quantile, key in (("0.5", "median"), ("0.99", "p99"), ("0.999", "p999"), ("1", "max")):
-            late.add_metric([quantile], report["live"]["lateness"][key] / 1e9)
+        for percentile, key in (
+            ("50", "median"), ("99", "p99"), ("99.9", "p999"), ("100", "max"),
+        ):  # fmt: skip
+            late.add_metric([percentile], report["live"]["lateness"][key] / 1e9)
         yield late
         lost = CounterMetricFamily("sojourn_rows_lost", "Rows that could not be written in time")
         lost.add_metric([], report["live"]["rows_lost"])

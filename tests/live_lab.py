@@ -61,6 +61,20 @@ while time.monotonic() < end:
 peer.close()
 """
 
+TAP = """
+import select, socket, struct, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+link.bind(("eth0", 0x0800))
+print("ready", flush=True)
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    while sys.stdin not in (ready := select.select([link, sys.stdin], [], [])[0]) or link in ready:
+        frame, address = link.recvfrom(2048)
+        if address[2] != socket.PACKET_OUTGOING:
+            out.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+"""
+
 OFF = """
 import os
 from sojourn.live.offloads import switched_off
@@ -153,6 +167,27 @@ def tcp(folder: Path, *arguments: str) -> object:
         subprocess.run(inside(there["sw1"], sys.executable, "-c", SOURCE), check=True, timeout=40)
         delivered = int(sink.communicate(timeout=30)[0] or 0)
     return said | {"delivered": delivered}
+
+
+def measured(folder: Path) -> object:
+    """TCP through a program that writes into packets; what comes to the host's own interface."""
+    arguments = ("queue_measurement", "-D", "MEASURED_PAYLOAD=1000", "--rate", "2=20 Mbit/s")
+    with hosts() as there, switch(folder, *arguments) as said:
+        tap = subprocess.Popen(
+            inside(there["sw2"], sys.executable, "-c", TAP, str(folder / "wire.pcap")),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        sink = subprocess.Popen(
+            inside(there["sw2"], sys.executable, "-c", SINK), stdout=subprocess.PIPE, text=True
+        )
+        assert sink.stdout is not None and tap.stdout is not None
+        sink.stdout.readline()
+        tap.stdout.readline()
+        source = SOURCE.replace("monotonic() + 3", "monotonic() + 1")
+        subprocess.run(inside(there["sw1"], sys.executable, "-c", source), check=True, timeout=40)
+        sink.communicate(timeout=30)
+        tap.communicate("", timeout=30)
+    return said
 
 
 def offloads(folder: Path) -> object:

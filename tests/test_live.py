@@ -20,6 +20,7 @@ from rich.console import Console
 from conftest import Sojourn
 from sojourn import _core
 from sojourn.live.terminal import view
+from sojourn.payload_delays import read_delays
 
 LAB = Path(__file__).with_name("live_lab.py")
 P4 = Path(__file__).parent.parent / "p4"
@@ -141,6 +142,25 @@ def test_packets_pass_again_after_what_may_happen_to_interfaces_and_processes(
     (_, behind) = said["counters"]["live"]["ports"]
     assert behind["failures"] >= 2, "it was down and gone"
     assert said["counters"]["switch"]["faults"] == []
+
+
+def test_the_delays_that_a_program_writes_into_packets_are_those_of_the_rows(
+    namespaces: None, tmp_path: Path
+) -> None:
+    said = lab("measured", tmp_path)
+    assert said["status"] == 0
+    wire = [one.delay for one in read_delays(tmp_path / "wire.pcap", 1000)]
+    rows = pq.read_table(tmp_path / "run" / "packets-port-2.parquet").to_pydict()
+    there = [
+        after - before
+        for before, after, size, verdict in zip(
+            rows["enqueued"], rows["dequeued"], rows["size"], rows["verdict"], strict=True
+        )
+        if verdict == "sent" and size >= 1000 + 66
+    ]
+    assert len(wire) == len(there) > 500 and max(wire) > 1_000_000
+    # The program counts in whole microseconds.
+    assert max(abs(one - other) for one, other in zip(wire, there, strict=True)) <= 1_000
 
 
 def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(

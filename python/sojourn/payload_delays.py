@@ -14,6 +14,8 @@ from pathlib import Path
 from sojourn.captures import CapturedFrame, read_frames
 
 _IPV4, _TCP = 0x0800, 6
+_WORD = 4
+"""Bytes that a delay takes."""
 _BEFORE = "entered"
 """The interface of a run's capture that is in front of the queue."""
 
@@ -29,16 +31,19 @@ class MeasuredDelay:
     """ns, of whole microseconds."""
 
 
-def read_delays(path: Path) -> Iterator[MeasuredDelay]:
-    """The delays in the capture at `path`; in a run's own, those of the packets that have left."""
+def read_delays(path: Path, least: int = _WORD) -> Iterator[MeasuredDelay]:
+    """The delays in the capture at `path`; in a run's own, those of the packets that have left.
+
+    Packets with less than `least` bytes of payload count as not measured.
+    """
     for frame in read_frames(path):
-        found = None if frame.interface == _BEFORE else _measured(frame)
+        found = None if frame.interface == _BEFORE else _measured(frame, max(least, _WORD))
         if found is not None:
             yield found
 
 
-def _measured(frame: CapturedFrame) -> MeasuredDelay | None:
-    """The delay in a frame; none if it is not TCP over IPv4 with a payload of 4 bytes."""
+def _measured(frame: CapturedFrame, least: int) -> MeasuredDelay | None:
+    """The delay in a frame; none if it is not TCP over IPv4 with so much payload."""
     data = frame.data
     if len(data) < 34 or struct.unpack_from("!H", data, 12)[0] != _IPV4:
         return None
@@ -47,7 +52,7 @@ def _measured(frame: CapturedFrame) -> MeasuredDelay | None:
     if data[14] >> 4 != 4 or data[23] != _TCP or fragment & 0x1FFF or len(data) < tcp + 20:
         return None
     payload = tcp + 4 * (data[tcp + 12] >> 4)
-    if 14 + length < payload + 4 or len(data) < payload + 4:
+    if 14 + length < payload + least or len(data) < payload + _WORD:
         return None
     source, destination = (IPv4Address(data[at : at + 4]) for at in (26, 30))
     ports = struct.unpack_from("!HH", data, tcp)

@@ -1,7 +1,6 @@
 // Writes how long a packet was queued into the first 32 bits of its TCP payload.
 //
-// After the 2018 P4-CoDel paper, section III. For tests that do not look at what they send, such as
-// iperf3: the receiver, or whoever captures behind the switch, reads each packet's queue delay from
+// After the 2018 P4-CoDel paper, section III. For tests that do not look at what they send: the receiver, or whoever captures behind the switch, reads each packet's queue delay from
 // the packet itself (`sojourn delays CAPTURE`).
 //
 // The TCP checksum is changed by what has changed (RFC 1624): checksum' = ~(~checksum + ~old + new),
@@ -13,6 +12,12 @@
 #include "../common/headers.p4"
 
 #define QUEUE_DELAY_BYTES 4
+
+// Packets with less payload are left as they are. Whoever looks at small messages of its own, as iperf3
+// does before and after it sends, is served by -D MEASURED_PAYLOAD=1000.
+#ifndef MEASURED_PAYLOAD
+#define MEASURED_PAYLOAD QUEUE_DELAY_BYTES
+#endif
 
 header queue_delay_h {
     bit<32> microseconds;               // whatever the payload begins with, before

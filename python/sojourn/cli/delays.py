@@ -26,14 +26,22 @@ def delays(
     out: Annotated[
         Path | None, typer.Option("--csv", help="Also every packet: time, flow, delay in ns.")
     ] = None,
+    least: Annotated[
+        int,
+        typer.Option(
+            "--payload", min=4, help="Only packets with so many bytes, as MEASURED_PAYLOAD has it."
+        ),
+    ] = 4,
     as_json: Json = False,
 ) -> None:
     """Read back the queue delays that queue_measurement.p4 has written into TCP payloads."""
     if not capture.is_file():
         raise ScenarioError(f"{capture}: no such capture")
-    found = list(read_delays(capture))
+    found = list(read_delays(capture, least))
     if not found:
-        raise ScenarioError(f"{shown(capture)}: no TCP packet over IPv4 with a payload of 4 bytes")
+        raise ScenarioError(
+            f"{shown(capture)}: no TCP packet over IPv4 with a payload of {least} bytes"
+        )
     if out is not None:
         _write(found, out)
     flows = sorted({each.flow for each in found})

@@ -120,7 +120,7 @@ def reach(port: str, host: Host) -> None:
 
 @contextlib.contextmanager
 def started(command: Sequence[str], ready: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process that has printed a line with `ready` in it; SIGINT ends it."""
+    """A process that has printed a line with `ready` in it; SIGTERM ends it."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -131,12 +131,14 @@ def started(command: Sequence[str], ready: str) -> Iterator["subprocess.Popen[st
             raise RuntimeError(f"{command[0]} ended with status {process.wait()}")
         yield process
     finally:
-        process.send_signal(2)
+        process.terminate()
         try:
-            process.communicate(timeout=30)
+            # Rows of millions of packets become a file now.
+            process.communicate(timeout=300)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+            raise
 
 
 def compiled(source: str, folder: Path, *how: str) -> str:

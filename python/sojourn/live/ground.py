@@ -153,7 +153,7 @@ class LiveGround:
         told = json.dumps(orders(run.config, drawn), indent=1)
         (place / ORDERS).write_text(told, encoding="utf-8")
         run_job(
-            lambda init, _: enclosure.enclosed([str(init)]),
+            lambda init, _: enclosure.before_others(enclosure.enclosed([str(init)])),
             place,
             60 + 2 * run.config["duration"] / 1e9,
             on_progress,

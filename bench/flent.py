@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hosts import PORTS, SERVER, Host, enclose, started, two_hosts
@@ -54,7 +55,7 @@ def main() -> None:
                 server.wait()
 
 
-def live(aqm: str, folder: Path) -> object:
+def live(aqm: str, folder: Path) -> AbstractContextManager[object]:
     """The switch, shaped both ways."""
     what = ["--aqm", aqm] if aqm in NATIVE else [aqm]
     command = [sys.executable, "-m", "sojourn", "switch", *what, "--out", str(folder)]
@@ -73,6 +74,7 @@ def measured(test: str, aqm: str, host: Host, given: argparse.Namespace) -> Path
     words += [f"--title-extra={aqm}", "-f", "plot", "-o", str(given.out / f"{name}.png")]
     words += ["--test-parameter", "cc=cubic", "--test-parameter", "upload_streams=4"]
     host.run(*words, timeout=given.seconds + 120)
+    data: Path
     (data,) = set(given.out.glob("*.flent.gz")) - before
     return data.rename(given.out / f"{name}.flent.gz")
 

@@ -82,6 +82,9 @@ def two_hosts(mtu: int = 1500) -> Iterator[tuple[Host, Host]]:
         for host in hosts:
             host.holder.kill()
             host.holder.wait()
+        for port in PORTS:
+            # Else it is there until the kernel has taken the host's namespace down.
+            subprocess.run(["ip", "link", "del", port], capture_output=True)
 
 
 def _host(port: str, mtu: int) -> Host:

@@ -92,7 +92,7 @@ def hostile(seed: int = 1) -> list[bytes]:
         if cut < 0.05:
             del frame[max(14, dice.randrange(len(frame))) :]
         # A frame that ends within its VLAN tag is dropped by the kernel and seen by nobody.
-        shortest = 20 if frame[12:14] in (b"\x81\0", b"\x88\xa8") else 14
+        shortest = 20 if bytes(frame[12:14]) in (b"\x81\0", b"\x88\xa8") else 14
         found.append(bytes(frame[:1514]).ljust(shortest, b"\0"))
     return found
 

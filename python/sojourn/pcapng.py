@@ -2,7 +2,8 @@
 
 Stands on the format alone (IETF draft-ietf-opsawg-pcapng, sections 4.1 to 4.3): one section
 header, two interface descriptions with nanosecond resolution, one enhanced packet block per frame.
-A frame's payload of zeros is not stored; the block keeps the length that it had on the wire.
+A frame's payload of zeros is not stored; the block keeps the length that it had on the wire. When
+the disk is full the file ends at a whole block. `captures` says why no library is used.
 """
 
 import struct

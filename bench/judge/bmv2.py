@@ -32,8 +32,8 @@ from sojourn.emit import TARGETS, Job
 from sojourn.faults import of_program
 from sojourn.layout import programs_folder, shown
 from sojourn.stf import statements as stf
+from sojourn.stf.operations import operation_of
 from sojourn.stf.parse import read_stf
-from sojourn.stf.resolve import add_entry, set_default
 
 STF = Path(__file__).parents[2] / "tests" / "stf" / "v1model"
 _INCLUDE = programs_folder() / "include"
@@ -294,12 +294,12 @@ class _Test:
                 time.sleep(span / _SECOND)
                 pair.ours.wait(span)
             case stf.Add(name=name):
-                entry = add_entry(statement, pair.program)
+                entry = operation_of(statement, pair.ours)
                 handles = pair.carry_out(entry)
                 self.added.append((entry["table"], *handles))
                 self.named[(name or "").lstrip("$")] = handles
             case stf.SetDefault():
-                pair.carry_out(set_default(statement, pair.program))
+                pair.carry_out(operation_of(statement, pair.ours))
             case stf.RemoveAll():
                 for table, theirs, ours in self.added:
                     pair.tell(f"table_delete {table} {theirs}")

@@ -281,6 +281,9 @@ class PacketSwitch:
         """Carries out a list of operations in JSON, all of them or none; the handle of each entry
         that was added."""
 
+    def operation_of(self, statement: str) -> str:
+        """The operation that a statement of STF asks for, both as JSON."""
+
     def command(self, line: str) -> list[str]:
         """Carries out a line of `simple_switch_CLI`; what it answers, if it only reads."""
 

@@ -15,6 +15,7 @@ use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
 use sojourn_targets::control::commands::{Asked, Question, Session};
+use sojourn_targets::control::stf::Statement;
 use sojourn_targets::control::{Operation, Query, Reply};
 use sojourn_targets::externs::meter::MeterSpec;
 use sojourn_targets::target::{Copies, SwitchTraits, Target};
@@ -176,15 +177,8 @@ impl PacketSwitch {
     /// # Errors
     /// What is wrong with the line, or that program or switch refuse it.
     pub fn command(&mut self, line: &str) -> Result<Vec<String>, OperationError> {
-        let session = match &mut self.session {
-            Some(session) => session,
-            none => {
-                let program = control::program(&mut self.switch)?.program();
-                none.insert(Session::new(describe(program)))
-            }
-        };
         let mut answers = Vec::new();
-        for asked in session.run(line)? {
+        for asked in self.session()?.run(line)? {
             match asked {
                 Asked::Operation(operation) => {
                     self.apply(&[operation]).map_err(|refused| refused.error)?;
@@ -193,6 +187,24 @@ impl PacketSwitch {
             }
         }
         Ok(answers)
+    }
+
+    /// The operation that a statement of STF asks for.
+    ///
+    /// # Errors
+    /// What does not fit the program.
+    pub fn operation_of(&mut self, statement: &Statement) -> Result<Operation, OperationError> {
+        Ok(statement.operation(self.session()?.program())?)
+    }
+
+    fn session(&mut self) -> Result<&mut Session, OperationError> {
+        match &mut self.session {
+            Some(session) => Ok(session),
+            none => {
+                let program = control::program(&mut self.switch)?.program();
+                Ok(none.insert(Session::new(describe(program))))
+            }
+        }
     }
 
     fn answer(&mut self, question: Question) -> Result<String, OperationError> {

@@ -81,6 +81,12 @@ impl PacketSwitch {
         self.bench().command(line).map_err(wrong)
     }
 
+    /// The operation, as JSON, that a statement of STF asks for.
+    fn operation_of(&mut self, statement: &str) -> PyResult<String> {
+        let operation = self.bench().operation_of(&read(statement)?).map_err(wrong)?;
+        serde_json::to_string(&operation).map_err(wrong)
+    }
+
     /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
     /// that was added.
     fn apply(&mut self, operations: &str) -> PyResult<Vec<Option<u32>>> {

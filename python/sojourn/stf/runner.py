@@ -26,9 +26,9 @@ from sojourn.layout import shown
 from sojourn.programs import compiled, with_own_folder
 from sojourn.stf import statements as stf
 from sojourn.stf.compare import difference, dump, pair
+from sojourn.stf.operations import operation_of
 from sojourn.stf.parse import read_stf
 from sojourn.stf.report import Failure, StfError, StfResult
-from sojourn.stf.resolve import add_entry, set_default
 
 _AFTER_CONTROL = 10**9
 _BETWEEN_PACKETS = 1_000
@@ -121,7 +121,7 @@ class _Run:
             case stf.Add():
                 self._add(statement)
             case stf.SetDefault():
-                self._apply(set_default(statement, self.program))
+                self._apply(operation_of(statement, self.switch))
             case stf.RemoveAll():
                 for table, handle in self.added:
                     self._apply({"op": "delete_entry", "table": table, "at": handle})
@@ -134,7 +134,7 @@ class _Run:
         return apply(operation, self.switch)
 
     def _add(self, statement: stf.Add) -> None:
-        entry = add_entry(statement, self.program)
+        entry = operation_of(statement, self.switch)
         handle = self._apply(entry)
         assert handle is not None
         self.added.append((entry["table"], handle))

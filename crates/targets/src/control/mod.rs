@@ -12,6 +12,8 @@ mod law;
 mod names;
 mod number;
 mod operation;
+pub mod stf;
+mod words;
 
 pub use batch::Batch;
 pub use carry::{Before, carry_out, read};

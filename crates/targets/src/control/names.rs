@@ -1,7 +1,10 @@
 //! What a name in a file means in a program: in full, or by as much of its end as is unique.
 
 use super::ControlError;
-use crate::describe::{ActionDescription, ObjectDescription, ProgramDescription, TableDescription};
+use crate::describe::{
+    ActionDescription, KeyDescription, ObjectDescription, ParameterDescription, ProgramDescription,
+    TableDescription,
+};
 use sojourn_p4::diagnostic::near_name;
 
 /// Something with a name.
@@ -75,11 +78,80 @@ impl TableDescription {
         find(&format!("table {} has no action", self.name), name, &self.actions)
     }
 
+    /// The key element that `name` means, by the rules of p4c's drivers: `$0` is `[0]`, a header's
+    /// `$valid$` or `valid` is its validity.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn key(&self, name: &str) -> Result<&KeyDescription, ControlError> {
+        let wanted = with_brackets(name);
+        let mut endings = vec![wanted.clone(), format!("{wanted}$"), format!("{wanted}.$valid$")];
+        if let Some(header) = wanted.strip_suffix("valid")
+            && (header.is_empty() || header.ends_with('.'))
+        {
+            endings.push(format!("{header}$valid$"));
+        }
+        let field = |key: &KeyDescription| key.name.replace(".isValid()", ".$valid$");
+        for ending in &endings {
+            let is_it = |key: &&KeyDescription| field(key) == *ending || key.name == *ending;
+            if let Some(found) = self.keys.iter().find(is_it) {
+                return Ok(found);
+            }
+        }
+        for ending in endings.iter().map(|ending| format!(".{ending}")) {
+            if let Some(found) = self.keys.iter().rfind(|key| field(key).ends_with(&ending)) {
+                return Ok(found);
+            }
+        }
+        let known: Vec<&str> = self.keys.iter().map(|key| &*key.name).collect();
+        let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(ControlError::Said(format!(
+            "table {} has no key {name}{} (its keys are {listed})",
+            self.name,
+            hint(name, &known)
+        )))
+    }
+
     /// Whether entries can overlap, so that priorities decide.
     pub fn is_ordered(&self) -> bool {
         let plain = ["exact", "lpm", "selector"];
         self.keys.iter().any(|key| !plain.contains(&&*key.match_kind))
     }
+}
+
+impl ActionDescription {
+    /// The parameter called `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn parameter(&self, name: &str) -> Result<&ParameterDescription, ControlError> {
+        self.parameters.iter().find(|parameter| parameter.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.parameters.iter().map(|one| &*one.name).collect();
+            let near = near_name(name, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+            let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            ControlError::Said(format!(
+                "action {} has no parameter {name}{near} (it has {listed})",
+                self.name
+            ))
+        })
+    }
+}
+
+/// `$0` as `[0]`, the place in a header stack.
+fn with_brackets(name: &str) -> String {
+    let mut parts = name.split('$');
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        if digits == 0 {
+            written.push('$');
+            written.push_str(part);
+        } else {
+            written.push_str(&format!("[{}]{}", &part[..digits], &part[digits..]));
+        }
+    }
+    written
 }
 
 /// The one whose name is `name`, or ends in it: at a dot if there is one, else anywhere.

@@ -1,8 +1,8 @@
 //! Commands about copies: mirror sessions, multicast groups and nodes.
 
+use super::super::words::small;
 use super::super::{MirrorSession, MulticastNode, Operation, SessionDirection};
 use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, these};
-use super::words::small;
 
 fn session_to(number: u16, port: Option<u16>, group: Option<u16>) -> Operation {
     Operation::SetMirrorSession(MirrorSession {

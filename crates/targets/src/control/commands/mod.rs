@@ -12,7 +12,6 @@ mod state;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use session::{Asked, Question, Session};
 

@@ -1,9 +1,9 @@
 //! Commands about action profiles: members and groups, with handles from 0 in order.
 
+use super::super::words::handle;
 use super::super::{ActionCall, ControlError, Operation, ProfileEntries, ProfileMember};
 use super::session::{Asked, Outcome, Profile, Session, first, misfit, one, these};
 use super::tables::call;
-use super::words::handle;
 use std::collections::BTreeMap;
 
 /// `act_prof_create_member PROFILE ACTION ARGUMENT...`

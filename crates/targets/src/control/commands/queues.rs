@@ -1,8 +1,8 @@
 //! Commands about the switch's ports and queues: rates, depths, interfaces.
 
+use super::super::words::{handle, index, small};
 use super::super::{Operation, QueueSetting};
 use super::session::{Outcome, Session, Wrong, one, take, these};
-use super::words::{handle, index, small};
 
 /// `set_queue_rate PACKETS_PER_SECOND [PORT [PRIORITY]]`
 pub(super) fn rate(words: &[&str], _: &mut Session) -> Outcome {

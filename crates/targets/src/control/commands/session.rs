@@ -166,6 +166,11 @@ impl Session {
             mirrors: BTreeMap::new(),
         }
     }
+
+    /// What the program offers.
+    pub fn program(&self) -> &ProgramDescription {
+        &self.program
+    }
 }
 
 /// `words`, unless there are too few or too many.

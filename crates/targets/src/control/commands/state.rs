@@ -1,8 +1,8 @@
 //! Commands about the state of externs and parsers: registers, counters, meters, value sets.
 
+use super::super::words::{index, number, place};
 use super::super::{ControlError, MatchValue, Number, Operation};
 use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, take, these};
-use super::words::{index, number, place};
 use crate::describe::ObjectDescription;
 use crate::externs::meter::MeterSpec;
 

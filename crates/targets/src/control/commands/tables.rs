@@ -1,8 +1,8 @@
 //! Commands about tables: entries, default actions, entries that lead to members and groups.
 
+use super::super::words::{handle, index, number};
 use super::super::{ActionCall, ControlError, MatchValue, Number, Operation, TableEntry, Which};
 use super::session::{Outcome, Session, Wrong, first, misfit, one, these};
-use super::words::{handle, index, number};
 use crate::describe::{ActionDescription, KeyDescription, TableDescription};
 use num_bigint::BigUint;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //!
 //! Knows widths, not names; a message says what would be right and is completed by the caller.
 
-use super::super::{ControlError, Number};
+use super::{ControlError, Number};
 use num_bigint::BigUint;
 use std::net::{Ipv4Addr, Ipv6Addr};
 

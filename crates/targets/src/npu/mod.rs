@@ -14,7 +14,7 @@
 //! Must not know queues: how full one is, it is told ([`QueueDepths`](sojourn_packet::QueueDepths)).
 
 mod calls;
-mod control;
+mod control_plane;
 mod engine;
 mod load;
 mod memory;

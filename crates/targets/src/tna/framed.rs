@@ -1,6 +1,6 @@
 //! A block of a pass with the frame that it runs on, and where its parameters lie there.
 
-use super::metadata::{Role, Told, fields_with_valid_bit};
+use super::metadata::{IntrinsicField, Role, fields_with_valid_bit};
 use super::validity::INVALID;
 use sojourn_p4::interp::{Frame, Interpreter};
 use sojourn_p4::ir::{Layout, Slot, UnitId};
@@ -46,7 +46,7 @@ impl Block {
     }
 
     /// A field of a parameter.
-    pub fn field(&self, role: Role, name: &str) -> Told {
-        Told::new(self.params.get(&role), name)
+    pub fn field(&self, role: Role, name: &str) -> IntrinsicField {
+        IntrinsicField::new(self.params.get(&role), name)
     }
 }

@@ -122,12 +122,12 @@ pub fn fields_with_valid_bit(layout: &Layout) -> Vec<Slot> {
 
 /// A field that the chip reads after a pass; absent if the program does not have the parameter.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told(pub Option<Slot>);
+pub struct IntrinsicField(pub Option<Slot>);
 
-impl Told {
+impl IntrinsicField {
     /// The field of this name in `layout`.
-    pub fn new(layout: Option<&Layout>, name: &str) -> Told {
-        Told(layout.and_then(|layout| field(layout, name)))
+    pub fn new(layout: Option<&Layout>, name: &str) -> IntrinsicField {
+        IntrinsicField(layout.and_then(|layout| field(layout, name)))
     }
 
     /// Its value; none if it has a valid bit that is off, or does not exist.

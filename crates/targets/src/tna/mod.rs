@@ -17,6 +17,7 @@
 mod access;
 mod arguments;
 mod blocks;
+mod control_plane;
 mod copies;
 pub mod fit;
 mod framed;
@@ -29,7 +30,6 @@ mod pipeline;
 pub mod register_action;
 pub mod rules;
 mod runtime;
-mod runtime_control;
 pub mod salu;
 mod target;
 #[cfg(test)]

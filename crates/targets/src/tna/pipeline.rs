@@ -15,7 +15,7 @@
 
 use super::gress::Gress;
 use super::metadata::{
-    Clock, EGRESS_HEADER_BYTES, Role, Told, write_egress_header, write_ingress_header,
+    Clock, EGRESS_HEADER_BYTES, IntrinsicField, Role, write_egress_header, write_ingress_header,
 };
 use super::runtime::{CopyTypes, RegisterState, Runtime};
 use crate::control::fits;
@@ -64,18 +64,18 @@ impl ParserErrors {
 /// Fields that the pipeline writes into or reads out of the ingress blocks' frames.
 #[derive(Clone, Debug)]
 struct IngressFields {
-    tstamp: [Told; 2],
-    parser_err: [Told; 2],
-    unicast: Told,
-    bypass: Told,
-    cos: Told,
-    queue: Told,
-    color: Told,
-    groups: [Told; 2],
-    l1_exclusion: Told,
-    l2_exclusion: Told,
-    rid: Told,
-    drop_ctl: Told,
+    tstamp: [IntrinsicField; 2],
+    parser_err: [IntrinsicField; 2],
+    unicast: IntrinsicField,
+    bypass: IntrinsicField,
+    cos: IntrinsicField,
+    queue: IntrinsicField,
+    color: IntrinsicField,
+    groups: [IntrinsicField; 2],
+    l1_exclusion: IntrinsicField,
+    l2_exclusion: IntrinsicField,
+    rid: IntrinsicField,
+    drop_ctl: IntrinsicField,
     copies: CopyFields,
 }
 
@@ -107,7 +107,7 @@ impl IngressFields {
 
     /// Where the traffic manager is told to send a packet.
     fn admission(&self, frame: &Frame) -> Admission {
-        let word = |field: Told| field.or_zero(frame) as u16;
+        let word = |field: IntrinsicField| field.or_zero(frame) as u16;
         let groups = self.groups.map(|group| group.get(frame).map(|id| id as u16));
         let replication = groups.iter().any(Option::is_some).then(|| Replication {
             groups,
@@ -135,18 +135,18 @@ struct IngressAsked {
 /// [`IngressFields`] for egress.
 #[derive(Clone, Debug)]
 struct EgressFields {
-    tstamp: [Told; 2],
-    parser_err: [Told; 2],
-    drop_ctl: Told,
+    tstamp: [IntrinsicField; 2],
+    parser_err: [IntrinsicField; 2],
+    drop_ctl: IntrinsicField,
     copies: CopyFields,
 }
 
 /// The fields that choose what the deparser copies.
 #[derive(Clone, Copy, Debug)]
 struct CopyFields {
-    mirror: Told,
-    resubmit: Told,
-    digest: Told,
+    mirror: IntrinsicField,
+    resubmit: IntrinsicField,
+    digest: IntrinsicField,
 }
 
 impl CopyFields {
@@ -160,7 +160,7 @@ impl CopyFields {
     }
 
     fn read(self, frame: &Frame) -> CopyTypes {
-        let chosen = |field: Told| field.get(frame).map(|value| value as u8);
+        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
         CopyTypes {
             mirror: chosen(self.mirror),
             resubmit: chosen(self.resubmit),
@@ -170,7 +170,7 @@ impl CopyFields {
 }
 
 /// A field that the parser stage gives to control and deparser.
-fn from_parser(gress: &Gress, name: &str) -> [Told; 2] {
+fn from_parser(gress: &Gress, name: &str) -> [IntrinsicField; 2] {
     [&gress.control, &gress.deparser].map(|block| block.field(Role::FromParser, name))
 }
 
@@ -448,7 +448,7 @@ fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
     }
 }
 
-fn set_both(gress: &mut Gress, field: [Told; 2], value: u128) {
+fn set_both(gress: &mut Gress, field: [IntrinsicField; 2], value: u128) {
     field[0].set(&mut gress.control.frame, value);
     field[1].set(&mut gress.deparser.frame, value);
 }

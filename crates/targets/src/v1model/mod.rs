@@ -16,7 +16,7 @@
 
 mod arithmetic;
 mod blocks;
-mod control;
+mod control_plane;
 mod field_list;
 mod load;
 mod pipeline;

@@ -1,10 +1,10 @@
 //! Match tables and value sets: what the control plane fills and packets look up.
 //!
 //! Stands on the IR's description of tables. A lookup allocates nothing and knows no names; all
-//! names are resolved in `control`, which is the only way in for entries from outside. What an
+//! names are resolved in `by_name`, which is the only way in for entries from outside. What an
 //! action does is the interpreter's business.
 
-mod control;
+mod by_name;
 mod error;
 mod index;
 mod plain;
@@ -13,7 +13,7 @@ mod read;
 mod tests;
 mod value_set;
 
-pub use control::{EntrySpec, EntryTarget, Match};
+pub use by_name::{EntrySpec, EntryTarget, Match};
 pub use error::TableError;
 pub use plain::PlainEntry;
 pub use read::EntryView;

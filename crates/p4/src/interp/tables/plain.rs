@@ -3,7 +3,7 @@
 //! Names are resolved once for all of them, and what is checked is the same as for entries that
 //! come by name.
 
-use super::control::find_action;
+use super::by_name::find_action;
 use super::error::TableError;
 use super::{ActionData, Datum};
 use crate::ir::{self, Layout, Scalar};

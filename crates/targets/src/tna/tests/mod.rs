@@ -2,7 +2,7 @@
 //! subject. Here is what they share: frames, inputs, and programs of which a test gives a part.
 
 mod accesses;
-mod control;
+mod control_plane;
 mod copies;
 mod egress;
 mod externs;

@@ -22,6 +22,8 @@ PROGRAMS = [
     *(f"v1model/{name}" for name in ("codel", "codel_act", "fq_codel", "pie", "pi2", "red")),
 ]
 
+BEFORE_THE_QUEUE = ["v1model/pie", "v1model/pi2", "v1model/red"]
+
 SWITCH = """
 [switch]
 rate = "300 kbit/s"
@@ -51,9 +53,11 @@ def times(start: float, stop: float) -> str:
     return "\n".join(f"{flow.strip()}\n{when}" for flow in FLOOD.strip().split("\n\n"))
 
 
-def run(folder: Path, duration: float, flows: str) -> package.Result:
-    head = f'duration = "{duration:.0f} s"\naqms = {PROGRAMS}\n'.replace("'", '"')
-    (folder / "hours.toml").write_text(head + SWITCH + flows)
+def run(
+    folder: Path, duration: float, flows: str, switch: str = SWITCH, aqms: list[str] = PROGRAMS
+) -> package.Result:
+    head = f'duration = "{duration:.0f} s"\naqms = {aqms}\n'.replace("'", '"')
+    (folder / "hours.toml").write_text(head + switch + flows)
     return package.run(folder / "hours.toml", out=folder / "out")
 
 
@@ -97,6 +101,39 @@ def test_a_flood_of_72_minutes_never_silences_a_program(flood: package.Result, n
     drops = rows.time[rows.dropped & (rows.time >= 100)]
     # RED's average over 512 packets swings at so slow a rate; the native one's pauses are as long.
     assert np.diff(drops).max() < (10.0 if name == "v1model/red" else 2.0), "s without a drop"
+
+
+DELUGE = """
+[[flows]]
+kind = "udp"
+rate = "150 Mbit/s"
+packet_size = "1400 B"
+rtt = "10 ms"
+stop = "2 s"
+
+[[flows]]
+kind = "udp"
+rate = "2 Mbit/s"
+packet_size = "1400 B"
+rtt = "10 ms"
+start = "4 s"
+"""
+
+
+@pytest.fixture(scope="module")
+def deluge(tmp_path_factory: pytest.TempPathFactory) -> package.Result:
+    """Thirty times what the line carries, and then a flow that it can carry."""
+    switch = SWITCH.replace("300 kbit/s", "5 Mbit/s")
+    return run(tmp_path_factory.mktemp("deluge"), 8, DELUGE, switch, BEFORE_THE_QUEUE)
+
+
+@pytest.mark.parametrize("name", BEFORE_THE_QUEUE)
+def test_what_comes_after_a_deluge_gets_through(deluge: package.Result, name: str) -> None:
+    # PIE's probability is 1 by then: what is not sent cannot report that the queue is empty.
+    rows = Rows(deluge, name)
+    assert rows.sent[(rows.time >= 1) & (rows.time < 2)].mean() < 0.1
+    sent = rows.sent[(rows.time >= 5) & (rows.time < 8)]
+    assert len(sent) > 500 and sent.mean() > 0.99
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -1,18 +1,27 @@
 """The stages of programs by p4c's back end for Tofino 1 and by `sojourn check`, as a table.
 
     python bench/judge/stages.py --judge FOLDER PROGRAM.p4... [-I FOLDER]... [-D NAME]...
+    python bench/judge/stages.py --judge FOLDER REPOSITORY... [--keep FILE]
 
 FOLDER has the script `p4c-tofino`, which compiles a program and says for each pipeline
-`stages: ingress N, egress M`; SOJOURN_JUDGE can name it, too. p4c takes most of a minute for a
-program. Knows nothing of what is compiled.
+`stages: ingress N, egress M`; SOJOURN_JUDGE can name it, too. A repository is a folder as
+`corpus.py` takes it: its programs for TNA are compared, with its include folders. p4c takes from
+half a minute to minutes for a program; they are compiled one after the other. With --keep what it
+said stays in a file, and a program that the file has is not compiled again. Knows nothing of what
+is compiled.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+
+import corpus
 
 from sojourn.stages import estimate
 
@@ -20,12 +29,19 @@ Stages = tuple[int, int]
 
 PIPELINE = re.compile(r"^stages: ingress (\d+), egress (\d+)", re.MULTILINE)
 ERROR = re.compile(r"error: (.*)")
+SECONDS = 900
+"""For one program."""
 
 
 def compiled(judge: Path, program: Path, options: list[str]) -> Stages | str:
     """What the compiler says: stages of ingress and egress, or why it refuses."""
     command = [str(judge / "p4c-tofino"), str(program), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {SECONDS} s"
     pipelines = [(int(a), int(b)) for a, b in PIPELINE.findall(done.stdout)]
     if done.returncode == 0 and len(pipelines) == 1:
         return pipelines[0]
@@ -58,27 +74,54 @@ def difference(theirs: Stages | str, ours: Stages | str) -> str:
     return "0" if not any(parts) else " / ".join(f"{part:+d}" for part in parts)
 
 
+def programs(given: list[Path], include: list[Path]) -> Iterator[tuple[str, Path, list[Path]]]:
+    """What is to be compared: its name in the table, its file and its include folders."""
+    for path in given:
+        if path.is_file():
+            yield path.stem, path, include
+            continue
+        root = path.resolve()
+        for program, architecture, folders in corpus.programs(root):
+            if architecture == "tna":
+                name = f"{root.name.replace('+', '/')}: {program.relative_to(root)}"
+                yield name, program, [*include, *folders]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--judge", type=Path, default=os.environ.get("SOJOURN_JUDGE"))
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
-    parser.add_argument("programs", type=Path, nargs="+")
+    parser.add_argument("--keep", type=Path, help="what the compiler said, a line a program")
+    parser.add_argument("programs", type=Path, nargs="+", help="programs, or repositories")
     args = parser.parse_args()
     if args.judge is None or not (args.judge / "p4c-tofino").is_file():
         print("no judge: name the folder of p4c-tofino with --judge or SOJOURN_JUDGE")
         return 2
     defines = dict(define.partition("=")[::2] for define in args.defines)
-    options = [word for folder in args.include for word in ("-I", str(folder))]
-    options += [word for define in args.defines for word in ("-D", define)]
+    kept = {}
+    if args.keep and args.keep.is_file():
+        kept = dict(json.loads(line) for line in args.keep.read_text().splitlines())
+    apart: Counter[int] = Counter()
     print("| program | p4c | `sojourn check` | difference |\n|---|---|---|---|")
-    for program in args.programs:
-        theirs = compiled(args.judge, program, options)
-        ours = estimated(program, args.include, defines)
-        print(
-            f"| `{program.stem}` | {shown(theirs)} | {shown(ours)} | {difference(theirs, ours)} |",
-            flush=True,
-        )
+    for name, program, include in programs(args.programs, args.include):
+        if name in kept:
+            said = kept[name]
+            theirs = said if isinstance(said, str) else (said[0], said[1])
+        else:
+            options = [word for folder in include for word in ("-I", str(folder))]
+            options += [word for define in args.defines for word in ("-D", define)]
+            theirs = compiled(args.judge, program, options)
+            if args.keep:
+                with args.keep.open("a") as file:
+                    file.write(json.dumps([name, theirs]) + "\n")
+        ours = estimated(program, include, defines)
+        off = difference(theirs, ours)
+        print(f"| `{name}` | {shown(theirs)} | {shown(ours)} | {off} |", flush=True)
+        if not isinstance(theirs, str) and not isinstance(ours, str):
+            apart[max(abs(our - their) for our, their in zip(ours, theirs, strict=True))] += 1
+    total = sum(apart.values())
+    print(f"\nThe same number in {apart[0]} of {total}, within one in {apart[0] + apart[1]}.")
     return 0
 
 

@@ -65,11 +65,13 @@
 //    due for longer than 2 s is forgotten. While the flood lasts all packets are dropped either
 //    way. When packets leave faster than drops fall due again (the line's rate has risen), the RFC
 //    goes on dropping every one until all it owes is made up for; here that is 1.9 to 2 s of it.
-//  * "No more than one packet in the queue" is bytes in the RFC, and the chip tells cells of 80.
-//    CODEL_EXACT_ONE_PACKET_CELLS are those of one full frame. Of small packets, fewer bytes than a full
-//    frame take more cells (28 frames of 54 bytes take 28, 22 of 68 bytes with the bridge header
-//    44): they are dropped where the RFC spares them. It matters only where one full frame takes
-//    longer than TARGET, below 2.4 Mbit/s for 5 ms; docs/equivalence.md has figures.
+//  * "No more than one packet in the queue" is 1,514 bytes in the RFC. The chip tells the cells of 80
+//    bytes that a queue holds, and neither bytes nor packets. The packets behind are taken to be as
+//    long as the one that leaves: the queue is spared while it has no more cells than as many
+//    packets of that length take as one full frame has room for, and never less than 20, those of
+//    one full frame. In a queue of full frames that is exact. Of short packets it errs by one
+//    here and there; it matters only where one full frame takes longer than TARGET, below 2.4 Mbit/s
+//    for 5 ms. docs/equivalence.md has figures, and why nothing in egress can know better.
 //  * INTERVAL / sqrt(count) is rounded to 1 ns for counts up to 16,383, and right to 0.1 % above.
 //  * When the sojourn time falls below TARGET right behind a dropped packet, the RFC's loop leaves
 //    drop_next where it was; here it moves on. That shifts the limit of 16 intervals by a spacing.
@@ -170,6 +172,8 @@ control CodelExact(
     // ---- Stage 0: the sojourn time ---------------------------------------------------------
     // The RFC's second condition, a queue of no more than one packet, takes the delay away: then
     // the packet is below TARGET for all that follow. A gateway orders 12 bits, a range key 20.
+    // n frames of b bytes make one full frame, n = 1514 / b, and lie in n * ceil((b + 13) / 80)
+    // cells: each line has those of the packet lengths (b + 13) for which that is the same.
 
     action measure_delay() {
         delay = departure[31:0] - arrival;
@@ -178,13 +182,45 @@ control CodelExact(
         delay = 0;
     }
     table sojourn_time {
-        key = { eg_intr_md.deq_qdepth : range; }
+        key = {
+            eg_intr_md.deq_qdepth : range;
+            eg_intr_md.pkt_length : range;
+        }
         actions = { measure_delay; ignore_delay; }
         const default_action = measure_delay();
         const entries = {
-            0 .. CODEL_EXACT_ONE_PACKET_CELLS : ignore_delay();
+            (0 .. CODEL_EXACT_ONE_PACKET_CELLS, _) : ignore_delay();
+            (0 .. 32,   0 ..  60) : ignore_delay();
+            (0 .. 31,  61 ..  61) : ignore_delay();
+            (0 .. 30,  62 ..  63) : ignore_delay();
+            (0 .. 29,  64 ..  65) : ignore_delay();
+            (0 .. 28,  66 ..  67) : ignore_delay();
+            (0 .. 27,  68 ..  69) : ignore_delay();
+            (0 .. 26,  70 ..  71) : ignore_delay();
+            (0 .. 25,  72 ..  73) : ignore_delay();
+            (0 .. 24,  74 ..  76) : ignore_delay();
+            (0 .. 23,  77 ..  78) : ignore_delay();
+            (0 .. 22,  79 ..  80) : ignore_delay();
+            (0 .. 44,  81 ..  81) : ignore_delay();
+            (0 .. 42,  82 ..  85) : ignore_delay();
+            (0 .. 40,  86 ..  88) : ignore_delay();
+            (0 .. 38,  89 ..  92) : ignore_delay();
+            (0 .. 36,  93 ..  97) : ignore_delay();
+            (0 .. 34,  98 .. 102) : ignore_delay();
+            (0 .. 32, 103 .. 107) : ignore_delay();
+            (0 .. 30, 108 .. 113) : ignore_delay();
+            (0 .. 28, 114 .. 121) : ignore_delay();
+            (0 .. 26, 122 .. 129) : ignore_delay();
+            (0 .. 24, 130 .. 139) : ignore_delay();
+            (0 .. 22, 140 .. 150) : ignore_delay();
+            (0 .. 30, 161 .. 164) : ignore_delay();
+            (0 .. 27, 165 .. 181) : ignore_delay();
+            (0 .. 24, 182 .. 202) : ignore_delay();
+            (0 .. 21, 203 .. 229) : ignore_delay();
+            (0 .. 24, 241 .. 265) : ignore_delay();
+            (0 .. 21, 481 .. 517) : ignore_delay();
         }
-        size = 1;
+        size = 30;
     }
 
     // ---- Stages 1 and 2: now in epochs -----------------------------------------------------

@@ -13,7 +13,11 @@
 // Where it leaves the RFC
 //  * The delay is that of the packet that is cloned, and the depth of the queue (a safeguard) is as
 //    old as the report: up to T_UPDATE.
-//  * While nothing is sent nothing is reported: drop_prob does not fall until packets come again.
+//  * While nothing is sent nothing is reported, and drop_prob does not fall. A flood can bring it to
+//    1; then nothing would be sent, nothing reported, and everything dropped for ever. So when no
+//    report has come for a MAX_BURST, which is long for a queue that is not empty, one packet is let
+//    through in each: its report says what is left behind it. On a line that takes longer for a
+//    packet than MAX_BURST (150 ms: below 80 kbit/s) this is one packet too many now and then.
 //  * Probabilities have 40 bits. burst_allowance is kept as what of MAX_BURST is used up, because
 //    registers begin with 0.
 #ifndef AQM_PIE_P4
@@ -47,8 +51,10 @@ control Pie(in queue_report_t report, inout standard_metadata_t standard_metadat
     REGISTER(bit<32>)(QUEUES) qdelay_old_of;        // us
     REGISTER(bit<32>)(QUEUES) burst_used_of;        // us: MAX_BURST - burst_allowance
     REGISTER(bit<32>)(QUEUES) depth_of;             // packets, at the last report
+    REGISTER(bit<48>)(QUEUES) heard_of;             // us: the last report, or a packet let through
 
     bit<64> drop_prob;
+    bit<48> heard;
     bit<32> qdelay_old;
     bit<32> burst_used;
     bit<32> depth;
@@ -102,6 +108,7 @@ control Pie(in queue_report_t report, inout standard_metadata_t standard_metadat
             qdelay_old_of.write(report.queue, report.delay);
             burst_used_of.write(report.queue, burst_used);
             depth_of.write(report.queue, report.depth);
+            heard_of.write(report.queue, report.made);
             mark_to_drop(standard_metadata);
         } else if (standard_metadata.egress_spec != DROP_PORT) {
             // ---- Section 4.1: a packet
@@ -114,7 +121,12 @@ control Pie(in queue_report_t report, inout standard_metadata_t standard_metadat
             if (burst_used >= MAX_BURST && !calm && depth > 2) {
                 random(thrown, 0, PIE_ONE - 1);
                 if ((bit<64>)thrown < drop_prob) {
-                    mark_to_drop(standard_metadata);
+                    heard_of.read(heard, queue);
+                    if (standard_metadata.ingress_global_timestamp - heard >= MAX_BURST) {
+                        heard_of.write(queue, standard_metadata.ingress_global_timestamp);
+                    } else {
+                        mark_to_drop(standard_metadata);
+                    }
                 }
             }
         }

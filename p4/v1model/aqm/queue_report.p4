@@ -30,11 +30,14 @@ struct queue_report_t {
     @field_list(REPORT_FIELDS) bit<32> queue;   // its number
     @field_list(REPORT_FIELDS) bit<32> delay;   // us: how long the packet was in the queue
     @field_list(REPORT_FIELDS) bit<32> depth;   // packets that it left behind
+    @field_list(REPORT_FIELDS) bit<48> made;    // us: when; a copy's own timestamps are 0 in ingress
 }
 
 control QueueReport(inout queue_report_t report, inout standard_metadata_t standard_metadata) {
 
-    REGISTER(bit<48>)(QUEUES) due_of;   // us: when the next report is due
+    // us: when the next report is due. The clock starts again after 8.9 years, so a report is due
+    // unless that time lies ahead, and a period is the furthest that it can.
+    REGISTER(bit<48>)(QUEUES) due_of;
 
     bit<48> due;
     bit<48> now;
@@ -46,13 +49,14 @@ control QueueReport(inout queue_report_t report, inout standard_metadata_t stand
             now = standard_metadata.egress_global_timestamp;
             report.queue = QUEUE_NUMBER(egress_port);
             due_of.read(due, report.queue);
-            if (now >= due) {
+            if (due - now - 1 >= REPORT_PERIOD) {
                 report.delay = standard_metadata.deq_timedelta;
                 report.depth = (bit<32>)standard_metadata.deq_qdepth;
+                report.made = now;
                 clone_preserving_field_list(CloneType.E2E, REPORT_SESSION, REPORT_FIELDS);
                 // A period after the last was due, so that the mean is right; behind a gap from now.
                 due = due + REPORT_PERIOD;
-                if (due <= now) {
+                if (due - now - 1 >= REPORT_PERIOD) {
                     due = now + REPORT_PERIOD;
                 }
                 due_of.write(report.queue, due);

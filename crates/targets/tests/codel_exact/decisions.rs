@@ -138,3 +138,19 @@ fn nothing_is_dropped_from_a_queue_of_no_more_than_one_packet() {
         (40..46).filter(|at| rig.leave(slow(*at, 21)) == Verdict::Dropped).collect();
     assert_eq!(drops, [44]);
 }
+
+#[test]
+fn the_cells_of_one_full_frame_are_told_by_the_packet_s_own_length() {
+    let mut rig = Rig::new();
+    for payload in 0..=2_000 {
+        let frame = 60 + payload;
+        // With the bridge header and the check sequence, as it lies in the buffer.
+        let own = (frame + 9 + 4_u32).div_ceil(80);
+        let spared = (1_514 / frame * own).max(20);
+        for cells in [0, spared, spared + 1, 1_000] {
+            let packet = Departure { cells, payload, sojourn: 20 * TARGET, ..Departure::default() };
+            rig.leave(packet);
+            assert_eq!(rig.above(packet.port, 0), cells > spared, "{frame} bytes, {cells} cells");
+        }
+    }
+}

@@ -40,11 +40,22 @@ pub struct Departure {
     /// Its ECN field.
     pub ecn: u8,
     pub ipv6: bool,
+    /// Bytes behind its 60 bytes of headers.
+    pub payload: u32,
 }
 
 impl Default for Departure {
     fn default() -> Departure {
-        Departure { now: START, sojourn: 0, cells: 1_000, port: 2, queue: 0, ecn: 0, ipv6: false }
+        Departure {
+            now: START,
+            sojourn: 0,
+            cells: 1_000,
+            port: 2,
+            queue: 0,
+            ecn: 0,
+            ipv6: false,
+            payload: 1_440,
+        }
     }
 }
 
@@ -151,6 +162,11 @@ impl Rig {
         }
     }
 
+    /// Whether the last packet of a queue was above TARGET, with more than one packet behind it.
+    pub fn above(&mut self, port: u16, queue: u8) -> bool {
+        self.plane.read_register("above", cell(port, queue)).expect("a register")[0] == 1u32.into()
+    }
+
     /// Sets drop_next and count.
     pub fn set_schedule(&mut self, port: u16, queue: u8, drop_next: u32, count: u32) {
         let words = [drop_next.into(), (count + 1).into()];
@@ -212,7 +228,7 @@ fn law_beyond() -> Value {
     (14..32).flat_map(octave).collect()
 }
 
-/// A frame from a client to a server, 60 bytes of headers and 1,440 of payload.
+/// A frame from a client to a server.
 fn frame(packet: &Departure) -> Packet {
     let mut bytes = vec![0; 12];
     if packet.ipv6 {
@@ -227,7 +243,7 @@ fn frame(packet: &Departure) -> Packet {
         bytes[at + 10..at + 12].copy_from_slice(&sum.to_be_bytes());
     }
     bytes.extend([0; 26]);
-    Packet { bytes, zeros: 1_440, ..Packet::default() }
+    Packet { bytes, zeros: packet.payload, ..Packet::default() }
 }
 
 /// The ECN field of a frame that came out.

@@ -9,6 +9,7 @@ mod copies;
 mod invalid;
 mod malformed;
 mod metadata;
+mod shipped;
 mod state;
 mod tables;
 mod watch;

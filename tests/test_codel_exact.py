@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import sojourn as package
-from sojourn import control_law
 from sojourn.control_plane import ProgramChoice, read_control_plane
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import programs_folder
@@ -80,8 +79,11 @@ def test_the_tables_have_room_for_exactly_these_entries() -> None:
 
 def test_a_spacing_is_rounded_half_up() -> None:
     # 3 / sqrt(4) = 1.5 and 1 / sqrt(4) = 0.5
-    assert control_law.spacing(3, 4) == 2
-    assert control_law.spacing(1, 4) == 1
+    for interval, nanoseconds in (("3", 2), ("1", 1)):
+        [fourth] = [
+            e for e in entries(INTERVAL=interval)["control_law"] if e["match"] == {"md.count": 4}
+        ]
+        assert fourth["args"]["ns"] == nanoseconds
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`bench/judge/corpus.py` counts the programs of a made-up folder of repositories."""
+"""`bench/judge/corpus.py` and `stages.py` take a made-up folder of repositories."""
 
 import subprocess
 import sys
@@ -91,3 +91,30 @@ def test_a_program_that_its_own_compiler_refuses_is_not_counted(repositories: Pa
     lines = _table(repositories, "--wrong", str(wrong))
     assert "| who/two |  | 2 | 2 | 2 | 1 | 1 |" in lines
     assert lines[-1] == "2 of 3 loaded, 66.7 %"
+
+
+def test_the_stages_of_a_repository_s_programs_are_compared_and_kept(tmp_path: Path) -> None:
+    root = tmp_path / "who+one"
+    tests = Path(__file__).parent / "stf" / "tna"
+    root.mkdir()
+    for name in ("copies.p4", "state.p4", "frame.p4"):
+        (root / name).write_text((tests / name).read_text())
+    judge = tmp_path / "p4c-tofino"
+    judge.write_text(
+        "#!/bin/sh\ncase $1 in *copies.p4) echo 'stages: ingress 1, egress 9 (x)'; exit 0;; esac\n"
+        "echo 'x.p4(3): error: it cannot be done'; exit 1\n"
+    )
+    judge.chmod(0o755)
+    script = Path(__file__).parents[1] / "bench" / "judge" / "stages.py"
+    command = [sys.executable, script, "--judge", tmp_path, "--keep", tmp_path / "kept", root]
+
+    def table() -> list[str]:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    first = table()
+    assert first[2].startswith("| `who/one: copies.p4` | 1 + 9 | ")
+    assert first[3].startswith("| `who/one: state.p4` | refused: it cannot be done | ")
+    assert first[-1] == "The same number in 0 of 1, within one in 0."
+    judge.write_text("#!/bin/sh\nexit 3\n")
+    assert table() == first, "what the compiler said is kept"

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -36,19 +37,26 @@ SECONDS = 900
 def compiled(judge: Path, program: Path, options: list[str]) -> Stages | str:
     """What the compiler says: stages of ingress and egress, or why it refuses."""
     command = [str(judge / "p4c-tofino"), str(program), *options]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {SECONDS} s"
-    pipelines = [(int(a), int(b)) for a, b in PIPELINE.findall(done.stdout)]
-    if done.returncode == 0 and len(pipelines) == 1:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # a script that is ended leaves its compiler behind
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return f"no answer within {SECONDS} s"
+    pipelines = [(int(a), int(b)) for a, b in PIPELINE.findall(said)]
+    if process.returncode == 0 and len(pipelines) == 1:
         return pipelines[0]
-    if done.returncode == 0:
+    if process.returncode == 0:
         return f"{len(pipelines)} pipelines"
-    reason = ERROR.search(done.stdout)
-    return f"refused: {reason.group(1)[:60]}" if reason else f"failed with {done.returncode}"
+    reason = ERROR.search(said)
+    return f"refused: {reason.group(1)[:60]}" if reason else f"failed with {process.returncode}"
 
 
 def estimated(program: Path, include: list[Path], defines: dict[str, str]) -> Stages | str:

@@ -100,7 +100,7 @@ pub fn build(
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);
-    Some(Tofino::new(interpreter, runtime, ingress, egress, options.clock))
+    Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
 }
 
 /// True if two diagnostics mark the same places.

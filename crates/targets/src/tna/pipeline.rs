@@ -188,6 +188,8 @@ impl EgressFields {
 /// A TNA program, loaded: a [`DataPlane`] with its tables and registers.
 #[derive(Debug)]
 pub struct Tofino {
+    /// The program without guards of its reads: what the chip's compiler sees.
+    elaborated: Arc<sojourn_p4::ir::Program>,
     interpreter: Interpreter,
     pub(super) tables: Tables,
     pub(super) runtime: Runtime,
@@ -207,6 +209,7 @@ pub struct Tofino {
 
 impl Tofino {
     pub(super) fn new(
+        elaborated: Arc<sojourn_p4::ir::Program>,
         interpreter: Interpreter,
         runtime: Runtime,
         ingress: Gress,
@@ -215,6 +218,7 @@ impl Tofino {
     ) -> Tofino {
         let program = interpreter.program().clone();
         Tofino {
+            elaborated,
             tables: Tables::new(program.clone()),
             ingress_fields: IngressFields::new(&ingress),
             egress_fields: EgressFields::new(&egress),
@@ -253,6 +257,11 @@ impl Tofino {
     /// What the program did that the chip cannot do.
     pub fn faults(&self) -> &Faults {
         &self.runtime.faults
+    }
+
+    /// The program as it was elaborated, for whatever looks at it and does not run it.
+    pub(super) fn elaborated(&self) -> &sojourn_p4::ir::Program {
+        &self.elaborated
     }
 
     /// The program that was loaded.

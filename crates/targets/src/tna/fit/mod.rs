@@ -62,7 +62,7 @@ use std::collections::HashSet;
 
 /// The stages of a loaded program.
 pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
-    of(loaded.plane.program(), &loaded.sources)
+    of(loaded.plane.elaborated(), &loaded.sources)
 }
 
 /// The stages of a program that the chip has loaded.
@@ -86,7 +86,7 @@ pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
 
 /// The warning that an estimate does not fit, where that is not proven.
 pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
-    doubt_of(loaded.plane.program(), fit)
+    doubt_of(loaded.plane.elaborated(), fit)
 }
 
 /// [`doubt`] about a program that the chip has loaded.

@@ -115,6 +115,17 @@ fn what_follows_a_return_excludes_what_came_before_it() {
 }
 
 #[test]
+fn an_action_that_swaps_fields_of_a_header_takes_one_step() {
+    // Guards, which a running program has before fields of a header that may be invalid, are no
+    // instructions.
+    let swap = "action swap() {
+            bit<48> t = h.ethernet.src; h.ethernet.src = h.ethernet.dst; h.ethernet.dst = t; m.e = 1;
+        }
+        table u { key = { m.a : exact; } actions = { swap; } size = 16; }";
+    assert_eq!(stages(swap, "u.apply(); if (m.e == 1) { m.a = m.now; }"), 2);
+}
+
+#[test]
 fn what_a_hit_decides_is_in_the_tables_stage() {
     assert_eq!(stages(TABLE, "if (t.apply().hit) { m.c = m.now; }"), 1);
     assert_eq!(stages(TABLE, "switch (t.apply().action_run) { put: { m.c = m.now; } }"), 1);

@@ -22,7 +22,7 @@ from sojourn.units import RATE
 
 _EACH = 0.5
 _BARS = " ▁▂▃▄▅▆▇█"
-_COLUMNS = 40
+_COLUMNS = 24
 """Of the drawing of delays: a minute of moments, several in each."""
 _CELLS = 16
 """Registers and counters that are listed; a screen has no room for more."""
@@ -32,14 +32,14 @@ _LATELY = 4
 
 def view(shown: Mapping[str, Any]) -> Group:
     """What `Observed.shown` says, drawn."""
-    ports = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for head in ("port", "of", "rate", "delay", "99 %", "drops/s", "marks/s"):
+    ports = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for head in ("port", "rate", "delay", "99 %", "drops/s", "marks/s"):
         ports.add_column(head, justify="right", no_wrap=True)
-    ports.add_column("mean delay, the last minute", no_wrap=True)
+    ports.add_column("delay, the last minute", no_wrap=True)
     for port, moments in shown["moments"].items():
         rate = shown["rates"][port]
-        ports.add_row(str(port), RATE.format(rate), *_figures(moments), drawn(moments))
-    wires = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+        ports.add_row(f"{port}, {RATE.format(rate)}", *_figures(moments), drawn(moments))
+    wires = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("interface", "frames in", "out", "lost", "not taken", "failures"):
         wires.add_column(head, justify="right", no_wrap=True)
     for one in shown["interfaces"]:

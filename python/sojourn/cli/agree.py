@@ -51,8 +51,7 @@ def agree(
     attempts: Attempts = ATTEMPTS,
     as_json: Json = False,
 ) -> None:
-    """Run cells of a grid in the simulator, through the live switch, and on Linux; show the figures
-    side by side.
+    """Run cells of a grid in the simulator, through the live switch and on Linux, side by side.
 
     Cells that the output folder has already are not run again, and its page shows them too.
     """

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 COMMANDS = {
-    "agree": "Run cells of a grid in the simulator and on Linux; show both figures side by side.",
+    "agree": "Run cells of a grid in the simulator, through the live switch and on Linux, side by "
+    "side.",
     "aqms": "List the native disciplines and the shipped P4 programs, and on which grounds they "
     "run.",
     "check": "Check a P4 program: the language, whether the target can load it, and its stages.",

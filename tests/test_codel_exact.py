@@ -91,11 +91,11 @@ def test_a_spacing_is_rounded_half_up() -> None:
     [
         ('{ interval = "100 ms", counts = [1, 9] }', "name a constant"),
         ("{ interval = 100000000, counts = [1, 9] }", "name a constant"),
-        ('{ interval = "CODEL_EXACT_INTERVALL", counts = [1, 9] }', 'mean "CODEL_EXACT_INTERVAL"'),
-        ('{ interval = "CODEL_EXACT_INTERVAL" }', "counts"),
-        ('{ interval = "CODEL_EXACT_INTERVAL", counts = [0, 9] }', "first and the last"),
-        ('{ interval = "CODEL_EXACT_INTERVAL", counts = [9, 1] }', "first and the last"),
-        ('{ interval = "CODEL_EXACT_INTERVAL", counts = [1, 4294967296] }', "32 bits"),
+        ('{ interval = "CODEL_EXACT_INTERVAL_N", counts = [1, 9] }', '"CODEL_EXACT_INTERVAL_NS'),
+        ('{ interval = "CODEL_EXACT_INTERVAL_NS" }', "counts"),
+        ('{ interval = "CODEL_EXACT_INTERVAL_NS", counts = [0, 9] }', "first and the last"),
+        ('{ interval = "CODEL_EXACT_INTERVAL_NS", counts = [9, 1] }', "first and the last"),
+        ('{ interval = "CODEL_EXACT_INTERVAL_NS", counts = [1, 4294967296] }', "32 bits"),
     ],
 )
 def test_a_control_law_that_cannot_be_computed_is_refused(
@@ -152,7 +152,7 @@ def test_a_run_s_description_says_from_what_the_entries_were_computed(
     path = result.path / "run.json"
     [_, ours] = json.loads(path.read_text())["runs"]
     laws = [t["entries_from"] for t in ours["aqm"]["control"]["tables"] if "entries_from" in t]
-    assert {law["control_law"]["interval"] for law in laws} == {"CODEL_EXACT_INTERVAL"}
+    assert {law["control_law"]["interval"] for law in laws} == {"CODEL_EXACT_INTERVAL_NS"}
     assert path.stat().st_size < 20_000
 
 

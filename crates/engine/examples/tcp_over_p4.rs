@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut run = simulation(&config::read(&config.to_string())?)?;
     run.advance(Time::MAX, usize::MAX);
     let rows = run.take_packets();
-    let dropped = rows.verdict.iter().filter(|v| **v == Verdict::AqmDrop as u8).count();
+    let dropped = rows.verdict.iter().filter(|v| **v == Verdict::Aqm as u8).count();
     println!("{} packets, {dropped} dropped by the program", rows.len());
     Ok(())
 }

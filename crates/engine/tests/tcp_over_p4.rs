@@ -57,8 +57,8 @@ fn codel_act() -> Value {
 fn a_p4_codel_keeps_the_queue_of_tcp_short_where_tail_drop_fills_it() {
     let codel = run(&codel_act());
     let tail_drop = run(&json!({"kind": "native", "name": "fifo"}));
-    let (drops, delay) = seen(&codel, Verdict::AqmDrop);
-    let (lost, without) = seen(&tail_drop, Verdict::TailDrop);
+    let (drops, delay) = seen(&codel, Verdict::Aqm);
+    let (lost, without) = seen(&tail_drop, Verdict::Tail);
     assert!(drops > 0 && lost > 0, "{drops} and {lost} drops");
     assert!(delay * 3 < without, "{delay} ns with the program, {without} ns without");
 }
@@ -146,8 +146,8 @@ fn an_operation_that_does_not_fit_the_program_is_refused_before_the_run() {
 #[test]
 fn a_discipline_in_the_queues_of_a_p4_router_keeps_them_short() {
     let (tail, managed) = (run(&router(None)), run(&router(Some("fq_codel"))));
-    let (lost, full) = seen(&tail, Verdict::TailDrop);
-    let (drops, delay) = seen(&managed, Verdict::AqmDrop);
+    let (lost, full) = seen(&tail, Verdict::Tail);
+    let (drops, delay) = seen(&managed, Verdict::Aqm);
     assert!(lost > 0 && drops > 0, "{lost} and {drops} drops");
     assert!(delay * 3 < full, "{delay} ns with fq_codel, {full} ns without");
 }

@@ -3,22 +3,7 @@
 //! All times are nanoseconds since the start of the run. Knows nothing of where rows go.
 
 use sojourn_switch::PacketObservation;
-
-/// What became of a packet at the bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Verdict {
-    /// It was sent.
-    Sent = 0,
-    /// The AQM dropped it, at its queue.
-    AqmDrop = 1,
-    /// The queue was full.
-    TailDrop = 2,
-    /// It was sent and carries a congestion-experienced mark that it did not bring.
-    Marked = 3,
-    /// The program's ingress dropped it, before any queue.
-    IngressDrop = 4,
-}
+pub use sojourn_switch::Verdict;
 
 /// One row per packet that reached the bottleneck's queue, in the order of the verdicts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,18 +24,6 @@ pub struct PacketRows {
     pub verdict: Vec<u8>,
 }
 
-impl From<sojourn_switch::Verdict> for Verdict {
-    fn from(verdict: sojourn_switch::Verdict) -> Verdict {
-        match verdict {
-            sojourn_switch::Verdict::Sent => Verdict::Sent,
-            sojourn_switch::Verdict::Aqm => Verdict::AqmDrop,
-            sojourn_switch::Verdict::Tail => Verdict::TailDrop,
-            sojourn_switch::Verdict::Mark => Verdict::Marked,
-            sojourn_switch::Verdict::Ingress => Verdict::IngressDrop,
-        }
-    }
-}
-
 impl PacketRows {
     /// Adds the row of a packet.
     pub fn push(&mut self, packet: &PacketObservation) {
@@ -60,7 +33,7 @@ impl PacketRows {
         self.queue.push(packet.queue);
         self.enqueued.push(packet.enqueued.0);
         self.dequeued.push(packet.dequeued.0);
-        self.verdict.push(Verdict::from(packet.verdict) as u8);
+        self.verdict.push(packet.verdict as u8);
     }
 
     /// How many rows wait.

@@ -102,7 +102,7 @@
 #define CODEL_EXACT_QUEUES  16384       // 512 ports with 32 queues
 
 // The control plane reads it: from it the entries of the control law are computed.
-const bit<32> CODEL_EXACT_INTERVAL = INTERVAL;
+const bit<32> CODEL_EXACT_INTERVAL_NS = INTERVAL;
 
 // Cells of 80 bytes of a full frame: 1514 bytes, 4 of the check sequence, 9 of the bridge header.
 const bit<19> CODEL_EXACT_ONE_PACKET_CELLS = 20;

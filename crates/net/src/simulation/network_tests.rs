@@ -138,7 +138,7 @@ fn each_switch_has_its_own_aqm_and_the_run_manages_those_that_name_none() {
         };
         let (first, _, second) =
             (run.take_packets_of(0), run.take_packets_of(1), run.take_packets_of(2));
-        (count(&first, Verdict::AqmDrop), count(&second, Verdict::AqmDrop))
+        (count(&first, Verdict::Aqm), count(&second, Verdict::Aqm))
     };
     let (at_r1, at_s2) = verdicts("h4");
     assert!(at_r1 > 5 && at_s2 == 0, "{at_r1} {at_s2}");

@@ -114,14 +114,14 @@ fn every_byte_sent_is_delivered_dropped_or_under_way() {
     };
     for (flow, report) in (0..).zip(&done.report.flows) {
         let sent = report.segments + report.retransmits;
-        let (passed, dropped) = (count(flow, Verdict::Sent), count(flow, Verdict::TailDrop));
+        let (passed, dropped) = (count(flow, Verdict::Sent), count(flow, Verdict::Tail));
         assert!(passed + dropped <= sent, "flow {flow}");
         assert!(sent - passed - dropped <= 1_500, "no more than a queue is under way");
         // Nothing is lost behind the bottleneck and nothing is sent twice in vain.
         assert!(report.delivered <= passed * 1448);
         assert!(report.delivered + 1_500 * 1448 >= passed * 1448, "flow {flow}");
     }
-    assert!(done.count(Verdict::TailDrop) > 0, "something was dropped");
+    assert!(done.count(Verdict::Tail) > 0, "something was dropped");
     assert_eq!((done.report.malformed_frames, done.report.stray_frames), (0, 0));
     assert_eq!(done.report.forward_packets as usize, done.count(Verdict::Sent));
 }
@@ -133,7 +133,7 @@ fn no_packet_waits_longer_than_the_full_queue_takes_to_drain() {
     flow["congestion_control"] = "newreno".into();
     let config = config(3.0, fifo(), &[flow.clone(), flow]);
     let done = run(&config);
-    assert!(done.count(Verdict::TailDrop) > 0, "the queue was full at least once");
+    assert!(done.count(Verdict::Tail) > 0, "the queue was full at least once");
     // A full segment takes 19 cells of 80 bytes; 24,250 cells hold 1,276 of them.
     let most = config.network.links[1].queue_limit / 80 / 19;
     let drain = (most + 2) * (1514 + FRAMING) * 8 * 10;
@@ -151,7 +151,7 @@ fn codel_keeps_the_queue_far_shorter_than_tail_drop_does() {
     let (tail_mean, codel_mean) = (tail.mean_sojourn(), codel.mean_sojourn());
     assert!(codel_mean * 5 < tail_mean, "{codel_mean}, {tail_mean}");
     assert!(codel_mean < 3 * 5_000_000, "three times TARGET: {codel_mean}");
-    assert!(codel.count(Verdict::AqmDrop) > 0);
+    assert!(codel.count(Verdict::Aqm) > 0);
     let goodput: u64 = (0..10).map(|flow| codel.delivered(flow)).sum::<u64>() * 8 / 5;
     assert!(goodput > 85_000_000, "{goodput}");
 }
@@ -219,7 +219,7 @@ fn red(run_seed: u64, own_seed: Option<u64>) -> PacketRows {
 #[test]
 fn a_discipline_that_drops_by_chance_repeats_with_the_runs_seed_and_differs_with_another() {
     let rows = red(7, None);
-    assert!(rows.verdict.contains(&(Verdict::AqmDrop as u8)));
+    assert!(rows.verdict.contains(&(Verdict::Aqm as u8)));
     assert_eq!(rows, red(7, None));
     assert_ne!(rows, red(8, None));
 }
@@ -292,7 +292,7 @@ fn udp_faster_than_the_shaper_loses_exactly_the_excess() {
     // The shaper counts 20 bytes of preamble and gap with each frame of 1514 bytes and FCS.
     let possible = 5 * done.report.shaper_rate / ((1514 + FRAMING) * 8);
     assert!(sent.abs_diff(possible) * 500 < possible, "{sent} of {possible}");
-    assert!(done.count(Verdict::TailDrop) > 1_000);
+    assert!(done.count(Verdict::Tail) > 1_000);
 }
 
 #[test]
@@ -453,6 +453,6 @@ fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
     let mut simulation = Simulation::new(waiting, [plane]).expect("a program");
     simulation.advance(Time::MAX, usize::MAX);
     let (expected, got) = (run(&native), simulation.take_packets());
-    assert!(expected.count(Verdict::TailDrop) > 0);
+    assert!(expected.count(Verdict::Tail) > 0);
     assert_eq!(got, expected.packets);
 }

@@ -64,7 +64,9 @@ def estimated(program: Path, include: list[Path], defines: dict[str, str]) -> St
     try:
         passes = estimate(program, include_paths=include, defines=defines).data["passes"]
     except Exception as error:  # whatever is wrong with one program, the others follow
-        return f"refused: {str(error).strip().splitlines()[0][:60]}"
+        said = str(error).strip().splitlines()
+        reason = next((line for line in said if line.startswith("error")), said[0])
+        return f"refused: {reason[:60]}"
     return passes[0]["stages"], passes[1]["stages"]
 
 

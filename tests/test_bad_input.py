@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Sojourn
+from conftest import SMALL, Sojourn
+from sojourn.layout import programs_folder
 
 LONG = """
 duration = "100000 s"
@@ -158,3 +159,43 @@ def test_a_full_disk_leaves_readable_rows_and_a_message(tmp_path: Path) -> None:
     packets, samples = map(int, rows.split())
     assert packets > 50_000
     assert samples > 1000
+
+
+WRONG_CONTROL = """
+[[tables]]
+name = "Router.routes"
+[[tables.entries]]
+match = { "hdr.ipv4.destination" = { value = "0x0a000000", prefix = 9 } }
+action = "sent"
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "scenario.toml", "--aqm", "mine.p4", "--out", "out"),
+        ("replay", "gaps", "--aqm", "mine.p4", "--out", "out"),
+        ("switch", "mine.p4", "--port", "1=lo", "--out", "out"),
+        ("trace", "mine.p4", "00"),
+    ],
+)
+def test_a_mistake_in_a_control_plane_has_its_file_and_line(
+    sojourn: Sojourn, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.p4").write_text((programs_folder() / "v1model/router.p4").read_text())
+    (tmp_path / "mine.toml").write_text(WRONG_CONTROL)
+    (tmp_path / "scenario.toml").write_text(SMALL)
+    done = sojourn(*command)
+    assert done.returncode == 2, done.stderr
+    assert "mine.toml:3: " in done.stderr, done.stderr
+
+
+def test_a_scenario_beside_a_program_is_not_its_control_plane(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.p4").write_text((programs_folder() / "v1model/router.p4").read_text())
+    (tmp_path / "mine.toml").write_text(SMALL)
+    done = sojourn("trace", "mine.p4", "00")
+    assert done.returncode == 0, done.stderr
+    named = sojourn("trace", "mine.p4", "00", "--control", "mine.toml")
+    assert named.returncode == 2 and "this is a scenario" in named.stderr

@@ -141,6 +141,12 @@ def check(
 ) -> Verdict:
     """What the language says of a program, and unless `language_only` what its target says."""
 
+def look(
+    path: str, include_paths: list[str], defines: dict[str, str], texts: dict[str, str]
+) -> str:
+    """What an editor asks of a program, as JSON: `diagnostics`, `names`, `target`, `stages`;
+    `texts` stand in place of files."""
+
 class Verdict:
     """What is said of a program."""
 

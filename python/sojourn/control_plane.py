@@ -36,18 +36,7 @@ class ProgramChoice:
     @cached_property
     def control_file(self) -> Path | None:
         """Where its control plane stands: in the file that is named, or in one beside it."""
-        if self.control is not None:
-            if not self.control.is_file():
-                raise ControlPlaneError(f"{shown(self.control)}: no such control-plane file")
-            return self.control
-        beside = [self.program.with_suffix(suffix) for suffix in _SUFFIXES]
-        found = [path for path in beside if path.is_file()]
-        if len(found) > 1:
-            names = " and ".join(shown(path) for path in found)
-            raise ControlPlaneError(
-                f"{names}: two control planes beside one program; name one of them"
-            )
-        return found[0] if found else None
+        return control_file(self.program, self.control)
 
     @cached_property
     def declarations(self) -> ProgramDescription:
@@ -58,6 +47,38 @@ class ProgramChoice:
     def compiled(self) -> _core.Program:
         """The program itself, compiled when first asked for."""
         return compiled(self.program, include_paths=self.include_paths, defines=self.defines)
+
+
+def control_file(program: Path, named: Path | None = None) -> Path | None:
+    """Where the control plane of a program stands: in the file that is named, or in one beside the
+    program. A scenario beside it is none."""
+    if named is not None:
+        if not named.is_file():
+            raise ControlPlaneError(f"{shown(named)}: no such control-plane file")
+        if _is_scenario(named):
+            raise ControlPlaneError(
+                f"{shown(named)}: this is a scenario, and no control plane; `sojourn run` takes it"
+            )
+        return named
+    beside = [program.with_suffix(suffix) for suffix in _SUFFIXES]
+    found = [path for path in beside if path.is_file() and not _is_scenario(path)]
+    if len(found) > 1:
+        names = " and ".join(shown(path) for path in found)
+        raise ControlPlaneError(f"{names}: two control planes beside one program; name one of them")
+    return found[0] if found else None
+
+
+_OF_SCENARIOS = re.compile(r"^\s*(aqms\s*=|\[\[flows\]\])", re.MULTILINE)
+"""What every scenario has, and no control plane."""
+
+
+def _is_scenario(path: Path) -> bool:
+    if path.suffix != ".toml":
+        return False
+    try:
+        return _OF_SCENARIOS.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
 
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
@@ -95,7 +116,14 @@ def in_its_file(message: str, path: Path | None) -> str | None:
         return message
     if not message.startswith(_ABOUT):
         return None
-    reason = message.removeprefix(_ABOUT)
+    return at_its_line(message.removeprefix(_ABOUT), path)
+
+
+def at_its_line(reason: str, path: Path) -> str:
+    """What is wrong in a control plane, with the file and the first line that has the name it is
+    about."""
+    if reason.startswith(f"{shown(path)}:"):
+        return reason
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -7,6 +7,7 @@
 //! | [`simulation`] | a configured run in virtual time |
 //! | [`control`] | operations of a control plane carried out on a running switch |
 //! | [`standalone`] | a configured switch that something else drives |
+//! | [`editor`] | what an editor asks of a program that is being written |
 //! | [`switch_setup`] | what a control plane sets at the switch itself |
 //! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
@@ -15,6 +16,7 @@
 
 pub mod config;
 pub mod control;
+pub mod editor;
 mod error;
 pub mod load;
 pub mod packet_switch;

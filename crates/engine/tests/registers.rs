@@ -62,6 +62,7 @@ static CONSTANT: congestion::Registered = congestion::Registered {
     name: "constant",
     summary: "a window that never changes",
     linux: None,
+    marks: congestion::Marks::Classic,
     start: |_| Box::new(Constant),
 };
 

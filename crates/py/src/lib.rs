@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]
-    use super::program::{Program, Verdict, check, targets};
+    use super::program::{Program, Verdict, check, look, targets};
     #[pymodule_export]
     use super::replay::{Replay, SyntheticTrace};
     #[pymodule_export]

@@ -184,6 +184,21 @@ pub fn check(
     Ok(Verdict { program: Some(Py::new(py, program)?), stages, ..verdict })
 }
 
+/// What an editor asks of the program at `path`, as JSON; `texts` stand in place of files.
+#[pyfunction]
+pub fn look(
+    py: Python<'_>,
+    path: PathBuf,
+    include_paths: Vec<PathBuf>,
+    defines: BTreeMap<String, String>,
+    texts: BTreeMap<PathBuf, String>,
+) -> String {
+    let defines = defines.into_iter().collect();
+    let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+    let texts = texts.into_iter().collect();
+    py.detach(|| sojourn_engine::editor::look(&path, &options, texts)).to_string()
+}
+
 /// Name and folder of shipped programs of every target, in the order in which people are told.
 #[pyfunction]
 pub fn targets() -> Vec<(&'static str, &'static str)> {

@@ -37,6 +37,7 @@ COMMANDS = {
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
     "lab": "Run a network of p4lang's tutorials around live switches, until Ctrl-C.",
+    "lsp": "Serve P4 to an editor: diagnostics, types, stages, definitions; on stdin and stdout.",
     "paper": "Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each "
     "claim.",
     "papers": "List the papers whose figures and claims can be run, one line each.",

@@ -26,6 +26,7 @@ _MODULES = (
     "sch_prio",
     "cls_u32",
     "tcp_bbr",
+    "tcp_dctcp",
     "tcp_diag",
 )
 _SAMPLE = {"virtual": 10_000_000, "real": 20_000_000}

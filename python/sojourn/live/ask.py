@@ -10,6 +10,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm
+from sojourn.control_plane import control_file
 from sojourn.errors import ScenarioError
 from sojourn.programs import refuse_unread_macros
 from sojourn.scenario.choice import choose
@@ -45,6 +46,8 @@ class LivePlan:
     delays: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
     """By port, delays in ns and the prefixes whose frames are held so long before the switch sees
     them."""
+    control_file: Path | None = None
+    """Where the program's control plane stands, if it has one."""
 
     @property
     def measured(self) -> tuple[LivePort, ...]:
@@ -106,7 +109,8 @@ def live_plan(
     }
     programs = [] if compiled is None else [compiled]
     refuse_unread_macros(programs, dict(defines or {}))
-    return LivePlan(found.name, tuple(told), engine, programs)
+    beside = None if compiled is None else control_file(Path(config["program"]), control)
+    return LivePlan(found.name, tuple(told), engine, programs, control_file=beside)
 
 
 def _what_runs(program: str | None, aqm: str | None) -> Aqm:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.errors import ConfigError, ScenarioError, output_error
+from sojourn.control_plane import in_its_file
+from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
 from sojourn.layout import shown
 from sojourn.live.ask import LivePlan
 from sojourn.live.offloads import switched_off
@@ -67,6 +68,8 @@ def run_live(
                 json.dumps(plan.config), interfaces, _SPIN, plan.programs, plan.delays
             )
         except ConfigError as error:
+            if located := in_its_file(str(error), plan.control_file):
+                raise ControlPlaneError(located) from error
             raise ScenarioError(str(error)) from error
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -4,15 +4,17 @@ Stands on the engine's `Replay`. Knows nothing of comparisons.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sojourn import _core
-from sojourn.errors import ConfigError, ScenarioError
+from sojourn.control_plane import control_file, in_its_file
+from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.replay.trace import Rows
 
@@ -32,6 +34,11 @@ class Decisions:
     """Mirrored copies that it asked for."""
     faults: tuple[str, ...] = ()
     """What the program did that its target cannot do, in words."""
+
+
+def _in_its_file(message: str, aqm: Mapping[str, Any]) -> str | None:
+    program = aqm.get("program")
+    return in_its_file(message, control_file(Path(program))) if program else None
 
 
 def ask(
@@ -57,6 +64,8 @@ def ask(
             if not go_on(len(decided[-1])):
                 return None
     except ConfigError as error:
+        if located := _in_its_file(str(error), aqm):
+            raise ControlPlaneError(located) from error
         raise ScenarioError(f"{label}: {error}") from error
     requested, no_session, _ = replay.copies()
     if no_session:

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.control_plane import ProgramChoice, in_its_file, written_control_plane
+from sojourn.control_plane import ProgramChoice, at_its_line, written_control_plane
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.folder import RecordedRun, RunFolder
@@ -61,9 +61,8 @@ def trace_frames(
     try:
         switch.configure(json.dumps(written_control_plane(choice)))
     except ConfigError as error:
-        where = in_its_file(str(error), choice.control_file)
-        file = shown(choice.control_file or choice.program)
-        raise ControlPlaneError(where or f"{file}: {error}") from error
+        file = choice.control_file or choice.program
+        raise ControlPlaneError(at_its_line(str(error), file)) from error
     try:
         switch.follow()
     except ConfigError as error:

@@ -253,6 +253,11 @@ impl CongestionControlName {
         congestion::REGISTER.find(name).map(CongestionControlName)
     }
 
+    /// How it wants to hear of marks.
+    pub(crate) fn marks(self) -> congestion::Marks {
+        self.0.marks
+    }
+
     /// A fresh control.
     pub(crate) fn start(self, start: &congestion::Start) -> Box<dyn congestion::CongestionControl> {
         (self.0.start)(start)

@@ -1,6 +1,7 @@
 //! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
+use crate::tcp::congestion::Marks;
 use sojourn_packet::Time;
 
 /// Settings of one end.
@@ -14,7 +15,7 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// Offer SACK (RFC 2018).
     pub sack: bool,
-    /// Offer ECN (RFC 3168).
+    /// Offer ECN (RFC 3168); a congestion control that wants each mark offers it anyway.
     pub ecn: bool,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
@@ -56,6 +57,21 @@ impl TcpConfig {
     /// The smallest shift with which the receive window fits its field (RFC 7323 section 2.3).
     pub fn window_scale(&self) -> u8 {
         (0..14).find(|shift| self.receive_window >> shift <= 0xffff).unwrap_or(14)
+    }
+
+    /// True if ECN is offered.
+    pub fn offers_ecn(&self) -> bool {
+        self.ecn || self.marks() != Marks::Classic
+    }
+
+    /// How its congestion control wants to hear of marks.
+    pub fn marks(&self) -> Marks {
+        self.congestion_control.marks()
+    }
+
+    /// True if its congestion control wants to hear of each mark.
+    pub fn hears_exactly(&self) -> bool {
+        self.marks() == Marks::Exact
     }
 
     /// What the timestamp clock shows at `now`; it ticks once a millisecond.

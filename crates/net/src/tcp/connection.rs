@@ -1,10 +1,12 @@
 //! A connection as a state machine: a handshake, then a sender and a receiver that share segments.
 //!
 //! Translates between segments with 32-bit numbers and the halves' 64-bit offsets, and keeps the
-//! timestamps (RFC 7323) and the ECN bits (RFC 3168). Either end may write; each closes its
+//! timestamps (RFC 7323) and the ECN bits (RFC 3168, RFC 8257, RFC 9768). Either end may write; each closes its
 //! direction with a FIN of its own.
 
+use super::accurate::{self, Accurate};
 use super::config::TcpConfig;
+use super::congestion::Marks;
 use super::handshake::{Agreement, Handshake, syn_options};
 use super::receiver::{Incoming, Path, Receiver};
 use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, Sender, SenderSettings};
@@ -42,6 +44,10 @@ pub struct Connection {
     last_ack_sent: u64,
     /// An acknowledgement goes out before any data.
     ack_first: bool,
+    /// The counters of marks, if both ends count them.
+    accurate: Option<Accurate>,
+    /// The codepoint of the SYN-ACK, which the segment behind it tells.
+    answered: Option<Ecn>,
 }
 
 /// What a sender is built with before anything is known of the peer.
@@ -92,6 +98,8 @@ impl Connection {
             ts_recent: 0,
             last_ack_sent: 0,
             ack_first: false,
+            accurate: None,
+            answered: None,
             config,
         }
     }
@@ -178,6 +186,7 @@ impl Connection {
             self.agree(segment);
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
             self.establish(now, segment, 0);
+            self.answered = self.accurate.map(|_| segment.ecn);
             self.ack_first = true;
         }
     }
@@ -192,6 +201,10 @@ impl Connection {
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
         self.receiver.open(now, self.agreement.peer_mss);
+        if self.hears_exactly() {
+            self.receiver.hear_exactly();
+        }
+        self.accurate = self.agreement.accurate.then(Accurate::new);
         let mut settings = settings(&self.config, now);
         settings.mss = self.agreement.mss;
         settings.sack = self.agreement.sack;
@@ -202,6 +215,11 @@ impl Connection {
             settings.initial_window = 1;
         }
         self.sender = Sender::new(&settings);
+    }
+
+    /// True if each mark is told, and every packet may be marked.
+    fn hears_exactly(&self) -> bool {
+        self.agreement.ecn && self.config.hears_exactly()
     }
 
     fn acknowledged_offset(&self, segment: &TcpSegment) -> Option<u64> {
@@ -218,7 +236,9 @@ impl Connection {
             self.receiver.acknowledge_at_once();
             return;
         }
+        let at_once = self.accurate.as_mut().is_some_and(|own| own.arrived(segment.ecn == Ecn::Ce));
         self.on_acknowledgement(now, segment);
+        let classic = self.agreement.ecn && self.accurate.is_none();
         let fin = segment.flags.contains(TcpFlags::FIN);
         if segment.payload > 0 || fin {
             let incoming = Incoming {
@@ -226,13 +246,16 @@ impl Connection {
                 payload: segment.payload,
                 fin,
                 push: segment.flags.contains(TcpFlags::PSH),
-                marked: self.agreement.ecn && segment.ecn == Ecn::Ce,
-                capable: self.agreement.ecn && segment.ecn != Ecn::NotEct,
-                cwr: segment.flags.contains(TcpFlags::CWR),
+                marked: classic && segment.ecn == Ecn::Ce,
+                capable: classic && segment.ecn != Ecn::NotEct,
+                cwr: !self.agreement.accurate && segment.flags.contains(TcpFlags::CWR),
                 echo: self.echoed(now, segment),
             };
             let path = self.path();
             self.receiver.on_data(now, &incoming, &path);
+            if at_once {
+                self.receiver.acknowledge_at_once();
+            }
         }
     }
 
@@ -264,6 +287,18 @@ impl Connection {
             }
         }
         let echo = self.echoed(now, segment);
+        // The last segment of the handshake tells of the SYN-ACK in place of the counter.
+        let of_handshake = self.sender.next() == FIRST_BYTE && segment.payload == 0;
+        let counted = self.accurate.as_mut().filter(|_| !of_handshake);
+        let counted = counted.map(|own| own.heard(segment.flags));
+        let ece = match counted {
+            Some(more) => more > 0,
+            None => {
+                self.agreement.ecn
+                    && !self.agreement.accurate
+                    && segment.flags.contains(TcpFlags::ECE)
+            }
+        };
         self.sender.on_ack(
             now,
             &Acknowledgement {
@@ -272,7 +307,8 @@ impl Connection {
                 window: u64::from(segment.window) << self.agreement.peer_shift,
                 echo,
                 carries_data: segment.payload > 0,
-                ece: self.agreement.ecn && segment.flags.contains(TcpFlags::ECE),
+                ece,
+                counted,
             },
         );
     }
@@ -295,6 +331,9 @@ impl Connection {
         if std::mem::take(&mut self.ack_first) {
             return Some(self.acknowledgement(now));
         }
+        if let Some((next, marked)) = self.receiver.take_early() {
+            return Some(self.early(now, next, marked));
+        }
         if let Some(ranges) = self.receiver.take_overdue() {
             return Some(self.report(now, &ranges));
         }
@@ -316,8 +355,14 @@ impl Connection {
         if self.state == State::SynSent {
             segment.options = syn_options(&self.config, None, now, 0);
             segment.flags = TcpFlags::SYN;
-            if self.config.ecn {
+            if self.config.offers_ecn() {
                 segment.flags = segment.flags | TcpFlags::ECE | TcpFlags::CWR;
+            }
+            if self.config.hears_exactly() {
+                segment.ecn = Ecn::Ect0;
+            }
+            if self.config.marks() == Marks::Accurate {
+                segment.flags = segment.flags | TcpFlags::AE;
             }
         } else {
             let agreed = Some((&self.agreement, &self.peer_syn));
@@ -325,8 +370,13 @@ impl Connection {
             segment.flags = TcpFlags::SYN | TcpFlags::ACK;
             segment.ack = self.remote.number_of(FIRST_BYTE);
             self.last_ack_sent = FIRST_BYTE;
-            if self.agreement.ecn {
+            if self.agreement.accurate {
+                segment.flags = segment.flags | accurate::answer_to(self.peer_syn.ecn);
+            } else if self.agreement.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;
+            }
+            if self.hears_exactly() {
+                segment.ecn = Ecn::Ect0;
             }
         }
         segment
@@ -343,11 +393,15 @@ impl Connection {
         if outgoing.fin {
             segment.flags = segment.flags | TcpFlags::FIN;
         }
-        if outgoing.cwr && self.agreement.ecn {
+        if outgoing.cwr && self.agreement.ecn && !self.agreement.accurate {
             segment.flags = segment.flags | TcpFlags::CWR;
         }
+        if self.agreement.accurate {
+            segment.ecn = Ecn::Ect1;
+            return segment;
+        }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        if self.agreement.ecn && !outgoing.retransmission {
+        if self.agreement.ecn && (!outgoing.retransmission || self.hears_exactly()) {
             segment.ecn = Ecn::Ect0;
         }
         segment
@@ -367,6 +421,15 @@ impl Connection {
         self.bare(now, ranges, window)
     }
 
+    /// An acknowledgement of what arrived before the last packet; what is owed to the peer stays so.
+    fn early(&mut self, now: Time, next: u64, marked: bool) -> TcpSegment {
+        let ranges: SmallVec<[(u64, u64); 4]> = self.receiver.reported().take(4).collect();
+        let mut segment = self.report(now, &ranges);
+        segment.ack = self.remote.number_of(next);
+        segment.flags = if marked { TcpFlags::ACK | TcpFlags::ECE } else { TcpFlags::ACK };
+        segment
+    }
+
     fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
         let timestamps = self
             .agreement
@@ -380,7 +443,10 @@ impl Connection {
             }
         }
         let mut flags = TcpFlags::ACK;
-        if self.agreement.ecn && self.receiver.echoes_mark() {
+        if let Some(own) = &mut self.accurate {
+            let told = own.tell();
+            flags = flags | self.answered.take().map_or(told, accurate::answer_to);
+        } else if self.agreement.ecn && self.receiver.echoes_mark() {
             flags = flags | TcpFlags::ECE;
         }
         self.last_ack_sent = self.receiver.next();
@@ -391,7 +457,8 @@ impl Connection {
             window,
             options: TcpOptions { timestamps, sack, ..TcpOptions::default() },
             payload: 0,
-            ecn: Ecn::NotEct,
+            // RFC 8257 section 3: of a flow that hears of each mark, acknowledgements may be marked, too.
+            ecn: if self.hears_exactly() { Ecn::Ect0 } else { Ecn::NotEct },
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Opening a connection: what the two ends agree on, and when a SYN is sent again.
 
+use super::accurate;
 use super::config::TcpConfig;
+use super::congestion::Marks;
 use super::sender::{INITIAL_RTO, MAX_RTO};
 use super::ticks::expiry;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -16,6 +18,8 @@ pub(crate) struct Agreement {
     pub(crate) timestamps: bool,
     pub(crate) sack: bool,
     pub(crate) ecn: bool,
+    /// Both count marks (RFC 9768).
+    pub(crate) accurate: bool,
     /// Shift of the windows that we announce and of those that the peer announces.
     pub(crate) own_shift: u8,
     pub(crate) peer_shift: u8,
@@ -34,6 +38,12 @@ impl Agreement {
         let mss = config.mss.min(options.mss.unwrap_or(DEFAULT_MSS));
         let in_all = if timestamps { TIMESTAMPS_LEN } else { 0 };
         let payload = |mss| u32::from(mss).saturating_sub(in_all).max(1);
+        let accurate = config.marks() == Marks::Accurate
+            && if peer.flags.contains(TcpFlags::ACK) {
+                accurate::is_answer(peer.flags)
+            } else {
+                peer.flags.contains(TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE)
+            };
         let asks_ecn = if peer.flags.contains(TcpFlags::ACK) {
             peer.flags.contains(TcpFlags::ECE) && !peer.flags.contains(TcpFlags::CWR)
         } else {
@@ -44,7 +54,8 @@ impl Agreement {
             peer_mss: payload(config.mss),
             timestamps,
             sack: config.sack && options.sack_permitted,
-            ecn: config.ecn && asks_ecn,
+            ecn: accurate || config.offers_ecn() && asks_ecn,
+            accurate,
             own_shift: options.window_scale.map_or(0, |_| config.window_scale()),
             peer_shift: options.window_scale.map_or(0, |shift| shift.min(14)),
         }

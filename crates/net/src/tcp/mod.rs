@@ -9,6 +9,7 @@
 //! [`Connection::advance`] when [`Connection::next_timer`] is due, and after either take segments
 //! from [`Connection::poll_transmit`] until there are none.
 
+mod accurate;
 mod burst;
 mod config;
 pub mod congestion;

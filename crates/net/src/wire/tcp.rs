@@ -12,7 +12,7 @@ const LONGEST_TCP_HEADER: usize = 60;
 
 /// The control bits of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpFlags(pub u8);
+pub struct TcpFlags(pub u16);
 
 impl TcpFlags {
     /// No more data from the sender.
@@ -29,6 +29,8 @@ impl TcpFlags {
     pub const ECE: TcpFlags = TcpFlags(0x40);
     /// The window was reduced for a mark (RFC 3168 section 6.1).
     pub const CWR: TcpFlags = TcpFlags(0x80);
+    /// With the two before it the counter of accurate ECN (RFC 9768 section 3.2.2).
+    pub const AE: TcpFlags = TcpFlags(0x100);
 
     /// True if all of `other`'s bits are set.
     pub fn contains(self, other: TcpFlags) -> bool {
@@ -78,8 +80,8 @@ pub fn write_tcp(
     header[2..4].copy_from_slice(&ports.1.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
     header[8..12].copy_from_slice(&segment.ack.to_be_bytes());
-    header[12] = (header_len as u8 / 4) << 4;
-    header[13] = segment.flags.0;
+    header[12] = (header_len as u8 / 4) << 4 | (segment.flags.0 >> 8) as u8 & 1;
+    header[13] = segment.flags.0 as u8;
     header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     segment.options.write(&mut header[TCP_HEADER_LEN..]);
     let checksum = pseudo.bytes(&header[..header_len]).checksum();
@@ -108,7 +110,7 @@ pub(super) fn read_tcp(
     let segment = TcpSegment {
         seq: word(4),
         ack: word(8),
-        flags: TcpFlags(header[13]),
+        flags: TcpFlags(u16::from(header[12] & 1) << 8 | u16::from(header[13])),
         window: half(14),
         options: TcpOptions::read(options)?,
         payload: (len - header_len) as u32,

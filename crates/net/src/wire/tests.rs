@@ -26,7 +26,7 @@ fn version() -> impl Strategy<Value = IpVersion> {
 
 prop_compose! {
     fn segments()(
-        seq: u32, ack: u32, flags in 0u8.., window: u16, payload in 0u32..=1400, ecn in 0u8..4,
+        seq: u32, ack: u32, flags in 0u16..0x200, window: u16, payload in 0u32..=1400, ecn in 0u8..4,
         mss: Option<u16>, window_scale in proptest::option::of(0u8..15), sack_permitted: bool,
         timestamps: Option<(u32, u32)>, blocks in proptest::collection::vec(any::<(u32, u32)>(), 0..4),
     ) -> TcpSegment {

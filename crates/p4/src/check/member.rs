@@ -144,6 +144,7 @@ impl Checker<'_> {
             return Expr { span, ..element.clone() };
         }
         let ty = fields.fields[at].ty.clone();
+        self.note_field(name.span, fields, &ty);
         typed(ExprKind::Field(Box::new(base), at as u32), ty, span)
     }
 

@@ -35,6 +35,7 @@ mod key_name;
 mod keyset;
 mod lvalue;
 mod member;
+mod named;
 mod nesting;
 mod operand;
 mod operators;
@@ -85,6 +86,8 @@ pub fn check(
     })
 }
 
+pub use named::{Named, names};
+
 /// Everything the checker knows while it goes through a program.
 struct Checker<'a> {
     /// For the text of expressions, which names keys.
@@ -130,6 +133,8 @@ struct Checker<'a> {
     depth: u32,
     /// Parameters of actions without direction: not known when compiled, unlike others.
     action_data: HashSet<hir::VarId>,
+    /// What names were found to stand for, if somebody wants to know.
+    named: Option<named::Found>,
 }
 
 impl<'a> Checker<'a> {
@@ -156,17 +161,22 @@ impl<'a> Checker<'a> {
             block: block::OpenBlock::default(),
             depth: 0,
             action_data: HashSet::new(),
+            named: None,
         }
     }
 
     fn run(mut self, program: &'a ast::Program) -> (Option<hir::Program>, Vec<Diagnostic>) {
+        self.go_through(program);
+        let failed = self.diagnostics.iter().any(Diagnostic::is_error);
+        let diagnostics = report::in_order(self.diagnostics);
+        (if failed { None } else { Some(self.program) }, diagnostics)
+    }
+
+    fn go_through(&mut self, program: &'a ast::Program) {
         for declaration in &program.declarations {
             self.top_level_declaration(declaration);
         }
         self.check_main();
-        let failed = self.diagnostics.iter().any(Diagnostic::is_error);
-        let diagnostics = report::in_order(self.diagnostics);
-        (if failed { None } else { Some(self.program) }, diagnostics)
     }
 
     /// A number for a declaration that makes a nominal type.

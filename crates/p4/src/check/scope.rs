@@ -239,7 +239,11 @@ impl Checker<'_> {
                 self.report(diagnostic);
                 Entity::Broken
             }
-            Some(found) => found.entity.clone(),
+            Some(found) => {
+                let found = found.clone();
+                self.note(name.span, &found);
+                found.entity
+            }
             None => {
                 self.unknown_name(name, "name", |_| true);
                 Entity::Broken

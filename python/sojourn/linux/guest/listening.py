@@ -21,6 +21,8 @@ from .transfers import TransferReceiver, place_of
 _PORT_ANY = {int(socket.AF_INET): "0.0.0.0", int(socket.AF_INET6): "::"}
 _QUEUE = 4096
 _FILES = 1 << 18
+_EXACT = "dctcp"
+"""Its SYN is ECN-capable, which a kernel grants only to an end that speaks it from the start on."""
 
 Flow = dict[str, Any]
 Accept = Callable[[socket.socket], object]
@@ -38,6 +40,9 @@ class Listening:
         for family in job["families"]:
             address = _PORT_ANY[family]
             listening = _bound(family, socket.SOCK_STREAM, (address, job["port"]))
+            if _EXACT in {flow.get("congestion_control") for flow in flows}:
+                control = _EXACT.encode()
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
             listening.listen(_QUEUE)
             listening.setblocking(False)
             loop.watch(listening, select.EPOLLIN, partial(self._accept, listening))

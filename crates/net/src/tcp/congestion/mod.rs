@@ -12,13 +12,17 @@
 mod bbr;
 mod cube_root;
 mod cubic;
+mod dctcp;
 mod hystart;
 mod new_reno;
+mod prague;
 mod window;
 
 pub use bbr::Bbr;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use new_reno::NewReno;
+pub use prague::Prague;
 pub use window::Window;
 
 use sojourn_packet::{Named, Register, Time};
@@ -140,6 +144,34 @@ impl Flow {
     }
 }
 
+/// What marks mean to a control, and how it wants to hear of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// As losses: one for a window is enough, echoed until it is answered (RFC 3168), if the flow is
+    /// set to ECN at all.
+    #[default]
+    Classic,
+    /// Each acknowledgement says of what it acknowledges whether it was marked, and every packet is
+    /// ECN-capable (RFC 8257 section 3).
+    Exact,
+    /// Counted, and every segment tells the count (RFC 9768); data are ECT(1), as L4S wants it
+    /// (RFC 9331).
+    Accurate,
+}
+
+/// How much was delivered, and how much of it was marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The oldest offset not acknowledged, and the next to be sent.
+    pub una: u64,
+    /// See `una`.
+    pub next: u64,
+    /// Segments delivered so far.
+    pub delivered: u64,
+    /// Of them, those that were acknowledged as marked.
+    pub marked: u64,
+}
+
 /// A congestion control.
 pub trait CongestionControl: Debug + Send {
     /// New data were acknowledged and the window is not being reduced: it may grow.
@@ -147,6 +179,18 @@ pub trait CongestionControl: Debug + Send {
 
     /// An acknowledgement measured a round-trip time.
     fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
+
+    /// An acknowledgement arrived; what it acknowledges cumulatively is not yet counted.
+    fn on_marked(&mut self, _seen: &Marked) {}
+
+    /// True if a mark's reduction is taken at once and the window goes on to grow by what is not
+    /// marked; else it is spread over a round trip in which nothing grows.
+    fn reduces_at_once(&self) -> bool {
+        false
+    }
+
+    /// The window is reduced for a loss, whose threshold may be another than a mark's.
+    fn on_loss(&mut self, _window: &mut Window) {}
 
     /// The window is about to be reduced for a loss, a mark or a timeout: the new threshold.
     fn reduced_threshold(&mut self, window: &Window) -> u32;
@@ -221,6 +265,8 @@ pub struct Registered {
     pub summary: &'static str,
     /// What the Linux kernel calls it, if it has it.
     pub linux: Option<&'static str>,
+    /// How it wants to hear of marks.
+    pub marks: Marks,
     /// A fresh one.
     pub start: fn(&Start) -> Box<dyn CongestionControl>,
 }
@@ -233,5 +279,10 @@ impl Named for Registered {
 
 /// The congestion controls: those of this crate, one line each, and what others add. The first is
 /// the one of flows that name none.
-pub static REGISTER: Register<Registered> =
-    Register::new(&[cubic::REGISTRATION, new_reno::REGISTRATION, bbr::REGISTRATION]);
+pub static REGISTER: Register<Registered> = Register::new(&[
+    cubic::REGISTRATION,
+    new_reno::REGISTRATION,
+    bbr::REGISTRATION,
+    dctcp::REGISTRATION,
+    prague::REGISTRATION,
+]);

@@ -3,13 +3,14 @@
 //! What NewReno adds, partial acknowledgements in recovery (RFC 6582), is the sender's and comes
 //! with SACK. Has no state of its own, and no HyStart.
 
-use super::{Ack, CongestionControl, Registered, Window};
+use super::{Ack, CongestionControl, Marks, Registered, Window};
 
 /// NewReno, as scenarios name it.
 pub const REGISTRATION: Registered = Registered {
     name: "newreno",
     summary: "NewReno (RFC 5681, RFC 6582): halves its window, adds one segment each round trip",
     linux: Some("reno"),
+    marks: Marks::Classic,
     start: |_| Box::new(NewReno),
 };
 

@@ -224,6 +224,11 @@ impl DelayedAck {
         };
     }
 
+    /// True if an acknowledgement waits for a second segment.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.due, Due::At { .. })
+    }
+
     /// Something arrived that the sender must hear of at once.
     pub(crate) fn at_once(&mut self) {
         self.scheduled = true;

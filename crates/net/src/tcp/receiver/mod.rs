@@ -51,7 +51,20 @@ pub struct Receiver {
     echo_mark: bool,
     /// A packet was capable of a mark.
     seen_capable: bool,
+    /// The sender wants to hear of each mark.
+    exact: Option<Exact>,
+    /// An acknowledgement that must go before anything else is said: what was expected, and the echo.
+    early: Option<(u64, bool)>,
     fin: Option<u64>,
+}
+
+/// What RFC 8257 section 3.2 keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Exact {
+    /// The last packet was marked.
+    marked: bool,
+    /// What was expected behind it.
+    next: u64,
 }
 
 impl Receiver {
@@ -69,6 +82,8 @@ impl Receiver {
             window: ReceiveWindow::new(window, mss, super::sender::FIRST_BYTE),
             echo_mark: false,
             seen_capable: false,
+            exact: None,
+            early: None,
             fin: None,
         }
     }
@@ -76,6 +91,12 @@ impl Receiver {
     /// The connection is open: full segments carry `payload` bytes.
     pub(crate) fn open(&mut self, now: Time, payload: u32) {
         self.window.open(now, payload);
+    }
+
+    /// The sender wants to hear of each mark: acknowledgements of marked packets carry ECE, and no
+    /// others.
+    pub(crate) fn hear_exactly(&mut self) {
+        self.exact = Some(Exact { marked: false, next: self.next });
     }
 
     /// Next offset expected.
@@ -116,7 +137,7 @@ impl Receiver {
             self.duplicate = Some((incoming.start, end));
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
-            self.see_mark(incoming);
+            self.see_mark(incoming, self.next);
             self.flush_before(incoming.start, end);
             self.store(incoming.start, end);
             self.grow(incoming, false);
@@ -125,7 +146,7 @@ impl Receiver {
                 self.duplicate = Some((incoming.start, self.next));
             }
             self.acks.on_data(now, incoming.payload, path);
-            self.see_mark(incoming);
+            self.see_mark(incoming, end);
             self.window.on_progress(now, end);
             self.grow(incoming, true);
             self.take(end, incoming);
@@ -137,15 +158,35 @@ impl Receiver {
 
     /// RFC 3168 section 6.1.3; the first mark, and a segment without ECN among others, which is
     /// probably a retransmission, are acknowledged quickly.
-    fn see_mark(&mut self, incoming: &Incoming) {
+    ///
+    /// `next` is what is expected behind the packet.
+    fn see_mark(&mut self, incoming: &Incoming, next: u64) {
+        if incoming.capable && self.exact.is_some() {
+            self.see_exactly(incoming.marked, next);
+        }
         if incoming.marked && !self.echo_mark {
             self.acks.on_mark();
         }
         if !incoming.capable && self.seen_capable {
             self.acks.on_mark();
         }
-        self.echo_mark |= incoming.marked;
+        if self.exact.is_none() {
+            self.echo_mark |= incoming.marked;
+        }
         self.seen_capable |= incoming.capable;
+    }
+
+    /// RFC 8257 section 3.2: an acknowledgement speaks for packets that were all marked or all not. One
+    /// that waits goes at once, for those before this packet; then one for this packet.
+    fn see_exactly(&mut self, marked: bool, next: u64) {
+        let Some(before) = self.exact.replace(Exact { marked, next }) else { return };
+        if before.marked != marked {
+            if self.acks.waits() {
+                self.early = Some((before.next, before.marked));
+            }
+            self.acks.at_once();
+        }
+        self.echo_mark = marked;
     }
 
     /// While the window grows, every segment is acknowledged.
@@ -172,6 +213,12 @@ impl Receiver {
         {
             self.overdue = Some(self.recent.clone());
         }
+    }
+
+    /// The acknowledgement that must go before anything else is said: up to where, and whether it
+    /// echoes a mark.
+    pub(crate) fn take_early(&mut self) -> Option<(u64, bool)> {
+        self.early.take()
     }
 
     /// The report that must go before anything else is said.

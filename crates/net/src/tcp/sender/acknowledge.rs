@@ -5,7 +5,8 @@ use super::prr::Progress;
 use super::rate::Gathered;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::{Ack, Flow, RateSample, RttSample, State};
+use crate::tcp::accurate;
+use crate::tcp::congestion::{Ack, Flow, Marked, RateSample, RttSample, State};
 use sojourn_packet::Time;
 
 /// The least round-trip time that a timestamp can show: one tick of its clock.
@@ -28,6 +29,8 @@ pub(super) struct Reading {
     dsack: bool,
     probe_dsack: bool,
     pub(super) ece: bool,
+    /// Segments that it counts as marked, where marks are counted.
+    marked: u32,
     /// It says nothing new: a duplicate acknowledgement.
     pub(super) duplicate: bool,
     /// When the first and the last of the segments never sent again were sent.
@@ -121,15 +124,46 @@ impl Sender {
         }
         let highest = self.scoreboard.highest_sacked();
         let had_sacked = self.scoreboard.sacked_out() > 0;
+        let delivered = self.rate.delivered();
         if !info.sack.is_empty() {
             self.read_blocks(now, info, highest, &mut reading);
         }
-        self.read_cumulative(now, info.ack, highest, &mut reading);
+        if self.hears_marks {
+            // Linux counts what is selectively acknowledged before, and the rest behind.
+            self.delivered_marked += self.under_echo(info, delivered);
+            self.tell_marks(info.ack);
+            let rest = self.rate.delivered();
+            self.read_cumulative(now, info.ack, highest, &mut reading);
+            self.delivered_marked += match info.counted {
+                Some(more) => {
+                    let marked = accurate::most(more, self.rate.delivered() - delivered);
+                    reading.marked = u32::try_from(marked).unwrap_or(u32::MAX);
+                    marked
+                }
+                None => self.under_echo(info, rest),
+            };
+        } else {
+            self.read_cumulative(now, info.ack, highest, &mut reading);
+        }
         if !had_sacked {
             self.suspect_delay(&mut reading);
         }
         self.measure(now, info, &mut reading);
         reading
+    }
+
+    /// Segments delivered since there were `before`, if the acknowledgement says that they were marked.
+    fn under_echo(&self, info: &Acknowledgement, before: u64) -> u64 {
+        if info.ece && info.counted.is_none() { self.rate.delivered() - before } else { 0 }
+    }
+
+    fn tell_marks(&mut self, ack: u64) {
+        self.control.on_marked(&Marked {
+            una: ack.max(self.scoreboard.una()),
+            next: self.scoreboard.next(),
+            delivered: self.rate.delivered(),
+            marked: self.delivered_marked,
+        });
     }
 
     #[inline(never)]
@@ -316,7 +350,8 @@ impl Sender {
             self.pacing.set_rate(self.control.pacing_rate().unwrap_or(rate));
             return;
         }
-        if self.state.is_reducing() {
+        let spread = self.state != State::Cwr || !self.control.reduces_at_once();
+        if self.state.is_reducing() && spread {
             let progress = Progress {
                 delivered: sample.acked,
                 lost: sample.lost,
@@ -329,7 +364,9 @@ impl Sender {
             }
         } else if reading.acked > 0 || (self.rack.is_reordered() && reading.sacked) {
             let window_limited = self.usage.is_limited(&self.window);
-            let ack = Ack { now, acked: sample.acked, window_limited };
+            // What was marked grows nothing where marks are counted.
+            let acked = sample.acked.saturating_sub(reading.marked);
+            let ack = Ack { now, acked, window_limited };
             self.control.on_ack(&mut self.window, &ack);
             self.usage.touched(now);
         }

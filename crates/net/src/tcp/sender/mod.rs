@@ -27,7 +27,7 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
-use crate::tcp::congestion::{CongestionControl, Start, State, Window};
+use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -59,6 +59,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) echo: Option<u64>,
     /// A congestion mark is echoed.
     pub(crate) ece: bool,
+    /// Marks that it tells of, modulo eight, if they are counted.
+    pub(crate) counted: Option<u32>,
     /// The segment that brings it has data.
     pub(crate) carries_data: bool,
 }
@@ -160,6 +162,10 @@ pub struct Sender {
     /// The application will not write any more.
     closing: bool,
     cwr_pending: bool,
+    /// The control wants to hear of each mark.
+    hears_marks: bool,
+    /// Segments that were acknowledged as marked.
+    delivered_marked: u64,
     last_sent: Time,
     statistics: SenderStatistics,
 }
@@ -212,6 +218,8 @@ impl Sender {
             last_small: 0,
             closing: false,
             cwr_pending: false,
+            hears_marks: settings.control.marks() != Marks::Classic,
+            delivered_marked: 0,
             last_sent: Time::ZERO,
             statistics: SenderStatistics::default(),
         }

@@ -35,7 +35,9 @@ impl Sender {
             State::Open => self.undo.forget_retransmissions(),
             // What echoes the mark must have seen CWR: something sent behind it has arrived.
             State::Cwr if una > self.episode_end => {
-                self.end_reduction();
+                if !self.control.reduces_at_once() {
+                    self.end_reduction();
+                }
                 self.state = State::Open;
             }
             State::Recovery if una >= self.episode_end => {
@@ -215,6 +217,9 @@ impl Sender {
             self.undo.forbid();
             self.begin_reduction();
             self.state = State::Cwr;
+            if self.control.reduces_at_once() {
+                self.window.cwnd = self.window.ssthresh;
+            }
         }
     }
 
@@ -230,6 +235,7 @@ impl Sender {
             }
             self.begin_reduction();
         }
+        self.control.on_loss(&mut self.window);
         self.state = State::Recovery;
     }
 
@@ -276,6 +282,7 @@ impl Sender {
             self.undo.remember(Some(threshold));
             self.reduction = Reduction::new(self.window.cwnd);
             self.window.ssthresh = self.control.reduced_threshold(&self.window);
+            self.control.on_loss(&mut self.window);
             self.begin_undo();
         }
         if self.state <= State::Disorder {

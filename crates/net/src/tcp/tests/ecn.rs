@@ -131,3 +131,128 @@ fn a_loss_is_told_to_the_receiver_too_so_that_it_stops_to_echo() {
     assert_eq!(cwr[1], (seq(10), true));
     assert!(cwr[2..].iter().all(|(_, flag)| !flag));
 }
+
+fn dctcp() -> TcpConfig {
+    let congestion_control = CongestionControlName::of("dctcp").expect("it ships");
+    TcpConfig { congestion_control, ..TcpConfig::default() }
+}
+
+#[test]
+fn every_packet_of_dctcp_is_ecn_capable_the_syn_and_what_is_sent_again_too() {
+    let mut drill = Drill::new(Connection::connect(dctcp()));
+    let syn = drill.one();
+    assert_eq!((syn.flags, syn.ecn), (TcpFlags::SYN | TcpFlags::ECE | TcpFlags::CWR, Ecn::Ect0));
+    drill.at(ms(10));
+    let mut answer = syn_ack(full_offer());
+    answer.flags = answer.flags | TcpFlags::ECE;
+    drill.inject(answer);
+    assert_eq!(drill.one().ecn, Ecn::Ect0, "an acknowledgement without data");
+    drill.end.set_written(u64::MAX);
+    drill.all();
+    drill.at(ms(20));
+    drill.ack_with(seq(0), &[(seq(1), seq(4))]);
+    let all = drill.all();
+    assert_eq!((all[0].seq, all[0].ecn), (seq(0), Ecn::Ect0));
+}
+
+#[test]
+fn dctcp_tells_of_what_an_acknowledgement_speaks_whether_it_was_marked() {
+    // RFC 8257 section 3.2, figure 1.
+    let mut drill = Drill::new(Connection::listen(dctcp()));
+    let flags = TcpFlags::SYN | TcpFlags::ECE | TcpFlags::CWR;
+    drill.inject(TcpSegment { flags, options: full_offer(), ..peer(0) });
+    assert_eq!(drill.one().ecn, Ecn::Ect0);
+    drill.inject(peer(1));
+    let mut arrive = |n: u32, ecn| {
+        let options = peer_options(drill.now);
+        let seq = PEER + seq(n);
+        drill.inject(TcpSegment { seq, payload: MSS, options, ecn, flags: ACK, ..peer(1) });
+        let said = |ack: &TcpSegment| (ack.ack, ack.flags.contains(TcpFlags::ECE));
+        drill.all().iter().map(said).collect::<Vec<_>>()
+    };
+    let expects = |n: u32| PEER + seq(n);
+    assert!((0..QUICK).all(|n| arrive(n, Ecn::Ect0) == [(expects(n + 1), false)]));
+    assert!(arrive(QUICK, Ecn::Ect0).is_empty(), "it waits for a second one");
+    let first = QUICK + 1;
+    let both = [(expects(first), false), (expects(first + 1), true)];
+    assert_eq!(arrive(first, Ecn::Ce), both, "what waited, not marked, and the marked one");
+    assert!(arrive(first + 1, Ecn::Ce).is_empty());
+    assert_eq!(arrive(first + 2, Ecn::Ce), [(expects(first + 3), true)], "two marked ones");
+    assert_eq!(arrive(first + 3, Ecn::Ect0), [(expects(first + 4), false)], "none waited");
+}
+
+#[test]
+fn dctcp_shrinks_by_half_the_share_that_was_marked() {
+    let mut drill = Drill::new(Connection::connect(dctcp()));
+    drill.one();
+    drill.at(ms(10));
+    let mut answer = syn_ack(full_offer());
+    answer.flags = answer.flags | TcpFlags::ECE;
+    drill.inject(answer);
+    drill.one();
+    drill.end.set_written(u64::MAX);
+    drill.all();
+    // The first acknowledgement ends the first round, in which nothing was marked: of all, 15/16 are left.
+    drill.at(ms(20));
+    echo(&mut drill, seq(2));
+    assert_eq!(drill.end.sender().ssthresh(), 6 * u64::from(MSS), "10 less 10 * 15 / 32");
+    assert_eq!(drill.end.sender().statistics().congestion_events, 1);
+}
+
+fn prague() -> TcpConfig {
+    let congestion_control = CongestionControlName::of("prague").expect("it ships");
+    TcpConfig { congestion_control, ..TcpConfig::default() }
+}
+
+/// Where the field of accurate feedback stands in the flags.
+fn ace(segment: &TcpSegment) -> u16 {
+    segment.flags.0 >> 6 & 7
+}
+
+#[test]
+fn ends_that_count_marks_find_each_other_in_the_handshake() {
+    // RFC 9768 section 3.1.1.
+    let mut client = Drill::new(Connection::connect(prague()));
+    let syn = client.one();
+    assert_eq!((ace(&syn), syn.ecn), (0b111, Ecn::NotEct));
+    let mut server = Drill::new(Connection::listen(prague()));
+    server.inject(TcpSegment { flags: syn.flags, options: full_offer(), ..peer(0) });
+    assert_eq!(ace(&server.one()), 0b010, "the SYN was not ECN-capable");
+    client.at(ms(10));
+    let answer = syn_ack(full_offer());
+    let flags = answer.flags | TcpFlags::CWR;
+    client.inject(TcpSegment { flags, ecn: Ecn::Ect0, ..answer });
+    assert_eq!(ace(&client.one()), 0b100, "the SYN-ACK was ECT(0)");
+    client.end.set_written(u64::MAX);
+    let sent = client.all();
+    assert!(sent.iter().all(|segment| ace(segment) == 5 && segment.ecn == Ecn::Ect1));
+}
+
+#[test]
+fn an_end_that_counts_marks_speaks_classic_ecn_with_one_that_does_not() {
+    let mut server = Drill::new(Connection::listen(prague()));
+    let flags = TcpFlags::SYN | TcpFlags::ECE | TcpFlags::CWR;
+    server.inject(TcpSegment { flags, options: full_offer(), ..peer(0) });
+    assert_eq!(server.one().flags, TcpFlags::SYN | ACK | TcpFlags::ECE);
+}
+
+#[test]
+fn each_mark_is_counted_and_the_sender_shrinks_by_their_share() {
+    let mut client = Drill::new(Connection::connect(prague()));
+    client.one();
+    client.at(ms(10));
+    let answer = syn_ack(full_offer());
+    client.inject(TcpSegment { flags: answer.flags | TcpFlags::CWR, ..answer });
+    client.one();
+    client.end.set_written(u64::MAX);
+    client.all();
+    client.at(ms(20));
+    let options = peer_options(client.now);
+    // Six: one more than both began with.
+    let flags = ACK | TcpFlags::AE | TcpFlags::CWR;
+    client.inject(TcpSegment { ack: seq(2), options, flags, ..peer(1) });
+    assert_eq!(client.end.sender().ssthresh(), 6 * u64::from(MSS));
+    assert_eq!(client.end.sender().statistics().congestion_events, 1);
+    let sent = client.all();
+    assert!(sent.iter().all(|segment| ace(segment) == 5), "no CWR among the counter");
+}

@@ -12,7 +12,8 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use super::{Ack, CongestionControl, Flow, RateSample, Registered, Start, State, Verdict, Window};
+use super::{Ack, CongestionControl, Flow, Marks, RateSample, Registered, Start, State};
+use super::{Verdict, Window};
 use crate::tcp::minmax::WindowedMax;
 use crate::tcp::ticks::ticks;
 use bandwidth::{AckAggregation, Bandwidth};
@@ -25,6 +26,7 @@ pub const REGISTRATION: Registered = Registered {
     name: "bbr",
     summary: "BBR version 1: paces by the path's bandwidth and least round-trip time",
     linux: Some("bbr"),
+    marks: Marks::Classic,
     start: |start| Box::new(Bbr::new(start)),
 };
 

@@ -9,7 +9,9 @@ import pytest
 
 import sojourn as package
 from conftest import Finished, Sojourn
-from sojourn.compare import compare, difference
+from sojourn.compare import Setup, compare, difference
+from sojourn.compare_plots import comparison, quantiles, write_comparison
+from sojourn.errors import ScenarioError
 from sojourn.export import export
 
 SHORT = {
@@ -96,3 +98,20 @@ def test_a_run_is_exported_as_pictures_and_figures(
     assert drops == finished.result.aqms["codel"].summary.aqm_drops
     again = export(finished.result, tmp_path / "again", style)  # type: ignore[arg-type]
     assert all(files[path.name].read_bytes() == path.read_bytes() for path in again)
+
+
+def test_a_picture_has_a_curve_and_a_box_for_each_run(finished: Finished, tmp_path: Path) -> None:
+    setups = [Setup(name, (finished.result,), ()) for name in ("first", "second")]
+    figure = comparison(setups)
+    curves, boxes = figure.axes[:2], figure.axes[2:]
+    assert [axes.get_title(loc="left") for axes in curves] == list(finished.result.aqms)
+    assert all(len(axes.get_lines()) == 2 for axes in curves)
+    assert all(len(axes.patches) == 2 for axes in boxes)
+    for aqm in finished.result.aqms.values():
+        low, _, middle, _, high = quantiles(aqm.findings.distribution) or ()
+        assert middle == pytest.approx(aqm.summary.median, rel=0.03)
+        assert low < middle < high <= 1.03 * (aqm.summary.max or 0)
+    for kind in ("png", "svg", "pdf"):
+        write_comparison(setups, tmp_path / f"both.{kind}")
+    with pytest.raises(ScenarioError, match=r"ends in \.png, \.svg, \.pdf"):
+        write_comparison(setups, tmp_path / "both.bmp")

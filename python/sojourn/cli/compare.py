@@ -24,6 +24,10 @@ from sojourn.sweeps.metrics import SHOWN
 @app.command()
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders; the first is the yardstick.")],
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw curves and boxes: .png, .svg or .pdf."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show runs beside each other: what differs, each AQM's figures, differences with intervals.
@@ -34,6 +38,11 @@ def compare(
         raise ScenarioError("sojourn compare: name two runs at least; one is `sojourn report`")
     results = [(shown(run), read_result(RunFolder.open(run))) for run in runs]
     found, lines = compared(results)
+    if plot is not None:
+        # Imported here because matplotlib takes longer to load than all the rest.
+        from sojourn.compare_plots import write_comparison
+
+        write_comparison(found, plot)
     if as_json:
         print(json.dumps(_as_dict(found, lines), indent=2))
         return

@@ -144,6 +144,13 @@ def started(command: Sequence[str], ready: str) -> Iterator["subprocess.Popen[st
             raise
 
 
+def sent(port: str) -> int:
+    """Frames that have been sent on an interface here."""
+    lines = Path("/proc/self/net/dev").read_text(encoding="ascii").splitlines()
+    (counts,) = (line.split() for line in lines if line.split()[0] == f"{port}:")
+    return int(counts[10])
+
+
 def compiled(source: str, folder: Path, *how: str) -> str:
     """The path of the program, or library, that a C file of `bench/live` becomes."""
     program = folder / Path(source).stem

@@ -4,7 +4,8 @@ python bench/live.py               # six minutes on two cores; as root
 
 Each thing is measured in turn with the forwarder, in front of it and behind it, because a machine's
 speed changes from minute to minute; a ratio is that to the mean of the two, and the table has the
-middle of the rounds. Needs iperf3, ping and a C compiler.
+middle of the rounds. The hosts go before other processes of the machine, and what stands between
+them before the hosts. Needs iperf3, ping and a C compiler.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hosts import PORTS, SERVER, Host, compiled, enclose, started, two_hosts
+from hosts import PORTS, SERVER, Host, compiled, enclose, sent, started, two_hosts
 from machine import machine
 
 SWITCH = [sys.executable, "-m", "sojourn", "switch"]
@@ -36,6 +37,8 @@ FORWARDER = "the forwarder"
 PAYLOAD = 1448
 """Bytes of TCP in a full frame."""
 PINGS = 200
+FIRST = ("chrt", "--rr", "1")
+"""In front of what the hosts run."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def main() -> None:
         forwarder, generator = (compiled(name, folder) for name in ("forwarder.c", "generator.c"))
         frames = folder / "frames"
         frames.write_bytes(small_frames())
-        server = subprocess.Popen(other.command("iperf3", "-s"), stdout=subprocess.DEVNULL)
+        server = subprocess.Popen(other.command(*FIRST, "iperf3", "-s"), stdout=subprocess.DEVNULL)
 
         def measured() -> Carried:
             trip = pinged(one)
@@ -117,44 +120,42 @@ def mean(one: Carried, other: Carried) -> Carried:
 
 def iperf(host: Host, seconds: int) -> float:
     """Mbit/s that arrived of one TCP flow."""
-    said = json.loads(host.run("iperf3", "-c", SERVER, "-C", "cubic", "-t", str(seconds), "-J"))
+    said = json.loads(
+        host.run(*FIRST, "iperf3", "-c", SERVER, "-C", "cubic", "-t", str(seconds), "-J")
+    )
     return float(said["end"]["sum_received"]["bits_per_second"] / 1e6)
 
 
 def pinged(host: Host) -> float:
     """us there and back, half of them below."""
-    said = host.run("ping", "-c", str(PINGS), "-i", "0.005", SERVER)
+    said = host.run(*FIRST, "ping", "-c", str(PINGS), "-i", "0.005", SERVER)
     return statistics.median(float(found) for found in re.findall(r"time=([\d.]+)", said)) * 1000
 
 
 def flooded(host: Host, generator: str, frames: Path) -> float:
     """Frames a second that came to the other host, which no socket there wants."""
-    count = 400_000
-    before = left()
+    count = 200_000
+    before = sent(PORTS[1])
     with frames.open("rb") as given:
         done = subprocess.run(
-            host.command(generator, "eth0", str(count), "0"), stdin=given, capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
+            host.command(*FIRST, generator, "eth0", str(count), "0"),
+            stdin=given,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     seconds = float(done.stdout.split()[1])
     # Until the last of those that wait has passed.
-    seen, since = left(), time.monotonic()
+    seen, since = sent(PORTS[1]), time.monotonic()
     while True:
         time.sleep(0.02)
-        now = left()
+        now = sent(PORTS[1])
         if now == seen:
             break
         seen = now
         seconds += time.monotonic() - since
         since = time.monotonic()
     return (seen - before) / seconds
-
-
-def left() -> int:
-    """Frames that have been sent on the second port."""
-    lines = Path("/proc/self/net/dev").read_text(encoding="ascii").splitlines()
-    (counts,) = (line.split() for line in lines if line.split()[0] == f"{PORTS[1]}:")
-    return int(counts[10])
 
 
 def small_frames() -> bytes:

@@ -25,7 +25,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hosts import PORTS, SERVER, Host, compiled, connect, enclose, ip, reach, started, two_hosts
+from hosts import (
+    PORTS,
+    SERVER,
+    Host,
+    compiled,
+    connect,
+    enclose,
+    ip,
+    reach,
+    sent,
+    started,
+    two_hosts,
+)
 from machine import machine
 from sojourn import _core
 from sojourn.live.served import RemoteSwitch
@@ -187,7 +199,7 @@ def through_programs(given: argparse.Namespace, folder: Path) -> int:
                 done = subprocess.run(
                     command, stdin=told, capture_output=True, text=True, check=True
                 )
-            time.sleep(2)
+            settle()
         taken, seconds = done.stdout.split()
         live_said, switch = said["counters"]["live"], said["counters"]["switch"]
         came = sum(port["received"] for port in live_said["ports"])
@@ -380,6 +392,14 @@ def resident(process: int) -> int:
     """Bytes of memory that a process has."""
     words = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
     return int(words[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def settle() -> None:
+    """Until nothing has come out for two seconds."""
+    before = -1
+    while (now := sent(PORTS[1])) != before:
+        before = now
+        time.sleep(2)
 
 
 def rows_in(folder: Path) -> int:

@@ -74,7 +74,7 @@ int main(int count, char **names)
         return 2;
     }
     int one = opened(names[1]), other = opened(names[2]);
-    struct sched_param first = {.sched_priority = 1};
+    struct sched_param first = {.sched_priority = 2};
     if (sched_setscheduler(0, SCHED_FIFO, &first) < 0)
         fprintf(stderr, "without real-time priority\n");
     puts("ready");

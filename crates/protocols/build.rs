@@ -1,13 +1,20 @@
 //! Makes Rust of the interface definitions in `proto/`: messages, and a trait and a client for each
-//! service. `protox` reads them, so no `protoc` is needed.
+//! service; and keeps the definitions of P4Info themselves, by which its text is written. `protox`
+//! reads them, so no `protoc` is needed.
 
-use std::io;
+use std::path::PathBuf;
+use std::{env, fs, io};
 
 const DEFINITIONS: [&str; 2] = ["p4/v1/p4runtime.proto", "bfrt/bfruntime.proto"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=proto");
     let read = protox::compile(DEFINITIONS, ["proto"]).map_err(io::Error::other)?;
-    tonic_prost_build::configure().build_transport(false).compile_fds(read)?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let mut compiler = protox::Compiler::new(["proto"]).map_err(io::Error::other)?;
+    compiler.include_imports(true).open_file("p4/config/v1/p4info.proto")?;
+    fs::write(out.join("p4info.fds"), compiler.encode_file_descriptor_set())?;
+    // Maps that are sorted: the same program has the same bytes.
+    tonic_prost_build::configure().build_transport(false).btree_map(".").compile_fds(read)?;
     Ok(())
 }

@@ -192,6 +192,12 @@ class Program:
     def declarations(self) -> str:
         """What it declares for its control plane, as JSON."""
 
+    def p4info(self) -> tuple[str, bytes]:
+        """Its P4Info: as text, and in binary."""
+
+    def bfrt(self) -> str:
+        """Its `bf-rt.json`, by which the runtime interface of Tofino knows it."""
+
     def written_out(self, control: str) -> str:
         """A control plane, as JSON, with its computed entries written out."""
 

@@ -8,7 +8,7 @@
 use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp};
 use crate::source::Span;
 pub use crate::types::{ExternId, PackageId, TableId};
-use crate::types::{Type, identifiers};
+use crate::types::{FieldsType, Type, identifiers};
 use num_bigint::BigInt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,6 +57,8 @@ pub struct Program {
     pub extern_functions: Vec<ExternFunction>,
     /// Package types.
     pub packages: Vec<Package>,
+    /// Header types in declaration order, generic ones not.
+    pub headers: Vec<Arc<FieldsType>>,
     /// Errors in declaration order: an error value is its index.
     pub errors: Vec<Arc<str>>,
     /// Match kinds in declaration order.
@@ -358,6 +360,8 @@ pub struct TableAction {
     pub default_only: bool,
     /// `@tableonly`
     pub table_only: bool,
+    /// What the list's own entry is annotated with.
+    pub annotations: Arc<[Annotation]>,
     /// Where it stands.
     pub span: Span,
 }
@@ -401,6 +405,8 @@ pub struct Property {
     pub value: Arg,
     /// True for `const`.
     pub is_const: bool,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
     /// Where it stands.
     pub span: Span,
 }

@@ -7,6 +7,7 @@
 //! extern object does is not known here: a call to it is a statement that the target executes.
 
 use crate::ast::{Annotation, Direction};
+use crate::declared::Declared;
 use crate::source::Span;
 use crate::types::{Type, identifiers};
 use num_bigint::{BigInt, BigUint};
@@ -54,6 +55,8 @@ pub struct Program {
     /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
     /// level: for those who ask the program for a value by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
+    /// What is declared for the control plane and no executor needs.
+    pub declared: Declared,
 }
 
 /// A package instance.

@@ -17,6 +17,7 @@ pub mod hir;
 pub mod types;
 
 // From meaning to execution.
+pub mod declared;
 pub mod elaborate;
 pub mod interp;
 pub mod ir;

@@ -137,6 +137,8 @@ pub struct NewType {
     pub name: Arc<str>,
     /// The type it stands on.
     pub target: Type,
+    /// Its annotations.
+    pub annotations: Arc<[crate::ast::Annotation]>,
 }
 
 /// A struct, header or header union, its type arguments applied.

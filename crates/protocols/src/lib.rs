@@ -1,8 +1,21 @@
 //! Control protocols in front of the control operations: a program's objects as P4Runtime and BfRt
 //! name and number them, and what their messages look like on the wire.
 //!
+//! | module | what it is |
+//! |---|---|
+//! | [`wire`] | the messages themselves |
+//! | [`ids`] | numbers for names |
+//! | [`p4info()`] | a program for P4Runtime |
+//! | [`bfrt`] | a program for BfRt |
+//!
 //! What a message asks for becomes operations of `sojourn_targets::control`; nothing here knows how
 //! they are carried out, what P4 looks like as text, or which clock a switch runs by.
+
+pub mod bfrt;
+pub mod ids;
+mod p4info;
+
+pub use p4info::{bytes as p4info_bytes, p4info, text as p4info_text};
 
 /// The messages and services of the interface definitions in `proto/`, one module for each package.
 ///

@@ -115,6 +115,19 @@ impl Program {
         json(&self.program.describe())
     }
 
+    /// Its P4Info: as text, and in binary.
+    fn p4info(&self, py: Python<'_>) -> (String, Vec<u8>) {
+        py.detach(|| {
+            let info = sojourn_protocols::p4info(&self.program.schema());
+            (sojourn_protocols::p4info_text(&info), sojourn_protocols::p4info_bytes(&info))
+        })
+    }
+
+    /// Its `bf-rt.json`, by which the runtime interface of Tofino knows it.
+    fn bfrt(&self, py: Python<'_>) -> String {
+        py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
+    }
+
     /// A control plane, as JSON, with its computed entries written out.
     fn written_out(&self, py: Python<'_>, control: &str) -> PyResult<String> {
         let wrong = |error: &dyn std::fmt::Display| ConfigError::new_err(error.to_string());

@@ -146,7 +146,7 @@ fn table(table: &Table, program: &Program) -> TableDescription {
 }
 
 /// The properties by which architectures name an action profile.
-fn is_implementation(property: &str) -> bool {
+pub(crate) fn is_implementation(property: &str) -> bool {
     matches!(property, "implementation" | "psa_implementation")
 }
 

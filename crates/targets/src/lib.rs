@@ -9,6 +9,7 @@
 //! | [`Target`] | what an architecture is to the rest; `shipped` is the table of them |
 //! | [`load()`] | from a file to a [`Plane`] in one call |
 //! | [`tna`], [`v1model`], [`npu`] | the architectures, a folder each |
+//! | [`schema`] | what a program declares for its control plane, whole |
 //! | [`control`] | tables, sessions, queues as a control plane sets them, as data |
 //! | [`externs`] | the fixed-function blocks that both have |
 
@@ -34,6 +35,7 @@ mod plane;
 pub mod profiles;
 mod program;
 pub mod runtime_control;
+pub mod schema;
 mod shipped;
 mod sources;
 pub mod state;
@@ -54,6 +56,7 @@ pub use plane::Plane;
 pub use program::{Checked, Program};
 pub use rule::{Refusal, Rule};
 pub use runtime_control::RuntimeControl;
+pub use schema::Schema;
 use sojourn_packet::dataplane;
 pub use sources::{ProgramText, SourceText, Sources};
 pub use target::{Target, Targets};

@@ -13,6 +13,7 @@ use crate::control::{ControlError, ControlPlane};
 use crate::describe::{ProgramDescription, describe};
 use crate::load::{LoadError, LoadOptions, Loaded, MathUnit};
 use crate::plane::Plane;
+use crate::schema::Schema;
 use crate::sources::{ProgramText, Recorder, Sources};
 use crate::state::{Dependencies, dependencies};
 use crate::target::{LoadedProgram, Stages, Target};
@@ -196,6 +197,12 @@ impl Program {
     /// What it offers its control plane.
     pub fn describe(&self) -> ProgramDescription {
         describe(&self.ir)
+    }
+
+    /// All that it declares for its control plane, in the order of its text.
+    pub fn schema(&self) -> Schema {
+        let declarations = self.target.declarations();
+        Schema::of(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
     }
 
     /// Who reads and writes each of its state variables, whether a target takes it or not.

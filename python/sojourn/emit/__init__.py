@@ -7,16 +7,18 @@ The entries are those with which the simulation runs. Knows no command line.
 from collections.abc import Mapping
 from pathlib import Path
 
+from sojourn.emit.bfrt import BFRT
 from sojourn.emit.bmv2 import BMV2
 from sojourn.emit.job import Job, Shaper, Target
+from sojourn.emit.p4runtime import P4RUNTIME
 from sojourn.emit.tofino import TOFINO
 from sojourn.errors import OutputError, output_error
 from sojourn.layout import shown
-from sojourn.writing import write_text
+from sojourn.writing import write_bytes, write_text
 
 __all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
 
-TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2)}
+TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2, P4RUNTIME, BFRT)}
 """What `emit --for` may name."""
 
 
@@ -27,8 +29,11 @@ def emit(job: Job, target: Target, folder: Path) -> list[Path]:
         raise OutputError(f"{shown(folder)}: there is a file of that name")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            write_text(folder / name, text)
+        for name, content in files.items():
+            if isinstance(content, bytes):
+                write_bytes(folder / name, content)
+            else:
+                write_text(folder / name, content)
     except OSError as error:
         raise output_error(error, shown(folder)) from error
     return [folder / name for name in files]

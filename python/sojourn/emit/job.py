@@ -3,7 +3,7 @@
 Stands on the control plane as the simulation has it. Knows no target.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,8 +52,8 @@ class Target:
     """A switch that files can be written for."""
 
     name: str
-    architecture: str
-    """Of the programs that it runs."""
+    architecture: str | None
+    """Of the programs that it runs; none if it takes those of all."""
     summary: str
-    files: Callable[[Job], dict[str, str]]
-    """Name to text; raises `ControlError` for what the target has no words for."""
+    files: Callable[[Job], Mapping[str, str | bytes]]
+    """Name to text or bytes; raises `ControlError` for what the target has no words for."""

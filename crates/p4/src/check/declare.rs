@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
             D::Error(names) => self.declare_errors(names),
             D::MatchKind(names) => self.declare_match_kinds(names),
             D::Typedef { target, name } => self.declare_typedef(target, name),
-            D::NewType { target, name } => self.declare_new_type(target, name),
+            D::NewType { target, name } => self.declare_new_type(target, name, annotations),
             D::ValueSet { element, size, name } => {
                 self.declare_value_set(element, size, name, annotations);
                 self.block = super::block::OpenBlock::default();

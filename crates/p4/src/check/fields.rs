@@ -57,6 +57,9 @@ impl Checker<'_> {
             span: name.span,
         });
         let entity = if params.is_empty() {
+            if kind == FieldsKind::Header {
+                self.program.headers.push(body.clone());
+            }
             TypeEntity::Plain(match kind {
                 FieldsKind::Struct => Type::Struct(body),
                 FieldsKind::Header => Type::Header(body),
@@ -207,7 +210,12 @@ impl Checker<'_> {
     }
 
     /// `type T name;`
-    pub(super) fn declare_new_type(&mut self, written: &TypeRef, name: &Name) {
+    pub(super) fn declare_new_type(
+        &mut self,
+        written: &TypeRef,
+        name: &Name,
+        annotations: &[Annotation],
+    ) {
         let target = self.resolve_type(written);
         let allowed = matches!(
             target,
@@ -221,7 +229,9 @@ impl Checker<'_> {
         }
         let target = if allowed { target } else { Type::Unknown };
         let declaration = self.declaration_id();
-        let ty = Type::New(Arc::new(NewType { declaration, name: name.text.clone(), target }));
+        let annotations = annotations.to_vec().into();
+        let name_text = name.text.clone();
+        let ty = Type::New(Arc::new(NewType { declaration, name: name_text, target, annotations }));
         self.declare(name, Entity::Type(TypeEntity::Plain(ty)));
     }
 

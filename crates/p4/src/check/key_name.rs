@@ -7,6 +7,9 @@ use super::report::code;
 use super::signature::has_annotation;
 use crate::ast::{Annotation, AnnotationBody, BinaryOp, Block, Expr, ExprKind, Name, Parameter};
 use crate::diagnostic::Diagnostic;
+use crate::hir;
+use crate::types::Type;
+use num_bigint::BigInt;
 use std::sync::Arc;
 
 /// The text of `@name("...")`, if it is there.
@@ -59,32 +62,80 @@ impl Checker<'_> {
     }
 
     /// The name that follows from the key's own text; `None` for expressions that have none.
-    pub(super) fn key_name(&mut self, key: &Expr) -> Option<String> {
+    /// `made` is the key as it was checked, as far as it has the same form: the control plane knows a
+    /// field by its `@name`.
+    pub(super) fn key_name(&self, key: &Expr, made: Option<&hir::Expr>) -> Option<String> {
+        let base_of = |made: Option<&'_ hir::Expr>| match &made?.kind {
+            hir::ExprKind::Field(base, _)
+            | hir::ExprKind::Slice(base, ..)
+            | hir::ExprKind::Index(base, _)
+            | hir::ExprKind::IsValid(base) => Some((**base).clone()),
+            _ => None,
+        };
         match &key.kind {
             ExprKind::Name { name, global } => {
                 Some(format!("{}{}", if *global { "." } else { "" }, name.text))
             }
-            ExprKind::Member(base, name) => Some(format!("{}.{}", self.key_name(base)?, name.text)),
+            ExprKind::Member(base, name) => {
+                let outer = base_of(made);
+                let named = outer.as_ref().and_then(|outer| field_name(&outer.ty, &name.text));
+                let named = named.unwrap_or_else(|| name.text.clone());
+                if let Some(absolute) = named.strip_prefix('.') {
+                    return Some(absolute.to_owned());
+                }
+                Some(format!("{}.{named}", self.key_name(base, outer.as_ref())?))
+            }
             ExprKind::Index(base, index) => {
-                Some(format!("{}[{}]", self.key_name(base)?, self.key_name(index)?))
+                let base = self.key_name(base, base_of(made).as_ref())?;
+                Some(format!("{base}[{}]", self.key_name(index, None)?))
             }
             ExprKind::Slice { base, high, low } => {
-                let base = self.key_name(base)?;
-                Some(format!("{base}[{}:{}]", self.key_name(high)?, self.key_name(low)?))
+                let base = self.key_name(base, base_of(made).as_ref())?;
+                Some(format!(
+                    "{base}[{}:{}]",
+                    self.key_name(high, None)?,
+                    self.key_name(low, None)?
+                ))
             }
             ExprKind::Call { callee, args, .. } => match &callee.kind {
                 ExprKind::Member(base, name) if &*name.text == "isValid" && args.is_empty() => {
-                    Some(format!("{}.$valid$", self.key_name(base)?))
+                    Some(format!("{}.$valid$", self.key_name(base, base_of(made).as_ref())?))
                 }
                 _ => None,
             },
-            ExprKind::Integer(literal) => Some(literal.value.to_string()),
+            ExprKind::Integer(literal) => Some(self.number_name(key, &literal.value)),
             ExprKind::Bool(value) => Some(value.to_string()),
-            ExprKind::Paren(inner) => self.key_name(inner),
+            ExprKind::Paren(inner) => self.key_name(inner, made),
             ExprKind::Binary(BinaryOp::BitAnd, left, right) => {
-                Some(format!("{} & {}", self.key_name(left)?, self.key_name(right)?))
+                let (first, second) = match made.map(|made| &made.kind) {
+                    Some(hir::ExprKind::Binary(_, first, second)) => {
+                        (Some(&**first), Some(&**second))
+                    }
+                    _ => (None, None),
+                };
+                let (left, right) = (self.key_name(left, first)?, self.key_name(right, second)?);
+                Some(format!("{left} & {right}"))
             }
             _ => None,
         }
     }
+
+    /// A number in the base in which it is written.
+    fn number_name(&self, written: &Expr, value: &BigInt) -> String {
+        let text = self.sources.text(written.span).to_ascii_lowercase();
+        let base = |mark: &str| text.contains(mark);
+        match () {
+            () if base("0x") => format!("0x{}", value.to_str_radix(16)),
+            () if base("0o") => format!("0o{}", value.to_str_radix(8)),
+            () if base("0b") => format!("0b{}", value.to_str_radix(2)),
+            () => value.to_string(),
+        }
+    }
+}
+
+/// What `@name` calls a field.
+fn field_name(of: &Type, field: &str) -> Option<Arc<str>> {
+    let (Type::Struct(of) | Type::Header(of) | Type::HeaderUnion(of)) = of else { return None };
+    let field = of.fields.iter().find(|known| &*known.name == field)?;
+    name_annotation(&field.annotations)
 }

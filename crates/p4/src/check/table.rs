@@ -11,7 +11,8 @@ use super::report::code;
 use super::scope::Entity;
 use super::signature::{Signature, has_annotation};
 use crate::ast::{
-    self, ActionRef, Annotation, Argument, Direction, KeyElement, Name, TableProperty,
+    self, ActionRef, Annotation, AnnotationBody, Argument, Direction, KeyElement, Name,
+    TableProperty,
 };
 use crate::diagnostic::{Diagnostic, near_name};
 use crate::hir::{Arg, DefaultAction, Expr, Key, Property, Table, TableAction};
@@ -149,7 +150,7 @@ impl Checker<'_> {
         };
         let name = match name_annotation(&key.annotations) {
             Some(name) => name,
-            None => match self.key_name(&key.expr) {
+            None => match self.key_name(&key.expr, Some(&expr)) {
                 Some(name) => Arc::from(name),
                 None => {
                     let message = "a key that is no plain name needs an annotation";
@@ -196,6 +197,7 @@ impl Checker<'_> {
             bound,
             default_only: has_annotation(&action.annotations, "defaultonly"),
             table_only: has_annotation(&action.annotations, "tableonly"),
+            annotations: action.annotations.clone().into(),
             span: action.span,
         });
         open.written.push(action);
@@ -250,12 +252,12 @@ impl Checker<'_> {
             TableProperty::Entries { is_const, entries, annotations, span } => {
                 self.entries(*is_const, entries, annotations, *span, all, open);
             }
-            TableProperty::Other { is_const, name, value, .. } => match &*name.text {
+            TableProperty::Other { is_const, name, value, annotations } => match &*name.text {
                 "default_action" => self.default_action(value, *is_const, open),
                 "size" => self.table_size(name, value, *is_const, &mut open.table),
                 // Folded into the entries' priorities.
                 "largest_priority_wins" | "priority_delta" => {}
-                _ => self.plain_property(name, value, *is_const, &mut open.table),
+                _ => self.plain_property((name, annotations), value, *is_const, &mut open.table),
             },
         }
     }
@@ -284,6 +286,7 @@ impl Checker<'_> {
                 name: name.text.clone(),
                 value: Arg::In(size),
                 is_const,
+                annotations: Arc::default(),
                 span: name.span,
             }),
         }
@@ -291,7 +294,7 @@ impl Checker<'_> {
 
     fn plain_property(
         &mut self,
-        name: &Name,
+        (name, annotations): (&Name, &[Annotation]),
         value: &ast::Expr,
         is_const: bool,
         table: &mut Table,
@@ -318,6 +321,7 @@ impl Checker<'_> {
             name: name.text.clone(),
             value: arg,
             is_const,
+            annotations: annotations.to_vec().into(),
             span: name_span,
         });
     }
@@ -458,6 +462,7 @@ impl Checker<'_> {
                 bound: Vec::new(),
                 default_only: true,
                 table_only: false,
+                annotations: [annotation("defaultonly", table.span)].into(),
                 span: table.span,
             });
             table.actions.len() - 1
@@ -495,4 +500,10 @@ impl Checker<'_> {
 
 fn has_key(properties: &[TableProperty]) -> bool {
     properties.iter().any(|property| matches!(property, TableProperty::Key(_)))
+}
+
+/// `@name`, which nobody wrote.
+fn annotation(name: &str, span: Span) -> Annotation {
+    let name = Name { text: name.into(), span };
+    Annotation { name, body: AnnotationBody::Empty, span }
 }

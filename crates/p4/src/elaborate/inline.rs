@@ -254,6 +254,7 @@ impl Elaborator<'_> {
         if !self.may_inline(call.span) {
             return;
         }
+        self.declare_called_action(action);
         let manner = Manner { by_place: false, may_renew: true, owner: self.unit.current };
         let copies = self.bind(&action.params, &call.args, manner);
         self.guarded(copies, call.span, |this| this.action_body(action, call.span));
@@ -264,7 +265,9 @@ impl Elaborator<'_> {
         let label = self.label();
         self.unit.returns.push(ReturnTarget { label, result: None });
         let loops = std::mem::take(&mut self.unit.loops);
+        let outer = std::mem::replace(&mut self.unit.in_action, true);
         let body = self.nested(|this| this.statements(&action.body));
+        self.unit.in_action = outer;
         self.unit.loops = loops;
         self.unit.returns.pop();
         self.close_block(label, body, span);

@@ -6,6 +6,7 @@ use super::layout::Purpose;
 use super::{Binding, Elaborator, ExitTarget, MAX_DEPTH, ReturnTarget, Scope, UnitState};
 use super::{annotated_name, value};
 use crate::ast::{Annotation, Direction};
+use crate::declared::Place;
 use crate::hir::{self, InstanceId, InstanceOf, VarId, VarKind};
 use crate::ir::{self, Body, Label, Layout, ObjectArg, ObjectId, PackageArg, Param, StmtKind};
 use crate::ir::{Scalar, UnitId};
@@ -96,7 +97,8 @@ impl Elaborator<'_> {
             span: instance.span,
         });
         // Two pipelines may use one control: then the package's name tells its tables apart.
-        let mut full = full_name("", &name, &annotations);
+        // What `@name` calls a control or parser of a package is not part of its tables' names.
+        let mut full = name.to_string();
         if self.out.units[..unit.index()].iter().any(|other| other.name == name) {
             full = full_name(package, &full, &[]);
         }
@@ -217,6 +219,11 @@ impl Elaborator<'_> {
     }
 
     fn add_object(&mut self, object: ir::Object) -> ObjectId {
+        let place = match object.unit {
+            Some(_) => self.standing(object.span),
+            None => Place { unit: None, path: vec![object.span.start] },
+        };
+        self.out.declared.objects.push(place);
         self.out.objects.push(object);
         ObjectId(self.out.objects.len() as u32 - 1)
     }
@@ -253,7 +260,8 @@ impl Elaborator<'_> {
         self.bindings.extend(constants.iter().cloned());
         let scope = self.unit.scopes.len();
         let of = Some(instance.of.clone());
-        self.unit.scopes.push(Scope { of, name, constants, depth, ..Scope::default() });
+        let path = if depth > 0 { self.standing(instance.span).path } else { Vec::new() };
+        self.unit.scopes.push(Scope { of, name, constants, depth, path, ..Scope::default() });
         for &inner in inner {
             self.member(inner, scope);
         }
@@ -373,6 +381,27 @@ impl Elaborator<'_> {
                 _ => ObjectArg::Absent,
             },
             _ => ObjectArg::Absent,
+        }
+    }
+
+    /// The value of a table's property; an object that is made in its place has the property's name
+    /// and annotations.
+    pub(super) fn object_of_property(
+        &mut self,
+        arg: &hir::Arg,
+        name: &str,
+        annotations: &Arc<[Annotation]>,
+    ) -> ObjectArg {
+        match arg {
+            hir::Arg::Object(hir::Object::Instance(id)) if self.unnamed(*id) => {
+                let name = name.strip_prefix('.').unwrap_or(name).to_owned();
+                let Some(object) = self.object(*id, name, self.unit.id) else {
+                    return ObjectArg::Absent;
+                };
+                self.out.objects[object.index()].annotations = annotations.clone();
+                ObjectArg::Object(object)
+            }
+            other => self.object_arg(other, name, ""),
         }
     }
 
@@ -511,6 +540,7 @@ impl Elaborator<'_> {
         let mut columns = Vec::new();
         columns_of(&set.element, "exact", &mut columns);
         let name = full_name(&self.scope().name, &set.name, &set.annotations).into();
+        self.declare_value_set(set);
         self.out.value_sets.push(ir::ValueSet { name, columns, size, span: set.span });
         let done = ir::ValueSetId(self.out.value_sets.len() as u32 - 1);
         self.scope_mut().value_sets.insert(id, done);

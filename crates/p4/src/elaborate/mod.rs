@@ -9,10 +9,11 @@
 //! One idea a file: `instance` packages, units, objects and their names; `constant` values known
 //! now; `layout` frames; `place` lvalues; `value` and `expr` expressions; `call` and `inline`
 //! calls; `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset`
-//! patterns; `table` tables.
+//! patterns; `table` tables; `declare` what the control plane is told of all this.
 
 mod call;
 mod constant;
+mod declare;
 mod effects;
 mod expr;
 mod inline;
@@ -105,6 +106,8 @@ struct Scope {
     entered: bool,
     /// Levels of instances above it.
     depth: usize,
+    /// Where the instances stand that lead to it.
+    path: Vec<u32>,
 }
 
 /// Where `exit` goes.
@@ -149,6 +152,8 @@ struct UnitState {
     state: Option<ir::StateId>,
     /// True in the body of an implemented method.
     in_method: bool,
+    /// True in the body of an action.
+    in_action: bool,
     /// The object whose method is being lowered.
     this: Option<ObjectId>,
 }
@@ -204,6 +209,7 @@ impl<'h> Elaborator<'h> {
             return Err(self.diagnostics);
         }
         self.out.constants = hir.constants.clone();
+        self.out.declared.headers = hir.headers.clone();
         Ok(self.out)
     }
 

@@ -64,10 +64,12 @@ impl Elaborator<'_> {
             Some(default) => self.action_data(&default.data).map(|data| (default.action, data)),
             None => None,
         };
-        let properties = table.properties.iter().map(|property| {
-            (property.name.clone(), self.property(&property.value, &name, &property.name))
-        });
+        let properties = table
+            .properties
+            .iter()
+            .map(|property| (property.name.clone(), self.property(property, &name)));
         let properties = properties.collect();
+        self.declare_table(table);
         self.out.tables.push(ir::Table {
             name: name.into(),
             unit,
@@ -89,10 +91,14 @@ impl Elaborator<'_> {
     }
 
     /// A property that only the target understands; what is not known now it does not get.
-    fn property(&mut self, value: &hir::Arg, table: &str, name: &str) -> ObjectArg {
-        match value {
+    fn property(&mut self, property: &hir::Property, table: &str) -> ObjectArg {
+        match &property.value {
             hir::Arg::In(expr) if self.known(expr).is_none() => ObjectArg::Absent,
-            other => self.object_arg(other, table, name),
+            // An object that is made here is the control plane's by the property's `@name` alone.
+            other => match super::annotated_name(&property.annotations) {
+                Some(name) => self.object_of_property(other, &name, &property.annotations),
+                None => self.object_arg(other, table, &property.name),
+            },
         }
     }
 

@@ -1,0 +1,83 @@
+//! What a program declares for its control plane, beside the IR: types where the IR has scalars, the
+//! annotations of what is inlined, and the order in which it all stands in the text.
+//!
+//! Nobody who runs a program needs this. It names the same tables, objects and value sets as the IR,
+//! in step with it, and must not know any architecture.
+
+use crate::ast::Annotation;
+use crate::ir::UnitId;
+use crate::types::{FieldsType, Type};
+use std::sync::Arc;
+
+/// What is declared, filled while the program is elaborated.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// In step with the IR's tables.
+    pub tables: Vec<DeclaredTable>,
+    /// In step with the IR's objects: where each stands.
+    pub objects: Vec<Place>,
+    /// In step with the IR's value sets.
+    pub value_sets: Vec<DeclaredSet>,
+    /// Actions that a table may run or that a control calls, each once for each name.
+    pub actions: Vec<DeclaredAction>,
+    /// Header types.
+    pub headers: Vec<Arc<FieldsType>>,
+}
+
+/// Where something is declared: sorts what a program declares by unit, and within one as its text has
+/// it if what an instance brings along stood in the instance's place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The unit; none at top level.
+    pub unit: Option<UnitId>,
+    /// First bytes of the declarations, from the outermost instance inward.
+    pub path: Vec<u32>,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct DeclaredTable {
+    /// Where it stands.
+    pub place: Place,
+    /// The types of its key elements.
+    pub keys: Vec<Type>,
+    /// For each of its actions, what the list's entry is annotated with.
+    pub references: Vec<Arc<[Annotation]>>,
+}
+
+/// A value set.
+#[derive(Clone, Debug)]
+pub struct DeclaredSet {
+    /// Where it stands.
+    pub place: Place,
+    /// The type of a member.
+    pub element: Type,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+}
+
+/// An action.
+#[derive(Clone, Debug)]
+pub struct DeclaredAction {
+    /// The name for the control plane.
+    pub name: Arc<str>,
+    /// Where it stands; an action of the top level stands before all else in the unit that uses it.
+    pub place: Place,
+    /// What a table gives it.
+    pub params: Vec<DeclaredParam>,
+    /// True if a control calls it, too.
+    pub called: bool,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug)]
+pub struct DeclaredParam {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: Type,
+    /// Its annotations.
+    pub annotations: Arc<[Annotation]>,
+}

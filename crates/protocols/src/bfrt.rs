@@ -1,0 +1,467 @@
+//! `bf-rt.json`: a program's schema in the words and numbers of BfRt, the runtime interface of Tofino.
+//!
+//! Tables of the program and the objects that are tables there: registers, counters, meters, action
+//! profiles, selectors, value sets; learn filters. What the vendor's driver adds of its own, snapshots and
+//! debug counters, is not in it.
+
+use crate::ids::{asked, hash, of_parts};
+use crate::p4info::DEFAULT_SIZE;
+use serde_json::{Value, json};
+use sojourn_targets::schema::{
+    Annotation, Body, Cells, DataType, Field, Named, Schema, Table, Unit, ValueSet,
+};
+
+/// What every table's name begins with.
+pub const PIPE: &str = "pipe.";
+
+/// The kinds of things that have numbers: the first byte of each.
+mod kind {
+    pub const ACTION: u32 = 0x01;
+    pub const TABLE: u32 = 0x02;
+    pub const PROFILE: u32 = 0x81;
+    pub const SELECTOR: u32 = 0x82;
+    pub const COUNTER: u32 = 0x83;
+    pub const METER: u32 = 0x85;
+    pub const REGISTER: u32 = 0x8b;
+    pub const DIGEST: u32 = 0x8e;
+    pub const VALUE_SET: u32 = 0xfe;
+}
+
+/// Numbers of fields that every table of a kind has.
+pub mod field {
+    /// `$MATCH_PRIORITY`
+    pub const MATCH_PRIORITY: u32 = 65_537;
+    /// `$ACTION_MEMBER_ID`
+    pub const ACTION_MEMBER_ID: u32 = 65_539;
+    /// `$SELECTOR_GROUP_ID`
+    pub const SELECTOR_GROUP_ID: u32 = 65_540;
+    /// `$ENTRY_TTL`
+    pub const ENTRY_TTL: u32 = 65_543;
+    /// `$ENTRY_HIT_STATE`
+    pub const ENTRY_HIT_STATE: u32 = 65_544;
+    /// `$METER_SPEC_CIR_KBPS`; PIR, CBS and PBS follow, then the same in packets.
+    pub const METER_KBPS: u32 = 65_545;
+    /// `$METER_SPEC_CIR_PPS`
+    pub const METER_PPS: u32 = 65_549;
+    /// `$COUNTER_SPEC_BYTES`
+    pub const COUNTER_BYTES: u32 = 65_553;
+    /// `$COUNTER_SPEC_PKTS`
+    pub const COUNTER_PACKETS: u32 = 65_554;
+    /// `$METER_INDEX`
+    pub const METER_INDEX: u32 = 65_555;
+    /// `$COUNTER_INDEX`
+    pub const COUNTER_INDEX: u32 = 65_556;
+    /// `$REGISTER_INDEX`
+    pub const REGISTER_INDEX: u32 = 65_557;
+    /// `$ACTION_MEMBER_STATUS` of a selector.
+    pub const MEMBER_STATUS: u32 = 65_564;
+    /// `$MAX_GROUP_SIZE`
+    pub const MAX_GROUP_SIZE: u32 = 65_565;
+    /// `$ADT_OFFSET`
+    pub const ADT_OFFSET: u32 = 65_566;
+}
+
+/// The schema of a program, as a document.
+pub fn bfrt(schema: &Schema) -> Value {
+    let mut tables: Vec<Value> =
+        schema.tables.iter().map(|table| match_table(schema, table)).collect();
+    for profile in &schema.profiles {
+        tables.extend(action_profile(schema, profile));
+    }
+    for counter in &schema.counters {
+        let Cells::Indexed(size, _) = counter.cells else { continue };
+        let mut made = table("Counter", kind::COUNTER, &counter.named, size);
+        made["key"] = json!([index(field::COUNTER_INDEX, "$COUNTER_INDEX")]);
+        made["data"] = Value::from(counter_fields(counter.unit));
+        made["supported_operations"] = json!(["Sync"]);
+        tables.push(made);
+    }
+    for meter in &schema.meters {
+        let Cells::Indexed(size, _) = meter.cells else { continue };
+        let mut made = table("Meter", kind::METER, &meter.named, size);
+        made["key"] = json!([index(field::METER_INDEX, "$METER_INDEX")]);
+        made["data"] = Value::from(meter_fields(meter.unit));
+        made["attributes"] = json!(["MeterByteCountAdjust"]);
+        tables.push(made);
+    }
+    for register in &schema.registers {
+        let mut made = table("Register", kind::REGISTER, &register.named, register.size);
+        made["key"] = json!([index(field::REGISTER_INDEX, "$REGISTER_INDEX")]);
+        let fields = parts(schema, &register.ty).into_iter().zip(1u32..);
+        let fields = fields.map(|((name, width), id)| {
+            let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
+            let name = format!("{}.{name}", register.named.name);
+            single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
+        });
+        made["data"] = Value::from(fields.collect::<Vec<_>>());
+        made["supported_operations"] = json!(["Sync"]);
+        tables.push(made);
+    }
+    tables.extend(schema.value_sets.iter().map(value_set));
+    let filters: Vec<Value> = schema.digests.iter().map(|digest| filter(schema, digest)).collect();
+    json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
+}
+
+/// The schema as text.
+pub fn text(schema: &Schema) -> String {
+    format!("{:#}\n", bfrt(schema))
+}
+
+/// The number of a table or another object that is one.
+fn id(kind: u32, named: &Named) -> u32 {
+    let own = asked(&named.annotations);
+    kind << 24 | own.unwrap_or_else(|| hash(&format!("{PIPE}{}", named.name))) & 0xff_ffff
+}
+
+/// The number of an action, whose name has nothing in front of it.
+fn action_id(schema: &Schema, name: &str) -> u32 {
+    let known = schema.actions.iter().find(|action| action.named.name == name);
+    let own = known.and_then(|action| asked(&action.named.annotations));
+    kind::ACTION << 24 | own.unwrap_or_else(|| hash(name)) & 0xff_ffff
+}
+
+fn table(of: &str, kind: u32, named: &Named, size: u64) -> Value {
+    json!({
+        "name": format!("{PIPE}{}", named.name),
+        "id": id(kind, named),
+        "table_type": of,
+        "size": size,
+        "annotations": notes(&named.annotations),
+        "depends_on": [],
+        "key": [],
+        "data": [],
+        "supported_operations": [],
+        "attributes": [],
+    })
+}
+
+fn match_table(schema: &Schema, given: &Table) -> Value {
+    let profile = given.profile.as_ref();
+    let profile = profile.and_then(|name| schema.profiles.iter().find(|p| p.named.name == *name));
+    let of = match profile {
+        None => "MatchAction_Direct",
+        Some(profile) if profile.selector => "MatchAction_Indirect_Selector",
+        Some(_) => "MatchAction_Indirect",
+    };
+    let size = given.size.filter(|size| *size > 0).unwrap_or(DEFAULT_SIZE);
+    let mut made = table(of, kind::TABLE, &given.named, size);
+    let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
+    let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
+    let mut keys = Vec::new();
+    let mut ordered = false;
+    for (key, id) in shown {
+        ordered |= matches!(key.match_kind.as_str(), "ternary" | "range" | "optional");
+        let name = key_name(&key.named.name);
+        let mut annotations = notes(&key.named.annotations);
+        if let (true, Some(all)) = (is_slice(&key.named.name), annotations.as_array_mut()) {
+            all.push(json!({ "name": "isFieldSlice", "value": "true" }));
+        }
+        keys.push(json!({
+            "id": id,
+            "name": name,
+            "repeated": false,
+            "annotations": annotations,
+            "mandatory": false,
+            "match_type": match_type(&key.match_kind),
+            "type": bytes(key.width),
+        }));
+    }
+    if ordered {
+        let mut priority = index(field::MATCH_PRIORITY, "$MATCH_PRIORITY");
+        priority["mandatory"] = Value::from(false);
+        keys.push(priority);
+    }
+    made["key"] = Value::from(keys);
+    made["has_const_default_action"] = Value::from(given.const_default_action);
+    let (mut data, mut operations, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+    let member = common(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32(), None);
+    match profile {
+        None => made["action_specs"] = actions(schema, given),
+        Some(profile) if profile.selector => {
+            let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
+            let choice = [member, group];
+            data.push(json!({ "mandatory": true, "read_only": false, "oneof": choice }));
+            made["depends_on"] = json!([id(kind::SELECTOR, &profile.named)]);
+        }
+        Some(profile) => {
+            data.push(json!({ "mandatory": true, "read_only": false, "singleton": member }));
+            made["depends_on"] = json!([id(kind::PROFILE, &profile.named)]);
+        }
+    }
+    for name in &given.direct {
+        if let Some(counter) = schema.counters.iter().find(|known| known.named.name == *name) {
+            data.extend(counter_fields(counter.unit));
+            operations.push("SyncCounters");
+        } else if let Some(meter) = schema.meters.iter().find(|known| known.named.name == *name) {
+            data.extend(meter_fields(meter.unit));
+            attributes.push("MeterByteCountAdjust");
+        }
+    }
+    attributes.push("EntryScope");
+    if given.const_entries {
+        attributes.push("ConstTable");
+    }
+    if given.idle_timeout {
+        operations.push("UpdateHitState");
+        attributes.push("IdleTimeout");
+        let states = json!({ "type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"] });
+        data.push(single(field::ENTRY_HIT_STATE, "$ENTRY_HIT_STATE", states, Manner::default()));
+        let time = json!({ "type": "uint32", "default_value": 0 });
+        data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, Manner::default()));
+    }
+    made["data"] = Value::from(data);
+    made["supported_operations"] = Value::from(operations);
+    made["attributes"] = Value::from(attributes);
+    made
+}
+
+fn match_type(kind: &str) -> &str {
+    match kind {
+        "exact" => "Exact",
+        "lpm" => "LPM",
+        "ternary" => "Ternary",
+        "range" => "Range",
+        "optional" => "Optional",
+        "atcam_partition_index" => "ATCAM",
+        "dleft_hash" => "DLEFT_HASH",
+        other => other,
+    }
+}
+
+/// A key's name there: `vlan$0` for an element of a stack, `$valid` for a header's validity.
+fn key_name(name: &str) -> String {
+    let name =
+        name.strip_suffix(".$valid$").map_or(name.to_owned(), |base| format!("{base}.$valid"));
+    let mut out = String::new();
+    let mut rest = name.as_str();
+    while let Some((before, after)) = rest.split_once('[') {
+        out.push_str(before);
+        match after.split_once(']') {
+            Some((index, behind))
+                if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                out.extend(["$", index]);
+                rest = behind;
+            }
+            _ => {
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out + rest
+}
+
+/// Whether a name ends in bits of a field: `[23:16]`.
+fn is_slice(name: &str) -> bool {
+    let mut parts = name.split('[').skip(1).filter_map(|part| part.split_once(']'));
+    parts.any(|(inside, _)| {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        inside.split_once(':').is_some_and(|(high, low)| digits(high) && digits(low))
+    })
+}
+
+fn actions(schema: &Schema, table: &Table) -> Value {
+    let action = |listed: &sojourn_targets::schema::ActionReference| {
+        let known = schema.actions.iter().find(|action| action.named.name == listed.action);
+        let parameters = known.map_or(&[][..], |action| &action.parameters);
+        let ids = of_parts(parameters.iter().map(|p| &p.named.annotations[..]));
+        let data = parameters.iter().zip(ids).map(|(parameter, id)| {
+            json!({
+                "id": id,
+                "name": parameter.named.name,
+                "repeated": false,
+                "mandatory": true,
+                "read_only": false,
+                "annotations": notes(&parameter.named.annotations),
+                "type": bytes(parameter.width),
+            })
+        });
+        let scope = match (listed.table_only, listed.default_only) {
+            (true, _) => "TableOnly",
+            (_, true) => "DefaultOnly",
+            _ => "TableAndDefault",
+        };
+        json!({
+            "id": action_id(schema, &listed.action),
+            "name": listed.action,
+            "action_scope": scope,
+            "annotations": notes(&listed.annotations),
+            "data": data.collect::<Vec<_>>(),
+        })
+    };
+    Value::from(table.actions.iter().map(action).collect::<Vec<_>>())
+}
+
+/// An action profile, and its groups if it is a selector.
+fn action_profile(schema: &Schema, profile: &sojourn_targets::schema::Profile) -> Vec<Value> {
+    let user = schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
+    let Some(user) = user else { return Vec::new() };
+    let mut members = table("Action", kind::PROFILE, &profile.named, profile.size);
+    members["key"] = json!([index(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID")]);
+    members["action_specs"] = actions(schema, user);
+    if !profile.selector {
+        return vec![members];
+    }
+    let mut groups = table("Selector", kind::SELECTOR, &profile.named, profile.size);
+    groups["key"] = json!([index(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID")]);
+    let repeated = |id, name, ty| {
+        let mut made = common(id, name, ty, None);
+        made["repeated"] = Value::from(true);
+        json!({ "mandatory": false, "read_only": false, "singleton": made })
+    };
+    let number = |name: &str| {
+        let given = profile.named.annotations.iter().find(|annotation| annotation.name == name);
+        given.and_then(Annotation::number).unwrap_or(0)
+    };
+    let largest = json!({ "type": "uint32", "default_value": number("max_group_size") });
+    let offset = json!({ "type": "uint32", "default_value": 0xdead_beef_u32 });
+    groups["data"] = json!([
+        repeated(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32()),
+        repeated(field::MEMBER_STATUS, "$ACTION_MEMBER_STATUS", json!({ "type": "bool" })),
+        single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, Manner::default()),
+        single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
+    ]);
+    groups["depends_on"] = json!([id(kind::PROFILE, &profile.named)]);
+    vec![members, groups]
+}
+
+fn value_set(set: &ValueSet) -> Value {
+    let mut made = table("ParserValueSet", kind::VALUE_SET, &set.named, set.size);
+    let keys = set.parts.iter().zip(1u32..).map(|(part, id)| {
+        let name = if part.named.name.is_empty() { "f1" } else { &part.named.name };
+        json!({
+            "id": id,
+            "name": name,
+            "repeated": false,
+            "annotations": [],
+            "mandatory": false,
+            "match_type": "Ternary",
+            "type": bytes(part.width),
+        })
+    });
+    made["key"] = Value::from(keys.collect::<Vec<_>>());
+    made["attributes"] = json!(["EntryScope"]);
+    made
+}
+
+fn filter(schema: &Schema, digest: &sojourn_targets::schema::Digest) -> Value {
+    let fields = parts(schema, &digest.ty).into_iter().zip(1u32..);
+    let fields = fields.map(|((name, width), id)| common(id, &name, bytes(width), None));
+    json!({
+        "name": format!("{PIPE}{}", digest.named.name),
+        "id": id(kind::DIGEST, &digest.named),
+        "annotations": notes(&digest.named.annotations),
+        "fields": fields.collect::<Vec<_>>(),
+    })
+}
+
+/// Names and widths of what a value is made of; a plain one has the name `f1`.
+fn parts(schema: &Schema, ty: &DataType) -> Vec<(String, u32)> {
+    let named = |fields: Option<&Vec<Field>>| {
+        let fields = fields.into_iter().flatten();
+        fields.map(|field| (field.name.clone(), width(schema, &field.ty))).collect()
+    };
+    match ty {
+        DataType::Struct(name) => named(schema.types.structs.get(name)),
+        DataType::Header(name) => named(schema.types.headers.get(name)),
+        DataType::Tuple(members) => {
+            let members = members.iter().zip(1u32..);
+            members.map(|(member, at)| (format!("f{at}"), width(schema, member))).collect()
+        }
+        plain => vec![("f1".to_owned(), width(schema, plain))],
+    }
+}
+
+fn width(schema: &Schema, ty: &DataType) -> u32 {
+    match ty {
+        DataType::Bool => 1,
+        DataType::Bit(width) | DataType::Int(width) | DataType::VarBit(width) => *width,
+        DataType::SerializableEnum(name) => {
+            schema.types.serializable_enums.get(name).map_or(0, |of| of.width)
+        }
+        DataType::New(name) => {
+            schema.types.new_types.get(name).map_or(0, |of| width(schema, &of.original))
+        }
+        _ => 0,
+    }
+}
+
+fn counter_fields(unit: Option<Unit>) -> Vec<Value> {
+    let count = |id, name| {
+        let ty = json!({ "type": "uint64", "default_value": 0 });
+        single(id, name, ty, Manner::default())
+    };
+    let mut fields = Vec::new();
+    if matches!(unit, Some(Unit::Bytes | Unit::Both)) {
+        fields.push(count(field::COUNTER_BYTES, "$COUNTER_SPEC_BYTES"));
+    }
+    if matches!(unit, Some(Unit::Packets | Unit::Both)) {
+        fields.push(count(field::COUNTER_PACKETS, "$COUNTER_SPEC_PKTS"));
+    }
+    fields
+}
+
+fn meter_fields(unit: Option<Unit>) -> Vec<Value> {
+    let (first, rate, burst) = match unit {
+        Some(Unit::Packets) => (field::METER_PPS, "PPS", "PKTS"),
+        _ => (field::METER_KBPS, "KBPS", "KBITS"),
+    };
+    let names = [("CIR", rate), ("PIR", rate), ("CBS", burst), ("PBS", burst)];
+    let named = names.into_iter().zip(first..).map(|((what, of), id)| {
+        // Without a rate all packets are green.
+        let ty = json!({ "type": "uint64", "default_value": u64::MAX });
+        single(id, &format!("$METER_SPEC_{what}_{of}"), ty, Manner::default())
+    });
+    named.collect()
+}
+
+fn notes(annotations: &[Annotation]) -> Value {
+    let shown = annotations.iter().filter(|annotation| {
+        let plain = !matches!(annotation.body, Body::List(_) | Body::Pairs(_));
+        plain && !["name", "id", "brief", "description"].contains(&annotation.name.as_str())
+    });
+    Value::from(shown.map(|annotation| json!({ "name": annotation.text() })).collect::<Vec<_>>())
+}
+
+fn index(id: u32, name: &str) -> Value {
+    json!({
+        "id": id,
+        "name": name,
+        "repeated": false,
+        "annotations": [],
+        "mandatory": true,
+        "match_type": "Exact",
+        "type": uint32(),
+    })
+}
+
+fn uint32() -> Value {
+    json!({ "type": "uint32" })
+}
+
+fn bytes(width: u32) -> Value {
+    json!({ "type": "bytes", "width": width })
+}
+
+fn common(id: u32, name: &str, ty: Value, notes: Option<Value>) -> Value {
+    json!({
+        "id": id,
+        "name": name,
+        "repeated": false,
+        "annotations": notes.unwrap_or_else(|| json!([])),
+        "type": ty,
+    })
+}
+
+/// How a field stands in a table's data.
+#[derive(Default)]
+struct Manner {
+    mandatory: bool,
+    notes: Option<Value>,
+}
+
+fn single(id: u32, name: &str, ty: Value, manner: Manner) -> Value {
+    let field = common(id, name, ty, manner.notes);
+    json!({ "mandatory": manner.mandatory, "read_only": false, "singleton": field })
+}

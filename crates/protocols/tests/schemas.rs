@@ -1,0 +1,103 @@
+//! Schemas of programs: that of a program which has everything, whole; and of every shipped program
+//! that they are sound.
+
+use prost::Message;
+use sojourn_protocols::wire::p4::config::v1 as p4;
+use sojourn_protocols::{bfrt, p4info, p4info_bytes, p4info_text};
+use sojourn_targets::{LoadOptions, Program, Schema};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn schema(path: &Path) -> Schema {
+    let include_paths = vec![root().join("p4/include"), path.with_file_name("common")];
+    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    match Program::read(path, &options) {
+        Ok(program) => program.schema(),
+        Err(error) => panic!("{}: {}", path.display(), error.render(&Default::default())),
+    }
+}
+
+fn shipped() -> Vec<PathBuf> {
+    let folders = ["tna", "v1model", "npu", "plain"].map(|folder| root().join("p4").join(folder));
+    let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+    let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "p4")).collect()
+}
+
+/// What a test expects, in a file beside it; `SCHEMAS=write` writes it again, to be looked at.
+fn expect(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    if std::env::var("SCHEMAS").is_ok_and(|value| value == "write") {
+        fs::write(&path, text).expect("a place to write to");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == text, "{name} is not what the program gives now: {text}");
+}
+
+#[test]
+fn a_program_with_everything_has_the_schemas_that_are_written_beside_it() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/annotated.p4");
+    let schema = schema(&path);
+    expect("annotated.p4info.txtpb", &p4info_text(&p4info(&schema)));
+    expect("annotated.bf-rt.json", &bfrt::text(&schema));
+}
+
+#[test]
+fn the_binary_form_of_a_p4info_is_the_message_itself() {
+    for path in shipped() {
+        let info = p4info(&schema(&path));
+        let read = p4::P4Info::decode(&p4info_bytes(&info)[..]).expect("what was just written");
+        assert_eq!(read, info, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_number_of_a_shipped_program_is_its_own_and_leads_somewhere() {
+    let programs = shipped();
+    assert!(programs.len() > 15, "{programs:?}");
+    for path in programs {
+        let info = p4info(&schema(&path));
+        let tables: Vec<&p4::Preamble> =
+            info.tables.iter().filter_map(|t| t.preamble.as_ref()).collect();
+        let actions: Vec<&p4::Preamble> =
+            info.actions.iter().filter_map(|a| a.preamble.as_ref()).collect();
+        let registers = info.registers.iter().filter_map(|r| r.preamble.as_ref());
+        let all: Vec<&p4::Preamble> =
+            tables.iter().copied().chain(actions.iter().copied()).chain(registers).collect();
+        let ids: BTreeSet<u32> = all.iter().map(|preamble| preamble.id).collect();
+        assert_eq!(ids.len(), all.len(), "{}", path.display());
+        assert!(all.iter().all(|p| p.name.ends_with(&p.alias)), "{}", path.display());
+        let known: BTreeSet<u32> = actions.iter().map(|preamble| preamble.id).collect();
+        for table in &info.tables {
+            let default = table.initial_default_action.as_ref().map(|call| call.action_id);
+            let listed: BTreeSet<u32> = table.action_refs.iter().map(|listed| listed.id).collect();
+            assert!(listed.is_subset(&known), "{}: {table:?}", path.display());
+            assert!(default.is_none_or(|id| listed.contains(&id)), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_tables_of_both_schemas_are_the_same() {
+    for path in shipped() {
+        let schema = schema(&path);
+        let info = p4info(&schema);
+        let document = bfrt::bfrt(&schema);
+        let tables = document["tables"].as_array().expect("tables");
+        let named: BTreeSet<&str> =
+            tables.iter().filter_map(|table| table["name"].as_str()).collect();
+        let ids: BTreeSet<u64> = tables.iter().filter_map(|table| table["id"].as_u64()).collect();
+        assert_eq!(ids.len(), tables.len(), "{}", path.display());
+        let preambles = info.tables.iter().filter_map(|table| table.preamble.as_ref());
+        let registers = info.registers.iter().filter_map(|register| register.preamble.as_ref());
+        for preamble in preambles.chain(registers) {
+            let name = format!("{}{}", bfrt::PIPE, preamble.name);
+            assert!(named.contains(&*name), "{}: {name}", path.display());
+        }
+    }
+}

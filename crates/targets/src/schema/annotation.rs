@@ -1,0 +1,190 @@
+//! Annotations as data: what is read of them, and their text as a schema repeats it.
+
+use num_traits::ToPrimitive;
+use sojourn_p4::ast::{self, AnnotationBody, ExprKind, UnaryOp};
+
+/// `@name`, `@name(tokens)` or `@name[structured]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation {
+    /// The name after `@`.
+    pub name: String,
+    /// What follows it.
+    pub body: Body,
+}
+
+/// What follows an annotation's name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Nothing.
+    Empty,
+    /// Words in parentheses, as they stand.
+    Tokens(Vec<Token>),
+    /// Values in brackets.
+    List(Vec<Literal>),
+    /// Values with names in brackets.
+    Pairs(Vec<(String, Literal)>),
+}
+
+/// A word in parentheses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its text; of a string what is between the quotes.
+    pub text: String,
+    /// It is a string.
+    pub is_string: bool,
+}
+
+/// A value in brackets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// A number; one that 64 bits do not hold is the nearest one that they do.
+    Number(i64),
+    /// A string.
+    Text(String),
+    /// `true` or `false`
+    Truth(bool),
+}
+
+impl Annotation {
+    /// The words in parentheses, none if there are none.
+    pub fn tokens(&self) -> &[Token] {
+        match &self.body {
+            Body::Tokens(tokens) => tokens,
+            _ => &[],
+        }
+    }
+
+    /// The first string in it.
+    pub fn string(&self) -> Option<&str> {
+        match &self.body {
+            Body::List(values) => values.iter().find_map(|value| match value {
+                Literal::Text(text) => Some(text.as_str()),
+                _ => None,
+            }),
+            _ => self.tokens().iter().find(|token| token.is_string).map(|t| t.text.as_str()),
+        }
+    }
+
+    /// The first number in it.
+    pub fn number(&self) -> Option<u64> {
+        match &self.body {
+            Body::List(values) => values.iter().find_map(|value| match value {
+                Literal::Number(number) => u64::try_from(*number).ok(),
+                _ => None,
+            }),
+            _ => self.tokens().iter().find_map(|token| number(&token.text)),
+        }
+    }
+
+    /// `key = value` in parentheses or brackets.
+    pub fn pairs(&self) -> Vec<(String, Literal)> {
+        if let Body::Pairs(pairs) = &self.body {
+            return pairs.clone();
+        }
+        let parts = self.tokens().split(|token| !token.is_string && token.text == ",");
+        let pair = |part: &[Token]| match part {
+            [key, equals, value] if equals.text == "=" => {
+                let literal = match number(&value.text) {
+                    Some(number) if !value.is_string => Literal::Number(number as i64),
+                    _ => Literal::Text(value.text.clone()),
+                };
+                Some((key.text.clone(), literal))
+            }
+            _ => None,
+        };
+        parts.filter_map(pair).collect()
+    }
+
+    /// The text of one without brackets: `@name`, `@name("text", 5)`.
+    pub fn text(&self) -> String {
+        let Body::Tokens(tokens) = &self.body else { return format!("@{}", self.name) };
+        let mut text = format!("@{}(", self.name);
+        for (at, token) in tokens.iter().enumerate() {
+            let comma = !token.is_string && token.text == ",";
+            if at > 0 && !comma {
+                text.push(' ');
+            }
+            match token.is_string {
+                true => text.extend(["\"", &token.text, "\""]),
+                false => text.push_str(&token.text),
+            }
+        }
+        text.push(')');
+        text
+    }
+}
+
+/// A number as P4 writes it: decimal, or with a base, with a width in front or not.
+fn number(text: &str) -> Option<u64> {
+    let text = text.replace('_', "");
+    let digits = match text.split_once(['w', 's']) {
+        Some((width, digits)) if width.parse::<u32>().is_ok() => digits,
+        _ => &text,
+    };
+    let based = |prefix: [&str; 2], base| {
+        let rest = prefix.iter().find_map(|prefix| digits.strip_prefix(prefix))?;
+        u64::from_str_radix(rest, base).ok()
+    };
+    let hex = based(["0x", "0X"], 16);
+    hex.or_else(|| based(["0b", "0B"], 2))
+        .or_else(|| based(["0o", "0O"], 8))
+        .or_else(|| digits.parse().ok())
+}
+
+/// Annotations of the program.
+pub(super) fn read(written: &[ast::Annotation]) -> Vec<Annotation> {
+    written.iter().map(one).collect()
+}
+
+fn one(written: &ast::Annotation) -> Annotation {
+    let body = match &written.body {
+        AnnotationBody::Empty => Body::Empty,
+        AnnotationBody::Tokens(tokens) => Body::Tokens(
+            tokens
+                .iter()
+                .map(|token| Token { text: token.text.to_string(), is_string: token.is_string })
+                .collect(),
+        ),
+        AnnotationBody::Expressions(values) => {
+            Body::List(values.iter().filter_map(literal).collect())
+        }
+        AnnotationBody::KeyValues(pairs) => {
+            let pair = |(name, value): &(ast::Name, ast::Expr)| {
+                literal(value).map(|value| (name.text.to_string(), value))
+            };
+            Body::Pairs(pairs.iter().filter_map(pair).collect())
+        }
+    };
+    Annotation { name: written.name.text.to_string(), body }
+}
+
+fn literal(written: &ast::Expr) -> Option<Literal> {
+    match &written.kind {
+        ExprKind::Integer(number) => {
+            Some(Literal::Number(number.value.to_i64().unwrap_or(i64::MAX)))
+        }
+        ExprKind::String(text) => Some(Literal::Text(text.to_string())),
+        ExprKind::Bool(truth) => Some(Literal::Truth(*truth)),
+        ExprKind::Paren(inner) => literal(inner),
+        ExprKind::Unary(UnaryOp::Negate, inner) => match literal(inner)? {
+            Literal::Number(number) => Some(Literal::Number(-number)),
+            _ => None,
+        },
+        ExprKind::Binary(operator, left, right) => {
+            let (Literal::Number(left), Literal::Number(right)) = (literal(left)?, literal(right)?)
+            else {
+                return None;
+            };
+            use ast::BinaryOp as Op;
+            let found = match operator {
+                Op::Add => left.checked_add(right),
+                Op::Sub => left.checked_sub(right),
+                Op::Mul => left.checked_mul(right),
+                Op::Div => left.checked_div(right),
+                _ => None,
+            };
+            found.map(Literal::Number)
+        }
+        _ => None,
+    }
+}

@@ -147,7 +147,8 @@ class Pair:
 
 def commands(choice: ProgramChoice, control: dict[str, object]) -> list[str]:
     """A control plane as the commands that `sojourn emit` writes."""
-    return TARGETS["bmv2"].files(Job(choice, control))["commands.txt"].splitlines()
+    text = TARGETS["bmv2"].files(Job(choice, control))["commands.txt"]
+    return str(text).splitlines()
 
 
 def _differences(port: int, theirs: Sequence[bytes], ours: Sequence[bytes]) -> Iterator[str]:

@@ -11,9 +11,6 @@ use sojourn_targets::schema::{
     Annotation, Body, Cells, DataType, Field, Named, Schema, Table, Unit, ValueSet,
 };
 
-/// What every table's name begins with.
-pub const PIPE: &str = "pipe.";
-
 /// The kinds of things that have numbers: the first byte of each.
 mod kind {
     pub const ACTION: u32 = 0x01;
@@ -61,56 +58,253 @@ pub mod field {
     pub const ADT_OFFSET: u32 = 65_566;
 }
 
-/// The schema of a program, as a document.
-pub fn bfrt(schema: &Schema) -> Value {
-    let mut tables: Vec<Value> =
-        schema.tables.iter().map(|table| match_table(schema, table)).collect();
-    for profile in &schema.profiles {
-        tables.extend(action_profile(schema, profile));
-    }
-    for counter in &schema.counters {
-        let Cells::Indexed(size, _) = counter.cells else { continue };
-        let mut made = table("Counter", kind::COUNTER, &counter.named, size);
-        made["key"] = json!([index(field::COUNTER_INDEX, "$COUNTER_INDEX")]);
-        made["data"] = Value::from(counter_fields(counter.unit));
-        made["supported_operations"] = json!(["Sync"]);
-        tables.push(made);
-    }
-    for meter in &schema.meters {
-        let Cells::Indexed(size, _) = meter.cells else { continue };
-        let mut made = table("Meter", kind::METER, &meter.named, size);
-        made["key"] = json!([index(field::METER_INDEX, "$METER_INDEX")]);
-        made["data"] = Value::from(meter_fields(meter.unit));
-        made["attributes"] = json!(["MeterByteCountAdjust"]);
-        tables.push(made);
-    }
-    for register in &schema.registers {
-        let mut made = table("Register", kind::REGISTER, &register.named, register.size);
-        made["key"] = json!([index(field::REGISTER_INDEX, "$REGISTER_INDEX")]);
-        let fields = parts(schema, &register.ty).into_iter().zip(1u32..);
-        let fields = fields.map(|((name, width), id)| {
-            let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
-            let name = format!("{}.{name}", register.named.name);
-            single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
-        });
-        made["data"] = Value::from(fields.collect::<Vec<_>>());
-        made["supported_operations"] = json!(["Sync"]);
-        tables.push(made);
-    }
-    tables.extend(schema.value_sets.iter().map(value_set));
-    let filters: Vec<Value> = schema.digests.iter().map(|digest| filter(schema, digest)).collect();
-    json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
+/// The schema of a program, as a document. `pipe` is the name of its pipeline, which all names of
+/// tables begin with.
+pub fn bfrt(schema: &Schema, pipe: &str) -> Value {
+    Maker { schema, pipe }.document()
 }
 
 /// The schema as text.
-pub fn text(schema: &Schema) -> String {
-    format!("{:#}\n", bfrt(schema))
+pub fn text(schema: &Schema, pipe: &str) -> String {
+    format!("{:#}\n", bfrt(schema, pipe))
 }
 
-/// The number of a table or another object that is one.
-fn id(kind: u32, named: &Named) -> u32 {
-    let own = asked(&named.annotations);
-    kind << 24 | own.unwrap_or_else(|| hash(&format!("{PIPE}{}", named.name))) & 0xff_ffff
+/// A schema and the name in front of all others.
+struct Maker<'s> {
+    schema: &'s Schema,
+    pipe: &'s str,
+}
+
+impl Maker<'_> {
+    /// A table for the cells of an object, which repeats no annotations.
+    fn cells(&self, of: &str, kind: u32, named: &Named, size: u64) -> Value {
+        let mut made = self.table(of, kind, named, size);
+        if let Some(fields) = made.as_object_mut() {
+            fields.remove("annotations");
+        }
+        made
+    }
+
+    fn document(&self) -> Value {
+        let schema = self.schema;
+        let mut tables: Vec<Value> =
+            schema.tables.iter().map(|table| self.match_table(table)).collect();
+        for profile in &schema.profiles {
+            tables.extend(self.action_profile(profile));
+        }
+        for counter in &schema.counters {
+            let Cells::Indexed(size, _) = counter.cells else { continue };
+            let mut made = self.table("Counter", kind::COUNTER, &counter.named, size);
+            made["key"] = json!([index(field::COUNTER_INDEX, "$COUNTER_INDEX")]);
+            made["data"] = Value::from(counter_fields(counter.unit));
+            made["supported_operations"] = json!(["Sync"]);
+            tables.push(made);
+        }
+        for meter in &schema.meters {
+            let Cells::Indexed(size, _) = meter.cells else { continue };
+            let mut made = self.cells("Meter", kind::METER, &meter.named, size);
+            made["key"] = json!([index(field::METER_INDEX, "$METER_INDEX")]);
+            made["data"] = Value::from(meter_fields(meter.unit));
+            made["attributes"] = json!(["MeterByteCountAdjust"]);
+            tables.push(made);
+        }
+        for register in &schema.registers {
+            let mut made = self.cells("Register", kind::REGISTER, &register.named, register.size);
+            made["key"] = json!([index(field::REGISTER_INDEX, "$REGISTER_INDEX")]);
+            let fields = parts(schema, &register.ty).into_iter().zip(1u32..);
+            let fields = fields.map(|((name, width), id)| {
+                let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
+                let name = format!("{}.{name}", register.named.name);
+                single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
+            });
+            made["data"] = Value::from(fields.collect::<Vec<_>>());
+            made["supported_operations"] = json!(["Sync"]);
+            tables.push(made);
+        }
+        tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
+        let filters: Vec<Value> = schema.digests.iter().map(|digest| self.filter(digest)).collect();
+        json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
+    }
+
+    /// The full name of a table.
+    fn full(&self, named: &Named) -> String {
+        format!("{}.{}", self.pipe, named.name)
+    }
+
+    /// The number of a table or another object that is one.
+    fn id(&self, kind: u32, named: &Named) -> u32 {
+        let own = asked(&named.annotations);
+        kind << 24 | own.unwrap_or_else(|| hash(&self.full(named))) & 0xff_ffff
+    }
+
+    fn table(&self, of: &str, kind: u32, named: &Named, size: u64) -> Value {
+        json!({
+            "name": self.full(named),
+            "id": self.id(kind, named),
+            "table_type": of,
+            "size": size,
+            "annotations": notes(&named.annotations),
+            "depends_on": [],
+            "key": [],
+            "data": [],
+            "supported_operations": [],
+            "attributes": [],
+        })
+    }
+
+    fn match_table(&self, given: &Table) -> Value {
+        let schema = self.schema;
+        let profile = given.profile.as_ref();
+        let profile =
+            profile.and_then(|name| schema.profiles.iter().find(|p| p.named.name == *name));
+        let of = match profile {
+            None => "MatchAction_Direct",
+            Some(profile) if profile.selector => "MatchAction_Indirect_Selector",
+            Some(_) => "MatchAction_Indirect",
+        };
+        let size = given.size.filter(|size| *size > 0).unwrap_or(DEFAULT_SIZE);
+        let mut made = self.table(of, kind::TABLE, &given.named, size);
+        let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
+        let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
+        let mut keys = Vec::new();
+        let mut ordered = false;
+        for (key, id) in shown {
+            ordered |= matches!(key.match_kind.as_str(), "ternary" | "range" | "optional");
+            let name = key_name(&key.named.name);
+            let mut annotations = notes(&key.named.annotations);
+            if let (true, Some(all)) = (is_slice(&key.named.name), annotations.as_array_mut()) {
+                all.push(json!({ "name": "isFieldSlice", "value": "true" }));
+            }
+            keys.push(json!({
+                "id": id,
+                "name": name,
+                "repeated": false,
+                "annotations": annotations,
+                "mandatory": false,
+                "match_type": match_type(&key.match_kind),
+                "type": bytes(key.width),
+            }));
+        }
+        if ordered {
+            let mut priority = index(field::MATCH_PRIORITY, "$MATCH_PRIORITY");
+            priority["mandatory"] = Value::from(false);
+            keys.push(priority);
+        }
+        made["key"] = Value::from(keys);
+        made["has_const_default_action"] = Value::from(given.const_default_action);
+        let (mut data, mut operations, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+        let member = common(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32(), None);
+        match profile {
+            None => made["action_specs"] = actions(schema, given),
+            Some(profile) if profile.selector => {
+                let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
+                let choice = [member, group];
+                data.push(json!({ "mandatory": true, "read_only": false, "oneof": choice }));
+                made["depends_on"] = json!([self.id(kind::SELECTOR, &profile.named)]);
+            }
+            Some(profile) => {
+                data.push(json!({ "mandatory": true, "read_only": false, "singleton": member }));
+                made["depends_on"] = json!([self.id(kind::PROFILE, &profile.named)]);
+            }
+        }
+        for name in &given.direct {
+            if let Some(counter) = schema.counters.iter().find(|known| known.named.name == *name) {
+                data.extend(counter_fields(counter.unit));
+                operations.push("SyncCounters");
+            } else if let Some(meter) = schema.meters.iter().find(|known| known.named.name == *name)
+            {
+                data.extend(meter_fields(meter.unit));
+                attributes.push("MeterByteCountAdjust");
+            }
+        }
+        attributes.push("EntryScope");
+        if given.const_entries {
+            attributes.push("ConstTable");
+        }
+        if given.idle_timeout {
+            operations.push("UpdateHitState");
+            attributes.push("IdleTimeout");
+            let states = json!({ "type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"] });
+            data.push(single(
+                field::ENTRY_HIT_STATE,
+                "$ENTRY_HIT_STATE",
+                states,
+                Manner::default(),
+            ));
+            let time = json!({ "type": "uint32", "default_value": 0 });
+            data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, Manner::default()));
+        }
+        made["data"] = Value::from(data);
+        made["supported_operations"] = Value::from(operations);
+        made["attributes"] = Value::from(attributes);
+        made
+    }
+
+    /// An action profile, and its groups if it is a selector.
+    fn action_profile(&self, profile: &sojourn_targets::schema::Profile) -> Vec<Value> {
+        let schema = self.schema;
+        let user =
+            schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
+        let Some(user) = user else { return Vec::new() };
+        let mut members = self.table("Action", kind::PROFILE, &profile.named, profile.size);
+        members["key"] = json!([index(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID")]);
+        members["action_specs"] = actions(schema, user);
+        if !profile.selector {
+            return vec![members];
+        }
+        let mut groups = self.table("Selector", kind::SELECTOR, &profile.named, profile.size);
+        groups["key"] = json!([index(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID")]);
+        let repeated = |id, name, ty| {
+            let mut made = common(id, name, ty, None);
+            made["repeated"] = Value::from(true);
+            json!({ "mandatory": false, "read_only": false, "singleton": made })
+        };
+        let number = |name: &str| {
+            let given = profile.named.annotations.iter().find(|annotation| annotation.name == name);
+            given.and_then(Annotation::number).unwrap_or(0)
+        };
+        let largest = json!({ "type": "uint32", "default_value": number("max_group_size") });
+        let offset = json!({ "type": "uint32", "default_value": 0xdead_beef_u32 });
+        groups["data"] = json!([
+            repeated(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32()),
+            repeated(field::MEMBER_STATUS, "$ACTION_MEMBER_STATUS", json!({ "type": "bool" })),
+            single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, Manner::default()),
+            single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
+        ]);
+        groups["depends_on"] = json!([self.id(kind::PROFILE, &profile.named)]);
+        vec![members, groups]
+    }
+
+    fn value_set(&self, set: &ValueSet) -> Value {
+        let mut made = self.table("ParserValueSet", kind::VALUE_SET, &set.named, set.size);
+        let keys = set.parts.iter().zip(1u32..).map(|(part, id)| {
+            let name = if part.named.name.is_empty() { "f1" } else { &part.named.name };
+            json!({
+                "id": id,
+                "name": name,
+                "repeated": false,
+                "annotations": [],
+                "mandatory": false,
+                "match_type": "Ternary",
+                "type": bytes(part.width),
+            })
+        });
+        made["key"] = Value::from(keys.collect::<Vec<_>>());
+        made["attributes"] = json!(["EntryScope"]);
+        made
+    }
+
+    fn filter(&self, digest: &sojourn_targets::schema::Digest) -> Value {
+        let schema = self.schema;
+        let fields = parts(schema, &digest.ty).into_iter().zip(1u32..);
+        let fields = fields.map(|((name, width), id)| common(id, &name, bytes(width), None));
+        json!({
+            "name": self.full(&digest.named),
+            "id": self.id(kind::DIGEST, &digest.named),
+            "annotations": notes(&digest.named.annotations),
+            "fields": fields.collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// The number of an action, whose name has nothing in front of it.
@@ -118,101 +312,6 @@ fn action_id(schema: &Schema, name: &str) -> u32 {
     let known = schema.actions.iter().find(|action| action.named.name == name);
     let own = known.and_then(|action| asked(&action.named.annotations));
     kind::ACTION << 24 | own.unwrap_or_else(|| hash(name)) & 0xff_ffff
-}
-
-fn table(of: &str, kind: u32, named: &Named, size: u64) -> Value {
-    json!({
-        "name": format!("{PIPE}{}", named.name),
-        "id": id(kind, named),
-        "table_type": of,
-        "size": size,
-        "annotations": notes(&named.annotations),
-        "depends_on": [],
-        "key": [],
-        "data": [],
-        "supported_operations": [],
-        "attributes": [],
-    })
-}
-
-fn match_table(schema: &Schema, given: &Table) -> Value {
-    let profile = given.profile.as_ref();
-    let profile = profile.and_then(|name| schema.profiles.iter().find(|p| p.named.name == *name));
-    let of = match profile {
-        None => "MatchAction_Direct",
-        Some(profile) if profile.selector => "MatchAction_Indirect_Selector",
-        Some(_) => "MatchAction_Indirect",
-    };
-    let size = given.size.filter(|size| *size > 0).unwrap_or(DEFAULT_SIZE);
-    let mut made = table(of, kind::TABLE, &given.named, size);
-    let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
-    let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
-    let mut keys = Vec::new();
-    let mut ordered = false;
-    for (key, id) in shown {
-        ordered |= matches!(key.match_kind.as_str(), "ternary" | "range" | "optional");
-        let name = key_name(&key.named.name);
-        let mut annotations = notes(&key.named.annotations);
-        if let (true, Some(all)) = (is_slice(&key.named.name), annotations.as_array_mut()) {
-            all.push(json!({ "name": "isFieldSlice", "value": "true" }));
-        }
-        keys.push(json!({
-            "id": id,
-            "name": name,
-            "repeated": false,
-            "annotations": annotations,
-            "mandatory": false,
-            "match_type": match_type(&key.match_kind),
-            "type": bytes(key.width),
-        }));
-    }
-    if ordered {
-        let mut priority = index(field::MATCH_PRIORITY, "$MATCH_PRIORITY");
-        priority["mandatory"] = Value::from(false);
-        keys.push(priority);
-    }
-    made["key"] = Value::from(keys);
-    made["has_const_default_action"] = Value::from(given.const_default_action);
-    let (mut data, mut operations, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
-    let member = common(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32(), None);
-    match profile {
-        None => made["action_specs"] = actions(schema, given),
-        Some(profile) if profile.selector => {
-            let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
-            let choice = [member, group];
-            data.push(json!({ "mandatory": true, "read_only": false, "oneof": choice }));
-            made["depends_on"] = json!([id(kind::SELECTOR, &profile.named)]);
-        }
-        Some(profile) => {
-            data.push(json!({ "mandatory": true, "read_only": false, "singleton": member }));
-            made["depends_on"] = json!([id(kind::PROFILE, &profile.named)]);
-        }
-    }
-    for name in &given.direct {
-        if let Some(counter) = schema.counters.iter().find(|known| known.named.name == *name) {
-            data.extend(counter_fields(counter.unit));
-            operations.push("SyncCounters");
-        } else if let Some(meter) = schema.meters.iter().find(|known| known.named.name == *name) {
-            data.extend(meter_fields(meter.unit));
-            attributes.push("MeterByteCountAdjust");
-        }
-    }
-    attributes.push("EntryScope");
-    if given.const_entries {
-        attributes.push("ConstTable");
-    }
-    if given.idle_timeout {
-        operations.push("UpdateHitState");
-        attributes.push("IdleTimeout");
-        let states = json!({ "type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"] });
-        data.push(single(field::ENTRY_HIT_STATE, "$ENTRY_HIT_STATE", states, Manner::default()));
-        let time = json!({ "type": "uint32", "default_value": 0 });
-        data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, Manner::default()));
-    }
-    made["data"] = Value::from(data);
-    made["supported_operations"] = Value::from(operations);
-    made["attributes"] = Value::from(attributes);
-    made
 }
 
 fn match_type(kind: &str) -> &str {
@@ -291,69 +390,6 @@ fn actions(schema: &Schema, table: &Table) -> Value {
         })
     };
     Value::from(table.actions.iter().map(action).collect::<Vec<_>>())
-}
-
-/// An action profile, and its groups if it is a selector.
-fn action_profile(schema: &Schema, profile: &sojourn_targets::schema::Profile) -> Vec<Value> {
-    let user = schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
-    let Some(user) = user else { return Vec::new() };
-    let mut members = table("Action", kind::PROFILE, &profile.named, profile.size);
-    members["key"] = json!([index(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID")]);
-    members["action_specs"] = actions(schema, user);
-    if !profile.selector {
-        return vec![members];
-    }
-    let mut groups = table("Selector", kind::SELECTOR, &profile.named, profile.size);
-    groups["key"] = json!([index(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID")]);
-    let repeated = |id, name, ty| {
-        let mut made = common(id, name, ty, None);
-        made["repeated"] = Value::from(true);
-        json!({ "mandatory": false, "read_only": false, "singleton": made })
-    };
-    let number = |name: &str| {
-        let given = profile.named.annotations.iter().find(|annotation| annotation.name == name);
-        given.and_then(Annotation::number).unwrap_or(0)
-    };
-    let largest = json!({ "type": "uint32", "default_value": number("max_group_size") });
-    let offset = json!({ "type": "uint32", "default_value": 0xdead_beef_u32 });
-    groups["data"] = json!([
-        repeated(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32()),
-        repeated(field::MEMBER_STATUS, "$ACTION_MEMBER_STATUS", json!({ "type": "bool" })),
-        single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, Manner::default()),
-        single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
-    ]);
-    groups["depends_on"] = json!([id(kind::PROFILE, &profile.named)]);
-    vec![members, groups]
-}
-
-fn value_set(set: &ValueSet) -> Value {
-    let mut made = table("ParserValueSet", kind::VALUE_SET, &set.named, set.size);
-    let keys = set.parts.iter().zip(1u32..).map(|(part, id)| {
-        let name = if part.named.name.is_empty() { "f1" } else { &part.named.name };
-        json!({
-            "id": id,
-            "name": name,
-            "repeated": false,
-            "annotations": [],
-            "mandatory": false,
-            "match_type": "Ternary",
-            "type": bytes(part.width),
-        })
-    });
-    made["key"] = Value::from(keys.collect::<Vec<_>>());
-    made["attributes"] = json!(["EntryScope"]);
-    made
-}
-
-fn filter(schema: &Schema, digest: &sojourn_targets::schema::Digest) -> Value {
-    let fields = parts(schema, &digest.ty).into_iter().zip(1u32..);
-    let fields = fields.map(|((name, width), id)| common(id, &name, bytes(width), None));
-    json!({
-        "name": format!("{PIPE}{}", digest.named.name),
-        "id": id(kind::DIGEST, &digest.named),
-        "annotations": notes(&digest.named.annotations),
-        "fields": fields.collect::<Vec<_>>(),
-    })
 }
 
 /// Names and widths of what a value is made of; a plain one has the name `f1`.

@@ -125,7 +125,9 @@ impl Program {
 
     /// Its `bf-rt.json`, by which the runtime interface of Tofino knows it.
     fn bfrt(&self, py: Python<'_>) -> String {
-        py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
+        let pipelines = self.program.describe().pipelines;
+        let pipe = pipelines.first().map_or("pipe", String::as_str);
+        py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema(), pipe))
     }
 
     /// A control plane, as JSON, with its computed entries written out.

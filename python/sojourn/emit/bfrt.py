@@ -1,4 +1,4 @@
-"""`bf-rt.json`: what a controller that speaks BfRt, the runtime interface of Tofino, knows a program by.
+"""`bf-rt.json`: what a controller that speaks BfRt, Tofino's interface, knows a program by.
 
 The engine makes it; it depends on the program alone and not on a control plane. Knows no protocol.
 """

@@ -70,7 +70,7 @@ control Inner(inout headers_t hdr) {
 }
 
 @brief("Ingress.")
-control Ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
+control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     register<bit<48>>(128) last;
     @max_group_size(8)
     action_selector(HashAlgorithm.crc32, 16, 10) ways;
@@ -107,7 +107,7 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
     }
 }
 
-control Egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
+control Out(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     meter(32, MeterType.bytes) rate;
     apply {
         bit<2> color = 0;
@@ -115,7 +115,7 @@ control Egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     }
 }
 
-control Deparser(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.data); } }
+control Emit(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.data); } }
 
 @pkginfo(name="annotated.p4", version="3")
-V1Switch(P(), Verify(), Ingress(), Egress(), Compute(), Deparser()) main;
+V1Switch(P(), Verify(), In(), Out(), Compute(), Emit()) main;

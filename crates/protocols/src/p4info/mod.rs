@@ -210,14 +210,14 @@ impl<'s> Maker<'s> {
         data: &[sojourn_targets::schema::Value],
     ) -> Vec<p4::table_action_call::Argument> {
         let called = self.schema.actions.iter().find(|known| known.named.name == action);
-        let asked = |at: usize| {
-            asked(&called.and_then(|called| called.parameters.get(at))?.named.annotations)
-        };
         let argument = |(at, value): (usize, &sojourn_targets::schema::Value)| {
-            p4::table_action_call::Argument {
-                param_id: asked(at).unwrap_or(at as u32 + 1),
-                value: value.bytes.clone(),
-            }
+            let parameter = called.and_then(|called| called.parameters.get(at));
+            let id = parameter.and_then(|parameter| asked(&parameter.named.annotations));
+            // As wide as the control plane's own type for it.
+            let bytes = parameter.map_or(0, |parameter| parameter.width.div_ceil(8) as usize);
+            let mut padded = vec![0; bytes.saturating_sub(value.bytes.len())];
+            padded.extend(&value.bytes);
+            p4::table_action_call::Argument { param_id: id.unwrap_or(at as u32 + 1), value: padded }
         };
         data.iter().enumerate().map(argument).collect()
     }

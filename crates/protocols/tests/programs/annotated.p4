@@ -77,7 +77,7 @@ control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
     Inner() inner;
 
     @brief("Sends it on.")
-    @description("To one \"port\".")
+    @description("To one port.")
     action send(PortId_t port) { standard.egress_spec = (bit<9>)port; }
     action learn() { digest<seen_t>(1, { hdr.data.key, meta.port }); }
 

@@ -29,7 +29,7 @@ fn fields(message: &DynamicMessage, depth: usize, out: &mut String) {
             Value::List(values) => values.iter().for_each(|one| line(&field, one, depth, out)),
             Value::Map(entries) => {
                 let mut entries: Vec<_> = entries.iter().collect();
-                entries.sort_by(|(a, _), (b, _)| order(a).cmp(&order(b)));
+                entries.sort_by_key(|(name, _)| order(name));
                 let entry = field.kind();
                 let Some(entry) = entry.as_message().cloned() else { continue };
                 let (key, inner) = (entry.map_entry_key_field(), entry.map_entry_value_field());

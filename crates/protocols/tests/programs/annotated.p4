@@ -16,7 +16,7 @@ header packet_in_h {
 
 header data_h {
     bit<32> key;
-    bit<16> value;
+    @name("amount") bit<16> value;
     Kind kind;
 }
 
@@ -99,8 +99,14 @@ control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
         default_action = send((PortId_t)511);
         const entries = { 5 : send((PortId_t)1); }
     }
+    table chosen {
+        key = { hdr.data.value : exact; hdr.stack[0].value & 0x0FF : exact; hdr.data.isValid() : exact; }
+        actions = { NoAction; }
+        default_action = NoAction();
+    }
     apply {
         forward.apply();
+        chosen.apply();
         inner.apply(hdr);
         given.apply();
         last.write(0, standard.ingress_global_timestamp);

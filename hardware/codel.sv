@@ -180,4 +180,8 @@ module codel #(
     // The length is for disciplines that count it.
     logic unused;
     assign unused = ^length;
+
+`ifdef FORMAL
+`include "codel_properties.svh"
+`endif
 endmodule

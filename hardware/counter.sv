@@ -21,4 +21,8 @@ module counter #(
     always_ff @(posedge clk)
         if (rst) used <= '0;
         else if (count) used[queue_id] <= 1'b1;
+
+`ifdef FORMAL
+`include "counter_properties.svh"
+`endif
 endmodule

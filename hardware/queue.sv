@@ -363,4 +363,8 @@ module queue #(
         if (granted && granted_queue == s_axis_tdest) oldest = granted_from;
         if (reading && reading_queue == s_axis_tdest) oldest = reading_from;
     end
+
+`ifdef FORMAL
+`include "queue_properties.svh"
+`endif
 endmodule

@@ -97,4 +97,8 @@ module registers #(
         if (rst) s_axil_rvalid <= 1'b0;
         else if (read) s_axil_rvalid <= 1'b1;
         else if (s_axil_rready) s_axil_rvalid <= 1'b0;
+
+`ifdef FORMAL
+`include "registers_properties.svh"
+`endif
 endmodule

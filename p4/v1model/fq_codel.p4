@@ -1,17 +1,31 @@
 // A router with fq_codel: flows are spread over the queues of a port, each of them with its own CoDel.
 //
-//   common/router.p4 -> FlowQueue -> 8 queues, served in turns -> Codel -> port
+//   common/router.p4 -> FlowQueue -> FQ_QUEUES queues, served in turns -> Codel -> port
 //
 // R. Kundel et al.: "P4-CoDel: Experiences on Programmable Data Plane Hardware", IEEE ICC 2021, section
 // III-A, after RFC 8290. The traffic manager serves the queues; Codel keeps its state by queue
 // anyway, so ingress has only to choose one.
 //
-// Where it leaves RFC 8290: 8 queues and not 1024, so that flows share them; no list of new flows;
-// a full queue drops its own tail, not the head of the longest one; and "less than one packet" looks
-// at the packet's own queue.
+// Where it leaves RFC 8290: 8 queues (or 32) and not 1024, so that flows share them; no list of new
+// flows; a full queue drops its own tail, not the head of the longest one; and "less than one packet"
+// looks at the packet's own queue.
+//
+// 8 queues are what v1model.p4 has room for in `priority`. With `-D FQ_QUEUES=32` the field is wider:
+// `simple_switch` runs with as many, but p4c's own v1model.p4 has to be changed to bit<5> for it.
 //
 // Control plane: fq_codel.toml has the routes and the queues of equal weight, which bmv2 has not:
 // there they go by priority.
+#ifndef FQ_QUEUES
+#define FQ_QUEUES 8
+#endif
+#if FQ_QUEUES > 32
+#error FQ_QUEUES: simple_switch has at most 32 queues a port
+#endif
+#if FQ_QUEUES > 8
+#define WIDE_PRIORITY
+#define V1MODEL_PRIORITY bit<5>
+#endif
+
 #include <core.p4>
 #include <v1model.p4>
 
@@ -39,10 +53,10 @@ control FlowQueue(in headers_t hdr, inout standard_metadata_t standard_metadata)
             destination_port = hdr.udp.destination_port;
         }
         if (hdr.ipv4.isValid()) {
-            hash(standard_metadata.priority, HashAlgorithm.crc32, 3w0,
+            hash(standard_metadata.priority, HashAlgorithm.crc32, 5w0,
                  { hdr.ipv4.protocol, hdr.ipv4.source, hdr.ipv4.destination,
                    source_port, destination_port },
-                 4w8);
+                 (bit<6>) FQ_QUEUES);
         }
     }
 }

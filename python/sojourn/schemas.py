@@ -265,7 +265,7 @@ def control_schema() -> Schema:
             ),
             "Multicast groups of the switch.",
         ),
-        "priority_queues": _whole("v1model: priority queues at each port, 1 to 8.", 1),
+        "priority_queues": _whole("v1model: priority queues at each port, 1 to 32.", 1),
         "fair_queues": _whole("Queues of equal weight at each port, served in turns.", 1),
         "queues": _list(queue, "v1model: settings of queues; a later one wins."),
     }

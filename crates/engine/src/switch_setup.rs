@@ -14,8 +14,9 @@ use sojourn_targets::target::{Copies, SwitchTraits};
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
-/// A packet's `priority` has three bits on bmv2.
-const PRIORITIES: u8 = 8;
+/// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
+/// 33. A packet's `priority` has three bits, unless the architecture's file is told otherwise.
+const PRIORITIES: u8 = 32;
 
 /// Whether the switch of a target can do what a batch asks of it.
 ///

@@ -59,6 +59,8 @@ pub struct RunReport {
     pub malformed_frames: u64,
     /// Frames that reached no host: their addresses belong to nobody.
     pub stray_frames: u64,
+    /// Packets that the shapers and delays on hosts dropped.
+    pub host_drops: u64,
     /// One entry per observed port, in the order in which the network's links name them.
     pub bottlenecks: Vec<BottleneckReport>,
     /// One entry per flow, in the configuration's order.

@@ -32,7 +32,7 @@ struct standard_metadata_t {
     bit<1>  checksum_error;             // 1 if a verify_checksum found a wrong checksum
     error   parser_error;               // how the parser ended
     @alias("intrinsic_metadata.priority")
-    bit<3>  priority;                   // its queue; the highest goes first
+    V1MODEL_PRIORITY priority;          // its queue; the highest goes first
 }
 
 // Sets egress_spec to the port that drops and mcast_grp to 0. Either can be set again afterwards.

@@ -11,6 +11,13 @@ typedef bit<9> PortId_t;
 #define V1MODEL_PORT bit<9>
 #endif
 
+// What selects the queue: bit<3>, and so 8 queues, in p4c's own file. `simple_switch` takes any width
+// that the file has, and runs with up to 32 queues a port; a program that defines this wants p4c's
+// file to be changed in the same way.
+#ifndef V1MODEL_PRIORITY
+#define V1MODEL_PRIORITY bit<3>
+#endif
+
 match_kind {
     range,      // Between two values, both included.
     optional,   // A value, or anything.

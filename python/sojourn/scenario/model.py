@@ -10,7 +10,7 @@ from pydantic import Field
 from sojourn.scenario.bottleneck import Bottleneck, bottlenecks
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
 from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
-from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, NetworkSwitch
+from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, Netem, NetworkSwitch
 from sojourn.scenario.quantities import Paragraphs, PositiveTime, Strict, Title
 
 __all__ = [
@@ -38,6 +38,8 @@ class Common(Strict):
     target: PositiveTime = 5_000_000
     """The delay against which results are judged and drawn; AQMs have their own."""
     aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
+    netem: Netem = Netem()
+    """Where the flows' round-trip times are met."""
     flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
 
 

@@ -55,6 +55,38 @@ def _address(value: object, kind: type[IPv4Address] | type[IPv6Address]) -> obje
     return address
 
 
+class HostShaper(Strict):
+    """A token bucket on the way out of a host, as `tc`'s `tbf`."""
+
+    rate: Rate
+    """Of whole frames without FCS."""
+    burst: Size = 1_600
+    """May go at once."""
+    limit: Annotated[int, Field(ge=1, le=10**8)] = 1_000
+    """Packets that may wait; more are dropped."""
+
+
+class Netem(Strict):
+    """Where the flows' round-trip times are met, and how many packets are held there."""
+
+    at: Literal["behind", "senders", "receivers", "both"] = "behind"
+    """`behind`: half on the way from the last link to the receiver, half from the last link to the
+    sender. Else on the hosts, in front of their links, as `tc`'s `netem` there: all of it at the
+    senders, so that data is delayed before the switch, all at the receivers, which delays
+    acknowledgements, or half at both."""
+    limit: Annotated[int | None, Field(ge=1, le=10**8)] = None
+    """Packets that a queue of it holds; more are dropped. Absent: it holds all. Linux's default is
+    1000."""
+    shared: bool = False
+    """One queue for all flows of a host; else one for each flow."""
+
+    @model_validator(mode="after")
+    def _holds_on_a_host(self) -> Self:
+        if self.at == "behind" and (self.limit is not None or self.shared):
+            raise ValueError('limit and shared are of a host\'s queue: give at = "senders", too')
+        return self
+
+
 class Host(Strict):
     """Who sends and receives: one host, or a group with a host for each flow."""
 
@@ -64,6 +96,8 @@ class Host(Strict):
     fd00:0:0:1::/64."""
     access_rate: Rate | None = None
     """Of a link that all who are there share, either way, behind the link to their switch."""
+    shaper: HostShaper | None = None
+    """What all who are there send goes through it first."""
     address: V4 | None = None
     """IPv4; by default 10.0.N.1 for the Nth host."""
     address6: V6 | None = None
@@ -167,6 +201,7 @@ def addresses(hosts: list[Host]) -> list[dict[str, Any]]:
             "name": host.name,
             "addresses": host.group or {"own": _own_addresses(number, host)},
             "access_rate": host.access_rate,
+            "shaper": host.shaper.model_dump() if host.shaper else None,
         }
         for number, host in enumerate(hosts, start=1)
     ]

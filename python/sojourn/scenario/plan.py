@@ -266,6 +266,7 @@ def _common_config(
         "duration": scenario.duration,
         "seed": scenario.seed,
         "capture": capture,
+        "netem": scenario.netem.model_dump(),
         "flows": [flow for group in scenario.flows for flow in engine_flows(group)],
     }
     nodes = [_node(node, beside) for node in scenario.switches]

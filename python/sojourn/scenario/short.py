@@ -18,6 +18,7 @@ from sojourn.scenario.network import (
     MOST_STEPS,
     Control,
     Host,
+    HostShaper,
     Link,
     LinkStep,
     NetworkSwitch,
@@ -74,6 +75,8 @@ class OneSwitch(Common):
     switch: Switch
     access_rate: Rate = ACCESS_RATE
     """Of the links between all senders and the switch, and the switch and all receivers."""
+    sender_shaper: HostShaper | None = None
+    """What all senders send goes through it first."""
 
     def problems(self) -> list[Problem]:
         """All that does not fit, as keys and a sentence."""
@@ -98,7 +101,13 @@ class OneSwitch(Common):
         return Scenario.model_construct(
             **shared | {"flows": [_placed(group) for group in self.flows]},
             hosts=[
-                _made(Host, name=SENDERS, group="clients", access_rate=self.access_rate),
+                _made(
+                    Host,
+                    name=SENDERS,
+                    group="clients",
+                    access_rate=self.access_rate,
+                    shaper=self.sender_shaper,
+                ),
                 _made(Host, name=RECEIVERS, group="servers", access_rate=self.access_rate),
             ],
             switches=[self._switch()],
@@ -166,4 +175,5 @@ def as_written(message: str, scenario: Scenario) -> str:
         message = re.sub(r"links\[0\]\.schedule\[(\d+)\]", of_the_switch, message)
         message = re.sub(r"network\.(links\[\d\]\.|switches: switch: )", "switch.", message)
         message = re.sub(r"network\.hosts: \w+: access_rate", "access_rate", message)
+        message = re.sub(r"network\.hosts: \w+: shaper", "sender_shaper", message)
     return message.replace("network.", "")

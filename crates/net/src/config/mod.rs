@@ -22,8 +22,8 @@ pub use flows::{
 };
 pub(crate) use network::place_of;
 pub use network::{
-    Addresses, HostSection, LinkSection, LinkStep, NetworkSection, SwitchNode, burst, port_speed,
-    queue_limit,
+    Addresses, HostSection, HostShaper, LinkSection, LinkStep, NetemPlace, NetemSection,
+    NetworkSection, SwitchNode, burst, port_speed, queue_limit,
 };
 
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub struct RunConfig<A = Aqm> {
     /// What lies between the hosts; one switch if absent.
     #[serde(default)]
     pub network: NetworkSection<A>,
+    /// Where the flows' round-trip times are met.
+    #[serde(default)]
+    pub netem: NetemSection,
     /// What manages the bottleneck's queue.
     pub aqm: A,
     /// Who sends.
@@ -134,6 +137,7 @@ impl<A> RunConfig<A> {
             seed: self.seed,
             capture: self.capture,
             network: self.network.with_aqms(&told),
+            netem: self.netem,
             aqm: told(&self.aqm),
             flows: self.flows.clone(),
         }

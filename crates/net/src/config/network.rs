@@ -32,6 +32,52 @@ pub struct HostSection {
     /// switch and themselves; if absent there is only that link.
     #[serde(default)]
     pub access_rate: Option<u64>,
+    /// What all who are here send goes through it first.
+    #[serde(default)]
+    pub shaper: Option<HostShaper>,
+}
+
+/// A token bucket on the way out of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostShaper {
+    /// bit/s of whole frames without FCS.
+    pub rate: u64,
+    /// Bytes that may go at once.
+    pub burst: u64,
+    /// Packets that may wait; more are dropped.
+    pub limit: u32,
+}
+
+/// Where the flows' round-trip times are met, and how many packets are held there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetemSection {
+    /// Where.
+    #[serde(default)]
+    pub at: NetemPlace,
+    /// The most packets that a queue of it holds, and it drops more; if absent it holds all. Not
+    /// behind the links.
+    #[serde(default)]
+    pub limit: Option<u32>,
+    /// One queue for all who are at a host; else each flow has one.
+    #[serde(default)]
+    pub shared: bool,
+}
+
+/// Where round-trip times are met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetemPlace {
+    /// Half on the way from the last link to the receiver, half from the last link to the sender.
+    #[default]
+    Behind,
+    /// All of it at the sender, in front of its link.
+    Senders,
+    /// All of it at the receiver, in front of its link: data is not delayed, acknowledgements are.
+    Receivers,
+    /// Half of it at either.
+    Both,
 }
 
 /// The addresses of a host, or of a group in which each flow has a host of its own.
@@ -166,6 +212,7 @@ impl<A> NetworkSection<A> {
             name: name.into(),
             addresses,
             access_rate: Some(port_speed()),
+            shaper: None,
         };
         let delays = bottleneck.schedule.iter().filter(|step| step.delay.is_some());
         let access = LinkSection {

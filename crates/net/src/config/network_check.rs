@@ -3,7 +3,9 @@
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
 use super::bounds::{FASTEST, LONGEST, invalid, within};
-use super::network::{Addresses, LinkSection, LinkStep, NetworkSection, place_of};
+use super::network::{
+    Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, place_of,
+};
 use super::routes::Graph;
 use super::{ConfigError, FlowConfig, RunConfig};
 use crate::wire::{IpAddress, flow_of};
@@ -12,6 +14,10 @@ use std::collections::BTreeSet;
 /// Ports of a switch are numbered from 1; its recirculation port is 68.
 const MOST_PORTS: usize = 64;
 const MOST_NODES: u64 = 10_000;
+/// Tokens of a host's shaper, bytes.
+const MOST_BURST: u64 = 1_000_000_000;
+/// Packets that a host's shaper or delay holds.
+const MOST_HELD: u64 = 100_000_000;
 /// The longest delay of a link, 100 s.
 const LONGEST_DELAY: u64 = 100_000_000_000;
 
@@ -27,6 +33,13 @@ impl RunConfig {
             network.check_link(i, link)?;
         }
         network.check_ports()?;
+        if let Some(limit) = self.netem.limit {
+            within("netem.limit", limit.into(), 1..=MOST_HELD)?;
+            if self.netem.at == NetemPlace::Behind {
+                let allowed = "none with at = \"behind\", where nothing is held";
+                return Err(invalid("netem.limit", limit, allowed));
+            }
+        }
         let graph = Graph::new(network);
         for (i, flow) in self.flows.iter().enumerate() {
             network.check_flow(&graph, i, flow)?;
@@ -77,6 +90,11 @@ impl NetworkSection {
             let key = |what: &str| format!("network.hosts: {}: {what}", host.name);
             if let Some(rate) = host.access_rate {
                 within(&key("access_rate"), rate, 1_000..=FASTEST)?;
+            }
+            if let Some(shaper) = &host.shaper {
+                within(&key("shaper.rate"), shaper.rate, 1_000..=FASTEST)?;
+                within(&key("shaper.burst"), shaper.burst, 1_514..=MOST_BURST)?;
+                within(&key("shaper.limit"), shaper.limit.into(), 1..=MOST_HELD)?;
             }
             match host.addresses {
                 Addresses::Own { ipv4, .. } if !v4.insert(ipv4) => {

@@ -5,7 +5,7 @@ use super::directory::Attachment;
 use super::layout::Layout;
 use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
-    Addresses, FlowConfig, IpVersion, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
+    Addresses, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
     TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
@@ -28,7 +28,7 @@ const SAMPLES: u64 = 8_000;
 pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<(Station, Attachment)> {
     let mut stations = Vec::with_capacity(2 * config.flows.len());
     for (flow, settings) in (0..).zip(&config.flows) {
-        let place = Place::of(layout, flow, settings);
+        let place = Place::of(layout, config.netem.at, flow, settings);
         let ends = &place.ends;
         let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
         let hosts = match settings {
@@ -51,22 +51,35 @@ pub(super) struct Place {
     /// Delays from the last link to the first host and to the second.
     backward: Time,
     forward: Time,
+    /// Of what the first host sends and of what the second, in front of their links.
+    leaving: [Time; 2],
     pub(super) ends: Endpoints,
 }
 
 impl Place {
     /// The two hosts as the simulation keeps them.
     pub(super) fn stations(&self, hosts: (Host, Host)) -> [(Station, Attachment); 2] {
-        let station = |host, side, delay| {
-            (Station { host, side, timer: Time::MAX }, Attachment { side, delay })
+        let station = |host, side, delay, leaving| {
+            let station = Station { host, side, delay: leaving, timer: Time::MAX };
+            (station, Attachment { side, delay })
         };
-        [station(hosts.0, self.client, self.backward), station(hosts.1, self.server, self.forward)]
+        let [first, second] = self.leaving;
+        [
+            station(hosts.0, self.client, self.backward, first),
+            station(hosts.1, self.server, self.forward, second),
+        ]
     }
 
-    pub(super) fn of(layout: &Layout, flow: u32, settings: &FlowConfig) -> Place {
+    pub(super) fn of(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> Place {
         let common = settings.common();
-        let forward = Time(common.rtt / 2);
-        let backward = Time(common.rtt) - forward;
+        let half = Time(common.rtt / 2);
+        let (all, none, other) = (Time(common.rtt), Time::ZERO, Time(common.rtt) - half);
+        let (forward, backward, leaving) = match at {
+            NetemPlace::Behind => (half, other, [none; 2]),
+            NetemPlace::Senders => (none, none, [all, none]),
+            NetemPlace::Receivers => (none, none, [none, all]),
+            NetemPlace::Both => (none, none, [half, other]),
+        };
         // The configuration was checked: the hosts are there.
         let find = |name, group| place_of(layout.hosts, name, group).unwrap_or(0);
         let client = find(common.from, Addresses::Clients);
@@ -77,6 +90,7 @@ impl Place {
             server: server as u16,
             backward,
             forward,
+            leaving,
             ends: endpoints(flow, common.ip_version, from, to),
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::config::routes::Graph;
 use crate::config::{
-    Addresses, Aqm, HostSection, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
+    Addresses, Aqm, HostSection, HostShaper, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
 };
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
@@ -80,6 +80,8 @@ pub(super) struct SideLayout {
     pub(super) delay: Time,
     /// Of a link that the hosts share behind the switch's port, if there is one.
     pub(super) shared: Option<Rate>,
+    /// On the way out of the hosts, if there is one.
+    pub(super) shaper: Option<HostShaper>,
 }
 
 /// A change while the run goes on.
@@ -233,6 +235,7 @@ impl<'a> Builder<'a> {
             rate: Rate(shared.or(from_host.rate()).unwrap_or(speed)),
             delay: from_host.delay(),
             shared: shared.map(Rate),
+            shaper: self.network.hosts[usize::from(host)].shaper,
         }
     }
 

@@ -3,10 +3,11 @@
 //! Every host, or group of hosts, has a link to a switch, and every shaped port whose rows are wanted
 //! is a bottleneck. A flow's round-trip time is spent half on the way from the last link to its
 //! receiver and half on the way from the last link to its sender, so the links stay shared and in
-//! order. Stands on everything else in this crate; must not
+//! order, unless the configuration has it at the hosts. Stands on everything else in this crate; must not
 //! know what TCP or a queue decides, only when something is due.
 
 mod changes;
+mod departures;
 mod directory;
 mod drawn;
 mod hosts;
@@ -24,6 +25,7 @@ use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, Packet
 use crate::report::RunReport;
 use crate::wire::read_frame;
 use changes::Change;
+use departures::Departures;
 use directory::Directory;
 pub use hosts::start_jitter;
 use layout::End;
@@ -71,6 +73,8 @@ enum Event {
     /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
     /// until the frame is at its queues has passed.
     AtSwitch(u16, PortId, Slot),
+    /// A frame has passed its host's shaper and delay and goes onto the link.
+    Departs(u16, Slot),
     /// A frame's last bit reaches a host.
     AtHost(HostId, Slot),
     /// A host may have something to do.
@@ -100,6 +104,8 @@ struct Station {
     host: Host,
     /// Where it is attached.
     side: u16,
+    /// Of what it sends, in front of its link.
+    delay: Time,
     /// The earliest timer event that is in the queue for it.
     timer: Time,
 }
@@ -108,6 +114,7 @@ struct Station {
 struct Side {
     switch: u16,
     port: PortId,
+    departures: Departures,
     to_switch: Link,
 }
 
@@ -149,6 +156,7 @@ struct Counters {
     events: u64,
     malformed: u64,
     stray: u64,
+    host_drops: u64,
 }
 
 /// A run that advances in virtual time as far as it is told.
@@ -222,7 +230,7 @@ impl Simulation {
             now: Time::ZERO,
             finished: false,
             nodes,
-            sides: switches::sides(&layout),
+            sides: switches::sides(&layout, &config.netem),
             stations,
             directory: Directory::new(&layout, attached),
             bottlenecks: switches::bottlenecks(&layout),
@@ -298,6 +306,10 @@ impl Simulation {
                     None => node.switch.receive(self.now, port, packet),
                 }
                 self.drain_switch(switch);
+            }
+            Event::Departs(side, slot) => {
+                let packet = self.slab.take(slot);
+                self.depart(side, packet);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
             Event::Timer(host) => {
@@ -384,13 +396,30 @@ impl Simulation {
             let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
             let packet = Packet { id, flow, bytes, zeros };
             self.next_packet += 1;
-            let side = &mut self.sides[usize::from(station.side)];
-            let at = side.to_switch.send(self.now, packet.len());
-            let port = (side.switch, side.port);
-            self.approach(at, port, packet);
+            let (side, delay) = (station.side, station.delay);
+            let departures = &mut self.sides[usize::from(side)].departures;
+            match departures.leave(self.now, packet.len(), host.flow() as usize, delay) {
+                Some(at) if at == self.now => self.depart(side, packet),
+                Some(at) => {
+                    let slot = self.slab.put(packet);
+                    self.events.push(at, Event::Departs(side, slot));
+                }
+                None => {
+                    self.counters.host_drops += 1;
+                    self.slab.recycle(packet.bytes);
+                }
+            }
         }
         self.slab.recycle(bytes);
         self.set_timer(host);
+    }
+
+    /// A frame goes onto the link from its side to the switch.
+    fn depart(&mut self, side: u16, packet: Packet) {
+        let side = &mut self.sides[usize::from(side)];
+        let at = side.to_switch.send(self.now, packet.len());
+        let port = (side.switch, side.port);
+        self.approach(at, port, packet);
     }
 
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.

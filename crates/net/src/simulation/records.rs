@@ -128,6 +128,7 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: self.counters.malformed,
             stray_frames: self.counters.stray,
+            host_drops: self.counters.host_drops,
             bottlenecks: self.bottlenecks.iter().map(|b| self.bottleneck_report(&all, b)).collect(),
             flows: self.flow_reports(),
             ..RunReport::default()

@@ -1,8 +1,9 @@
 //! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
 
+use super::departures::Departures;
 use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
 use super::{Act, Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
-use crate::config::{Aqm, ConfigError, RunConfig};
+use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
 use sojourn_packet::{DataPlane, Time};
@@ -157,10 +158,11 @@ fn data_plane(
 }
 
 /// The links from hosts to switches.
-pub(super) fn sides(layout: &Layout) -> Vec<Side> {
+pub(super) fn sides(layout: &Layout, netem: &NetemSection) -> Vec<Side> {
     let side = |given: &SideLayout| Side {
         switch: given.switch,
         port: given.port,
+        departures: Departures::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
     };
     layout.sides.iter().map(side).collect()

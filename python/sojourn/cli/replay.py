@@ -36,7 +36,10 @@ def replay(
     ] = None,
     aqm: Annotated[
         list[str] | None,
-        typer.Option(help="A program's name or .p4 file. Repeatable. By default all CoDels."),
+        typer.Option(
+            help="A program's name or .p4 file, or a hardware module. Repeatable. By default all "
+            "CoDels."
+        ),
     ] = None,
     rate: Annotated[
         list[str] | None,

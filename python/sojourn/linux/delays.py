@@ -26,22 +26,27 @@ def delays(
     flows: list[dict[str, Any]],
     crowds: dict[int, Block] | None = None,
     switch: dict[str, Any] = _FIXED,
+    *,
+    limit: int | None = None,
+    to_behind: bool = False,
 ) -> list[str]:
-    """The netems at the run's beginning; `crowds` has those flows' transfers that have some."""
+    """The netems at the run's beginning; `crowds` has those flows' transfers that have some. Those
+    of the hosts in front if they are on the way `to_behind`. Each drops what is above `limit`."""
+    room = limit or _LIMIT
     paths = by_path(flows, crowds or {}, switch)
     if not any(delay for path in paths for _, delay in path.delays()):
         return []
     if len(paths) == 1:
-        return [f"qdisc add dev {PORT} root {_netem(next(iter(paths)))}"]
+        return [f"qdisc add dev {PORT} root {_netem(next(iter(paths)), room)}"]
     lines = [f"qdisc add dev {PORT} root handle 1: {_prio()}"]
     for (parent, path), blocks in zip(_places(paths), paths.values(), strict=True):
         group, _, band = parent.partition(":")
         above = f"1:{int(group, 16) - 1:x}"
         if band == "1":
             lines.append(f"qdisc add dev {PORT} parent {above} handle {group}: {_prio()}")
-        lines.append(f"qdisc add dev {PORT} parent {parent} {_netem(path)}")
+        lines.append(f"qdisc add dev {PORT} parent {parent} {_netem(path, room)}")
         for version, (first, count) in blocks:
-            for prefix in prefixes(first, count, version, behind=False):
+            for prefix in prefixes(first, count, version, behind=to_behind):
                 lines.append(_filter("1:", prefix, version, above))
                 lines.append(_filter(f"{group}:", prefix, version, parent))
     return lines
@@ -89,14 +94,14 @@ def _prio() -> str:
     return f"prio bands {_BANDS} priomap {' '.join('0' * 16)}"
 
 
-def _netem(path: Path) -> str:
-    return _at(path, path.delays()[0][1])
+def _netem(path: Path, limit: int) -> str:
+    return _at(path, path.delays()[0][1], limit)
 
 
-def _at(path: Path, delay: int) -> str:
+def _at(path: Path, delay: int, limit: int = _LIMIT) -> str:
     """With a rate, netem lets nobody overtake when the delay becomes shorter; without, it does."""
     keeps_order = " rate 100gbit" if len(path.steps) > 1 else ""
-    return f"netem delay {delay / 1000:.3f}us limit {_LIMIT}{keeps_order}"
+    return f"netem delay {delay / 1000:.3f}us limit {limit}{keeps_order}"
 
 
 def _filter(parent: str, prefix: str, version: int, target: str) -> str:

@@ -58,6 +58,10 @@ class Network:
     def __init__(self, network: dict[str, Any]) -> None:
         self.hosts: dict[str, Any] = {host["name"]: host["addresses"] for host in network["hosts"]}
         """Who has which addresses: a host its own, or the name of a kind of group."""
+        self.shapers: dict[str, dict[str, Any]] = {
+            host["name"]: host["shaper"] for host in network["hosts"] if host["shaper"]
+        }
+        """Of the hosts that have one on their way out."""
         self.switches: dict[str, dict[str, Any]] = {s["name"]: s for s in network["switches"]}
         self.directions: list[Direction] = []
         """Link by link, the way there before the way back."""

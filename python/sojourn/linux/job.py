@@ -67,7 +67,7 @@ def spaces_of(config: dict[str, Any], drawn: Traffic, kernel: Kernel) -> Spaces:
         if way.rate is not None and not network.is_group(way.near)
     ]
     switch = switch_of(config) if has_groups(config) else None
-    return Spaces(network, spots, config["flows"], drawn.crowds, switch)
+    return Spaces(network, spots, config["flows"], drawn.crowds, switch, config["netem"])
 
 
 def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shaper, list[Any]]:

@@ -64,8 +64,12 @@ class Path:
 
 
 def path_of(flow: dict[str, Any], config: dict[str, Any]) -> Path:
-    """The way of a flow of a run. In a network all delays are where they belong."""
-    return path_behind(flow, switch_of(config)) if has_groups(config) else Path(0)
+    """The way of a flow of a run. In a network, and if the scenario has its round-trip times at the
+    hosts, all delays are where they belong."""
+    if not has_groups(config):
+        return Path(0)
+    there = flow if config["netem"]["at"] == "behind" else flow | {"rtt": 0}
+    return path_behind(there, switch_of(config))
 
 
 def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:

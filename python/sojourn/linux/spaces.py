@@ -21,6 +21,7 @@ from sojourn.linux.addresses import Block
 from sojourn.linux.delays import delay_changes, delays
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, group_links, way_to_group
+from sojourn.linux.leaving import at_hosts, leaving_delays, leaving_shaper
 from sojourn.linux.topology import Managed, bottleneck, burst_of, reshape
 
 _NETEM_LIMIT = 1_000_000
@@ -50,6 +51,8 @@ class Spaces:
     """The short transfers of each source of them between groups."""
     switch: dict[str, Any] | None
     """The one switch between groups, if there are groups."""
+    netem: dict[str, Any]
+    """Where the flows' round-trip times are met."""
 
     @cached_property
     def versions(self) -> set[int]:
@@ -165,8 +168,19 @@ class Spaces:
             node, port = self._delayed_at(way)
             lines[node].append(f"qdisc add dev {port} root {_netem(way, way.delays[0][1])}")
         if self.switch is not None:
-            lines[self._servers] += delays(self.flows, self.crowds, self.switch)
+            for name, kind in self.network.hosts.items():
+                lines[name] += self._delays_of(kind, self.switch)
+        for way in self.network.directions:
+            if shaper := self.network.shapers.get(way.near):
+                lines[way.near] += leaving_shaper(way.near, shaper, way.port, lines[way.near])
         return lines
+
+    def _delays_of(self, kind: str, switch: dict[str, Any]) -> list[str]:
+        """The round-trip times that are met on the way out of a group."""
+        behind = kind == SERVERS
+        if at_hosts(self.netem):
+            return leaving_delays(self.flows, self.crowds, switch, self.netem, behind=behind)
+        return delays(self.flows, self.crowds, switch) if behind else []
 
     def changes(self) -> list[tuple[int, str, str]]:
         """What the schedules change: when, in which namespace, how."""
@@ -182,7 +196,7 @@ class Spaces:
                 (at, node, f"qdisc change dev {port} root {_netem(way, delay)}")
                 for at, delay in way.delays[1:]
             ]
-        if self.switch is not None:
+        if self.switch is not None and not at_hosts(self.netem):
             of_paths = delay_changes(self.flows, self.crowds, self.switch)
             found += [(at, self._servers, line) for at, line in of_paths]
         return found

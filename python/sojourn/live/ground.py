@@ -233,6 +233,12 @@ def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
     if not has_groups(config):
         raise ScenarioError("several switches: --on live has one; --on sim and linux have more")
     check_groups(config)
+    shaped = any(host["shaper"] for host in config["network"]["hosts"])
+    if shaped or config["netem"]["at"] != "behind":
+        raise ScenarioError(
+            "netem and sender_shaper: on this ground the switch itself delays, on the way to the "
+            "senders, and the hosts are not shaped; --on sim and --on linux have them"
+        )
     if switch_of(config)["packets_per_second"] is not None:
         raise ScenarioError(
             "switch.packets_per_second: the live ground shapes in bit/s; give a rate, or --on sim"

@@ -26,6 +26,9 @@ _BIN = 20_000_000
 _MOST_POINTS = 40_000
 """Of a packet each; longer traces are drawn by bins."""
 
+_ROOM = 0.05
+"""Of an axis, what the name of a place takes."""
+
 Rows = tuple[tuple[str, ...], ...]
 
 
@@ -187,13 +190,28 @@ def _lines(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
         half = np.array([one.half or 0.0 for _, one in points])
         panel.fill_between(at, mean - half, mean + half, color=colour[aqm], alpha=0.2, linewidth=0)
         panel.plot(at, mean, color=colour[aqm], marker="o", markersize=3, linewidth=1.3, label=aqm)
-    panel.set_xticks(
-        xs if numeric else range(len(xs)), [place_name(spec, measured, x) for x in xs], rotation=30
-    )
+    at = list(xs) if numeric else list(range(len(xs)))
+    named = _with_room(at)
+    names = [
+        place_name(spec, measured, x) if here in named else ""
+        for here, x in zip(at, xs, strict=True)
+    ]
+    panel.set_xticks(at, names, rotation=30)
     bare(panel)
     _labels(spec, measured, panel)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
     return figure
+
+
+def _with_room(at: list[Any]) -> set[Any]:
+    """The places of an axis whose names do not lie on each other: the last, and from there down
+    each that is far enough from the one above it. All have their tick."""
+    least = _ROOM * (max(at) - min(at))
+    found: list[Any] = []
+    for place in sorted(at, reverse=True):
+        if not found or found[-1] - place >= least:
+            found.append(place)
+    return set(found)
 
 
 def _labels(spec: FigureSpec, measured: Measured, panel: Axes) -> None:

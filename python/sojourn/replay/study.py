@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.aqms import find_aqm, is_path
 from sojourn.errors import ScenarioError
+from sojourn.hardware import modules
 from sojourn.programs import refuse_unread_macros, sources_of
 from sojourn.replay.ask import Decisions, ask
 from sojourn.replay.compare import Comparison, compare
@@ -31,18 +33,23 @@ DEFAULT_AQMS = ("codel_exact", "codel_act", "p4_codel")
 
 @dataclass(frozen=True)
 class Subject:
-    """A P4 program under replay."""
+    """A P4 program, or a hardware module, under replay."""
 
     label: str
     config: dict[str, Any]
     """As the engine takes it."""
-    program: _core.Program
-    """Compiled."""
+    program: _core.Program | None = None
+    """Compiled, if it is one."""
+    module: Path | None = None
+    """The module's file, if it is one."""
 
     @property
     def sources(self) -> dict[str, str]:
-        """The P4 files that it is made of, each with its SHA-256."""
-        return sources_of(self.program)
+        """The files that it is made of, each with its SHA-256; of a module its own."""
+        if self.program is not None:
+            return sources_of(self.program)
+        assert self.module is not None, "one or the other"
+        return {str(self.module): sha256(self.module.read_bytes()).hexdigest()}
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ class Study:
                     futures[subject.label, latency] = workers.submit(
                         ask, subject.config, rows,
                         label=subject.label, latency=latency, go_on=go_on,
-                        programs=(subject.program,),
+                        programs=(subject.program,) if subject.program else (),
                     )  # fmt: skip
             try:
                 found = {}
@@ -168,7 +175,8 @@ def subjects(
     parameters: Parameters = RFC_8289,
     macros: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Subject]:
-    """The programs that `names` mean, told CoDel's parameters unless they are the RFC's own.
+    """The programs and hardware modules that `names` mean, told CoDel's parameters unless they are
+    the RFC's own.
 
     `macros` are defined for all of them.
     """
@@ -180,17 +188,22 @@ def subjects(
     for name in dict.fromkeys(names):
         typed = str(Path(name).absolute()) if is_path(name) else name
         aqm = find_aqm(typed)
+        if any(aqm.name == other.label for other in found):
+            raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
+        if aqm.module is not None:
+            told = {"target": parameters.target, "interval": parameters.interval}
+            config = {"kind": "native", "name": modules.added(aqm.module), **told}
+            found.append(Subject(aqm.name, config, module=aqm.module))
+            continue
         if aqm.program is None:
             raise ScenarioError(
                 f"--aqm {name}: a native discipline decides only about a queue that its own drops "
-                "change; a replay is for P4 programs\n"
+                "change; a replay is for P4 programs and hardware modules\n"
                 f"The reference, RFC 8289's law ({REFERENCE}), is always there."
             )
         choice = choose(typed).model_copy(update={"defines": defines, "math_unit": math_unit})
         config, compiled = aqm_config(choice, aqm, None)
         assert compiled is not None, "it is a program"
-        if any(aqm.name == other.label for other in found):
-            raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
         found.append(Subject(aqm.name, config, compiled))
         compiled_all.append(compiled)
     refuse_unread_macros(compiled_all, macros)

@@ -20,6 +20,9 @@ impl Walk<'_> {
             }
             Some((range, _)) if &*call.name == "read" => self.read_register(call, range),
             Some((range, _)) if &*call.name == "write" => self.write_register(call, range),
+            Some((range, _)) if matches!(&*call.name, "test_and_add" | "compare_and_swap") => {
+                self.exchange(call, range);
+            }
             _ => self.unknown(call),
         }
     }
@@ -64,6 +67,35 @@ impl Walk<'_> {
             self.read_value(&mut own, part);
             step.uses.add(&own.uses);
             let depends = own.depends().with(&always);
+            self.flow(&depends, variable, call.span);
+            step.writes.push((variable, depends));
+        }
+        self.found.steps.push(step);
+    }
+
+    /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: what was
+    /// there comes out, and what is there afterwards depends on it and on all that is given.
+    fn exchange(&mut self, call: &ExternCall, range: Range<usize>) {
+        let mut step = Touch::new(Kind::Do, call.span, self.depth);
+        self.inputs(&mut step, call);
+        let given = step.depends().with(&self.condition());
+        let index = match call.args.first() {
+            Some(Arg::In(value)) => {
+                let mut asked = Touch::new(Kind::Do, call.span, self.depth);
+                self.read_value(&mut asked, value);
+                asked.depends()
+            }
+            _ => Set::default(),
+        };
+        for layout in &outputs(call) {
+            for (at, cell) in leaves(layout, range.len()) {
+                let value = Set::of(range.start + at).with(&index);
+                self.env.insert(cell, Known { value, context: self.condition() });
+            }
+        }
+        for variable in range {
+            step.reads.add(&Set::of(variable));
+            let depends = given.with(&Set::of(variable));
             self.flow(&depends, variable, call.span);
             step.writes.push((variable, depends));
         }

@@ -167,3 +167,14 @@ fn the_text_fits_100_columns() {
         assert!(longest <= Some(100), "{program}: {longest:?}");
     }
 }
+
+#[test]
+fn an_npus_shared_memory_is_state_and_its_exchanges_read_and_write() {
+    // As published the whole of CoDel's state is what one packet decides from; what is compared and
+    // swapped is one word.
+    let published = shipped("npu/codel.p4");
+    assert_eq!(groups(&published), [vec!["PLACEHOLDER"]]);
+    let swapped = shipped("npu/codel_cas.p4");
+    assert_eq!(groups(&swapped), [vec!["PLACEHOLDER"]]);
+    assert!(swapped.blocks[0].read_modify_write);
+}

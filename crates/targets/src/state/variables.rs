@@ -1,7 +1,7 @@
 //! Which objects hold state, and what their fields are called.
 //!
 //! Knows the architectures' registers by name: `Register` and `DirectRegister` of TNA, `register` of
-//! v1model. Counters and meters hold state too, but a program does not compute with it.
+//! v1model, `Memory` of the NPU. Counters and meters hold state too, but a program does not compute with it.
 
 use sojourn_p4::ir::{Const, Object, ObjectArg, ObjectId, Program};
 use sojourn_p4::types::Type;
@@ -80,7 +80,7 @@ pub fn size(object: &Object) -> Option<u64> {
 }
 
 fn is_register(object: &Object) -> bool {
-    matches!(&*object.of, "Register" | "DirectRegister" | "register")
+    matches!(&*object.of, "Register" | "DirectRegister" | "register" | "Memory")
 }
 
 fn last_part(name: &str) -> &str {

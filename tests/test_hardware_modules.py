@@ -105,6 +105,19 @@ def test_on_the_same_packets_the_module_decides_as_the_native_codel_with_its_con
     assert "\n0 decisions differ from the native CoDel's with the law of" in done.stdout
 
 
+def test_a_replay_asks_a_module_as_it_asks_programs(tmp_path: Path) -> None:
+    words = ("wander", "--duration", "2 s", "--aqm", "verilog/codel", "--out", tmp_path / "out")
+    done = subprocess.run(
+        [sys.executable, "-m", "sojourn", "replay", *words, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert "verilog/codel" in told["aqms"], told
+
+
 def test_a_users_module_decides_and_one_that_does_wrong_is_told_and_not_asked_again(
     tmp_path: Path,
 ) -> None:

@@ -110,6 +110,50 @@ def test_one_round_trip_time_needs_no_classes_and_none_no_netem() -> None:
     assert delays(flows(0)) == []
 
 
+def leaving(*rtts: str, shaper: dict[str, Any] | None = None, **netem: Any) -> dict[str, list[str]]:
+    """What stands on the hosts' way out, by their group."""
+    written = scenario(*({"rtt": rtt} for rtt in rtts)) | {"netem": netem}
+    written |= {"sender_shaper": shaper} if shaper else {}
+    tc = job_of(plan_scenario(written).runs[0].config)["tc"]
+    return {name: tc.get(name, []) for name in ("senders", "receivers")}
+
+
+def test_netem_stands_at_the_hosts_that_the_scenario_says() -> None:
+    whole = "qdisc add dev p1 root netem delay 10000.000us limit 1000"
+    half = "qdisc add dev p1 root netem delay 5000.000us limit 1000000"
+    shared = {"limit": 1000, "shared": True}
+    assert leaving("10 ms", at="senders", **shared) == {"senders": [whole], "receivers": []}
+    assert leaving("10 ms", at="receivers", **shared) == {"senders": [], "receivers": [whole]}
+    assert leaving("10 ms", at="both") == {"senders": [half], "receivers": [half]}
+    # Told apart by who is at the other end.
+    several = leaving("10 ms", "20 ms", at="senders", limit=50)["senders"]
+    assert sum("netem" in line and line.endswith("limit 50") for line in several) == 2
+    assert any("match ip dst 10.128.0.1/32" in line for line in several)
+
+
+def test_a_senders_shaper_is_a_token_bucket_on_its_interface() -> None:
+    shaper = {"rate": "90 Mbit/s", "burst": "3 kB", "limit": 77}
+    root, token_bucket, queue = leaving("0 ms", shaper=shaper)["senders"]
+    assert "htb" in root
+    assert "rate 90000000bit" in token_bucket and "burst 3000" in token_bucket
+    assert queue.endswith("pfifo limit 77")
+
+
+@pytest.mark.parametrize(
+    ("rtts", "told", "message"),
+    [
+        (["5 ms", "6 ms"], {"at": "senders", "limit": 9, "shared": True}, "shared goes with one"),
+        (["5 ms", "5 ms"], {"at": "senders", "limit": 9}, "a queue for each"),
+        (["5 ms"], {"at": "senders", "shaper": {"rate": "9 Mbit/s"}}, "cannot stand beside"),
+    ],
+)
+def test_queues_that_the_kernel_cannot_have_so_are_refused(
+    rtts: list[str], told: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        leaving(*rtts, **told)
+
+
 def test_too_many_round_trip_times_are_refused() -> None:
     with pytest.raises(ScenarioError, match="257 different round-trip times"):
         delays(flows(*range(1, 258)))

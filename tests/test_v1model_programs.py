@@ -496,3 +496,20 @@ def test_a_capture_by_tcpdump_is_read_too(tmp_path: Path) -> None:
         assert found.delay == 4_321_000
         assert found.time == 7 * 10**9 + 500 * unit
         assert found.flow == "10.0.0.1:5201 > 10.128.0.1:40000"
+
+
+def test_flows_have_32_queues_where_the_priority_is_wider(tmp_path: Path) -> None:
+    flows = [{"kind": "udp", "count": 60, "rate": "1 Mbit/s", "rtt": "1 ms"}]
+    used = {}
+    for label, defines in (("8", {}), ("32", {"FQ_QUEUES": 32})):
+        scenario = {
+            "duration": "300 ms",
+            "aqms": [{"use": "v1model/fq_codel", "label": label, "defines": defines}],
+            "switch": {"rate": "100 Mbit/s"},
+            "flows": flows,
+        }
+        package.run(scenario, out=tmp_path / label, report=False)
+        rows = pq.read_table(tmp_path / label / label / "packets.parquet")
+        used[label] = set(rows.column("queue").to_pylist())
+    assert used["8"] <= set(range(8)) and len(used["8"]) > 5
+    assert used["32"] <= set(range(32)) and len(used["32"]) > 20

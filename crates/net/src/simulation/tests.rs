@@ -456,3 +456,45 @@ fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
     assert!(expected.count(Verdict::Tail) > 0);
     assert_eq!(got, expected.packets);
 }
+
+#[test]
+fn a_round_trip_time_is_met_where_the_configuration_has_it_and_once() {
+    let rtt = 40_000_000;
+    for (at, before) in [("behind", 0), ("senders", rtt), ("receivers", 0), ("both", rtt / 2)] {
+        let mut config = config(0.5, fifo(), &[tcp(40)]);
+        config.netem = serde_json::from_value(json!({ "at": at })).unwrap();
+        let done = run(&config);
+        let started = done.report.flows[0].started;
+        let syn = done.packets.enqueued[0] - started;
+        assert!((before..before + 100_000).contains(&syn), "{at}: {syn}");
+        // The first data come a round trip after the SYN.
+        let data = done.packets.enqueued[2] - started;
+        assert!((before + rtt..before + rtt + 500_000).contains(&data), "{at}: {data}");
+    }
+}
+
+#[test]
+fn what_a_host_has_no_room_for_is_dropped_and_counted() {
+    let mut config = config(2.0, fifo(), &[tcp(40), tcp(40)]);
+    config.netem = serde_json::from_value(json!({ "at": "senders" })).unwrap();
+    assert_eq!(run(&config).report.host_drops, 0);
+    config.netem.limit = Some(30);
+    config.netem.shared = true;
+    let done = run(&config);
+    assert!(done.report.host_drops > 0);
+    // 30 packets in 40 ms are 9 Mbit/s.
+    let rate = (done.delivered(0) + done.delivered(1)) * 8 / 2;
+    assert!((5_000_000..9_100_000).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_senders_shaper_leaves_no_queue_at_the_switch() {
+    let mut config = config(2.0, fifo(), &[tcp(10), tcp(10)]);
+    let shaper = crate::config::HostShaper { rate: 90_000_000, burst: 1_600, limit: 200 };
+    config.network.hosts[0].shaper = Some(shaper);
+    let done = run(&config);
+    let waited = done.packets.dequeued.iter().zip(&done.packets.enqueued).map(|(d, e)| d - e);
+    assert!(waited.max().unwrap() < 300_000);
+    let rate = (done.delivered(0) + done.delivered(1)) * 8 / 2;
+    assert!((80_000_000..90_000_000).contains(&rate), "{rate}");
+}

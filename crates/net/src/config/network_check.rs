@@ -3,9 +3,7 @@
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
 use super::bounds::{FASTEST, LONGEST, invalid, within};
-use super::network::{
-    Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, place_of,
-};
+use super::network::{Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, place_of};
 use super::routes::Graph;
 use super::{ConfigError, FlowConfig, RunConfig};
 use crate::wire::{IpAddress, flow_of};

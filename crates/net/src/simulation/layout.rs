@@ -5,7 +5,8 @@
 
 use crate::config::routes::Graph;
 use crate::config::{
-    Addresses, Aqm, HostSection, HostShaper, LinkSection, LinkStep, NetworkSection, RunConfig, SwitchNode,
+    Addresses, Aqm, HostSection, HostShaper, LinkSection, LinkStep, NetworkSection, RunConfig,
+    SwitchNode,
 };
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};

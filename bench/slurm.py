@@ -2,7 +2,7 @@
 
 Starts munged, slurmctld and slurmd (Debian: slurmctld slurmd slurm-client munge) below a temporary
 folder, hands the job of docs/sweeps.md over with `sbatch`, with fewer tasks, and compares its
-table with that of the same sweep on one machine, which counts as four processors, however
+table with that of the same sweep without a cluster. The machine counts as four processors, however
 many it has. Ends what it started. Status 3 if a package is missing.
 """
 
@@ -174,7 +174,7 @@ def run(words: Sequence[str], place: Path, environment: dict[str, str]) -> str:
 
 def table(place: Path) -> pa.Table:
     """The sweep's rows, but for what a machine's clock says."""
-    (found,) = place.glob("*/table.parquet")
+    (found,) = place.glob("sweeps/*/table.parquet")
     return pq.read_table(found)
 
 

@@ -219,6 +219,30 @@ def rule_list() -> str:
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""
 
+class P4RuntimeServer:
+    """A P4Runtime server in front of a live switch, until it is closed."""
+
+    def __init__(
+        self,
+        switch: LiveSwitch,
+        address: str,
+        device: int,
+        programs: list[Program],
+        cpu_port: int | None = ...,
+        tls: tuple[bytes, bytes, bytes | None] | None = ...,
+        open: bool = ...,
+    ) -> None:
+        """`tls`: certificate and key as PEM, and who signs the clients' certificates; without it
+        only loopback, unless `open`. `programs`: those that controllers may name, first the one
+        that runs."""
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+
+    def close(self) -> None:
+        """Ends it."""
+
 class LiveSwitch:
     """A switch between real interfaces, in a thread of its own from the start on."""
 
@@ -230,9 +254,11 @@ class LiveSwitch:
         programs: list[Program],
         delays: Mapping[int, Sequence[tuple[int, Sequence[str]]]] = ...,
         record: bool = ...,
+        cpu: int | None = ...,
     ) -> None:
         """`delays`: by port, classes of destinations whose frames are held, ns, before the switch
-        sees them. With `record`, what arrives is kept until it is taken."""
+        sees them. With `record`, what arrives is kept until it is taken. Port `cpu` is that of
+        controllers, if there is one."""
 
     def describe(self) -> str:
         """Tables, actions, registers and the rest by name, as JSON."""

@@ -45,21 +45,74 @@ pub fn apply(
     batch: &[Operation],
     now: Time,
 ) -> Result<Vec<Option<u32>>, BatchError> {
-    switch.advance(now);
     // An operation alone is done wholly or not at all anyway.
-    let keeps = batch.len() > 1;
-    let mut undo = Undo::default();
+    let mut all = match batch.len() > 1 {
+        true => Transaction::begin(switch, now),
+        false => Transaction::lasting(switch, now),
+    };
     let mut handles = Vec::with_capacity(batch.len());
     for (at, operation) in batch.iter().enumerate() {
-        match one(switch, operation, now, keeps.then_some(&mut undo)) {
+        match all.apply(operation) {
             Ok(handle) => handles.push(handle),
             Err(error) => {
-                undo.restore(switch);
+                all.roll_back();
                 return Err(BatchError { at, error });
             }
         }
     }
     Ok(handles)
+}
+
+/// Operations at one instant that can be taken back together, for whoever must know what one has
+/// done before the next. They stay unless they are taken back.
+pub struct Transaction<'s> {
+    switch: &'s mut Switch,
+    now: Time,
+    keeps: bool,
+    undo: Undo,
+}
+
+impl<'s> Transaction<'s> {
+    /// Nothing is done yet.
+    pub fn begin(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
+        switch.advance(now);
+        Transaction { switch, now, keeps: true, undo: Undo::default() }
+    }
+
+    /// The same, but what is done cannot be taken back, and nothing is kept for that.
+    pub fn lasting(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
+        Transaction { keeps: false, ..Transaction::begin(switch, now) }
+    }
+
+    /// Carries out one operation, wholly or not at all: the handle of an entry that it has added.
+    ///
+    /// # Errors
+    /// It is refused; what came before it stays.
+    pub fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, OperationError> {
+        let Transaction { switch, now, keeps, undo } = self;
+        if let Some(change) = change(operation) {
+            let replaced = switch.change(*now, &change)?;
+            if *keeps {
+                undo.replaced.push(replaced);
+            }
+            return Ok(None);
+        }
+        let program = program(switch)?;
+        Ok(match keeps {
+            true => undo.before.carry_out(program, operation, *now)?,
+            false => control::carry_out(program, operation, *now)?,
+        })
+    }
+
+    /// The switch as it is now.
+    pub fn switch(&mut self) -> &mut Switch {
+        self.switch
+    }
+
+    /// Takes everything back: program and switch are as they were.
+    pub fn roll_back(self) {
+        self.undo.restore(self.switch);
+    }
 }
 
 /// Answers a question about the program of a switch.
@@ -92,26 +145,6 @@ impl Undo {
             self.before.restore(program);
         }
     }
-}
-
-fn one(
-    switch: &mut Switch,
-    operation: &Operation,
-    now: Time,
-    undo: Option<&mut Undo>,
-) -> Result<Option<u32>, OperationError> {
-    if let Some(change) = change(operation) {
-        let replaced = switch.change(now, &change)?;
-        if let Some(undo) = undo {
-            undo.replaced.push(replaced);
-        }
-        return Ok(None);
-    }
-    let program = program(switch)?;
-    if let Some(undo) = undo {
-        undo.before.keep(program, operation);
-    }
-    Ok(control::carry_out(program, operation, now)?)
 }
 
 /// Whether an operation is about the switch, and not about the program in it.

@@ -18,7 +18,7 @@ const FLOORS: [(&str, &[&str]); 10] = [
     ("engine", &["packet", "p4", "targets", "switch", "net"]),
     ("live", &["packet", "switch"]),
     ("verilog", &["packet", "switch"]),
-    ("protocols", &["packet", "targets", "switch", "engine"]),
+    ("protocols", &["packet", "p4", "targets", "switch", "engine"]),
     ("py", &["packet", "p4", "targets", "switch", "net", "engine", "live", "verilog", "protocols"]),
 ];
 

@@ -1,6 +1,6 @@
 //! What a port of a live switch is connected to.
 
-use crate::{LiveError, PacketSocket, tap::Tap};
+use crate::{LiveError, PacketSocket, sys, tap::Tap};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -55,6 +55,11 @@ pub fn open(name: &str) -> Result<Box<dyn Interface>, LiveError> {
         Some(tap) => Ok(Box::new(Tap::open(checked(tap)?)?)),
         None => Ok(Box::new(PacketSocket::open(checked(name)?)?)),
     }
+}
+
+/// Whether what a name stands for is there, up, and connected to something.
+pub fn is_up(name: &str) -> bool {
+    sys::is_running(name.strip_prefix("tap:").unwrap_or(name)).unwrap_or(false)
 }
 
 fn checked(name: &str) -> Result<&str, LiveError> {

@@ -7,6 +7,7 @@
 
 mod af_packet;
 mod clock;
+mod cpu;
 mod delay;
 mod error;
 mod flows;
@@ -16,13 +17,15 @@ mod report;
 mod runner;
 mod sys;
 mod tap;
+mod wake;
 
 pub use af_packet::PacketSocket;
 pub use clock::Clock;
+pub use cpu::{CpuPort, CpuSender, Take, cpu_port};
 pub use delay::{DelayClass, DelayLine, Prefix};
 pub use error::LiveError;
 pub use flows::{FlowKey, Flows};
-pub use interface::{Arrival, Interface, open};
+pub use interface::{Arrival, Interface, is_up, open};
 pub use lateness::{Lateness, Percentiles};
 pub use report::{LiveReport, PortReport};
-pub use runner::{Arrived, End, Live, LivePort, Options};
+pub use runner::{Arrived, End, Live, LiveHandle, LivePort, Options, Work};

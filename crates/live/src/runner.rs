@@ -10,6 +10,7 @@ use crate::flows::{FlowKey, Flows};
 use crate::interface::{Interface, LONGEST};
 use crate::lateness::Lateness;
 use crate::report::{LiveReport, PortReport};
+use crate::wake::{Bell, Sleeper, bell};
 use crate::{Clock, LiveError, sys};
 use sojourn_packet::{Packet, PacketId, PortId, Time};
 use sojourn_switch::{Observation, Switch};
@@ -68,7 +69,7 @@ impl Default for Options {
 }
 
 /// Something to be done with the switch at an instant.
-type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
+pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
 
 /// What the thread is asked for.
 enum Request {
@@ -78,6 +79,8 @@ enum Request {
     Report(Sender<LiveReport>),
     /// Another delay for a class of a port, from now on.
     Delay(PortId, usize, Time),
+    /// The end.
+    Stop,
 }
 
 /// What is left when a switch has been stopped.
@@ -96,10 +99,45 @@ pub struct End {
 
 /// A switch that runs.
 pub struct Live {
-    requests: Sender<Request>,
+    handle: LiveHandle,
     rows: Receiver<Observation>,
     arrivals: Receiver<Arrived>,
     thread: Option<JoinHandle<(Switch, LiveReport, Vec<FlowKey>)>>,
+}
+
+/// A way to ask a running switch for something; as many may hold one as like.
+#[derive(Clone)]
+pub struct LiveHandle {
+    requests: Sender<Request>,
+    bell: Bell,
+}
+
+impl LiveHandle {
+    fn send(&self, request: Request) -> bool {
+        let sent = self.requests.send(request).is_ok();
+        self.bell.ring();
+        sent
+    }
+
+    /// Hands in something to be done with the switch between two frames, at the instant that is
+    /// handed to it. False if the thread is gone; whoever hands in much waits for answers between.
+    pub fn submit(&self, work: Work) -> bool {
+        self.send(Request::Work(work))
+    }
+
+    /// Does something with the switch between two frames, at the instant that is handed in, and
+    /// returns what came of it; nothing if the thread is gone.
+    pub fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Switch, Time) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = channel();
+        let work = move |switch: &mut Switch, now: Time| {
+            // Who asked may have gone.
+            let _ = answer.send(work(switch, now));
+        };
+        self.submit(Box::new(work)).then(|| answered.recv().ok()).flatten()
+    }
 }
 
 impl Live {
@@ -116,38 +154,37 @@ impl Live {
         let (row, rows) = sync_channel(options.rows);
         let (arrival, arrivals) = sync_channel(options.arrivals);
         let out = (row, (options.arrivals > 0).then_some(arrival));
-        let runner = Runner::new(switch, ports, options, to_do, out);
+        let (bell, sleeper) = bell().map_err(LiveError::Thread)?;
+        let runner = Runner::new(switch, ports, options, (to_do, sleeper), out);
         let named = std::thread::Builder::new().name("switch".into());
         let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;
-        Ok(Live { requests, rows, arrivals, thread: Some(thread) })
+        let handle = LiveHandle { requests, bell };
+        Ok(Live { handle, rows, arrivals, thread: Some(thread) })
     }
 
-    /// Does something with the switch between two frames, at the instant that is handed in, and
-    /// returns what came of it; nothing if the thread is gone.
+    /// A way to ask the switch for something.
+    pub fn handle(&self) -> &LiveHandle {
+        &self.handle
+    }
+
+    /// As [`LiveHandle::with`].
     pub fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Switch, Time) -> T + Send + 'static,
     ) -> Option<T> {
-        let (answer, answered) = channel();
-        let work = move |switch: &mut Switch, now: Time| {
-            // Who asked may have gone.
-            let _ = answer.send(work(switch, now));
-        };
-        self.requests.send(Request::Work(Box::new(work))).ok()?;
-        answered.recv().ok()
+        self.handle.with(work)
     }
 
     /// What is to be said of interfaces and departures so far; nothing if the thread is gone.
     pub fn report(&self) -> Option<LiveReport> {
         let (answer, answered) = channel();
-        self.requests.send(Request::Report(answer)).ok()?;
-        answered.recv().ok()
+        self.handle.send(Request::Report(answer)).then(|| answered.recv().ok()).flatten()
     }
 
     /// Gives a class of destinations of a port another delay, from now on.
     pub fn delay(&self, port: PortId, class: usize, delay: Time) {
         // A thread that has ended delays nobody.
-        let _ = self.requests.send(Request::Delay(port, class, delay));
+        let _ = self.handle.send(Request::Delay(port, class, delay));
     }
 
     /// The rows and frames that wait.
@@ -162,12 +199,17 @@ impl Live {
 
     /// Ends the thread. Nothing if it has ended by a panic.
     pub fn stop(mut self) -> Option<End> {
-        // Without anybody to ask it the thread ends.
-        let (nobody, _) = channel();
-        drop(std::mem::replace(&mut self.requests, nobody));
+        self.handle.send(Request::Stop);
         let (switch, report, flows) = self.thread.take()?.join().ok()?;
         let (rows, arrivals) = (self.take(), self.take_arrivals());
         Some(End { switch, report, rows, arrivals, flows })
+    }
+}
+
+impl Drop for Live {
+    /// A switch that nobody owns ends, whoever still has a way to ask it.
+    fn drop(&mut self) {
+        self.handle.send(Request::Stop);
     }
 }
 
@@ -216,6 +258,7 @@ struct Runner {
     ports: Vec<Attached>,
     options: Options,
     requests: Receiver<Request>,
+    sleeper: Sleeper,
     rows: SyncSender<Observation>,
     arrivals: Arrivals,
     buffers: Vec<Vec<u8>>,
@@ -232,7 +275,7 @@ impl Runner {
         switch: Switch,
         ports: Vec<LivePort>,
         options: Options,
-        requests: Receiver<Request>,
+        (requests, sleeper): (Receiver<Request>, Sleeper),
         (rows, arrivals): (SyncSender<Observation>, Option<SyncSender<Arrived>>),
     ) -> Runner {
         let attached = |mut port: LivePort| {
@@ -248,6 +291,7 @@ impl Runner {
             ports,
             options,
             requests,
+            sleeper,
             rows,
             arrivals: Arrivals { to: arrivals, lost: 0 },
             buffers: Vec::new(),
@@ -267,17 +311,21 @@ impl Runner {
             at.port.interface.lost();
         });
         loop {
-            match self.requests.try_recv() {
-                Ok(request) => self.answer(request),
-                Err(TryRecvError::Disconnected) => break,
-                Err(TryRecvError::Empty) => {}
-            }
+            self.sleeper.listen();
+            let asked = match self.requests.try_recv() {
+                Ok(Request::Stop) | Err(TryRecvError::Disconnected) => break,
+                Ok(request) => {
+                    self.answer(request);
+                    true
+                }
+                Err(TryRecvError::Empty) => false,
+            };
             let received = self.receive();
             self.release();
             self.switch.advance(self.clock.now());
             self.transmit();
             self.record();
-            if received == 0 {
+            if received == 0 && !asked {
                 self.rest();
             }
         }
@@ -301,6 +349,8 @@ impl Runner {
                 let ports = self.ports.iter_mut().filter(|at| at.port.id == port);
                 ports.for_each(|at| at.line.set(class, delay));
             }
+            // The loop has seen to it.
+            Request::Stop => {}
         }
     }
 
@@ -402,7 +452,8 @@ impl Runner {
         };
         // One that has failed would be readable for ever.
         let asked = self.ports.iter().filter(|at| at.retry <= now);
-        let asked: Vec<RawFd> = asked.map(|at| at.port.interface.descriptor()).collect();
+        let asked = asked.map(|at| at.port.interface.descriptor());
+        let asked: Vec<RawFd> = asked.chain([self.sleeper.descriptor()]).collect();
         sys::wait(&asked, sleep.0);
     }
 

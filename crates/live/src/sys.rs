@@ -196,6 +196,26 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
     }
 }
 
+/// Whether an interface is up and its link, too.
+pub fn is_running(name: &str) -> io::Result<bool> {
+    // SAFETY: no pointers; the descriptor is ours alone.
+    let socket = unsafe {
+        let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+        OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_INET, kind, 0))?)
+    };
+    // SAFETY: zero is a value of the request, and of each member of its union.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    let most = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: the request is what this call takes, and outlives it.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
+    // SAFETY: this call has written the flags.
+    let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    Ok(flags & (libc::IFF_UP | libc::IFF_RUNNING) == libc::IFF_UP | libc::IFF_RUNNING)
+}
+
 /// The machine's monotonic clock, ns.
 pub fn monotonic() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };

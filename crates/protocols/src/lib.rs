@@ -6,14 +6,19 @@
 //! | [`wire`] | the messages themselves |
 //! | [`ids`] | numbers for names |
 //! | [`p4info()`] | a program for P4Runtime |
+//! | [`p4runtime`] | a server of P4Runtime, without an address |
 //! | [`bfrt`] | a program for BfRt |
+//! | [`serve`] | servers on an address |
 //!
-//! What a message asks for becomes operations of `sojourn_targets::control`; nothing here knows how
-//! they are carried out, what P4 looks like as text, or which clock a switch runs by.
+//! What a message asks for becomes operations of `sojourn_targets::control`, which the engine carries
+//! out; nothing here knows what P4 looks like as text, which clock a switch runs by, or who drives
+//! it.
 
 pub mod bfrt;
 pub mod ids;
 mod p4info;
+pub mod p4runtime;
+pub mod serve;
 
 pub use p4info::{bytes as p4info_bytes, p4info, text as p4info_text};
 

@@ -7,6 +7,7 @@ mod columns;
 mod commands;
 mod errors;
 mod live;
+mod p4runtime;
 mod packet_switch;
 mod program;
 mod replay;
@@ -31,6 +32,8 @@ mod _core {
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
     use super::live::{LiveSwitch, drive_switch};
+    #[pymodule_export]
+    use super::p4runtime::P4RuntimeServer;
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]

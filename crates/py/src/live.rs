@@ -2,6 +2,7 @@
 
 use crate::columns;
 use crate::errors::{ConfigError, SojournError};
+use crate::p4runtime::{LiveDevice, ToController};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
@@ -9,7 +10,8 @@ use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::control::{self, BatchError};
 use sojourn_engine::{StandaloneConfig, drive, standalone};
 use sojourn_live::{
-    Arrived, DelayClass, FlowKey, Flows, Live, LivePort, LiveReport, Options, open,
+    Arrived, CpuSender, DelayClass, FlowKey, Flows, Live, LivePort, LiveReport, Options, cpu_port,
+    open,
 };
 use sojourn_net::{CapturePoint, CapturedFrame, PacketRows};
 use sojourn_packet::{Packet, PacketId, PortId, Time};
@@ -57,8 +59,11 @@ pub struct LiveSwitch {
     state: Mutex<State>,
     waiting: Mutex<ByPort>,
     arrived: Mutex<Vec<Arrived>>,
-    /// Names of the program, as JSON; of a wire there is none.
-    description: Option<String>,
+    /// What it was built from, and the interface of each port.
+    built: (StandaloneConfig, BTreeMap<u16, String>),
+    /// The way into the controller's port, if it has one.
+    cpu: Option<CpuSender>,
+    to_controller: ToController,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -69,9 +74,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl LiveSwitch {
     /// `programs` are those that the configuration names as compiled. Frames for the prefixes in
     /// `delays` are held for so long, ns, before the switch sees them. With `record`, what arrives is
-    /// kept until it is taken.
+    /// kept until it is taken. Port `cpu`, if there is one, is that of the controllers.
     #[new]
-    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new(), record = false))]
+    #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
+    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new(), record = false, cpu = None))]
     fn new(
         py: Python<'_>,
         config: &str,
@@ -80,35 +86,56 @@ impl LiveSwitch {
         programs: Vec<PyRef<'_, Program>>,
         mut delays: Delays,
         record: bool,
+        cpu: Option<u16>,
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
         let programs = handed(&programs);
         let switch = py.detach(|| standalone(&config, &programs));
-        let mut switch = switch.map_err(|error| run_refused(&error))?;
+        let switch = switch.map_err(|error| run_refused(&error))?;
         let arrivals = if record { ARRIVALS } else { 0 };
-        let program = control::program(&mut switch).ok();
-        let description =
-            program.map(|program| serde_json::to_string(&describe(program.program())));
-        let description = description.transpose().map_err(wrong)?;
         let refused = |error: sojourn_live::LiveError| SojournError::new_err(error.to_string());
         let mut ports = Vec::with_capacity(interfaces.len());
-        for (id, name) in interfaces {
+        for (&id, name) in &interfaces {
             let shapes = config.ports.iter().any(|port| port.id == id && port.rate.is_some());
-            let interface = open(&name).map_err(refused)?;
+            let interface = open(name).map_err(refused)?;
             let delays = delays.remove(&id).unwrap_or_default().into_iter().map(class);
             let delays = delays.collect::<Result<_, _>>().map_err(refused)?;
             ports.push(LivePort { id: PortId(id), interface, shapes, delays });
         }
+        let to_controller = ToController::default();
+        let mut sender = None;
+        if let Some(id) = cpu {
+            let to = to_controller.clone();
+            let take = move |frame| match &*locked(&to) {
+                Some(to) => to.try_send(frame).is_ok(),
+                None => false,
+            };
+            let (port, into) = cpu_port(Box::new(take)).map_err(wrong)?;
+            let (shapes, delays) = (false, Vec::new());
+            ports.push(LivePort { id: PortId(id), interface: Box::new(port), shapes, delays });
+            sender = Some(into);
+        }
         let options = Options { spin: Time(spin), arrivals, ..Options::default() };
         let live = Live::start(switch, ports, options).map_err(refused)?;
         let state = Mutex::new(State::Running(live));
-        Ok(LiveSwitch { state, waiting: Mutex::default(), arrived: Mutex::default(), description })
+        Ok(LiveSwitch {
+            state,
+            waiting: Mutex::default(),
+            arrived: Mutex::default(),
+            built: (config, interfaces),
+            cpu: sender,
+            to_controller,
+        })
     }
 
     /// Tables, actions, registers and the rest by name, as JSON.
-    fn describe(&self) -> PyResult<&str> {
-        self.description.as_deref().ok_or_else(|| wrong(control::OperationError::NoProgram))
+    fn describe(&self, py: Python<'_>) -> PyResult<String> {
+        let program = self.with(py, |switch, _| {
+            control::program(switch).map(|program| program.program().clone())
+        })?;
+        let program = program.map_err(wrong)?;
+        serde_json::to_string(&describe(&program)).map_err(wrong)
     }
 
     /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
@@ -244,6 +271,14 @@ fn class((delay, prefixes): (u64, Vec<String>)) -> Result<DelayClass, sojourn_li
 }
 
 impl LiveSwitch {
+    /// What a server needs of it while it runs, and where the controller's frames are to go.
+    pub fn device(&self) -> Option<(LiveDevice, ToController)> {
+        let State::Running(live) = &*locked(&self.state) else { return None };
+        let (config, interfaces) = self.built.clone();
+        let (handle, cpu) = (live.handle().clone(), self.cpu.clone());
+        Some((LiveDevice { handle, cpu, config, interfaces }, self.to_controller.clone()))
+    }
+
     /// What comes of work on the switch while it runs.
     fn with<T: Send + 'static>(
         &self,

@@ -4,14 +4,16 @@
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
 use crate::control::{ControlError, ControlPlane, Number, TableEntry};
+use crate::digest::Digest;
 use crate::externs::counter::{Count, Counter};
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use num_bigint::BigUint;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::Tables;
-use sojourn_p4::interp::tables::{EntrySpec, EntryTarget};
-use sojourn_p4::ir::Program;
+use sojourn_p4::interp::tables::{EntryHandle, EntrySpec, EntryTarget};
+use sojourn_p4::ir::{Program, TableId};
+use sojourn_packet::Time;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +38,11 @@ pub trait RuntimeControl {
         false
     }
 
+    /// The same for a meter.
+    fn meters_entries(&self, _meter: usize) -> bool {
+        false
+    }
+
     /// The value of a constant that registers take from the control plane (`RegisterParam`).
     ///
     /// # Errors
@@ -50,6 +57,22 @@ pub trait RuntimeControl {
     /// There is no such constant.
     fn set_parameter(&mut self, name: &str, _value: u32) -> Result<(), ControlError> {
         Err(ControlError::unknown("register parameter", name, &[]))
+    }
+
+    /// Messages of the program to its control plane since the last call; the oldest are lost if
+    /// there were too many.
+    fn take_digests(&mut self) -> Vec<Digest> {
+        Vec::new()
+    }
+
+    /// From now on it is noted when entries of a table are hit. False if this target cannot.
+    fn note_hits(&mut self, _table: TableId) -> bool {
+        false
+    }
+
+    /// When an entry was hit last, if it has been since it is noted.
+    fn last_hit(&self, _table: TableId, _entry: EntryHandle) -> Option<Time> {
+        None
     }
 
     /// The first thing that the program did and the target cannot do, if there was one.
@@ -133,7 +156,7 @@ pub trait RuntimeControl {
 }
 
 /// Handles of table entries have 24 bits, as in bmv2.
-const LAST_HANDLE: usize = (1 << 24) - 1;
+pub(crate) const LAST_HANDLE: usize = (1 << 24) - 1;
 
 /// A register as a control plane sees it: cells of one number, or one for each field.
 pub trait RegisterCells {
@@ -200,7 +223,12 @@ pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
         _ => return None,
     };
     let keys = entry.matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
-    Some(EntrySpec { keys, target, priority: -i64::from(entry.priority) })
+    Some(EntrySpec { keys, target, priority: rank(entry.priority, entry.rank) })
+}
+
+/// A priority or a rank as the tables take it: the highest wins.
+pub(crate) fn rank(priority: u32, rank: Option<i32>) -> i64 {
+    rank.map_or(-i64::from(priority), i64::from)
 }
 
 /// Arguments of an action as the tables take them.

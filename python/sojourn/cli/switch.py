@@ -16,6 +16,7 @@ from sojourn.layout import shown
 from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
 from sojourn.live.address import Address, read_address
 from sojourn.live.beside import observe
+from sojourn.live.p4runtime import CPU_PORT, controlled, controllers
 from sojourn.live.running import Recording
 from sojourn.live.served import served
 from sojourn.live.summary import DISTURBED
@@ -35,7 +36,9 @@ def switch(
     ] = None,
     port: Annotated[
         list[str] | None,
-        typer.Option(metavar="N=INTERFACE", help="As in 1=veth1 or 2=tap:tap0. Repeatable."),
+        typer.Option(
+            metavar="N=INTERFACE", help="As in 1=veth1, 2=tap:tap0 or 3=none. Repeatable."
+        ),
     ] = None,
     rate: Annotated[
         list[str] | None,
@@ -75,9 +78,25 @@ def switch(
             help="A page with live plots, as in 127.0.0.1:8642; or the word terminal.",
         ),
     ] = None,
+    p4runtime: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Controllers, as in 127.0.0.1:9559."),
+    ] = None,
+    device_id: Annotated[int, typer.Option(min=0, help="What controllers call the switch.")] = 1,
+    cpu_port: Annotated[
+        int, typer.Option(min=0, max=510, help="The port of packets from and to controllers.")
+    ] = CPU_PORT,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate of --p4runtime, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
+    tls_clients: Annotated[
+        Path | None,
+        typer.Option(help="Only controllers with a certificate that this one has signed, PEM."),
+    ] = None,
     open_to_network: Annotated[
         bool,
-        typer.Option("--open-to-network", help="Allow --metrics and --watch beyond loopback."),
+        typer.Option(
+            "--open-to-network", help="Allow --metrics, --watch and --p4runtime beyond loopback."
+        ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     as_json: Json = False,
@@ -86,6 +105,19 @@ def switch(
 
     Takes root, or a user and network namespace of one's own (`unshare -Urn`).
     """
+    who = None
+    if p4runtime is not None:
+        if program is None:
+            raise ScenarioError("--p4runtime: controllers control a program; name one")
+        who = controllers(
+            p4runtime,
+            device=device_id,
+            cpu_port=cpu_port,
+            certificate=tls_cert,
+            key=tls_key,
+            clients=tls_clients,
+            anywhere=open_to_network,
+        )
     plan = live_plan(
         program,
         ports=port or (),
@@ -97,6 +129,7 @@ def switch(
         defines=definitions(define),
         seed=seed,
         capture=pcap,
+        cpu_port=None if who is None else who.cpu_port,
     )
     folder = out or default_folder(f"switch-{plan.name}")
     if folder.exists() and any(folder.iterdir()):
@@ -115,7 +148,13 @@ def switch(
     def started(recording: Recording) -> Iterator[None]:
         with ExitStack() as beside:
             beside.enter_context(served(folder, recording.switch))
+            said = None
+            if who is not None:
+                server = controlled(recording.switch, plan.programs, who)
+                said = f"p4runtime {beside.enter_context(server)}, device {who.device}"
             _started(plan, folder, as_json)
+            if said is not None:
+                print(said, file=sys.stderr, flush=True)
             _say_open(addresses)
             observe(recording, addresses, beside, console)
             yield

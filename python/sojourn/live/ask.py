@@ -18,6 +18,8 @@ from sojourn.scenario.plan import aqm_config
 from sojourn.units import RATE, SIZE, Dimension
 
 _LAST = 511
+NOTHING = "none"
+"""In place of an interface: the port is connected to nothing."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class LivePort:
 
     number: int
     interface: str
-    """An interface's name, or `tap:NAME`."""
+    """An interface's name, `tap:NAME`, or `none`."""
     rate: int | None
     """bit/s of its shaper; without one it is not measured."""
     queue_limit: int | None
@@ -48,6 +50,8 @@ class LivePlan:
     them."""
     control_file: Path | None = None
     """Where the program's control plane stands, if it has one."""
+    cpu_port: int | None = None
+    """The port of the controllers, which has no interface."""
 
     @property
     def measured(self) -> tuple[LivePort, ...]:
@@ -67,12 +71,14 @@ def live_plan(
     defines: Mapping[str, str] | None = None,
     seed: int = 1,
     capture: bool = False,
+    cpu_port: int | None = None,
 ) -> LivePlan:
     """The plan of `sojourn switch`.
 
-    `ports` are like `1=veth1`, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A
-    `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without
-    a program in those of a wire between two ports.
+    `ports` are like `1=veth1`, or `2=none` for one that is connected to nothing, `rates` like
+    `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A `program` is a name or a path; `aqm` is a
+    native discipline in the queues under it, or without a program in those of a wire between two
+    ports.
     """
     interfaces = _by_port("--port", ports)
     shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
@@ -83,8 +89,10 @@ def live_plan(
     for option, given in (("--rate", shaped), ("--queue-limit", limits)):
         for number in given.keys() - interfaces.keys():
             raise ScenarioError(f"{option} {number}: there is no --port {number}")
-    if not interfaces:
+    if not interfaces and cpu_port is None:
         raise ScenarioError("name the ports: --port 1=veth1 --port 2=veth2")
+    if cpu_port in interfaces:
+        raise ScenarioError(f"--port {cpu_port}: that is the controllers' port; see --cpu-port")
     found = _what_runs(program, aqm)
     written: dict[str, Any] = {"use": str(program or aqm)}
     if program is not None:
@@ -102,7 +110,7 @@ def live_plan(
         for number, name in sorted(interfaces.items())
     ]
     engine = {
-        "ports": [_port(port) for port in told],
+        "ports": [_port(port) for port in told] + ([] if cpu_port is None else [{"id": cpu_port}]),
         "aqm": config,
         "seed": seed,
         "capture": capture,
@@ -110,7 +118,9 @@ def live_plan(
     programs = [] if compiled is None else [compiled]
     refuse_unread_macros(programs, dict(defines or {}))
     beside = None if compiled is None else control_file(Path(config["program"]), control)
-    return LivePlan(found.name, tuple(told), engine, programs, control_file=beside)
+    return LivePlan(
+        found.name, tuple(told), engine, programs, control_file=beside, cpu_port=cpu_port
+    )
 
 
 def _what_runs(program: str | None, aqm: str | None) -> Aqm:

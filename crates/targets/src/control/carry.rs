@@ -12,12 +12,13 @@ use crate::externs::counter::{Count, Counter};
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use crate::runtime_control::{
-    RuntimeControl, cell, entry_spec, find_counter, find_name, find_register, named,
+    LAST_HANDLE, RuntimeControl, cell, entry_spec, find_counter, find_name, find_register, named,
+    rank,
 };
 use num_bigint::BigUint;
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{
-    EntryHandle, EntryTarget, EntryView, Match, TableState, ValueSetState,
+    EntryHandle, EntryTarget, EntryView, Match, TableState, Undone, ValueSetState,
 };
 use sojourn_p4::interp::{ActionRun, Tables};
 use sojourn_p4::ir::{TableId, ValueSetId};
@@ -34,11 +35,27 @@ pub fn carry_out(
     operation: &Operation,
     now: Time,
 ) -> Result<Option<u32>, ControlError> {
+    carry(program, operation, now, None)
+}
+
+/// The same; how tables were before goes into `undone`.
+fn carry(
+    program: &mut dyn RuntimeControl,
+    operation: &Operation,
+    now: Time,
+    undone: Option<&mut Vec<TableWas>>,
+) -> Result<Option<u32>, ControlError> {
+    let note = |id: TableId, was: Undone| {
+        if let Some(undone) = undone {
+            undone.push(TableWas::Changed(id, was));
+        }
+    };
     match operation {
         Operation::AddEntry { table, entry } => {
             let id = find_table(program, table)?;
             let spec = entry_spec(entry).ok_or_else(|| no_target(table))?;
             let handle = program.tables().add(id, &spec).map_err(Box::new)?;
+            note(id, Undone::absent(handle));
             return Ok(Some(handle.0));
         }
         Operation::AddComputed { table, from } => add_computed(program, table, from)?,
@@ -46,12 +63,12 @@ pub fn carry_out(
             let id = find_table(program, table)?;
             let spec = entry_spec(to).ok_or_else(|| no_target(table))?;
             let handle = which(program, id, at)?;
-            program.tables().modify(id, handle, &spec.target).map_err(Box::new)?;
+            note(id, program.tables().modify(id, handle, &spec.target).map_err(Box::new)?);
         }
         Operation::DeleteEntry { table, at } => {
             let id = find_table(program, table)?;
             let handle = which(program, id, at)?;
-            program.tables().delete(id, handle).map_err(Box::new)?;
+            note(id, program.tables().delete(id, handle).map_err(Box::new)?);
         }
         Operation::ClearTable { table } => {
             let id = find_table(program, table)?;
@@ -60,11 +77,11 @@ pub fn carry_out(
         Operation::SetDefault { table, call } => {
             let id = find_table(program, table)?;
             let args = named(&call.args);
-            program.tables().set_default(id, &call.action, &args).map_err(Box::new)?;
+            note(id, program.tables().set_default(id, &call.action, &args).map_err(Box::new)?);
         }
         Operation::ResetDefault { table } => {
             let id = find_table(program, table)?;
-            program.tables().reset_default(id).map_err(Box::new)?;
+            note(id, program.tables().reset_default(id).map_err(Box::new)?);
         }
         Operation::SetProfile(entries) => set_profile(program, entries)?,
         Operation::DeleteMember { profile, member } => {
@@ -88,9 +105,28 @@ pub fn carry_out(
         }
         Operation::SetMeter { name, index, spec } => {
             let at = find_meter(program, name)?;
+            let grows = program.meters_entries(at) && *index <= LAST_HANDLE;
             let (known, meter) = &mut program.parts().meters[at];
+            if grows {
+                meter.grow(index + 1);
+            }
             let done = meter.configure(*index, *spec, now).then_some(());
             cell(done, "meter", known, *index)?;
+        }
+        Operation::ResetMeter { name, index } => {
+            let at = find_meter(program, name)?;
+            let entries = program.meters_entries(at);
+            let (known, meter) = &mut program.parts().meters[at];
+            match index {
+                // Nothing was ever set for an entry that is not there yet.
+                Some(index) if entries && *index >= meter.len() => {}
+                Some(index) => {
+                    cell(meter.reset(*index).then_some(()), "meter", known, *index)?;
+                }
+                None => (0..meter.len()).for_each(|index| {
+                    meter.reset(index);
+                }),
+            }
         }
         Operation::SetParameter { name, value } => {
             program.set_parameter(name, value.0.iter_u32_digits().next().unwrap_or(0))?;
@@ -120,6 +156,17 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
             let entries = program.tables().entries(id).map_err(Box::new)?;
             Reply::Entries(entries.into_iter().map(entry_read).collect())
         }
+        Query::Page { table, from, most } => {
+            let id = find_table(program, table)?;
+            let (page, next) = program.tables().page(id, *from, *most).map_err(Box::new)?;
+            Reply::Page { page: page.into_iter().map(entry_read).collect(), next }
+        }
+        Query::Entry { table, at } => {
+            let id = find_table(program, table)?;
+            let handle = which(program, id, &Which::Match(at.clone()))?;
+            let entry = program.tables().entry(id, handle).map_err(Box::new)?;
+            Reply::Entries(entry.into_iter().map(entry_read).collect())
+        }
         Query::Default { table } => {
             let id = find_table(program, table)?;
             let default = program.tables().default_of(id).map_err(Box::new)?;
@@ -147,10 +194,19 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
     })
 }
 
+/// A table as it was.
+enum TableWas {
+    /// Before one change.
+    Changed(TableId, Undone),
+    /// All of it.
+    Whole(TableId, Box<TableState>),
+}
+
 /// What operations touch, as it was before them.
 #[derive(Default)]
 pub struct Before {
-    tables: BTreeMap<TableId, TableState>,
+    /// In the order of the changes.
+    tables: Vec<TableWas>,
     value_sets: BTreeMap<ValueSetId, ValueSetState>,
     profiles: Option<Profiles>,
     counters: BTreeMap<usize, Counter>,
@@ -160,22 +216,28 @@ pub struct Before {
 }
 
 impl Before {
-    /// Keeps what `operation` will touch, unless that is kept already. What does not exist is not
-    /// kept: the operation will be refused.
-    pub fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
+    /// Carries out an operation as [`carry_out`] does, and keeps what it touches as it was.
+    ///
+    /// # Errors
+    /// As for [`carry_out`].
+    pub fn carry_out(
+        &mut self,
+        program: &mut dyn RuntimeControl,
+        operation: &Operation,
+        now: Time,
+    ) -> Result<Option<u32>, ControlError> {
+        self.keep(program, operation);
+        carry(program, operation, now, Some(&mut self.tables))
+    }
+
+    /// Keeps what `operation` will touch, unless that is kept already, but for single entries. What
+    /// does not exist is not kept: the operation will be refused.
+    fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
-            Operation::AddEntry { table, .. }
-            | Operation::AddComputed { table, .. }
-            | Operation::ModifyEntry { table, .. }
-            | Operation::DeleteEntry { table, .. }
-            | Operation::ClearTable { table }
-            | Operation::SetDefault { table, .. }
-            | Operation::ResetDefault { table } => {
+            Operation::AddComputed { table, .. } | Operation::ClearTable { table } => {
                 let Ok(id) = find_table(program, table) else { return };
-                if let (false, Ok(saved)) =
-                    (self.tables.contains_key(&id), program.tables().saved(id))
-                {
-                    self.tables.insert(id, saved);
+                if let Ok(saved) = program.tables().saved(id) {
+                    self.tables.push(TableWas::Whole(id, Box::new(saved)));
                 }
             }
             Operation::SetProfile(_)
@@ -196,7 +258,7 @@ impl Before {
                 let Ok(at) = find_counter(counters, name) else { return };
                 self.counters.entry(at).or_insert_with(|| counters[at].1.clone());
             }
-            Operation::SetMeter { name, .. } => {
+            Operation::SetMeter { name, .. } | Operation::ResetMeter { name, .. } => {
                 let Ok(at) = find_meter(program, name) else { return };
                 let meters = program.parts().meters;
                 self.meters.entry(at).or_insert_with(|| meters[at].1.clone());
@@ -213,8 +275,11 @@ impl Before {
 
     /// Puts everything back.
     pub fn restore(self, program: &mut dyn RuntimeControl) {
-        for (id, saved) in self.tables {
-            program.tables().put_back(id, saved);
+        for was in self.tables.into_iter().rev() {
+            match was {
+                TableWas::Changed(id, undone) => program.tables().undo(id, undone),
+                TableWas::Whole(id, saved) => program.tables().put_back(id, *saved),
+            }
         }
         for (id, saved) in self.value_sets {
             program.tables().put_back_value_set(id, saved);
@@ -274,10 +339,10 @@ fn which(
 ) -> Result<EntryHandle, ControlError> {
     match at {
         Which::Handle(handle) => Ok(EntryHandle(*handle)),
-        Which::Match(Matched { matches, priority }) => {
+        Which::Match(Matched { matches, priority, rank: at }) => {
             let keys: Vec<(String, Match)> =
                 matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
-            let found = program.tables().find_entry(id, &keys, -i64::from(*priority));
+            let found = program.tables().find_entry(id, &keys, rank(*priority, *at));
             Ok(found.map_err(Box::new)?)
         }
     }
@@ -382,6 +447,7 @@ fn entry_read(view: EntryView) -> EntryRead {
             .filter_map(|(key, m)| Some((key.clone(), value_of(m)?)))
             .collect(),
         priority: u32::try_from(-view.priority).unwrap_or(0),
+        rank: i32::try_from(view.priority).ok().filter(|rank| *rank > 0),
         ..TableEntry::default()
     };
     match view.target {

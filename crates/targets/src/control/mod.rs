@@ -219,6 +219,10 @@ pub struct TableEntry {
     /// Among several ternary or range entries that match, the lowest number wins.
     #[serde(default)]
     pub priority: u32,
+    /// In place of `priority`, as the program's own entries and P4Runtime have it: the highest number
+    /// wins, and any wins over a `priority`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i32>,
 }
 
 /// An action with its arguments.

@@ -112,6 +112,14 @@ pub enum Operation {
         /// Rates and bursts.
         spec: MeterSpec,
     },
+    /// Takes rates and bursts of one cell of a meter away, or of all: everything is green again.
+    ResetMeter {
+        /// The meter.
+        name: String,
+        /// Which cell; of a direct meter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+    },
     /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
     SetParameter {
         /// The constant.
@@ -195,6 +203,9 @@ pub struct Matched {
     /// Its priority, in tables that have some.
     #[serde(default)]
     pub priority: u32,
+    /// Its rank, in place of a priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i32>,
 }
 
 /// What can be asked without changing anything.
@@ -205,6 +216,22 @@ pub enum Query {
     Entries {
         /// The table.
         table: String,
+    },
+    /// Some entries of a table, in the order of their handles.
+    Page {
+        /// The table.
+        table: String,
+        /// The first handle that may be among them.
+        from: u32,
+        /// How many handles are looked at.
+        most: u32,
+    },
+    /// The entry with this match and priority.
+    Entry {
+        /// The table.
+        table: String,
+        /// What it matches.
+        at: Matched,
     },
     /// What a miss runs in a table.
     Default {
@@ -245,6 +272,13 @@ pub enum Query {
 pub enum Reply {
     /// Entries, in the order of their handles.
     Entries(Vec<EntryRead>),
+    /// Entries of a page, and the first handle behind it if there is more.
+    Page {
+        /// The entries.
+        page: Vec<EntryRead>,
+        /// Where the next page begins.
+        next: Option<u32>,
+    },
     /// What a miss runs, if anything.
     Default(Option<ActionCall>),
     /// A number for each field of a register.

@@ -134,6 +134,11 @@ impl Meter {
         self.cells.get_mut(index).map(|cell| cell.configure(spec, now)).is_some()
     }
 
+    /// Takes rates and bursts of one cell away; false if there is no such cell.
+    pub fn reset(&mut self, index: usize) -> bool {
+        self.cells.get_mut(index).map(|cell| *cell = Cell::default()).is_some()
+    }
+
     /// Rates and bursts of one cell, if there is such a cell and it has been given some.
     pub fn spec(&self, index: usize) -> Option<MeterSpec> {
         self.cells.get(index)?.spec

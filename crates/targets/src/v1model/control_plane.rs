@@ -2,10 +2,13 @@
 
 use super::pipeline::V1Model;
 use super::runtime::RegisterArray;
+use crate::digest::Digest;
 use crate::runtime_control::{Parts, RegisterCells, RuntimeControl};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
-use sojourn_p4::ir::Program;
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_p4::ir::{Program, TableId};
+use sojourn_packet::Time;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -35,6 +38,27 @@ impl RuntimeControl for V1Model {
 
     fn counts_entries(&self, counter: usize) -> bool {
         self.runtime.is_direct(counter)
+    }
+
+    fn meters_entries(&self, meter: usize) -> bool {
+        self.runtime.direct.iter().any(|direct| direct.meter == Some(meter as u32))
+    }
+
+    fn take_digests(&mut self) -> Vec<Digest> {
+        self.runtime.digests.take()
+    }
+
+    fn note_hits(&mut self, table: TableId) -> bool {
+        let tables = self.interpreter.program().tables.len();
+        self.runtime.hits.resize_with(tables, || None);
+        let Some(hits) = self.runtime.hits.get_mut(table.index()) else { return false };
+        hits.get_or_insert_with(Vec::new);
+        true
+    }
+
+    fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
+        let hits = self.runtime.hits.get(table.index())?.as_ref()?;
+        hits.get(entry.index()).copied().filter(|at| *at > Time::ZERO)
     }
 
     fn fault(&self) -> Option<String> {

@@ -82,6 +82,25 @@ pub struct EntrySpec {
     pub priority: i64,
 }
 
+/// How a table was before one change.
+#[derive(Debug)]
+pub struct Undone(Was);
+
+#[derive(Debug)]
+enum Was {
+    Absent(EntryHandle),
+    There(EntryHandle, Box<Entry>),
+    Led(EntryHandle, Target),
+    Default(Option<ActionData>),
+}
+
+impl Undone {
+    /// Before an entry was added.
+    pub fn absent(handle: EntryHandle) -> Undone {
+        Undone(Was::Absent(handle))
+    }
+}
+
 /// A name fits a wanted one if it is it or ends in it, as specification 18.3.3 recommends.
 fn fits(name: &str, wanted: &str) -> bool {
     name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'))
@@ -192,7 +211,9 @@ impl Tables {
         priority: i64,
     ) -> Result<EntryHandle, TableError> {
         let (table, state) = self.both(id)?;
-        takes_entries(table)?;
+        if table.keys.is_empty() {
+            return Err(TableError::NoKeys { table: table.name.to_string() });
+        }
         let row = state.row(&patterns(table, keys)?, priority);
         let twin = state.index.twins(&row, &state.entries).find(|at| {
             let known = state.entries.get(*at as usize).and_then(Option::as_ref);
@@ -205,14 +226,14 @@ impl Tables {
     ///
     /// # Errors
     /// There is no such table.
-    pub fn reset_default(&mut self, id: TableId) -> Result<(), TableError> {
+    pub fn reset_default(&mut self, id: TableId) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
         let given = table.default_action.as_ref();
-        state.default = given.map(|(action, data)| ActionData::new(*action, data));
-        Ok(())
+        let to = given.map(|(action, data)| ActionData::new(*action, data));
+        Ok(Undone(Was::Default(std::mem::replace(&mut state.default, to))))
     }
 
-    /// Gives an entry another action.
+    /// Gives an entry another action; what it led to before.
     ///
     /// # Errors
     /// As for [`Tables::add`].
@@ -221,7 +242,7 @@ impl Tables {
         id: TableId,
         handle: EntryHandle,
         to: &EntryTarget,
-    ) -> Result<(), TableError> {
+    ) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
         let to = target(table, to)?;
         let entry = state.entries.get_mut(handle.index()).and_then(Option::as_mut);
@@ -230,26 +251,38 @@ impl Tables {
         if entry.is_const {
             return Err(TableError::ConstEntry { table: table.name.to_string() });
         }
-        entry.target = to;
-        Ok(())
+        let was = std::mem::replace(&mut entry.target, to);
+        Ok(Undone(Was::Led(handle, was)))
     }
 
-    /// Takes an entry out.
+    /// Takes an entry out, and hands it out.
     ///
     /// # Errors
     /// There is no such entry, or it is constant.
-    pub fn delete(&mut self, id: TableId, handle: EntryHandle) -> Result<(), TableError> {
+    pub fn delete(&mut self, id: TableId, handle: EntryHandle) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
         let entry = state.entries.get(handle.index()).and_then(Option::as_ref);
-        match entry {
+        if entry.is_some_and(|entry| entry.is_const) {
+            return Err(TableError::ConstEntry { table: table.name.to_string() });
+        }
+        match state.remove(handle) {
             None => Err(TableError::NoEntry { table: table.name.to_string(), handle }),
-            Some(entry) if entry.is_const => {
-                Err(TableError::ConstEntry { table: table.name.to_string() })
+            Some(entry) => Ok(Undone(Was::There(handle, Box::new(entry)))),
+        }
+    }
+
+    /// Takes one change back, which was the last one of its table.
+    pub fn undo(&mut self, id: TableId, undone: Undone) {
+        let Some(state) = self.tables.get_mut(id.index()) else { return };
+        match undone.0 {
+            Was::Absent(handle) => drop(state.remove(handle)),
+            Was::There(handle, entry) => state.put_back(handle, *entry),
+            Was::Led(handle, target) => {
+                if let Some(Some(entry)) = state.entries.get_mut(handle.index()) {
+                    entry.target = target;
+                }
             }
-            Some(_) => {
-                state.remove(handle);
-                Ok(())
-            }
+            Was::Default(default) => state.default = default,
         }
     }
 
@@ -277,7 +310,7 @@ impl Tables {
         id: TableId,
         action: &str,
         args: &[(String, BigUint)],
-    ) -> Result<(), TableError> {
+    ) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
         if table.const_default_action {
             return Err(TableError::ConstDefault { table: table.name.to_string() });
@@ -285,8 +318,8 @@ impl Tables {
         if table.default_action.is_none() {
             return Err(TableError::NoDefault { table: table.name.to_string() });
         }
-        state.default = Some(action_data(table, action, args, true)?);
-        Ok(())
+        let to = Some(action_data(table, action, args, true)?);
+        Ok(Undone(Was::Default(std::mem::replace(&mut state.default, to))))
     }
 
     /// The value set that a name, or the end of one, means.

@@ -13,7 +13,7 @@ mod read;
 mod tests;
 mod value_set;
 
-pub use by_name::{EntrySpec, EntryTarget, Match};
+pub use by_name::{EntrySpec, EntryTarget, Match, Undone};
 pub use error::TableError;
 pub use plain::PlainEntry;
 pub use read::EntryView;
@@ -216,6 +216,18 @@ impl TableState {
         let entry = self.entries.get_mut(handle.index())?.take()?;
         self.free.push(handle.0);
         Some(entry)
+    }
+
+    /// Puts an entry back that was the last one to be taken out.
+    fn put_back(&mut self, handle: EntryHandle, entry: Entry) {
+        match self.free.last() {
+            Some(last) if *last == handle.0 => drop(self.free.pop()),
+            _ => self.free.retain(|at| *at != handle.0),
+        }
+        if let Some(place) = self.entries.get_mut(handle.index()) {
+            *place = Some(entry);
+            self.index.insert(handle.0, &mut self.entries);
+        }
     }
 
     /// By key element: true for those that choose among a group's members.

@@ -79,6 +79,24 @@ impl Tables {
         Ok(state.handles().filter_map(|handle| state.view(table, handle)).collect())
     }
 
+    /// The entries with handles from `from` on, `most` handles looked at; and the first handle behind
+    /// them, if there can be more.
+    ///
+    /// # Errors
+    /// There is no such table.
+    pub fn page(
+        &self,
+        id: TableId,
+        from: u32,
+        most: u32,
+    ) -> Result<(Vec<EntryView>, Option<u32>), TableError> {
+        let (table, state) = self.shared(id)?;
+        let all = state.entries.len() as u32;
+        let end = from.saturating_add(most).min(all);
+        let entries = (from..end).filter_map(|at| state.view(table, EntryHandle(at)));
+        Ok((entries.collect(), (end < all).then_some(end)))
+    }
+
     /// One entry; none if there is none with that handle.
     ///
     /// # Errors

@@ -131,6 +131,8 @@ pub(crate) struct Runtime {
     pub meters: Vec<(Arc<str>, Meter)>,
     /// By table; empty if no table has a direct counter or meter.
     pub direct: Vec<Direct>,
+    /// By table, when each entry was hit last, if somebody wants to know; empty if nobody does.
+    pub hits: Vec<Option<Vec<Time>>>,
     /// The colour of the last direct meter.
     pub color: u8,
     pub profiles: Profiles,
@@ -225,10 +227,15 @@ impl Externs for Runtime {
     }
 
     fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
-        if let (Some(direct), Some(entry)) =
-            (self.direct.get(matched.table.index()).copied(), matched.entry)
-        {
+        let Some(entry) = matched.entry else { return };
+        if let Some(direct) = self.direct.get(matched.table.index()).copied() {
             self.hit(direct, entry.index(), ctx);
+        }
+        if let Some(Some(hits)) = self.hits.get_mut(matched.table.index()) {
+            if hits.len() <= entry.index() {
+                hits.resize(entry.index() + 1, Time::ZERO);
+            }
+            hits[entry.index()] = self.pass.now;
         }
     }
 

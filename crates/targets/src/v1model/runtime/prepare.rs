@@ -77,6 +77,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         counters: Vec::new(),
         meters: Vec::new(),
         direct: Vec::new(),
+        hits: Vec::new(),
         color: 0,
         profiles: Profiles::default(),
         inputs: Vec::new(),

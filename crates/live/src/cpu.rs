@@ -1,0 +1,87 @@
+//! A port whose other end is in this process: frames to and from whoever controls the switch.
+
+use crate::interface::{Arrival, Interface, LONGEST};
+use crate::wake::{Bell, Sleeper, bell};
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Frames that may wait to enter the switch.
+const WAITING: usize = 1_024;
+/// Frames taken at once, so that one interface does not keep the others waiting.
+const BATCH: usize = 64;
+
+/// Takes the frames that the switch sends to the port; false if it cannot. Must not block.
+pub type Take = Box<dyn FnMut(Vec<u8>) -> bool + Send>;
+
+/// The port.
+pub struct CpuPort {
+    frames: Receiver<Vec<u8>>,
+    sleeper: Sleeper,
+    take: Take,
+    queued: Vec<Vec<u8>>,
+}
+
+/// What puts frames into it.
+#[derive(Clone, Debug)]
+pub struct CpuSender {
+    frames: SyncSender<Vec<u8>>,
+    bell: Bell,
+}
+
+/// A port whose frames go to `take`, and what puts frames into it.
+///
+/// # Errors
+/// There are no descriptors left.
+pub fn cpu_port(take: Take) -> io::Result<(CpuPort, CpuSender)> {
+    let (sender, frames) = sync_channel(WAITING);
+    let (bell, sleeper) = bell()?;
+    let port = CpuPort { frames, sleeper, take, queued: Vec::new() };
+    Ok((port, CpuSender { frames: sender, bell }))
+}
+
+impl CpuSender {
+    /// A frame for the switch; false if too many wait or the switch is gone.
+    pub fn send(&self, frame: Vec<u8>) -> bool {
+        let taken = self.frames.try_send(frame).is_ok();
+        self.bell.ring();
+        taken
+    }
+}
+
+impl Interface for CpuPort {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn descriptor(&self) -> RawFd {
+        self.sleeper.descriptor()
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize> {
+        self.sleeper.listen();
+        for taken in 0..BATCH {
+            let Ok(frame) = self.frames.try_recv() else { return Ok(taken) };
+            let bytes = frame.get(..LONGEST).unwrap_or(&frame);
+            take(Arrival { bytes, length: frame.len(), unfinished: false });
+        }
+        Ok(BATCH)
+    }
+
+    fn reopen(&mut self) -> bool {
+        true
+    }
+
+    fn queue(&mut self, mut bytes: Vec<u8>, zeros: usize) {
+        bytes.resize(bytes.len() + zeros, 0);
+        self.queued.push(bytes);
+    }
+
+    fn flush(&mut self, _empty: &mut Vec<Vec<u8>>) -> usize {
+        self.queued.drain(..).map(|frame| usize::from(!(self.take)(frame))).sum()
+    }
+
+    fn lost(&mut self) -> u64 {
+        0
+    }
+}

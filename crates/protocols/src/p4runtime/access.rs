@@ -1,0 +1,103 @@
+//! What a role may do, in the form that Stratum's controllers say it in (`P4RoleConfig`).
+
+use super::failure::Failure;
+use crate::wire::p4::v1 as p4;
+use crate::wire::p4::v1::entity::Entity;
+use prost::Message;
+use prost_types::Any;
+use std::collections::BTreeSet;
+
+/// `stratum.P4RoleConfig`.
+#[derive(Clone, PartialEq, Message)]
+struct RoleConfig {
+    #[prost(uint32, repeated, tag = "1")]
+    exclusive: Vec<u32>,
+    #[prost(uint32, repeated, tag = "2")]
+    shared: Vec<u32>,
+    #[prost(message, optional, tag = "3")]
+    filter: Option<PacketFilter>,
+    #[prost(bool, tag = "4")]
+    receives: bool,
+    #[prost(bool, tag = "5")]
+    pushes: bool,
+}
+
+/// `stratum.P4RoleConfig.PacketFilter`.
+#[derive(Clone, PartialEq, Message)]
+struct PacketFilter {
+    #[prost(uint32, tag = "1")]
+    metadata: u32,
+    #[prost(bytes = "vec", tag = "2")]
+    value: Vec<u8>,
+}
+
+/// What a role may do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// As it was given.
+    pub given: Any,
+    /// Ids of its objects; none means all.
+    objects: BTreeSet<u32>,
+    /// The packets that it gets.
+    filter: Option<(u32, Vec<u8>)>,
+    /// It gets packets.
+    pub receives_packets: bool,
+    /// It may set the pipeline.
+    pub sets_pipeline: bool,
+}
+
+impl Access {
+    /// Reads what is said of a role.
+    ///
+    /// # Errors
+    /// It is said in another form.
+    pub fn read(given: &Any) -> Result<Access, Failure> {
+        let name = given.type_url.rsplit('/').next().unwrap_or_default();
+        if name != "stratum.P4RoleConfig" {
+            let why = format!("a role is configured by `stratum.P4RoleConfig`, not by `{name}`");
+            return Err(Failure::invalid(why));
+        }
+        let config = RoleConfig::decode(given.value.as_slice()).map_err(Failure::invalid)?;
+        Ok(Access {
+            given: given.clone(),
+            objects: config.exclusive.into_iter().chain(config.shared).collect(),
+            filter: config.filter.map(|filter| (filter.metadata, filter.value)),
+            receives_packets: config.receives,
+            sets_pipeline: config.pushes,
+        })
+    }
+
+    /// Whether the object with an id is one of the role's.
+    pub fn has(&self, id: u32) -> bool {
+        self.objects.is_empty() || self.objects.contains(&id)
+    }
+
+    /// Whether something is part of one of the role's objects.
+    pub fn covers(&self, entity: &Entity) -> bool {
+        let of = |entry: &Option<p4::TableEntry>| entry.as_ref().map_or(0, |entry| entry.table_id);
+        let id = match entity {
+            Entity::TableEntry(entry) => entry.table_id,
+            Entity::ActionProfileMember(member) => member.action_profile_id,
+            Entity::ActionProfileGroup(group) => group.action_profile_id,
+            Entity::MeterEntry(meter) => meter.meter_id,
+            Entity::DirectMeterEntry(meter) => of(&meter.table_entry),
+            Entity::CounterEntry(counter) => counter.counter_id,
+            Entity::DirectCounterEntry(counter) => of(&counter.table_entry),
+            Entity::ValueSetEntry(set) => set.value_set_id,
+            Entity::RegisterEntry(register) => register.register_id,
+            Entity::DigestEntry(digest) => digest.digest_id,
+            // The switch's own, which no list of a program's objects names.
+            Entity::PacketReplicationEngineEntry(_) | Entity::ExternEntry(_) => 0,
+        };
+        self.has(id)
+    }
+
+    /// Whether the role gets a packet.
+    pub fn wants(&self, packet: &p4::PacketIn) -> bool {
+        let fits = |(id, value): &(u32, Vec<u8>)| {
+            let mut fields = packet.metadata.iter();
+            fields.any(|field| field.metadata_id == *id && field.value == *value)
+        };
+        self.receives_packets && self.filter.as_ref().is_none_or(fits)
+    }
+}

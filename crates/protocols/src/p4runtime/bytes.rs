@@ -1,0 +1,124 @@
+//! Numbers as P4Runtime writes them: big-endian byte strings, the shortest that fit.
+//!
+//! Longer strings are taken if what is more is zeros. Source: P4Runtime 1.5, "Bytestrings".
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+/// Why a byte string is no value of its type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BytesError {
+    /// It has no bytes.
+    #[error("an empty byte string is no number")]
+    Empty,
+    /// The value does not fit.
+    #[error("{value} does not fit into {width} bits")]
+    TooWide {
+        /// The value, in hexadecimal digits.
+        value: String,
+        /// The bits that there are.
+        width: u32,
+    },
+}
+
+/// The number of `bit<width>` that a byte string is.
+///
+/// # Errors
+/// It is empty, or its value needs more bits.
+pub fn unsigned(bytes: &[u8], width: u32) -> Result<BigUint, BytesError> {
+    if bytes.is_empty() {
+        return Err(BytesError::Empty);
+    }
+    let value = BigUint::from_bytes_be(bytes);
+    if value.bits() > u64::from(width) {
+        // What somebody sends may be long; the first digits say enough.
+        let digits = format!("{value:x}");
+        let value = format!("0x{}", digits.get(..40).unwrap_or(&digits));
+        return Err(BytesError::TooWide { value, width });
+    }
+    Ok(value)
+}
+
+/// The shortest byte string of a number.
+pub fn canonical(value: &BigUint) -> Vec<u8> {
+    value.to_bytes_be()
+}
+
+/// The number of `int<width>` that a byte string is, as the bits that stand for it.
+///
+/// # Errors
+/// It is empty, or its value needs more bits.
+pub fn signed(bytes: &[u8], width: u32) -> Result<BigUint, BytesError> {
+    if bytes.is_empty() {
+        return Err(BytesError::Empty);
+    }
+    let value = BigInt::from_signed_bytes_be(bytes);
+    let half = BigInt::from(1) << width.saturating_sub(1);
+    if value >= half || value < -&half {
+        return Err(BytesError::TooWide { value: format!("{value:#x}"), width });
+    }
+    let whole = if value.sign() == Sign::Minus { value + (half << 1) } else { value };
+    Ok(whole.magnitude().clone())
+}
+
+/// The shortest byte string of the `int<width>` that these bits stand for.
+pub fn canonical_signed(bits: &BigUint, width: u32) -> Vec<u8> {
+    let negative = width > 0 && bits.bit(u64::from(width) - 1);
+    let value = BigInt::from(bits.clone());
+    let value = if negative { value - (BigInt::from(1) << width) } else { value };
+    value.to_signed_bytes_be()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_examples_of_the_specification_for_unsigned_numbers() {
+        for (width, bytes, value) in [
+            (8, &b"\x63"[..], 99_u32),
+            (16, b"\x00\x63", 99),
+            (16, b"\x63", 99),
+            (16, b"\x30\x64", 12_388),
+            (16, b"\x00\x30\x64", 12_388),
+            (12, b"\x00\x63", 99),
+            (12, b"\x00\x00\x63", 99),
+        ] {
+            assert_eq!(unsigned(bytes, width), Ok(value.into()), "{bytes:?} in {width} bits");
+        }
+        for (width, bytes) in [
+            (8, &b"\x01\x63"[..]),
+            (8, b""),
+            (16, b"\x01\x00\x63"),
+            (12, b"\x10\x63"),
+            (12, b"\x01\x00\x63"),
+            (12, b"\x00\x40\x63"),
+        ] {
+            assert!(unsigned(bytes, width).is_err(), "{bytes:?} in {width} bits");
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_specification_for_signed_numbers() {
+        for (width, bytes, value, shortest) in [
+            (8, &b"\x63"[..], 99_u32, &b"\x63"[..]),
+            (8, b"\x9d", 0x9d, b"\x9d"),
+            (8, b"\xff\x9d", 0x9d, b"\x9d"),
+            (12, b"\xfd\x1d", 0xd1d, b"\xfd\x1d"),
+            (16, b"\x00\x00", 0, b"\x00"),
+            (16, b"\x00", 0, b"\x00"),
+        ] {
+            assert_eq!(signed(bytes, width), Ok(value.into()), "{bytes:?} in {width} bits");
+            assert_eq!(canonical_signed(&value.into(), width), shortest);
+        }
+        for (width, bytes) in [(8, &b"\x00\x9d"[..]), (12, b"\x8d\x1d"), (16, b"")] {
+            assert!(signed(bytes, width).is_err(), "{bytes:?} in {width} bits");
+        }
+    }
+
+    #[test]
+    fn zero_is_one_byte_and_nothing_is_longer_than_it_must_be() {
+        assert_eq!(canonical(&0_u32.into()), b"\x00");
+        assert_eq!(canonical(&255_u32.into()), b"\xff");
+        assert_eq!(canonical(&256_u32.into()), b"\x01\x00");
+    }
+}

@@ -1,0 +1,28 @@
+//! The switch behind the server, whoever drives it and by whatever clock.
+
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
+use sojourn_targets::Program;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Something to be done with the switch at an instant, between two packets.
+pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
+
+/// A switch that somebody else drives.
+pub trait Device: Send + Sync + 'static {
+    /// Hands in work. False if the switch is gone; then the work is dropped.
+    fn submit(&self, work: Work) -> bool;
+
+    /// A switch like this one that runs another program, at rest and with empty tables.
+    ///
+    /// # Errors
+    /// The program does not run on it.
+    fn build(&self, program: &Arc<Program>) -> Result<Switch, String>;
+
+    /// Has a frame of the controller's enter the switch at the controller's port. False if it cannot.
+    fn packet_out(&self, frame: Vec<u8>) -> bool;
+
+    /// The ports whose links are down.
+    fn down(&self) -> BTreeSet<u16>;
+}

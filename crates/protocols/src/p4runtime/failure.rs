@@ -1,0 +1,113 @@
+//! Why something is refused, with the canonical code, and how gRPC says it.
+
+use crate::wire::google::rpc;
+use crate::wire::p4::v1 as p4;
+use prost::Message;
+use sojourn_engine::control::OperationError;
+use sojourn_p4::interp::tables::TableError;
+use sojourn_targets::control::ControlError;
+use std::fmt::Display;
+use tonic::{Code, Status};
+
+/// Whose error codes those are that are not canonical: there are none.
+const SPACE: &str = "sojourn";
+
+/// Why something is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The canonical code.
+    pub code: Code,
+    /// Why, in words for the person who asked.
+    pub why: String,
+}
+
+impl Failure {
+    /// With a code.
+    pub fn new(code: Code, why: impl Display) -> Failure {
+        Failure { code, why: why.to_string() }
+    }
+
+    /// An argument that is wrong.
+    pub fn invalid(why: impl Display) -> Failure {
+        Failure::new(Code::InvalidArgument, why)
+    }
+
+    /// Something that is not supported.
+    pub fn unimplemented(why: impl Display) -> Failure {
+        Failure::new(Code::Unimplemented, why)
+    }
+
+    /// An object that is not there.
+    pub fn no(what: &str, id: u32) -> Failure {
+        Failure::new(Code::NotFound, format!("there is no {what} with the id {id:#x}"))
+    }
+
+    /// As one element of the details of a status.
+    pub fn detail(&self) -> p4::Error {
+        let (space, message) = (SPACE.to_owned(), self.why.clone());
+        p4::Error { canonical_code: self.code as i32, message, space, ..p4::Error::default() }
+    }
+}
+
+impl From<Failure> for Status {
+    fn from(failure: Failure) -> Status {
+        Status::new(failure.code, failure.why)
+    }
+}
+
+/// The status of a batch: nothing if all went well, else an error for each request of it.
+///
+/// # Errors
+/// One of them failed.
+pub fn status(results: &[Result<(), Failure>]) -> Result<(), Status> {
+    let Some(first) = results.iter().find_map(|result| result.as_ref().err()) else {
+        return Ok(());
+    };
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let message = format!("{failed} of {} failed; the first: {}", results.len(), first.why);
+    let detail = |result: &Result<(), Failure>| prost_types::Any {
+        type_url: "type.googleapis.com/p4.v1.Error".to_owned(),
+        value: match result {
+            Ok(()) => p4::Error::default().encode_to_vec(),
+            Err(failure) => failure.detail().encode_to_vec(),
+        },
+    };
+    // What goes into a header must stay small; a client that sends more asks for what it can take.
+    let details = rpc::Status {
+        code: Code::Unknown as i32,
+        message: message.clone(),
+        details: results.iter().map(detail).collect(),
+    };
+    Err(Status::with_details(Code::Unknown, message, details.encode_to_vec().into()))
+}
+
+impl From<OperationError> for Failure {
+    fn from(error: OperationError) -> Failure {
+        let code = match &error {
+            OperationError::Program(ControlError::Table(error)) => table(error),
+            OperationError::Program(ControlError::Entry { why, .. }) => table(why),
+            OperationError::Program(ControlError::Cell { .. }) => Code::OutOfRange,
+            OperationError::Program(ControlError::Unknown { .. }) => Code::NotFound,
+            OperationError::NoProgram => Code::FailedPrecondition,
+            OperationError::Program(_) | OperationError::Switch(_) => Code::InvalidArgument,
+        };
+        Failure::new(code, error)
+    }
+}
+
+fn table(error: &TableError) -> Code {
+    match error {
+        TableError::NoTable { .. } | TableError::NoMatch { .. } | TableError::NoEntry { .. } => {
+            Code::NotFound
+        }
+        TableError::Duplicate { .. } => Code::AlreadyExists,
+        TableError::Full { .. } => Code::ResourceExhausted,
+        TableError::ConstEntries { .. }
+        | TableError::ConstEntry { .. }
+        | TableError::ConstDefault { .. }
+        | TableError::DefaultOnly { .. }
+        | TableError::TableOnly { .. } => Code::PermissionDenied,
+        TableError::TooWide { .. } => Code::OutOfRange,
+        _ => Code::InvalidArgument,
+    }
+}

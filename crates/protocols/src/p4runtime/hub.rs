@@ -1,0 +1,223 @@
+//! The streams of all controllers: who is primary, and who is told what.
+
+use super::access::Access;
+use super::arbitration::{Arbitration, Notice, StreamId, Update};
+use super::failure::Failure;
+use crate::wire::google::rpc;
+use crate::wire::p4::v1 as p4;
+use crate::wire::p4::v1::stream_message_response::Update as Says;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+use tonic::{Code, Status};
+
+/// Messages that may wait for a controller; what is not about its role is lost when there are more.
+pub const WAITING: usize = 1_024;
+/// Of these, kept for what is about its role.
+const KEPT: usize = 64;
+/// Streams at once.
+const MOST: usize = 16_384;
+
+/// What goes into a stream.
+pub type Message = Result<p4::StreamMessageResponse, Status>;
+
+/// All streams.
+pub struct Hub {
+    device: u64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    arbitration: Arbitration<Access>,
+    streams: HashMap<StreamId, mpsc::Sender<Message>>,
+    last: StreamId,
+}
+
+fn message(update: Says) -> p4::StreamMessageResponse {
+    p4::StreamMessageResponse { update: Some(update) }
+}
+
+impl Hub {
+    /// Nobody is connected.
+    pub fn new(device: u64) -> Hub {
+        let (arbitration, streams) = (Arbitration::new(device), HashMap::new());
+        Hub { device, inner: Mutex::new(Inner { arbitration, streams, last: 0 }) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stream, and what comes out of it.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn open(&self) -> Result<(StreamId, mpsc::Receiver<Message>), Status> {
+        let mut inner = self.inner();
+        if inner.streams.len() >= MOST {
+            return Err(Status::resource_exhausted(format!("{MOST} streams are open")));
+        }
+        inner.last += 1;
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let id = inner.last;
+        inner.streams.insert(id, sender);
+        Ok((id, receiver))
+    }
+
+    /// A stream is over, for a reason if there is one.
+    pub fn close(&self, id: StreamId, why: Option<Status>) {
+        let mut inner = self.inner();
+        if let Some(stream) = inner.streams.remove(&id)
+            && let Some(why) = why
+        {
+            // One that takes nothing hears nothing.
+            let _ = stream.try_send(Err(why));
+        }
+        let notices = inner.arbitration.gone(id);
+        self.tell(&inner, &notices);
+    }
+
+    /// A controller says what it is. Everybody but a new primary is told at once; the new primary by
+    /// [`Hub::confirm`], when the writes of the one before are done.
+    ///
+    /// # Errors
+    /// Its stream ends.
+    pub fn arbitrate(
+        &self,
+        id: StreamId,
+        given: p4::MasterArbitrationUpdate,
+    ) -> Result<Vec<Notice<Access>>, Status> {
+        let role = given.role.unwrap_or_default();
+        let config = role.config.as_ref().map(Access::read).transpose()?;
+        let update = Update {
+            device: given.device_id,
+            role: role.name,
+            config,
+            election: given.election_id.as_ref().map(number),
+        };
+        let mut inner = self.inner();
+        let notices = inner.arbitration.update(id, update);
+        let notices = notices.map_err(|refused| Status::new(refused.code, refused.why))?;
+        let (primary, others): (Vec<_>, Vec<_>) =
+            notices.into_iter().partition(|notice| notice.status == Code::Ok);
+        self.tell(&inner, &others);
+        Ok(primary)
+    }
+
+    /// Tells a new primary that it is.
+    pub fn confirm(&self, notices: &[Notice<Access>]) {
+        self.tell(&self.inner(), notices);
+    }
+
+    fn tell(&self, inner: &Inner, notices: &[Notice<Access>]) {
+        for notice in notices {
+            let Some(stream) = inner.streams.get(&notice.to) else { continue };
+            let config = notice.config.as_ref().map(|access| access.given.clone());
+            let role = (!notice.role.is_empty() || config.is_some()).then(|| p4::Role {
+                name: notice.role.clone(),
+                config,
+                ..p4::Role::default()
+            });
+            let text = match notice.status {
+                Code::Ok => "",
+                Code::AlreadyExists => "another controller is primary",
+                _ => "there is no primary controller",
+            };
+            let update = p4::MasterArbitrationUpdate {
+                device_id: self.device,
+                role,
+                election_id: notice
+                    .election
+                    .map(|id| p4::Uint128 { high: (id >> 64) as u64, low: id as u64 }),
+                status: Some(rpc::Status {
+                    code: notice.status as i32,
+                    message: text.to_owned(),
+                    details: Vec::new(),
+                }),
+            };
+            // One that takes nothing is not waited for.
+            let _ = stream.try_send(Ok(message(Says::Arbitration(update))));
+        }
+    }
+
+    /// That a request comes from the primary of its role, and what the role may do.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check(
+        &self,
+        device: u64,
+        role: &str,
+        election: Option<&p4::Uint128>,
+    ) -> Result<Option<Access>, Status> {
+        let inner = self.inner();
+        let checked = inner.arbitration.check(device, role, election.map(number));
+        checked.map(|access| access.cloned()).map_err(|no| Status::new(no.code, no.why))
+    }
+
+    /// What a role may see; everything if nothing is said.
+    ///
+    /// # Errors
+    /// There is no such device or role.
+    pub fn sees(&self, device: u64, role: &str) -> Result<Option<Access>, Status> {
+        self.is_device(device)?;
+        match self.inner().arbitration.config(role) {
+            Some(access) => Ok(access.cloned()),
+            None => Err(Status::not_found(format!("nobody has a role `{role}`"))),
+        }
+    }
+
+    /// That a device is this one.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn is_device(&self, device: u64) -> Result<(), Status> {
+        if device == self.device {
+            return Ok(());
+        }
+        Err(Status::not_found(format!(
+            "there is no device {device}; this is device {}",
+            self.device
+        )))
+    }
+
+    /// What the role of a stream may do.
+    ///
+    /// # Errors
+    /// The stream is not of the primary of its role.
+    pub fn speaks(&self, id: StreamId) -> Result<Option<Access>, Failure> {
+        match self.inner().arbitration.primary(id) {
+            Some((_, access)) => Ok(access.cloned()),
+            None => Err(Failure::new(Code::PermissionDenied, "not the primary controller")),
+        }
+    }
+
+    /// Says something to a stream, unless too much waits for it already.
+    pub fn say(&self, id: StreamId, update: Says) {
+        if let Some(stream) = self.inner().streams.get(&id) {
+            say(stream, message(update));
+        }
+    }
+
+    /// Says something to the primaries that want it.
+    pub fn say_to_primaries(&self, update: Says, wants: impl Fn(Option<&Access>) -> bool) {
+        let inner = self.inner();
+        let whole = message(update);
+        for (id, access) in inner.arbitration.primaries() {
+            if let (true, Some(stream)) = (wants(access), inner.streams.get(&id)) {
+                say(stream, whole.clone());
+            }
+        }
+    }
+}
+
+fn say(stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
+    if stream.capacity() > KEPT {
+        // Between the two somebody else may have taken the last place: then it is lost.
+        let _ = stream.try_send(Ok(message));
+    }
+}
+
+fn number(id: &p4::Uint128) -> u128 {
+    u128::from(id.high) << 64 | u128::from(id.low)
+}

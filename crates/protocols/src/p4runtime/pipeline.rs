@@ -1,0 +1,145 @@
+//! A pipeline that a controller brings: the program that it means, beside its P4Info.
+//!
+//! The device configuration is the text of a P4 program; or what p4c's bmv2 back end writes, in
+//! which only the program's name counts; or nothing, which means the program that runs. What a
+//! text includes is looked for among the switch's own include folders and nowhere else.
+
+use super::failure::Failure;
+use super::schema::Schema;
+use crate::wire::p4::v1::ForwardingPipelineConfig;
+use prost::Message;
+use sojourn_p4::preprocess::SourceLoader;
+use sojourn_targets::{LoadError, LoadOptions, Program};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a text of a controller's is called.
+const PUSHED: &str = "pushed.p4";
+
+/// What some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
+#[derive(Clone, PartialEq, Message)]
+struct Wrapped {
+    #[prost(bool, tag = "1")]
+    reassign: bool,
+    #[prost(bytes = "vec", tag = "3")]
+    data: Vec<u8>,
+}
+
+/// Programs that a controller may name, and how texts are compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Programs by their names; the first is the one that the switch was started with.
+    pub programs: Vec<Arc<Program>>,
+    /// How a text is compiled.
+    pub options: LoadOptions,
+}
+
+/// A pipeline that can run.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// As it was set.
+    pub config: ForwardingPipelineConfig,
+    /// Its program.
+    pub program: Arc<Program>,
+    /// Its objects.
+    pub schema: Arc<Schema>,
+}
+
+impl Pipeline {
+    /// The pipeline of a program that runs before any controller has come, with the P4Info that is
+    /// ours. None for a program that P4Runtime has no words for.
+    pub fn of(program: &Arc<Program>) -> Option<Pipeline> {
+        let info = crate::p4info(&program.schema());
+        let schema = Schema::new(info.clone(), &program.describe()).ok()?;
+        let config = ForwardingPipelineConfig { p4info: Some(info), ..Default::default() };
+        Some(Pipeline { config, program: program.clone(), schema: schema.into() })
+    }
+
+    /// The pipeline that a configuration means.
+    ///
+    /// # Errors
+    /// There is none, or its P4Info is of another program.
+    pub fn new(
+        config: ForwardingPipelineConfig,
+        known: &Known,
+        running: Option<&Arc<Program>>,
+    ) -> Result<Pipeline, Failure> {
+        let program = program(&config.p4_device_config, known, running)?;
+        let description = program.describe();
+        let info = match &config.p4info {
+            Some(info) => info.clone(),
+            None => return Err(Failure::invalid("a pipeline without P4Info")),
+        };
+        let schema = Arc::new(Schema::new(info, &description)?);
+        Ok(Pipeline { config, program, schema })
+    }
+}
+
+fn program(
+    config: &[u8],
+    known: &Known,
+    running: Option<&Arc<Program>>,
+) -> Result<Arc<Program>, Failure> {
+    if config.is_empty() {
+        let missing = "no program runs: set `p4_device_config` to the text of one";
+        return running.cloned().ok_or_else(|| Failure::invalid(missing));
+    }
+    // No text begins with the number of that message's first or second field.
+    let wrapped = matches!(config.first(), Some(0x08 | 0x1a));
+    let wrapped = wrapped.then(|| Wrapped::decode(config).ok()).flatten();
+    let config = wrapped.as_ref().map_or(config, |wrapped| wrapped.data.as_slice());
+    let Ok(text) = std::str::from_utf8(config) else {
+        let why = "`p4_device_config` is neither P4 text nor the JSON of p4c's bmv2 back end";
+        return Err(Failure::invalid(why));
+    };
+    if text.trim_start().starts_with('{') {
+        return named(text, known);
+    }
+    let loader = Pushed { text: text.as_bytes(), folders: &known.options.include_paths };
+    let refused = |error: LoadError| Failure::invalid(error.render(&Default::default()));
+    Program::compile(&loader, PUSHED, &known.options).map(Arc::new).map_err(refused)
+}
+
+/// The program that the JSON of bmv2's back end names.
+fn named(text: &str, known: &Known) -> Result<Arc<Program>, Failure> {
+    let json: serde_json::Value = serde_json::from_str(text)
+        .map_err(|error| Failure::invalid(format!("`p4_device_config` is no JSON: {error}")))?;
+    let Some(name) = json.get("program").and_then(|name| name.as_str()) else {
+        return Err(Failure::invalid("`p4_device_config` is JSON without `program`: not bmv2's"));
+    };
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let wanted = stem(Path::new(name));
+    let found = known.programs.iter().find(|program| stem(program.path()) == wanted);
+    found.cloned().ok_or_else(|| {
+        let names: Vec<_> = known.programs.iter().filter_map(|p| stem(p.path())).collect();
+        Failure::invalid(format!(
+            "bmv2's JSON names `{name}`; this switch knows {}. Push the P4 text itself, or start \
+             the switch with that program",
+            if names.is_empty() { "no program".to_owned() } else { names.join(", ") }
+        ))
+    })
+}
+
+/// A text in memory, with what it includes from the folders for that.
+struct Pushed<'a> {
+    text: &'a [u8],
+    folders: &'a [PathBuf],
+}
+
+impl SourceLoader for Pushed<'_> {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path == Path::new(PUSHED) {
+            return Ok(self.text.to_vec());
+        }
+        // A path of somebody else's reads no other file of this machine, by `..` or by a link.
+        let real = path.canonicalize()?;
+        let inside =
+            |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
+        if self.folders.iter().any(inside) {
+            std::fs::read(real)
+        } else {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+}

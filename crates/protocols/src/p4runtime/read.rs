@@ -1,0 +1,560 @@
+//! What a controller asks for, read from a switch piece by piece, so that packets pass between.
+//!
+//! A request becomes pieces of work; each is done between two packets and leaves what is left of it.
+//! Runs where the switch is; knows no wires.
+
+use super::access::Access;
+use super::entry;
+use super::failure::Failure;
+use super::schema::{Schema, Table};
+use super::store::{Extras, Reference, Store};
+use super::write::resources::cell;
+use crate::wire::p4::v1 as p4;
+use crate::wire::p4::v1::entity::Entity;
+use crate::wire::p4::v1::packet_replication_engine_entry::Type as Replicated;
+use crate::wire::p4::v1::table_action::Type as Leads;
+use sojourn_engine::control;
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
+use sojourn_targets::control::{EntryRead, Query, Reply};
+use std::ops::Range;
+use tonic::Code;
+
+/// Handles looked at between two packets.
+const PAGE: u32 = 256;
+/// Cells read between two packets.
+const CELLS: usize = 1_024;
+
+/// What is told of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The entry.
+    Entry,
+    /// Its direct counter.
+    Counter,
+    /// Its direct meter.
+    Meter,
+}
+
+/// A piece of work.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Entries of a table from a handle on.
+    Entries(u32, Told, Box<p4::TableEntry>, u32),
+    /// The entry that is meant.
+    Entry(u32, Told, Box<p4::TableEntry>),
+    /// A default action.
+    Default(u32, Box<p4::TableEntry>),
+    /// Cells of a counter.
+    Counter(u32, Range<usize>),
+    /// Cells of a meter.
+    Meter(u32, Range<usize>),
+    /// Cells of a register.
+    Register(u32, Range<usize>),
+    /// What the store has, without asking the switch.
+    Stored(Box<Entity>),
+}
+
+/// The pieces that an entity of a request is.
+///
+/// # Errors
+/// It cannot be read, or not by this role.
+pub fn pieces(
+    schema: &Schema,
+    entity: Option<&Entity>,
+    access: Option<&Access>,
+) -> Result<Vec<Piece>, Failure> {
+    let entity = entity.ok_or_else(|| Failure::invalid("an entity that is unset"))?;
+    let may = |id: u32| access.is_none_or(|access| access.has(id));
+    let chosen = |id: u32, all: Vec<u32>, what: &str| match id {
+        0 => Ok(all.into_iter().filter(|id| may(*id)).collect::<Vec<u32>>()),
+        _ if !all.contains(&id) => Err(Failure::no(what, id)),
+        _ if !may(id) => {
+            Err(Failure::new(Code::PermissionDenied, "this is none of the role's objects"))
+        }
+        _ => Ok(vec![id]),
+    };
+    let tables = |entry: &p4::TableEntry, told: Told| {
+        let all = |table: &&Table| match told {
+            Told::Entry => true,
+            Told::Counter => table.counter.is_some(),
+            Told::Meter => table.meter.is_some(),
+        };
+        let all = schema.tables.values().filter(all).map(|table| table.id).collect();
+        let ids = chosen(entry.table_id, all, "table")?;
+        let wild = p4::TableEntry {
+            counter_data: entry.counter_data,
+            meter_config: entry.meter_config,
+            ..p4::TableEntry::default()
+        };
+        let filter = if entry.table_id == 0 { wild } else { entry.clone() };
+        let idle = filter.idle_timeout_ns != 0 || filter.time_since_last_hit.is_some();
+        let piece = |id: u32| {
+            let table = schema.table(id)?;
+            let filter = Box::new(filter.clone());
+            if idle && (!table.idle_timeout || filter.is_default_action) {
+                let why = format!("entries of table `{}` have no idle timeout", table.name);
+                return Err(Failure::invalid(why));
+            }
+            if filter.is_default_action {
+                if !filter.r#match.is_empty() || filter.priority != 0 {
+                    return Err(Failure::invalid("a default action has no match and no priority"));
+                }
+                return Ok(Piece::Default(id, filter));
+            }
+            let whole = !table.prioritised || filter.priority != 0;
+            Ok(match filter.r#match.is_empty() {
+                false if whole => Piece::Entry(id, told, filter),
+                _ => Piece::Entries(id, told, filter, 0),
+            })
+        };
+        ids.into_iter().map(piece).collect::<Result<Vec<Piece>, Failure>>()
+    };
+    let cells = |index: Option<&p4::Index>, size: u64| {
+        Ok::<_, Failure>(match cell(index, size)? {
+            Some(index) => index..index + 1,
+            None => 0..size as usize,
+        })
+    };
+    match entity {
+        Entity::TableEntry(entry) => tables(entry, Told::Entry),
+        Entity::DirectCounterEntry(p4::DirectCounterEntry { table_entry, .. }) => {
+            tables(&table_entry.clone().unwrap_or_default(), Told::Counter)
+        }
+        Entity::DirectMeterEntry(p4::DirectMeterEntry { table_entry, counter_data, .. }) => {
+            if counter_data.is_some() {
+                return Err(Failure::unimplemented("meters do not count by colour"));
+            }
+            tables(&table_entry.clone().unwrap_or_default(), Told::Meter)
+        }
+        Entity::CounterEntry(counter) => {
+            let all = schema.counters.iter().filter(|(_, array)| array.table.is_none());
+            let ids = chosen(counter.counter_id, all.map(|(id, _)| *id).collect(), "counter")?;
+            let size = |id: &u32| schema.counters.get(id).map_or(0, |array| array.size);
+            let piece = |id| Ok(Piece::Counter(id, cells(counter.index.as_ref(), size(&id))?));
+            ids.into_iter().map(piece).collect()
+        }
+        Entity::MeterEntry(meter) => {
+            if meter.counter_data.is_some() {
+                return Err(Failure::unimplemented("meters do not count by colour"));
+            }
+            let all = schema.meters.iter().filter(|(_, array)| array.table.is_none());
+            let ids = chosen(meter.meter_id, all.map(|(id, _)| *id).collect(), "meter")?;
+            let size = |id: &u32| schema.meters.get(id).map_or(0, |array| array.size);
+            let piece = |id| Ok(Piece::Meter(id, cells(meter.index.as_ref(), size(&id))?));
+            ids.into_iter().map(piece).collect()
+        }
+        Entity::RegisterEntry(register) => {
+            let all = schema.registers.keys().copied().collect();
+            let ids = chosen(register.register_id, all, "register")?;
+            let size = |id: &u32| schema.registers.get(id).map_or(0, |known| known.size);
+            let piece = |id| Ok(Piece::Register(id, cells(register.index.as_ref(), size(&id))?));
+            ids.into_iter().map(piece).collect()
+        }
+        Entity::ActionProfileMember(p4::ActionProfileMember { action_profile_id: id, .. })
+        | Entity::ActionProfileGroup(p4::ActionProfileGroup { action_profile_id: id, .. }) => {
+            chosen(*id, schema.profiles.keys().copied().collect(), "action profile")?;
+            Ok(vec![Piece::Stored(Box::new(entity.clone()))])
+        }
+        Entity::ValueSetEntry(set) => {
+            let ids =
+                chosen(set.value_set_id, schema.value_sets.keys().copied().collect(), "value set")?;
+            let piece = |value_set_id| {
+                let set = p4::ValueSetEntry { value_set_id, ..p4::ValueSetEntry::default() };
+                Piece::Stored(Box::new(Entity::ValueSetEntry(set)))
+            };
+            Ok(ids.into_iter().map(piece).collect())
+        }
+        Entity::DigestEntry(digest) => {
+            chosen(digest.digest_id, schema.digests.keys().copied().collect(), "digest")?;
+            Ok(vec![Piece::Stored(Box::new(entity.clone()))])
+        }
+        Entity::PacketReplicationEngineEntry(given) => match &given.r#type {
+            Some(_) => Ok(vec![Piece::Stored(Box::new(entity.clone()))]),
+            None => Err(Failure::invalid("neither a multicast group nor a clone session")),
+        },
+        Entity::ExternEntry(extern_entry) => match extern_entry.extern_type_id {
+            // A wildcard read of all state asks for this, too; there is none.
+            0 => Ok(Vec::new()),
+            _ => Err(Failure::unimplemented("no extern has entries of its own here")),
+        },
+    }
+}
+
+/// What is read with.
+pub struct Reader<'a> {
+    /// The program's objects.
+    pub schema: &'a Schema,
+    /// What the program does not keep.
+    pub store: &'a mut Store,
+    /// The switch.
+    pub switch: &'a mut Switch,
+    /// The instant.
+    pub now: Time,
+    /// What the role may see.
+    pub access: Option<&'a Access>,
+}
+
+impl Reader<'_> {
+    /// Does a piece of work and leaves what is left of it.
+    ///
+    /// # Errors
+    /// Something that it names is not there.
+    pub fn read(
+        &mut self,
+        piece: Piece,
+        out: &mut Vec<p4::Entity>,
+    ) -> Result<Option<Piece>, Failure> {
+        let mut put = |entity| out.push(p4::Entity { entity: Some(entity) });
+        match piece {
+            Piece::Entries(id, told, filter, from) => {
+                let table = self.schema.table(id)?;
+                let query = Query::Page { table: table.name.clone(), from, most: PAGE };
+                let Reply::Page { page, next } = control::read(self.switch, &query)? else {
+                    return Ok(None);
+                };
+                for read in page {
+                    if let Some(entity) = self.told(table, told, &filter, &read)? {
+                        put(entity);
+                    }
+                }
+                return Ok(next.map(|next| Piece::Entries(id, told, filter, next)));
+            }
+            Piece::Entry(id, told, filter) => {
+                let table = self.schema.table(id)?;
+                let at = entry::matched(table, &filter, self.store)?;
+                let query = Query::Entry { table: table.name.clone(), at };
+                let found = control::read(self.switch, &query).map_err(Failure::from);
+                match found {
+                    Ok(Reply::Entries(entries)) => {
+                        for read in entries {
+                            if let Some(entity) = self.told(table, told, &filter, &read)? {
+                                put(entity);
+                            }
+                        }
+                    }
+                    Ok(_) => {}
+                    // Nothing is selected; of a direct resource that is an error.
+                    Err(failure) if failure.code == Code::NotFound && told == Told::Entry => {}
+                    Err(failure) => return Err(failure),
+                }
+            }
+            Piece::Default(id, filter) => {
+                if let Some(entry) = self.default_action(id, &filter)? {
+                    put(Entity::TableEntry(entry));
+                }
+            }
+            Piece::Counter(id, cells) => {
+                let Some(known) = self.schema.counters.get(&id) else { return Ok(None) };
+                let (now, later) = split(cells);
+                for index in now {
+                    let data = Some(self.count(&known.name, index)?);
+                    let index = Some(p4::Index { index: index as i64 });
+                    put(Entity::CounterEntry(p4::CounterEntry { counter_id: id, index, data }));
+                }
+                return Ok(later.map(|cells| Piece::Counter(id, cells)));
+            }
+            Piece::Meter(id, cells) => {
+                let Some(known) = self.schema.meters.get(&id) else { return Ok(None) };
+                let (now, later) = split(cells);
+                for index in now {
+                    let config = self.meter(&known.name, index)?;
+                    let (index, counter_data) = (Some(p4::Index { index: index as i64 }), None);
+                    let entry = p4::MeterEntry { meter_id: id, index, config, counter_data };
+                    put(Entity::MeterEntry(entry));
+                }
+                return Ok(later.map(|cells| Piece::Meter(id, cells)));
+            }
+            Piece::Register(id, cells) => {
+                let Some(known) = self.schema.registers.get(&id) else { return Ok(None) };
+                let (now, later) = split(cells);
+                for index in now {
+                    let query = Query::Register { name: known.name.clone(), index };
+                    let Reply::Register(numbers) = control::read(self.switch, &query)? else {
+                        continue;
+                    };
+                    let mut numbers = numbers.into_iter().map(|number| number.0);
+                    let data = Some(known.leaf.encode(&mut numbers));
+                    let index = Some(p4::Index { index: index as i64 });
+                    put(Entity::RegisterEntry(p4::RegisterEntry { register_id: id, index, data }));
+                }
+                return Ok(later.map(|cells| Piece::Register(id, cells)));
+            }
+            Piece::Stored(entity) => self.stored(&entity).into_iter().for_each(put),
+        }
+        Ok(None)
+    }
+
+    fn may(&self, id: u32) -> bool {
+        self.access.is_none_or(|access| access.has(id))
+    }
+
+    fn stored(&self, entity: &Entity) -> Vec<Entity> {
+        let store = &self.store;
+        match entity {
+            Entity::ActionProfileMember(wanted) => {
+                let all = store.members.iter().filter(|((profile, member), _)| {
+                    (wanted.action_profile_id == 0 || wanted.action_profile_id == *profile)
+                        && (wanted.member_id == 0 || wanted.member_id == *member)
+                        && self.may(*profile)
+                });
+                all.map(|(_, member)| Entity::ActionProfileMember(member.clone())).collect()
+            }
+            Entity::ActionProfileGroup(wanted) => {
+                let all = store.groups.iter().filter(|((profile, group), _)| {
+                    (wanted.action_profile_id == 0 || wanted.action_profile_id == *profile)
+                        && (wanted.group_id == 0 || wanted.group_id == *group)
+                        && self.may(*profile)
+                });
+                all.map(|(_, group)| Entity::ActionProfileGroup(group.clone())).collect()
+            }
+            Entity::ValueSetEntry(wanted) => {
+                let value_set_id = wanted.value_set_id;
+                let members = store.value_sets.get(&value_set_id).cloned().unwrap_or_default();
+                vec![Entity::ValueSetEntry(p4::ValueSetEntry { value_set_id, members })]
+            }
+            Entity::DigestEntry(wanted) => {
+                let all = store.digests.iter().filter(|(id, _)| {
+                    (wanted.digest_id == 0 || wanted.digest_id == **id) && self.may(**id)
+                });
+                let entity = |(id, config): (&u32, &p4::digest_entry::Config)| {
+                    let config = Some(*config);
+                    Entity::DigestEntry(p4::DigestEntry { digest_id: *id, config })
+                };
+                all.map(entity).collect()
+            }
+            Entity::PacketReplicationEngineEntry(given) => {
+                let entity = |one| {
+                    let r#type = Some(one);
+                    Entity::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry {
+                        r#type,
+                    })
+                };
+                match &given.r#type {
+                    Some(Replicated::MulticastGroupEntry(wanted)) => {
+                        let wanted = wanted.multicast_group_id;
+                        let all = store.multicast.iter();
+                        let all = all.filter(|(id, _)| wanted == 0 || wanted == **id);
+                        let group = |(_, group): (&u32, &p4::MulticastGroupEntry)| {
+                            entity(Replicated::MulticastGroupEntry(group.clone()))
+                        };
+                        all.map(group).collect()
+                    }
+                    Some(Replicated::CloneSessionEntry(wanted)) => {
+                        let wanted = wanted.session_id;
+                        let all = store.clones.iter();
+                        let all = all.filter(|(id, _)| wanted == 0 || wanted == **id);
+                        let session = |(_, session): (&u32, &p4::CloneSessionEntry)| {
+                            entity(Replicated::CloneSessionEntry(session.clone()))
+                        };
+                        all.map(session).collect()
+                    }
+                    None => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn count(&mut self, name: &str, index: usize) -> Result<p4::CounterData, Failure> {
+        let query = Query::Counter { name: name.to_owned(), index };
+        Ok(match control::read(self.switch, &query)? {
+            Reply::Counter(count) => p4::CounterData {
+                byte_count: i64::try_from(count.bytes).unwrap_or(i64::MAX),
+                packet_count: i64::try_from(count.packets).unwrap_or(i64::MAX),
+            },
+            _ => p4::CounterData::default(),
+        })
+    }
+
+    /// How a cell of a meter is configured, if it is.
+    fn meter(&mut self, name: &str, index: usize) -> Result<Option<p4::MeterConfig>, Failure> {
+        let query = Query::Meter { name: name.to_owned(), index };
+        let number = |value| i64::try_from(value).unwrap_or(i64::MAX);
+        match control::read(self.switch, &query).map_err(Failure::from) {
+            Ok(Reply::Meter(spec)) => Ok(Some(p4::MeterConfig {
+                cir: number(spec.cir),
+                cburst: number(spec.cbs),
+                pir: number(spec.pir),
+                pburst: number(spec.pbs),
+                eburst: 0,
+            })),
+            // What was never configured has no configuration.
+            Err(failure) if failure.code == Code::OutOfRange => Ok(None),
+            Ok(_) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The entry, if the filter lets it through.
+    fn told(
+        &mut self,
+        table: &Table,
+        told: Told,
+        filter: &p4::TableEntry,
+        read: &EntryRead,
+    ) -> Result<Option<Entity>, Failure> {
+        let matches = entry::matches_read(table, read, self.store);
+        let priority = read.entry.rank.unwrap_or(0);
+        if filter.priority != 0 && filter.priority != priority {
+            return Ok(None);
+        }
+        if !filter.r#match.is_empty() && !same(table, &filter.r#match, &matches, self.store)? {
+            return Ok(None);
+        }
+        let key = p4::TableEntry {
+            table_id: table.id,
+            r#match: matches,
+            priority,
+            is_const: read.is_const,
+            ..p4::TableEntry::default()
+        };
+        match (told, table.counter, table.meter) {
+            (Told::Counter, Some(counter), _) => {
+                let Some(known) = self.schema.counters.get(&counter) else { return Ok(None) };
+                let data = Some(self.count(&known.name, read.handle as usize)?);
+                let table_entry = Some(key);
+                return Ok(Some(Entity::DirectCounterEntry(p4::DirectCounterEntry {
+                    table_entry,
+                    data,
+                })));
+            }
+            (Told::Meter, _, Some(meter)) => {
+                let Some(known) = self.schema.meters.get(&meter) else { return Ok(None) };
+                let config = self.meter(&known.name, read.handle as usize)?;
+                let (table_entry, counter_data) = (Some(key), None);
+                let entry = p4::DirectMeterEntry { table_entry, config, counter_data };
+                return Ok(Some(Entity::DirectMeterEntry(entry)));
+            }
+            (Told::Entry, ..) => {}
+            _ => return Ok(None),
+        }
+        let action = self.leads(read, table);
+        if let Some(p4::TableAction { r#type: Some(Leads::Action(wanted)) }) = &filter.action {
+            let fits = matches!(
+                &action,
+                Some(Leads::Action(action)) if action.action_id == wanted.action_id
+            );
+            if !fits && wanted.action_id != 0 {
+                return Ok(None);
+            }
+        }
+        let mut entry = p4::TableEntry {
+            action: action.map(|one| p4::TableAction { r#type: Some(one) }),
+            ..key
+        };
+        let extras = self.own(table, &entry, read.handle).cloned().unwrap_or_default();
+        if !cookies_fit(&extras, filter) {
+            return Ok(None);
+        }
+        entry.controller_metadata = extras.controller_metadata;
+        entry.metadata.clone_from(&extras.metadata);
+        entry.idle_timeout_ns = extras.idle_timeout;
+        if filter.time_since_last_hit.is_some() {
+            let elapsed_ns = self.idle(table, read.handle, &extras);
+            entry.time_since_last_hit = Some(p4::table_entry::IdleTimeout { elapsed_ns });
+        }
+        if let (Some(_), Some(counter)) = (&filter.counter_data, table.counter)
+            && let Some(known) = self.schema.counters.get(&counter)
+        {
+            entry.counter_data = Some(self.count(&known.name, read.handle as usize)?);
+        }
+        if let (Some(_), Some(meter)) = (&filter.meter_config, table.meter)
+            && let Some(known) = self.schema.meters.get(&meter)
+        {
+            entry.meter_config = self.meter(&known.name, read.handle as usize)?;
+        }
+        Ok(Some(Entity::TableEntry(entry)))
+    }
+
+    /// What there is to an entry, if it is the one of which that was kept.
+    fn own(&self, table: &Table, entry: &p4::TableEntry, handle: u32) -> Option<&Extras> {
+        let extras = self.store.extras(table.id, handle)?;
+        let mut kept = extras.matches.iter().map(|field| field.field_id);
+        let same = extras.priority == entry.priority
+            && extras.matches.len() == entry.r#match.len()
+            && kept.all(|id| entry.r#match.iter().any(|field| field.field_id == id));
+        same.then_some(extras)
+    }
+
+    fn leads(&self, read: &EntryRead, table: &Table) -> Option<Leads> {
+        let stored = self.store.extras(table.id, read.handle);
+        let stored = stored.and_then(|extras| extras.reference.as_ref());
+        match (&read.entry.action, read.entry.member, read.entry.group) {
+            (Some(name), ..) => {
+                entry::called(self.schema, name, &read.entry.args, self.store).map(Leads::Action)
+            }
+            (_, Some(member), _) => Some(Leads::ActionProfileMemberId(member)),
+            (.., Some(group)) => Some(match stored {
+                Some(Reference::OneShot(shot)) if shot.group == group => {
+                    Leads::ActionProfileActionSet(shot.set.clone())
+                }
+                _ => Leads::ActionProfileGroupId(group),
+            }),
+            _ => None,
+        }
+    }
+
+    /// For how long an entry was not hit, ns.
+    fn idle(&mut self, table: &Table, handle: u32, extras: &Extras) -> i64 {
+        let hit = last_hit(self.switch, &table.name, handle);
+        let since = hit.unwrap_or_default().max(extras.since);
+        i64::try_from(self.now.0.saturating_sub(since.0)).unwrap_or(i64::MAX)
+    }
+
+    fn default_action(
+        &mut self,
+        id: u32,
+        filter: &p4::TableEntry,
+    ) -> Result<Option<p4::TableEntry>, Failure> {
+        let table = self.schema.table(id)?;
+        let query = Query::Default { table: table.name.clone() };
+        let Reply::Default(Some(call)) = control::read(self.switch, &query)? else {
+            return Ok(None);
+        };
+        let action = entry::called(self.schema, &call.action, &call.args, self.store);
+        let action = action.map(|action| p4::TableAction { r#type: Some(Leads::Action(action)) });
+        let extras = self.store.default_extras(id).cloned().unwrap_or_default();
+        if !cookies_fit(&extras, filter) {
+            return Ok(None);
+        }
+        Ok(Some(p4::TableEntry {
+            table_id: id,
+            action,
+            is_default_action: true,
+            is_const: table.const_default,
+            controller_metadata: extras.controller_metadata,
+            metadata: extras.metadata,
+            ..p4::TableEntry::default()
+        }))
+    }
+}
+
+/// When an entry was hit last, if that is noted.
+pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
+    let program = control::program(switch).ok()?;
+    let id = program.tables().find(table).ok()?;
+    program.last_hit(id, EntryHandle(handle))
+}
+
+fn cookies_fit(extras: &Extras, filter: &p4::TableEntry) -> bool {
+    (filter.controller_metadata == 0 || filter.controller_metadata == extras.controller_metadata)
+        && (filter.metadata.is_empty() || filter.metadata == extras.metadata)
+}
+
+/// Whether two matches of a table are the same.
+fn same(
+    table: &Table,
+    one: &[p4::FieldMatch],
+    other: &[p4::FieldMatch],
+    store: &mut Store,
+) -> Result<bool, Failure> {
+    Ok(entry::matches(table, one, store)? == entry::matches(table, other, store)?)
+}
+
+/// The first cells, and those behind them.
+fn split(cells: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let end = cells.end.min(cells.start.saturating_add(CELLS));
+    (cells.start..end, (end < cells.end).then_some(end..cells.end))
+}

@@ -1,0 +1,276 @@
+//! What a controller has said that the program does not keep: cookies, timeouts, groups as they were
+//! written, sessions. With every change its undoing, while somebody wants to take changes back.
+
+use crate::wire::p4::v1 as p4;
+use sojourn_packet::Time;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What a table entry leads to, of a table with an action profile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// A member.
+    Member(u32),
+    /// A group.
+    Group(u32),
+    /// Actions that were written with the entry: they are a group with members of its own.
+    OneShot(Box<OneShot>),
+}
+
+/// A group that belongs to an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneShot {
+    /// As it was written.
+    pub set: p4::ActionProfileActionSet,
+    /// The group that it is.
+    pub group: u32,
+    /// The group's members, in the order of the actions.
+    pub members: Vec<u32>,
+}
+
+/// What there is to an entry beside what its table keeps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extras {
+    /// The entry that it is, should somebody else have put another in its place.
+    pub matches: Vec<p4::FieldMatch>,
+    /// Its priority.
+    pub priority: i32,
+    /// The controller's number.
+    pub controller_metadata: u64,
+    /// The controller's bytes.
+    pub metadata: Vec<u8>,
+    /// Its time to live, ns; for ever if 0.
+    pub idle_timeout: i64,
+    /// When it was written, or told to be idle.
+    pub since: Time,
+    /// What it leads to.
+    pub reference: Option<Reference>,
+}
+
+/// A key of something in an action profile: the profile's id, and its own.
+pub type InProfile = (u32, u32);
+
+/// One change, undone.
+#[derive(Debug)]
+enum Undo {
+    Extras(u32, u32, Option<Box<Extras>>),
+    Default(u32, Option<Box<Extras>>),
+    Member(InProfile, Option<p4::ActionProfileMember>),
+    Group(InProfile, Option<p4::ActionProfileGroup>),
+    Multicast(u32, Option<p4::MulticastGroupEntry>),
+    Clone(u32, Option<p4::CloneSessionEntry>),
+    ValueSet(u32, Option<Vec<p4::ValueSetMember>>),
+    Digest(u32, Option<p4::digest_entry::Config>),
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub struct Store {
+    /// By table and handle.
+    extras: HashMap<u32, BTreeMap<u32, Box<Extras>>>,
+    /// Of default actions, by table.
+    defaults: BTreeMap<u32, Box<Extras>>,
+    /// Members of action profiles.
+    pub members: BTreeMap<InProfile, p4::ActionProfileMember>,
+    /// Groups of action profiles.
+    pub groups: BTreeMap<InProfile, p4::ActionProfileGroup>,
+    /// Multicast groups.
+    pub multicast: BTreeMap<u32, p4::MulticastGroupEntry>,
+    /// Clone sessions.
+    pub clones: BTreeMap<u32, p4::CloneSessionEntry>,
+    /// Members of value sets.
+    pub value_sets: BTreeMap<u32, Vec<p4::ValueSetMember>>,
+    /// Digests that are wanted.
+    pub digests: BTreeMap<u32, p4::digest_entry::Config>,
+    /// Ports that are down.
+    pub down: BTreeSet<u16>,
+    /// Strings of the controller's in place of numbers, by their type.
+    strings: BTreeMap<String, Dictionary>,
+    /// The last number of a group or member that no controller has named.
+    last: u32,
+    journal: Option<Vec<Undo>>,
+}
+
+/// Numbers from here on are of groups and members that no controller has named.
+pub const OWN: u32 = 1 << 30;
+
+impl Store {
+    /// From now on changes can be taken back.
+    pub fn begin(&mut self) {
+        self.journal = Some(Vec::new());
+    }
+
+    /// The changes since [`Store::begin`] stay.
+    pub fn commit(&mut self) {
+        self.journal = None;
+    }
+
+    /// The changes since [`Store::begin`] are taken back.
+    pub fn roll_back(&mut self) {
+        for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
+            match undo {
+                Undo::Extras(table, handle, was) => self.set_extras(table, handle, was),
+                Undo::Default(table, was) => self.set_default(table, was),
+                Undo::Member(key, was) => self.set_member(key, was),
+                Undo::Group(key, was) => self.set_group(key, was),
+                Undo::Multicast(id, was) => self.set_multicast(id, was),
+                Undo::Clone(id, was) => self.set_clone(id, was),
+                Undo::ValueSet(id, was) => self.set_value_set(id, was),
+                Undo::Digest(id, was) => self.set_digest(id, was),
+            }
+        }
+    }
+
+    fn note(&mut self, undo: impl FnOnce() -> Undo) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(undo());
+        }
+    }
+
+    /// What there is to an entry, if there is anything.
+    pub fn extras(&self, table: u32, handle: u32) -> Option<&Extras> {
+        self.extras.get(&table)?.get(&handle).map(|extras| &**extras)
+    }
+
+    /// The same, for its clock.
+    pub fn extras_mut(&mut self, table: u32, handle: u32) -> Option<&mut Extras> {
+        self.extras.get_mut(&table)?.get_mut(&handle).map(|extras| &mut **extras)
+    }
+
+    /// All of a table, by handle.
+    pub fn extras_of(&self, table: u32) -> impl Iterator<Item = (u32, &Extras)> {
+        self.extras.get(&table).into_iter().flatten().map(|(handle, extras)| (*handle, &**extras))
+    }
+
+    /// Sets what there is to an entry.
+    pub fn set_extras(&mut self, table: u32, handle: u32, to: Option<Box<Extras>>) {
+        let of_table = self.extras.entry(table).or_default();
+        let was = match to {
+            Some(extras) => of_table.insert(handle, extras),
+            None => of_table.remove(&handle),
+        };
+        self.note(|| Undo::Extras(table, handle, was));
+    }
+
+    /// What there is to a default action.
+    pub fn default_extras(&self, table: u32) -> Option<&Extras> {
+        self.defaults.get(&table).map(|extras| &**extras)
+    }
+
+    /// Sets it.
+    pub fn set_default(&mut self, table: u32, to: Option<Box<Extras>>) {
+        let was = put(&mut self.defaults, table, to);
+        self.note(|| Undo::Default(table, was));
+    }
+
+    /// Sets a member.
+    pub fn set_member(&mut self, key: InProfile, to: Option<p4::ActionProfileMember>) {
+        let was = put(&mut self.members, key, to);
+        self.note(|| Undo::Member(key, was));
+    }
+
+    /// Sets a group.
+    pub fn set_group(&mut self, key: InProfile, to: Option<p4::ActionProfileGroup>) {
+        let was = put(&mut self.groups, key, to);
+        self.note(|| Undo::Group(key, was));
+    }
+
+    /// Sets a multicast group.
+    pub fn set_multicast(&mut self, id: u32, to: Option<p4::MulticastGroupEntry>) {
+        let was = put(&mut self.multicast, id, to);
+        self.note(|| Undo::Multicast(id, was));
+    }
+
+    /// Sets a clone session.
+    pub fn set_clone(&mut self, id: u32, to: Option<p4::CloneSessionEntry>) {
+        let was = put(&mut self.clones, id, to);
+        self.note(|| Undo::Clone(id, was));
+    }
+
+    /// Sets the members of a value set.
+    pub fn set_value_set(&mut self, id: u32, to: Option<Vec<p4::ValueSetMember>>) {
+        let was = put(&mut self.value_sets, id, to);
+        self.note(|| Undo::ValueSet(id, was));
+    }
+
+    /// Says how a digest is wanted, or no longer.
+    pub fn set_digest(&mut self, id: u32, to: Option<p4::digest_entry::Config>) {
+        let was = put(&mut self.digests, id, to);
+        self.note(|| Undo::Digest(id, was));
+    }
+
+    /// A number for a group or member that no controller has named.
+    pub fn own(&mut self) -> u32 {
+        self.last = (self.last + 1) % OWN;
+        OWN + self.last
+    }
+
+    /// The number that stands for a string of the controller's.
+    pub fn number(&mut self, of: &str, text: &str) -> u32 {
+        self.strings.entry(of.to_owned()).or_default().number(text)
+    }
+
+    /// The string that a number stands for.
+    pub fn string(&self, of: &str, number: u32) -> String {
+        let known = self.strings.get(of).and_then(|known| known.texts.get(&number));
+        known.cloned().unwrap_or_else(|| number.to_string())
+    }
+}
+
+fn put<K: Ord + Copy, V>(map: &mut BTreeMap<K, V>, key: K, to: Option<V>) -> Option<V> {
+    match to {
+        Some(value) => map.insert(key, value),
+        None => map.remove(&key),
+    }
+}
+
+/// Numbers that stand for strings: a string of digits for the number that it is, any other for the
+/// first from 1 on that nothing stands for.
+#[derive(Debug, Default)]
+struct Dictionary {
+    numbers: HashMap<String, u32>,
+    texts: BTreeMap<u32, String>,
+}
+
+impl Dictionary {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(known) = self.numbers.get(text) {
+            return *known;
+        }
+        let itself = text.parse().ok().filter(|number: &u32| number.to_string() == text);
+        let free = |number: &u32| !self.texts.contains_key(number);
+        let number = itself.filter(free).or_else(|| (1..).find(free)).unwrap_or(0);
+        self.numbers.insert(text.to_owned(), number);
+        self.texts.insert(number, text.to_owned());
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_back_is_as_it_was() {
+        let mut store = Store::default();
+        let extras =
+            |cookie| Some(Box::new(Extras { controller_metadata: cookie, ..Extras::default() }));
+        store.set_extras(1, 7, extras(1));
+        store.begin();
+        store.set_extras(1, 7, extras(2));
+        store.set_extras(1, 7, None);
+        store.set_extras(1, 8, extras(3));
+        store.set_multicast(5, Some(p4::MulticastGroupEntry::default()));
+        store.roll_back();
+        assert_eq!(store.extras(1, 7).map(|extras| extras.controller_metadata), Some(1));
+        assert_eq!((store.extras(1, 8), store.multicast.len()), (None, 0));
+    }
+
+    #[test]
+    fn strings_stand_for_numbers_and_digits_for_themselves() {
+        let mut store = Store::default();
+        let numbers =
+            ["2", "Ethernet0", "Ethernet1", "2", "Ethernet0"].map(|t| store.number("p", t));
+        assert_eq!(numbers, [2, 1, 3, 2, 1]);
+        assert_eq!((store.string("p", 3), store.string("p", 9)), ("Ethernet1".into(), "9".into()));
+    }
+}

@@ -1,0 +1,144 @@
+//! Servers on an address: threads of their own, TLS, and an end.
+
+use crate::p4runtime::service::{Server, Service};
+use crate::wire::p4::v1::p4_runtime_server::P4RuntimeServer;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, oneshot};
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
+
+/// The longest message that is taken. A table of 100,000 entries has 10 MB.
+const LONGEST: usize = 64 << 20;
+/// Calls at once on one connection.
+const CALLS: u32 = 16_384;
+/// How long calls may go on after the end.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Certificates as PEM.
+#[derive(Clone, Debug, Default)]
+pub struct Tls {
+    /// The server's certificate.
+    pub certificate: Vec<u8>,
+    /// Its key.
+    pub key: Vec<u8>,
+    /// Who must have signed the clients' certificates; anybody may connect if absent.
+    pub clients: Option<Vec<u8>>,
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Whoever reaches the address could control the switch.
+    #[error(
+        "{0} is not a loopback address, and without TLS whoever reaches it controls the switch: \
+         give certificates, or say that this is meant"
+    )]
+    Open(SocketAddr),
+    /// It cannot listen there.
+    #[error("{address}: {error}")]
+    Address {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        error: io::Error,
+    },
+    /// There are no threads left.
+    #[error("threads for a server: {0}")]
+    Threads(io::Error),
+    /// The certificates are none.
+    #[error("certificates: {0}")]
+    Tls(String),
+}
+
+/// A server that runs; it ends when this is dropped.
+pub struct Serving {
+    address: SocketAddr,
+    runtime: Option<Runtime>,
+    end: Option<oneshot::Sender<()>>,
+}
+
+impl Serving {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            // It may have ended by itself.
+            let _ = end.send(());
+        }
+        if let Some(runtime) = self.runtime.take() {
+            // Whoever drops this may be in a runtime of its own, which must not wait.
+            let ending = std::thread::spawn(move || runtime.shutdown_timeout(GRACE));
+            let _ = ending.join();
+        }
+    }
+}
+
+/// Serves P4Runtime on an address; `packets` are the frames that the switch sends to its controller.
+///
+/// # Errors
+/// It cannot listen there, or may not without TLS: `open` says that it may.
+pub fn serve(
+    server: Arc<Server>,
+    packets: mpsc::Receiver<Vec<u8>>,
+    address: SocketAddr,
+    tls: Option<&Tls>,
+    open: bool,
+) -> Result<Serving, ServeError> {
+    if tls.is_none() && !open && !address.ip().is_loopback() {
+        return Err(ServeError::Open(address));
+    }
+    let refused = |error| ServeError::Address { address, error };
+    let listener = TcpListener::bind(address).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    let mut builder = tonic::transport::Server::builder().max_concurrent_streams(CALLS);
+    if let Some(tls) = tls {
+        let mut config =
+            ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
+        if let Some(clients) = &tls.clients {
+            config = config.client_ca_root(Certificate::from_pem(clients));
+        }
+        builder = builder.tls_config(config).map_err(|error| ServeError::Tls(chain(&error)))?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("p4runtime")
+        .enable_all()
+        .build()
+        .map_err(ServeError::Threads)?;
+    let (end, ended) = oneshot::channel();
+    let service = P4RuntimeServer::new(Service(server.clone()))
+        .max_decoding_message_size(LONGEST)
+        .max_encoding_message_size(LONGEST);
+    let _inside = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    runtime.spawn(server.attend(packets));
+    let serving = builder.add_service(service).serve_with_incoming_shutdown(incoming, async {
+        // Whoever could end it is gone: then it ends, too.
+        let _ = ended.await;
+    });
+    runtime.spawn(serving);
+    drop(_inside);
+    Ok(Serving { address, runtime: Some(runtime), end: Some(end) })
+}
+
+/// An error with those behind it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text = format!("{text}: {error}");
+        next = error.source();
+    }
+    text
+}

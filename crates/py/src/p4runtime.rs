@@ -1,0 +1,134 @@
+//! A live switch as the device of a P4Runtime server.
+
+use crate::errors::ConfigError;
+use crate::live::LiveSwitch;
+use crate::packet_switch::wrong;
+use crate::program::Program;
+use pyo3::prelude::*;
+use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
+use sojourn_live::{CpuSender, LiveHandle, is_up};
+use sojourn_protocols::p4runtime::device::{Device, Work};
+use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
+use sojourn_protocols::p4runtime::service::{Server, Settings};
+use sojourn_protocols::serve::{Serving, Tls, serve};
+use sojourn_switch::Switch;
+use sojourn_targets::Program as Compiled;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// Frames for controllers that may wait.
+const WAITING: usize = 4_096;
+
+/// Where the frames of the controller's port go, once somebody serves controllers.
+pub type ToController = Arc<Mutex<Option<mpsc::Sender<Vec<u8>>>>>;
+
+/// Certificate, key, and who signs the clients' certificates.
+type Pem = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
+
+/// What a server needs of a live switch.
+#[derive(Clone)]
+pub struct LiveDevice {
+    /// A way to ask it.
+    pub handle: LiveHandle,
+    /// The way into the controller's port.
+    pub cpu: Option<CpuSender>,
+    /// What it was built from.
+    pub config: StandaloneConfig,
+    /// The interface of each port.
+    pub interfaces: BTreeMap<u16, String>,
+}
+
+impl Device for LiveDevice {
+    fn submit(&self, work: Work) -> bool {
+        self.handle.submit(work)
+    }
+
+    fn build(&self, program: &Arc<Compiled>) -> Result<Switch, String> {
+        let mut config = self.config.clone();
+        let discipline = match &config.aqm {
+            Aqm::P4(p4) => p4.discipline.clone(),
+            Aqm::Native(_) => None,
+        };
+        let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let options = program.options();
+        config.aqm = Aqm::P4(Box::new(P4Aqm {
+            program: program.path().to_string_lossy().into_owned(),
+            include_paths: options.include_paths.iter().map(shown).collect(),
+            defines: options.defines.iter().cloned().collect(),
+            discipline,
+            ..P4Aqm::default()
+        }));
+        standalone(&config, &Programs::new([program.clone()])).map_err(|error| error.to_string())
+    }
+
+    fn packet_out(&self, frame: Vec<u8>) -> bool {
+        self.cpu.as_ref().is_some_and(|cpu| cpu.send(frame))
+    }
+
+    fn down(&self) -> BTreeSet<u16> {
+        let down = self.interfaces.iter().filter(|(_, name)| !is_up(name));
+        down.map(|(port, _)| *port).collect()
+    }
+}
+
+/// A P4Runtime server in front of a live switch, until it is closed.
+#[pyclass(module = "sojourn._core", frozen)]
+pub struct P4RuntimeServer {
+    address: SocketAddr,
+    serving: Mutex<Option<Serving>>,
+}
+
+#[pymethods]
+impl P4RuntimeServer {
+    /// `tls` is certificate and key as PEM, and who signs the clients' certificates; without it the
+    /// address is a loopback one unless it is `open`. `programs` are those that controllers may
+    /// name; the first is the one that runs, and texts are compiled as it was.
+    #[new]
+    #[pyo3(signature = (switch, address, device, programs, cpu_port = None, tls = None, open = false))]
+    #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
+    fn new(
+        py: Python<'_>,
+        switch: &LiveSwitch,
+        address: &str,
+        device: u64,
+        programs: Vec<PyRef<'_, Program>>,
+        cpu_port: Option<u16>,
+        tls: Option<Pem>,
+        open: bool,
+    ) -> PyResult<P4RuntimeServer> {
+        let refused = |why: String| ConfigError::new_err(why);
+        let address: SocketAddr =
+            address.parse().map_err(|_| refused(format!("{address} is no address and port")))?;
+        let (behind, to_controller) = switch.device().ok_or_else(|| wrong("the switch is gone"))?;
+        let programs: Vec<_> = programs.iter().map(|program| program.program.clone()).collect();
+        let options = programs.first().map(|first| first.options().clone()).unwrap_or_default();
+        let known = Known { programs, options };
+        let tls = tls.map(|(certificate, key, clients)| Tls { certificate, key, clients });
+        py.detach(|| {
+            let running = known.programs.first().and_then(Pipeline::of);
+            let settings = Settings { device, cpu: cpu_port, known };
+            let server = Server::new(Arc::new(behind), settings, running);
+            let (sender, packets) = mpsc::channel(WAITING);
+            *to_controller.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+            let serving = serve(server, packets, address, tls.as_ref(), open);
+            let serving = serving.map_err(|error| refused(error.to_string()))?;
+            let address = serving.address();
+            Ok(P4RuntimeServer { address, serving: Mutex::new(Some(serving)) })
+        })
+    }
+
+    /// Where it listens.
+    #[getter]
+    fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Ends it; calls that are under way get a moment.
+    fn close(&self, py: Python<'_>) {
+        let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(serving));
+    }
+}

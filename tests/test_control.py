@@ -56,7 +56,7 @@ def test_a_batch_is_done_wholly_or_not_at_all(
 def test_a_refusal_of_one_operation_is_its_reason_alone(switch: _core.PacketSwitch) -> None:
     with pytest.raises(ControlError) as refused:
         apply(write("sen", 0, 1), switch)
-    assert str(refused.value) == "there is no register `sen`"
+    assert str(refused.value) == "there is no register `sen` (did you mean `seen`?)"
 
 
 def test_the_rate_of_a_queue_is_set_while_packets_wait(switch: _core.PacketSwitch) -> None:

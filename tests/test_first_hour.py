@@ -186,12 +186,13 @@ def test_the_report_tells_of_all_panels_at_an_instant_and_zooms_in_time(
 ) -> None:
     (queue,) = drawn(finished.result)
     figure = over_time(finished.result, queue)
-    assert {trace.xaxis for trace in figure.data} == {"x"}
-    assert (figure.layout.hovermode, figure.layout.hoversubplots) == ("x unified", "axis")
-    assert figure.layout.yaxis.fixedrange and figure.layout.yaxis2.fixedrange
-    told = [t for t in figure.data if t.hovertemplate and t.mode == "lines"]
-    assert [trace.name for trace in told] == ["fifo", "codel"]
-    assert all(" ms" in trace.hovertemplate for trace in told)
+    assert {trace["xaxis"] for trace in figure.data} == {"x"}
+    layout = figure.layout
+    assert (layout["hovermode"], layout["hoversubplots"]) == ("x unified", "axis")
+    assert layout["yaxis"]["fixedrange"] and layout["yaxis2"]["fixedrange"]
+    told = [t for t in figure.data if t.get("hovertemplate") and t["mode"] == "lines"]
+    assert [trace["name"] for trace in told] == ["fifo", "codel"]
+    assert all(" ms" in trace["hovertemplate"] for trace in told)
 
 
 @pytest.mark.parametrize(

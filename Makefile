@@ -91,6 +91,7 @@ build: $(BUILT)
 bench: $(BUILT)
 	$(BIN)/python bench/simulation.py
 	cargo bench --locked --quiet -p sojourn-targets --bench dataplane
+	$(BIN)/python bench/instructions.py
 
 # Beside ns-3, which is installed for it: three minutes.
 bench-ns3: $(BUILT)

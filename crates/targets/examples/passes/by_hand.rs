@@ -1,0 +1,100 @@
+//! `p4/tna/p4_codel.p4` with its control plane, written by hand: what compiled code is held against.
+//!
+//! It does what the program and the chip around it do to a packet, and no more: a wire between ports 1
+//! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.
+
+use sojourn_packet::{
+    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Packet,
+    PortId,
+};
+
+const TARGET: u32 = 5_000_000;
+const INTERVAL: u32 = 100_000_000;
+const ETHERNET: usize = 14;
+const BRIDGE: usize = 7;
+/// 1 / sqrt(x) for mantissas from 0 to 15, as `common/control_law.p4` has it for INTERVAL.
+const CURVE: [u32; 16] =
+    [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87, 0, 0, 0, 0];
+
+#[derive(Clone, Copy, Default)]
+struct Port {
+    dropping: bool,
+    drop_next: u32,
+    count: u32,
+}
+
+/// The yardstick.
+pub struct P4CodelByHand {
+    ports: [Port; 512],
+}
+
+impl Default for P4CodelByHand {
+    fn default() -> P4CodelByHand {
+        P4CodelByHand { ports: [Port::default(); 512] }
+    }
+}
+
+fn low48(time: u64) -> u64 {
+    time & ((1 << 48) - 1)
+}
+
+/// INTERVAL / sqrt(count), as the math unit's four mantissa bits have it.
+fn spacing(count: u32) -> u32 {
+    let leading = (31 - count.leading_zeros().min(31)).next_multiple_of(2);
+    let mantissa = (u64::from(count) << 3 >> leading) & 15;
+    (CURVE[15 - mantissa as usize] << 20) >> (leading / 2)
+}
+
+impl DataPlane for P4CodelByHand {
+    fn ingress_carrying(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        _: Carried,
+    ) -> IngressOutput {
+        let to = match input.port {
+            PortId(1) => PortId(2),
+            PortId(2) => PortId(1),
+            _ => return IngressOutput::default(),
+        };
+        if packet.bytes.len() < ETHERNET {
+            return IngressOutput { parser_rejected: true, ..IngressOutput::default() };
+        }
+        let mut bytes = Vec::with_capacity(BRIDGE + packet.bytes.len());
+        bytes.push(0);
+        bytes.extend_from_slice(&low48(input.now.as_nanos()).to_be_bytes()[2..]);
+        bytes.extend_from_slice(&packet.bytes);
+        IngressOutput {
+            packet: Some(Packet { bytes, ..packet }),
+            admission: Admission { unicast: Some(to), ..Admission::default() },
+            ..IngressOutput::default()
+        }
+    }
+
+    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
+        let Some(front) = packet.bytes.first_chunk::<{ BRIDGE + ETHERNET }>() else {
+            return EgressOutput { parser_rejected: true, ..EgressOutput::default() };
+        };
+        let arrival = u64::from_be_bytes(*front.first_chunk().unwrap_or(&[0; 8])) >> 8;
+        let now = input.now.as_nanos() as u32;
+        let violation = now.wrapping_sub(arrival as u32) >= TARGET;
+        let Some(port) = self.ports.get_mut(usize::from(input.port.0)) else {
+            return EgressOutput::default();
+        };
+        let first = violation && !port.dropping;
+        port.dropping = violation;
+        let mut due = false;
+        if first {
+            (port.drop_next, port.count) = (now.wrapping_add(INTERVAL), 1);
+        } else if now > port.drop_next {
+            port.drop_next = port.drop_next.wrapping_add(spacing(port.count));
+            port.count += 1;
+            due = true;
+        }
+        if due && violation {
+            return EgressOutput::default();
+        }
+        let bytes = packet.bytes[BRIDGE..].to_vec();
+        EgressOutput { packet: Some(Packet { bytes, ..packet }), ..EgressOutput::default() }
+    }
+}

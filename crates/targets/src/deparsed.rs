@@ -1,6 +1,6 @@
 //! A packet as its deparser leaves it: other headers in front of the same payload.
 
-use sojourn_packet::{HeaderBytes, Packet};
+use sojourn_packet::Packet;
 
 /// A packet with other headers in place of the bits that the parser took.
 pub(crate) fn deparsed(mut packet: Packet, headers: &[u8], consumed: u64) -> Packet {
@@ -9,10 +9,14 @@ pub(crate) fn deparsed(mut packet: Packet, headers: &[u8], consumed: u64) -> Pac
     if kept == headers.len() {
         packet.bytes[..kept].copy_from_slice(headers);
     } else {
-        let mut bytes = HeaderBytes::with_capacity(headers.len() + len - kept);
-        bytes.extend_from_slice(headers);
-        bytes.extend_from_slice(&packet.bytes[kept..]);
-        packet.bytes = bytes;
+        // Behind the new headers in the packet's own buffer.
+        let rest = len - kept;
+        if headers.len() > kept {
+            packet.bytes.resize(headers.len() + rest, 0);
+        }
+        packet.bytes.copy_within(kept..len, headers.len());
+        packet.bytes.truncate(headers.len() + rest);
+        packet.bytes[..headers.len()].copy_from_slice(headers);
     }
     packet.zeros = packet.zeros.saturating_sub((consumed - kept) as u32);
     packet

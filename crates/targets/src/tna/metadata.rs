@@ -8,13 +8,13 @@ use super::validity::{INVALID, has_valid_bit};
 pub use crate::fields::field;
 
 use crate::dataplane::{EgressInput, IngressInput};
-use sojourn_p4::interp::{Frame, PacketOut};
+use sojourn_p4::interp::Frame;
 use sojourn_p4::ir::{Layout, Slot};
 use sojourn_p4::types::Type;
 use sojourn_packet::Time;
 
 /// Length of the header in front of a packet that enters the egress parser, in bytes.
-pub const EGRESS_HEADER_BYTES: usize = 27;
+const EGRESS_HEADER_BYTES: usize = 27;
 
 /// Settings of the chip that show in timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,34 +45,35 @@ impl Clock {
 
 /// Appends what the ingress parser finds in front of a packet: eight bytes of intrinsic metadata
 /// and eight of port metadata, all zero; a resubmitted packet brings eight of its own instead.
-pub fn write_ingress_header(input: &IngressInput, clock: &Clock, out: &mut PacketOut) {
-    out.append(u128::from(input.resubmitted), 1);
-    out.append(0, 6);
-    out.append(u128::from(input.port.0), 9);
-    out.append(u128::from(clock.global(input.arrived)), 48);
-    if !input.resubmitted {
-        out.append(0, 64);
-    }
+pub fn write_ingress_header(input: &IngressInput, clock: &Clock, out: &mut Vec<u8>) {
+    let port = u64::from(input.port.0 & 0x1ff) << 48;
+    let intrinsic = u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived);
+    let header = (u128::from(intrinsic) << 64).to_be_bytes();
+    out.extend_from_slice(if input.resubmitted { &header[..8] } else { &header });
 }
 
 /// Appends what the egress parser finds in front of a packet, each field filled up to bytes.
-pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut PacketOut) {
+pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
     let depth = |cells: u32| u128::from(cells.min(0x7_ffff));
-    out.append(u128::from(input.port.0 & 0x1ff), 16);
-    out.append(depth(input.enqueue_depth), 24);
-    out.append(u128::from(input.enqueue_congestion & 3), 8);
-    out.append(u128::from(clock.enqueued(input.enqueued)), 32);
-    out.append(depth(input.dequeue_depth), 24);
-    out.append(u128::from(input.dequeue_congestion & 3), 8);
-    out.append(u128::from(input.pool_congestion), 8);
     let in_queue = clock.in_queue(input.dequeued.saturating_sub(input.enqueued));
-    out.append(u128::from(in_queue), 32);
-    out.append(u128::from(input.rid), 16);
-    out.append(u128::from(input.rid_first), 8);
-    out.append(u128::from(input.queue & 31), 8);
-    out.append(u128::from(input.cos & 7), 8);
-    out.append(0, 8);
-    out.append(u128::from(input.length & 0xffff), 16);
+    let mut header = [0; EGRESS_HEADER_BYTES];
+    // Bytes 0 to 14, then 15 to 26.
+    let first = u128::from(input.port.0 & 0x1ff) << 112
+        | depth(input.enqueue_depth) << 88
+        | u128::from(input.enqueue_congestion & 3) << 80
+        | u128::from(clock.enqueued(input.enqueued)) << 48
+        | depth(input.dequeue_depth) << 24
+        | u128::from(input.dequeue_congestion & 3) << 16
+        | u128::from(input.pool_congestion) << 8;
+    let second = u128::from(in_queue) << 96
+        | u128::from(input.rid) << 80
+        | u128::from(input.rid_first) << 72
+        | u128::from(input.queue & 31) << 64
+        | u128::from(input.cos & 7) << 56
+        | u128::from(input.length & 0xffff) << 32;
+    header[..16].copy_from_slice(&first.to_be_bytes());
+    header[15..].copy_from_slice(&second.to_be_bytes()[..12]);
+    out.extend_from_slice(&header);
 }
 
 /// Which of an architecture's parameters a unit's parameter is.
@@ -175,14 +176,14 @@ mod tests {
             length: 1518,
             ..EgressInput::default()
         };
-        let mut out = PacketOut::new();
+        let mut out = Vec::new();
         write_egress_header(&input, &Clock::default(), &mut out);
         let expected = [
             0x01, 0x01, 0x07, 0x00, 0x01, 2, 0x00, 0x01, 0x23, 0x45, 0, 0, 3, 1, 0xe4, 0x00, 0x02,
             0x00, 0x01, 0xab, 0xcd, 1, 0x1f, 5, 0, 0x05, 0xee,
         ];
-        assert_eq!(out.bytes(), expected);
-        assert_eq!(out.bytes().len(), EGRESS_HEADER_BYTES);
+        assert_eq!(out, expected);
+        assert_eq!(out.len(), EGRESS_HEADER_BYTES);
     }
 
     #[test]
@@ -193,15 +194,15 @@ mod tests {
             now: Time(0),
             resubmitted: false,
         };
-        let mut out = PacketOut::new();
+        let mut out = Vec::new();
         write_ingress_header(&input, &Clock::default(), &mut out);
-        assert_eq!(out.bytes()[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
-        assert_eq!(out.bytes().len(), 16);
+        assert_eq!(out[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(out.len(), 16);
         out.clear();
         let again = IngressInput { resubmitted: true, ..input };
         write_ingress_header(&again, &Clock::default(), &mut out);
-        assert_eq!(out.bytes()[..2], [0x81, 0x44]);
-        assert_eq!(out.bytes().len(), 8);
+        assert_eq!(out[..2], [0x81, 0x44]);
+        assert_eq!(out.len(), 8);
     }
 
     #[test]

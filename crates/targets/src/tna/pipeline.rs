@@ -14,9 +14,7 @@
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
 use super::gress::Gress;
-use super::metadata::{
-    Clock, EGRESS_HEADER_BYTES, IntrinsicField, Role, write_egress_header, write_ingress_header,
-};
+use super::metadata::{Clock, IntrinsicField, Role, write_egress_header, write_ingress_header};
 use super::runtime::{CopyTypes, RegisterState, Runtime};
 use crate::control::fits;
 use crate::dataplane::{
@@ -199,8 +197,6 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
-    /// The intrinsic header in the making.
-    header: PacketOut,
     /// What a parser reads: intrinsic header and the packet's real bytes.
     front: Vec<u8>,
     /// What a deparser writes.
@@ -228,7 +224,6 @@ impl Tofino {
             ingress,
             egress,
             clock,
-            header: PacketOut::new(),
             front: Vec::new(),
             written: PacketOut::new(),
         }
@@ -269,22 +264,11 @@ impl Tofino {
         self.interpreter.program()
     }
 
-    /// Makes the bytes that a parser reads: the header, then the packet.
-    fn put_in_front(&mut self, packet: &Packet) {
-        self.front.clear();
-        self.front.extend_from_slice(self.header.bytes());
-        self.front.extend_from_slice(&packet.bytes);
-    }
-
-    fn run_ingress(
-        &mut self,
-        input: &IngressInput,
-        packet: &Packet,
-    ) -> Result<IngressOutput, Halt> {
+    fn run_ingress(&mut self, input: &IngressInput, packet: Packet) -> Result<IngressOutput, Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
-        self.header.clear();
-        write_ingress_header(input, &self.clock, &mut self.header);
-        self.put_in_front(packet);
+        self.front.clear();
+        write_ingress_header(input, &self.clock, &mut self.front);
+        self.front.extend_from_slice(&packet.bytes);
         let gress = &mut self.ingress;
         let front = PacketIn::new(&self.front, packet.zeros);
         let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
@@ -307,12 +291,12 @@ impl Tofino {
     /// What the ingress deparser's decisions come to.
     fn ingress_result(
         &mut self,
-        packet: &Packet,
+        packet: Packet,
         parsed: &Parsed,
         asked: IngressAsked,
     ) -> IngressOutput {
         if let Some(data) = self.runtime.pass.resubmit.take() {
-            let resubmit = Some(with_front(&data, packet));
+            let resubmit = Some(with_front(&data, &packet));
             return IngressOutput { resubmit, ..IngressOutput::default() };
         }
         let request = self.runtime.pass.mirror.take();
@@ -321,7 +305,7 @@ impl Tofino {
             direction: MirrorDirection::Ingress,
             header_len: request.header.len() as u16,
             carried: Carried::default(),
-            packet: with_front(&request.header, packet),
+            packet: with_front(&request.header, &packet),
         });
         let mut out = IngressOutput { mirror, ..IngressOutput::default() };
         if asked.drop_ctl & 1 == 0 {
@@ -333,12 +317,11 @@ impl Tofino {
         out
     }
 
-    fn run_egress(&mut self, input: &EgressInput, packet: &Packet) -> Result<EgressOutput, Halt> {
+    fn run_egress(&mut self, input: &EgressInput, packet: Packet) -> Result<EgressOutput, Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
-        self.header.clear();
-        write_egress_header(input, &self.clock, &mut self.header);
-        debug_assert_eq!(self.header.bytes().len(), EGRESS_HEADER_BYTES);
-        self.put_in_front(packet);
+        self.front.clear();
+        write_egress_header(input, &self.clock, &mut self.front);
+        self.front.extend_from_slice(&packet.bytes);
         let gress = &mut self.egress;
         let front = PacketIn::new(&self.front, packet.zeros);
         let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
@@ -358,7 +341,7 @@ impl Tofino {
     }
 
     /// What the egress deparser's decisions come to.
-    fn egress_result(&mut self, packet: &Packet, parsed: &Parsed, drop_ctl: u128) -> EgressOutput {
+    fn egress_result(&mut self, packet: Packet, parsed: &Parsed, drop_ctl: u128) -> EgressOutput {
         let request = self.runtime.pass.mirror.take().filter(|_| drop_ctl & 4 == 0);
         let request = request.filter(|request| request.session != 0);
         let sent = drop_ctl & 1 == 0;
@@ -385,7 +368,7 @@ impl DataPlane for Tofino {
         packet: Packet,
         _carried: Carried,
     ) -> IngressOutput {
-        self.run_ingress(input, &packet).unwrap_or_else(|halt| {
+        self.run_ingress(input, packet).unwrap_or_else(|halt| {
             self.runtime.faults.halted(&halt);
             IngressOutput::default()
         })
@@ -397,7 +380,7 @@ impl DataPlane for Tofino {
         packet: Packet,
         _carried: Carried,
     ) -> EgressOutput {
-        self.run_egress(input, &packet).unwrap_or_else(|halt| {
+        self.run_egress(input, packet).unwrap_or_else(|halt| {
             self.runtime.faults.halted(&halt);
             EgressOutput::default()
         })
@@ -470,14 +453,14 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
     Packet { id: packet.id, flow: packet.flow, bytes, zeros: packet.zeros }
 }
 
-/// What the deparser wrote, with what the parser left of the packet behind it.
-fn rewritten(packet: &Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
+/// What the deparser wrote, with what the parser left of the packet behind it, in the packet's buffer.
+fn rewritten(mut packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
     let consumed = parsed.consumed.div_ceil(8) as usize;
     let rest = front.get(consumed..).unwrap_or_default();
     let taken_zeros = consumed.saturating_sub(front.len()) as u32;
-    let mut bytes = HeaderBytes::with_capacity(written.bytes().len() + rest.len());
-    bytes.extend_from_slice(written.bytes());
-    bytes.extend_from_slice(rest);
-    let zeros = packet.zeros.saturating_sub(taken_zeros);
-    Packet { id: packet.id, flow: packet.flow, bytes, zeros }
+    packet.bytes.clear();
+    packet.bytes.extend_from_slice(written.bytes());
+    packet.bytes.extend_from_slice(rest);
+    packet.zeros = packet.zeros.saturating_sub(taken_zeros);
+    packet
 }

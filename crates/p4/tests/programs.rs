@@ -4,7 +4,7 @@
 
 use num_bigint::{BigInt, BigUint};
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::interp::{Frame, Interpreter, NoExterns, PacketIn, PacketOut, Tables};
+use sojourn_p4::interp::{Executor, Frame, Interpreter, NoExterns, PacketIn, PacketOut, Tables};
 use sojourn_p4::interp::{arith, copy_layout};
 use sojourn_p4::ir::{Body, Layout, PackageArg, Scalar, UnitId};
 use sojourn_p4::preprocess::PreprocessOptions;
@@ -169,8 +169,8 @@ fn blocks(compiled: &Compiled) -> Vec<(UnitId, Layout)> {
     with_s.collect()
 }
 
-fn execute(compiled: &Compiled, run: &Run) -> Result<(), String> {
-    let interpreter = Interpreter::new(compiled.program.clone());
+fn execute(compiled: &Compiled, run: &Run, executor: Executor) -> Result<(), String> {
+    let interpreter = Interpreter::with_executor(compiled.program.clone(), executor);
     let tables = Tables::new(compiled.program.clone());
     let blocks = blocks(compiled);
     let (first, layout) = blocks.first().expect("a block");
@@ -293,7 +293,10 @@ fn every_program_gives_the_results_that_it_states() {
                 count.set(count.get() + expectations.runs.len());
                 let runs = expectations.runs.iter();
                 runs.filter_map(|run| {
-                    execute(&compiled, run).err().map(|e| format!("{run:?}: {e}"))
+                    [Executor::Flat, Executor::Tree].into_iter().find_map(|executor| {
+                        let failed = execute(&compiled, run, executor).err()?;
+                        Some(format!("{executor:?}, {run:?}: {failed}"))
+                    })
                 })
                 .collect()
             }

@@ -8,6 +8,7 @@ use crate::target::Targets;
 pub use crate::tna::Clock as TargetClock;
 pub use crate::tna::math_unit::Reading as MathUnit;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
+pub use sojourn_p4::interp::Executor;
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub struct LoadOptions {
     pub math_unit: MathUnit,
     /// Tofino's counter and the unit of its queue timestamps.
     pub clock: TargetClock,
+    /// What runs the program's statements.
+    pub executor: Executor,
     /// Seeds random numbers and random hashes.
     pub seed: u64,
     /// The program is looked at and not run: parts that are not simulated are warnings, and what

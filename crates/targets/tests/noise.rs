@@ -9,11 +9,11 @@ mod frames;
 #[path = "../examples/noise/passes.rs"]
 mod passes;
 
-use passes::{folder, programs, withstand};
+use passes::{folder, programs, withstand, withstand_by};
 use sojourn_packet::SplitMix64;
 use sojourn_targets::control::{Number, TableEntries, TableEntry};
 use sojourn_targets::describe::describe;
-use sojourn_targets::{ControlPlane, LoadOptions, Plane, load};
+use sojourn_targets::{ControlPlane, Executor, LoadOptions, Plane, load};
 
 /// All programs of a folder; each is reached beyond its parser, and beyond its drops. Says which
 /// read a field of an invalid header.
@@ -61,6 +61,17 @@ fn the_same_seed_sends_the_same_frames() {
     let (mut one, mut two) = (SplitMix64::new(3), SplitMix64::new(3));
     for _ in 0..100 {
         assert_eq!(frames::frame(&mut one), frames::frame(&mut two));
+    }
+}
+
+#[test]
+fn code_and_tree_do_the_same_to_every_frame() {
+    for name in ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"] {
+        for program in programs(&folder(name)) {
+            let digest = |by| withstand_by(&program, 1_500, 11, by).digest;
+            let tree = digest(Executor::Tree);
+            assert_eq!(digest(Executor::Flat), tree, "{}", program.display());
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use super::invalid::{InvalidRead, InvalidReads};
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
 use super::trace::Trace;
-use super::wire::UnitHeaders;
 use super::{CoreErrors, arith};
 use crate::ir::{self, ExternCall, Layout, Next, Object, ObjectId, State, Stmt, TableId};
 use crate::ir::{Transition, Value};
@@ -146,8 +145,6 @@ pub struct Matched {
 /// A run in progress.
 pub struct Context<'a> {
     pub(super) program: &'a ir::Program,
-    /// The prepared headers of the unit that runs.
-    pub(super) headers: &'a UnitHeaders,
     pub(super) errors: &'a CoreErrors,
     pub(super) tables: &'a Tables,
     pub(super) frame: &'a mut Frame,

@@ -233,8 +233,7 @@ impl<'a> Context<'a> {
         id: TableId,
         externs: &mut E,
     ) -> Result<Option<Applied>, Halt> {
-        let program = self.program;
-        let (Some(table), Some(state)) = (program.tables.get(id.index()), self.tables.get(id))
+        let (Some(table), Some(state)) = (self.program.tables.get(id.index()), self.tables.get(id))
         else {
             return Ok(None);
         };
@@ -249,14 +248,30 @@ impl<'a> Context<'a> {
                 super::tables::push_limbs(&self.eval_wide(&key.expr), key.expr.scalar, &mut keys);
             }
         }
-        let entry = state.lookup(&keys);
+        self.look_up_key(id, &keys, &selector, externs)
+    }
+
+    /// [`Context::look_up`] with the limbs of the key, and what chooses among a group's members.
+    #[inline]
+    pub(super) fn look_up_key<E: Externs + ?Sized>(
+        &mut self,
+        id: TableId,
+        keys: &[u128],
+        selector: &[u128],
+        externs: &mut E,
+    ) -> Result<Option<Applied>, Halt> {
+        let (Some(table), Some(state)) = (self.program.tables.get(id.index()), self.tables.get(id))
+        else {
+            return Ok(None);
+        };
+        let entry = state.lookup(keys);
         let matched = Matched { table: id, entry };
         let before = self.matched.replace(matched);
         externs.looked_up(&matched, self);
         let mut hit = entry.is_some();
         let chosen = match state.found(entry) {
             Found::Reference(reference) => {
-                match externs.select_action(id, reference, &selector, self)? {
+                match externs.select_action(id, reference, selector, self)? {
                     Some(run) => Chosen::Selected(run),
                     None => {
                         hit = false;
@@ -323,12 +338,9 @@ impl<'a> Context<'a> {
     }
 
     /// Appends the valid headers of a value, in order.
-    fn emit(&mut self, layout: &Layout) {
+    pub(super) fn emit(&mut self, layout: &Layout) {
         match layout {
             Layout::Header { valid, fields, .. } if self.frame.get(*valid) != 0 => {
-                if let (Some(header), Some(out)) = (self.headers.get(*valid), &mut self.out) {
-                    return header.write(&self.frame.narrow, out);
-                }
                 fields.iter().for_each(|field| self.emit_field(field));
             }
             Layout::Union { members: parts, .. }
@@ -404,7 +416,7 @@ pub(super) struct Applied {
     pub matched: Matched,
     /// What was matched around it.
     before: Option<Matched>,
-    action: Option<u32>,
+    pub action: Option<u32>,
     hit: bool,
 }
 

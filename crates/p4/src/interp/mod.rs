@@ -13,16 +13,15 @@ pub mod arith;
 mod context;
 mod eval;
 mod exec;
+mod flat;
 mod frame;
 mod halt;
 mod invalid;
 mod packet;
 mod parser;
 mod resume;
-mod select;
 pub mod tables;
 pub mod trace;
-mod wire;
 
 pub use self::exec::NO_ACTION_RAN;
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
@@ -34,6 +33,7 @@ pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
 
 use crate::ir::{Body, Program, UnitId};
+use flat::{End, Place};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -79,14 +79,22 @@ pub struct Parsed {
     pub consumed: u64,
 }
 
+/// What runs a program's statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Executor {
+    /// Flat code, made when the program is loaded.
+    #[default]
+    Flat,
+    /// The walk of the tree: slower, and what the code is held against.
+    Tree,
+}
+
 /// A program ready to run. Holds no state of its own: frames, tables and externs are the caller's.
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     program: Arc<Program>,
-    /// By unit, beside the IR.
-    selects: Arc<[select::UnitSelects]>,
-    /// By unit, too.
-    headers: Arc<[wire::UnitHeaders]>,
+    /// By unit, beside the IR; none where the tree is walked.
+    code: Arc<[Option<flat::UnitCode>]>,
     errors: CoreErrors,
     step_limit: u64,
 }
@@ -97,10 +105,17 @@ impl Interpreter {
 
     /// Prepares a program.
     pub fn new(program: Arc<Program>) -> Interpreter {
+        Interpreter::with_executor(program, Executor::default())
+    }
+
+    /// [`Interpreter::new`] with an executor that is chosen.
+    pub fn with_executor(program: Arc<Program>, executor: Executor) -> Interpreter {
         let errors = CoreErrors::of(&program.errors);
-        let selects = select::prepare(&program).into();
-        let headers = wire::prepare(&program).into();
-        Interpreter { program, selects, headers, errors, step_limit: Interpreter::STEP_LIMIT }
+        let code = match executor {
+            Executor::Flat => flat::build(&program).into(),
+            Executor::Tree => program.units.iter().map(|_| None).collect(),
+        };
+        Interpreter { program, code, errors, step_limit: Interpreter::STEP_LIMIT }
     }
 
     /// The same with another limit to loop rounds and parser states per run of a unit.
@@ -127,7 +142,6 @@ impl Interpreter {
 
     fn context<'a>(
         &'a self,
-        unit: UnitId,
         frame: &'a mut Frame,
         tables: &'a Tables,
         packet: Option<PacketIn<'a>>,
@@ -135,7 +149,6 @@ impl Interpreter {
     ) -> Context<'a> {
         Context {
             program: &self.program,
-            headers: &self.headers[unit.index()],
             errors: &self.errors,
             tables,
             frame,
@@ -166,13 +179,16 @@ impl Interpreter {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
         // A leave of the exit label, which encloses everything, ends up here.
-        let mut context = self.context(unit, frame, tables, None, out);
-        let ended = match externs.trace().and_then(Option::take) {
-            None => context.run(stmts, externs),
-            Some(trace) => context.follow_control(declared, stmts, trace, externs),
+        let mut context = self.context(frame, tables, None, out);
+        let trace = externs.trace().and_then(Option::take);
+        let ended = match (trace, &self.code[unit.index()]) {
+            // Only the tree has steps to follow.
+            (Some(trace), _) => context.follow_control(declared, stmts, trace, externs).map(|_| ()),
+            (None, Some(code)) => context.execute(code, &mut Place::default(), externs).map(|_| ()),
+            (None, None) => context.run(stmts, externs).map(|_| ()),
         };
         context.invalid.tell(declared, externs);
-        ended.map(|_| ()).map_err(|halt| self.completed(halt))
+        ended.map_err(|halt| self.completed(halt))
     }
 
     /// Runs a control from a position on, to its end or to a call whose extern answers
@@ -193,13 +209,16 @@ impl Interpreter {
         let Body::Control { stmts, .. } = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
-        let mut context = self.context(unit, frame, tables, None, None);
+        let mut context = self.context(frame, tables, None, None);
         context.steps = self.step_limit.saturating_sub(position.steps);
-        let run = context.resume(stmts, position, externs);
+        let run = match &self.code[unit.index()] {
+            Some(code) => context.execute(code, &mut position.place, externs).map(|_| ()),
+            None => context.resume(stmts, position, externs).map(|_| ()),
+        };
         position.steps = self.step_limit - context.steps;
         context.invalid.tell(declared, externs);
         match run {
-            Ok(_) => Ok(Progress::Ended),
+            Ok(()) => Ok(Progress::Ended),
             Err(Halt::Suspended) => Ok(Progress::Suspended),
             Err(halt) => Err(self.completed(halt)),
         }
@@ -217,15 +236,21 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
-        let selects = &self.selects[unit.index()];
         let declared = &self.program.units[unit.index()];
         let Body::Parser(body) = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "parser" });
         };
-        let mut context = self.context(unit, frame, tables, Some(packet), None);
-        let ended = match externs.trace().and_then(Option::take) {
-            None => context.parse(body, selects, externs),
-            Some(trace) => context.follow_parser(declared, body, selects, trace, externs),
+        let mut context = self.context(frame, tables, Some(packet), None);
+        let trace = externs.trace().and_then(Option::take);
+        let ended = match (trace, &self.code[unit.index()]) {
+            (Some(trace), _) => context.follow_parser(declared, body, trace, externs),
+            (None, Some(code)) => {
+                context.execute(code, &mut Place::default(), externs).map(|end| match end {
+                    End::Reject(error) => context.parsed(false, error),
+                    End::Accept | End::Done => context.parsed(true, self.errors.no_error),
+                })
+            }
+            (None, None) => context.parse(body, externs),
         };
         context.invalid.tell(declared, externs);
         ended.map_err(|halt| self.completed(halt))

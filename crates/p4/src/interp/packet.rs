@@ -192,6 +192,19 @@ impl PacketOut {
         self.append_word(0, self.partial_bits.next_multiple_of(8) - self.partial_bits);
     }
 
+    /// Appends bytes.
+    #[inline]
+    pub fn append_bytes(&mut self, bytes: &[u8]) {
+        if self.partial_bits.is_multiple_of(8) {
+            if self.partial_bits > 0 {
+                self.bytes();
+            }
+            self.bytes.extend_from_slice(bytes);
+        } else {
+            bytes.iter().for_each(|byte| self.append_word(u64::from(*byte), 8));
+        }
+    }
+
     /// Appends the lowest `width` (at most 128) bits of `value`.
     #[inline]
     pub fn append(&mut self, value: u128, width: u32) {

@@ -4,7 +4,6 @@ use super::arith;
 use super::context::{Context, Externs, Moment};
 use super::exec::Flow;
 use super::halt::Halt;
-use super::select::{NarrowSelect, UnitSelects};
 use super::{Parsed, tables};
 use crate::ir::{Expr, Layout, Next, ParserBody, Pattern, SelectCase, Slot};
 use crate::ir::{Stmt, StmtKind, Transition};
@@ -16,7 +15,6 @@ impl Context<'_> {
     pub(super) fn parse<E: Externs + ?Sized>(
         &mut self,
         body: &ParserBody,
-        selects: &UnitSelects,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         if let Flow::Reject(error) = self.run(&body.init, externs)? {
@@ -30,8 +28,7 @@ impl Context<'_> {
             if let Flow::Reject(error) = self.run(&state.body, externs)? {
                 return Ok(self.parsed(false, error));
             }
-            let prepared = selects.get(current.index()).and_then(Option::as_ref);
-            let next = self.transition(&state.transition, prepared);
+            let next = self.transition(&state.transition);
             externs.follow(Moment::Goes(&state.transition, next), self);
             match next {
                 Ok(Next::State(next)) => current = next,
@@ -43,31 +40,28 @@ impl Context<'_> {
         Ok(self.parsed(false, self.errors.parser_timeout))
     }
 
-    fn parsed(&self, accepted: bool, error: u32) -> Parsed {
+    pub(super) fn parsed(&self, accepted: bool, error: u32) -> Parsed {
         let consumed = self.packet.as_ref().map_or(0, super::PacketIn::position);
         Parsed { accepted, error, consumed }
     }
 
-    fn transition(
-        &mut self,
-        transition: &Transition,
-        prepared: Option<&NarrowSelect>,
-    ) -> Result<Next, u32> {
-        let (keys, cases) = match transition {
-            Transition::Direct(next) => return Ok(*next),
-            Transition::Select { keys, cases, .. } => (keys, cases),
-        };
-        let next = match prepared {
-            Some(select) => select.choose(keys, self),
-            None => self.select_wide(keys, cases),
-        };
+    fn transition(&mut self, transition: &Transition) -> Result<Next, u32> {
+        match transition {
+            Transition::Direct(next) => Ok(*next),
+            Transition::Select { keys, cases, .. } => self.choose_wide(keys, cases),
+        }
+    }
+
+    /// Where a select goes, whatever the width of its keys; else with which error the parser ends.
+    pub(super) fn choose_wide(&mut self, keys: &[Expr], cases: &[SelectCase]) -> Result<Next, u32> {
+        let next = self.select(keys, cases);
         match self.failed.take() {
             Some(error) => Err(error),
             None => next.ok_or(self.errors.no_match),
         }
     }
 
-    fn select_wide(&self, keys: &[Expr], cases: &[SelectCase]) -> Option<Next> {
+    fn select(&self, keys: &[Expr], cases: &[SelectCase]) -> Option<Next> {
         let values: Vec<BigUint> = keys.iter().map(|key| self.eval_wide(key)).collect();
         let matches = |case: &&SelectCase| {
             case.patterns.iter().enumerate().all(|(at, pattern)| match pattern {
@@ -114,7 +108,7 @@ impl Context<'_> {
         }
     }
 
-    fn skip(&mut self, bits: u64) -> Flow {
+    pub(super) fn skip(&mut self, bits: u64) -> Flow {
         if self.packet.as_mut().is_some_and(|packet| packet.advance(bits)) {
             Flow::Next
         } else {
@@ -136,14 +130,9 @@ impl Context<'_> {
         if packet.remaining() < bits {
             return Flow::Reject(self.errors.packet_too_short);
         }
-        let prepared = self.headers.get(*valid).zip(packet.ahead());
-        let read =
-            prepared.is_some_and(|(header, ahead)| header.read(ahead, &mut self.frame.narrow));
-        if !read {
-            let mut offset = 0;
-            for field in fields {
-                read_field(packet, self.frame, field, &mut offset, 0);
-            }
+        let mut offset = 0;
+        for field in fields {
+            read_field(packet, self.frame, field, &mut offset, 0);
         }
         packet.advance(bits);
         self.frame.set(*valid, 1);

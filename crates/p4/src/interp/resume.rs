@@ -6,6 +6,7 @@
 
 use super::context::{Context, Externs};
 use super::exec::{Applied, Flow, Step};
+use super::flat::Place;
 use super::halt::Halt;
 use crate::ir::{Label, Slot, Stmt, StmtKind, TableId};
 
@@ -17,6 +18,8 @@ pub struct Position {
     way: Vec<usize>,
     /// The tables whose actions are on the way, in the same order.
     applied: Vec<Applied>,
+    /// In code, which has no lists.
+    pub(super) place: Place,
     /// Loop rounds taken so far.
     pub(super) steps: u64,
 }
@@ -26,6 +29,7 @@ impl Position {
     pub fn restart(&mut self) {
         self.way.clear();
         self.applied.clear();
+        self.place = Place::default();
         self.steps = 0;
     }
 }
@@ -157,7 +161,7 @@ impl Context<'_> {
 mod tests {
     use super::*;
     use crate::compile::compile_with;
-    use crate::interp::{Externs, Interpreter, Tables};
+    use crate::interp::{Executor, Externs, Interpreter, Tables};
     use crate::ir::{Arg, ExternCall, UnitId};
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
@@ -207,16 +211,16 @@ mod tests {
         package P(Any c);
         P(C()) main;";
 
-    fn interpreter() -> Interpreter {
+    fn interpreter(executor: Executor) -> Interpreter {
         let loader = MemoryLoader::new().with("waits.p4", PROGRAM);
         let compiled = compile_with(&loader, "waits.p4".as_ref(), &PreprocessOptions::default())
             .expect("it compiles");
-        Interpreter::new(compiled.program)
+        Interpreter::with_executor(compiled.program, executor)
     }
 
     /// What a thread that waits at each call leaves, and how often it waited.
-    fn waiting() -> (Vec<u128>, Vec<u128>, usize) {
-        let interpreter = interpreter();
+    fn waiting(executor: Executor) -> (Vec<u128>, Vec<u128>, usize) {
+        let interpreter = interpreter(executor);
         let tables = Tables::new(interpreter.program().clone());
         let mut frame = interpreter.frame(UnitId(0));
         let (mut position, mut externs, mut times) = (Position::default(), Waits::default(), 0);
@@ -233,11 +237,16 @@ mod tests {
 
     #[test]
     fn a_control_that_waits_at_each_call_does_what_one_that_never_waits_does() {
-        let (left, asked, times) = waiting();
+        does_the_same(Executor::Flat);
+        does_the_same(Executor::Tree);
+    }
+
+    fn does_the_same(executor: Executor) {
+        let (left, asked, times) = waiting(executor);
         assert_eq!(asked, [3, 7, 70, 1, 100, 1, 1040]);
         assert_eq!(times, asked.len());
         assert_eq!(left, [11_440, 781]);
-        let interpreter = interpreter();
+        let interpreter = interpreter(executor);
         let tables = Tables::new(interpreter.program().clone());
         let mut frame = interpreter.frame(UnitId(0));
         let mut externs = Never(Vec::new());

@@ -11,7 +11,6 @@ use super::exec::Flow;
 use super::frame::Frame;
 use super::halt::Halt;
 use super::invalid::InvalidRead;
-use super::select::UnitSelects;
 use super::tables::EntryView;
 use crate::ir::{self, Arg, Expr, ExternCall, Layout, Next, Scalar, Stmt, StmtKind, Value};
 use crate::ir::{ParserBody, TableId, Transition, Unit};
@@ -236,13 +235,12 @@ impl Context<'_> {
         &mut self,
         unit: &Unit,
         body: &ParserBody,
-        selects: &UnitSelects,
         mut trace: Box<Trace>,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         trace.begin(unit);
         let mut followed = Followed { inner: &mut *externs, trace: &mut trace, unit };
-        let parsed = self.parse(body, selects, &mut followed);
+        let parsed = self.parse(body, &mut followed);
         let how = parsed.as_ref().ok().map(|parsed| Ended {
             accepted: parsed.accepted,
             error: self.program.errors.get(parsed.error as usize).cloned().unwrap_or_default(),

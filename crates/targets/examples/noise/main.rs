@@ -3,13 +3,15 @@
 //!     cargo run --release -p sojourn-targets --example noise -- [FRAMES [SEED [PROGRAM...]]]
 //!
 //! Without programs, into all that are shipped and all that the packet tests use. The same seed
-//! sends the same frames. It ends with a panic if anything does what no frame may cause.
+//! sends the same frames. Code and tree run them, one after the other. It ends with a panic if
+//! anything does what no frame may cause, or if the two do not come to the same.
 
 mod entries;
 mod frames;
 mod passes;
 
-use passes::{folder, programs, withstand};
+use passes::{folder, programs, withstand_by};
+use sojourn_targets::Executor;
 use std::path::PathBuf;
 
 const FOLDERS: [&str; 5] = ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"];
@@ -23,8 +25,10 @@ fn main() {
     let chosen: Vec<PathBuf> = if named.is_empty() { shipped() } else { named };
     for program in chosen {
         let begin = std::time::Instant::now();
-        let tally = withstand(&program, frames, seed);
+        let tally = withstand_by(&program, frames, seed, Executor::Flat);
         let seconds = begin.elapsed().as_secs_f64();
         println!("{}: {tally}; {seconds:.1} s", program.display());
+        let tree = withstand_by(&program, frames, seed, Executor::Tree);
+        assert_eq!(tally.digest, tree.digest, "{}: code and tree differ", program.display());
     }
 }

@@ -12,8 +12,9 @@ use sojourn_packet::{
     Carried, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
 };
 use sojourn_packet::{Packet, Time};
-use sojourn_targets::{FaultKind, LoadOptions, Plane, load};
+use sojourn_targets::{Executor, FaultKind, LoadOptions, Plane, load};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Passes that one frame may cause.
@@ -38,6 +39,8 @@ pub struct Tally {
     pub failed_claims: u64,
     /// The first read of a field of an invalid header, if there was one.
     pub invalid_read: Option<String>,
+    /// A number of everything that came out, of the state that is left, of faults and logs.
+    pub digest: u64,
 }
 
 impl fmt::Display for Tally {
@@ -62,6 +65,8 @@ struct Fire {
     random: SplitMix64,
     now: Time,
     tally: Tally,
+    /// If someone compares.
+    digest: Option<DefaultHasher>,
 }
 
 /// The folder of the repository with this name.
@@ -90,15 +95,35 @@ fn has_main(path: &Path) -> bool {
 ///
 /// # Panics
 /// The program, or what runs it, does what no frame may cause.
+#[allow(dead_code)] // The example always compares.
 pub fn withstand(program: &Path, frames: u64, seed: u64) -> Tally {
+    send(program, frames, seed, Executor::default(), None)
+}
+
+/// [`withstand`] with an executor that is chosen, and a digest, which is the same for all of them.
+///
+/// # Panics
+/// As [`withstand`].
+pub fn withstand_by(program: &Path, frames: u64, seed: u64, executor: Executor) -> Tally {
+    send(program, frames, seed, executor, Some(DefaultHasher::new()))
+}
+
+fn send(
+    program: &Path,
+    frames: u64,
+    seed: u64,
+    executor: Executor,
+    digest: Option<DefaultHasher>,
+) -> Tally {
     let include_paths = vec![folder("p4/include")];
-    let options = LoadOptions { include_paths, seed, ..LoadOptions::default() };
+    let options = LoadOptions { include_paths, seed, executor, ..LoadOptions::default() };
     let plane = load(program, &options).unwrap_or_else(|error| panic!("{error}"));
     let mut fire = Fire {
         plane,
         random: SplitMix64::new(seed),
         now: Time::from_secs(1),
         tally: Tally::default(),
+        digest,
     };
     entries::install(&mut fire.plane, program, &mut fire.random);
     for number in 0..frames {
@@ -148,8 +173,9 @@ impl Fire {
         let arrived = self.now;
         self.now += Time(600);
         let input = IngressInput { port, arrived, now: self.now, resubmitted };
-        let IngressOutput { packet, admission, mirror, resubmit, carried, parser_rejected } =
-            self.plane.ingress_carrying(&input, packet, carried);
+        let out = self.plane.ingress_carrying(&input, packet, carried);
+        self.note(&out);
+        let IngressOutput { packet, admission, mirror, resubmit, carried, parser_rejected } = out;
         self.tally.parser_errors += u64::from(parser_rejected);
         self.copy(mirror, turns);
         if let Some(packet) = resubmit {
@@ -206,6 +232,7 @@ impl Fire {
         turns: &mut Vec<Turn>,
     ) {
         let out = self.plane.egress_carrying(input, packet, carried);
+        self.note(&out);
         self.tally.parser_errors += u64::from(out.parser_rejected);
         self.copy(out.mirror, turns);
         let Some(packet) = out.packet else { return };
@@ -218,6 +245,7 @@ impl Fire {
     /// What the frames have shown; a program may drop by its own claims, and read fields of invalid
     /// headers, and do nothing else.
     fn judge(mut self, program: &Path) -> Tally {
+        self.what_is_left();
         for fault in self.plane.faults() {
             if fault.kind == FaultKind::InvalidRead.name() {
                 let place = fault.place.unwrap_or_default();
@@ -235,5 +263,21 @@ impl Fire {
             self.tally.failed_claims += fault.count;
         }
         self.tally
+    }
+
+    /// Adds something to the digest.
+    fn note(&mut self, out: &dyn fmt::Debug) {
+        self.digest.iter_mut().for_each(|digest| format!("{out:?}").hash(digest));
+    }
+
+    /// Adds the state of registers and counters to the digest, and what was said.
+    fn what_is_left(&mut self) {
+        let Fire { plane, digest: Some(digest), .. } = self else { return };
+        for register in plane.control().registers() {
+            (0..register.cells()).for_each(|cell| register.read(cell).hash(digest));
+        }
+        format!("{:?}", plane.control().parts().counters).hash(digest);
+        format!("{:?} {:?}", plane.faults(), plane.take_log()).hash(digest);
+        self.tally.digest = digest.finish();
     }
 }

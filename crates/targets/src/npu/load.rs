@@ -46,7 +46,8 @@ pub(super) fn build(
         return None;
     }
     let shared = Shared { sites, memories, locks: Locks::default(), faults: Faults::default() };
-    let interpreter = Interpreter::new(Arc::new(guards::with_guards(&program)));
+    let interpreter =
+        Interpreter::with_executor(Arc::new(guards::with_guards(&program)), options.executor);
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
 }
 

@@ -96,7 +96,8 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let interpreter = Interpreter::new(Arc::new(guards::with_guards(&program)));
+    let interpreter =
+        Interpreter::with_executor(Arc::new(guards::with_guards(&program)), options.executor);
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);

@@ -11,7 +11,7 @@ use crate::guards;
 use crate::load::LoadOptions;
 use crate::package::blocks;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::interp::Interpreter;
+use sojourn_p4::interp::{Executor, Interpreter};
 use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,8 @@ pub fn build(
             return None;
         }
     };
-    let interpreter = Interpreter::new(Arc::new(program));
+    // Runs nothing: what runs is made of the guarded program.
+    let interpreter = Interpreter::with_executor(Arc::new(program), Executor::Tree);
     let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));
     let program = interpreter.program();
     let metadata = program.units[units[2].index()].params.get(1);
@@ -51,7 +52,10 @@ pub fn build(
     };
     match runtime::prepare(program, &blocks, lists, options.seed) {
         Ok(runtime) => {
-            let guarded = Interpreter::new(Arc::new(guards::with_guards(program)));
+            let guarded = Interpreter::with_executor(
+                Arc::new(guards::with_guards(program)),
+                options.executor,
+            );
             Some(V1Model::new(guarded, runtime, blocks))
         }
         Err(mut refused) => {

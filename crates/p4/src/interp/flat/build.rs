@@ -1,0 +1,454 @@
+//! From a unit's statements to code: structured control flow becomes jumps.
+//!
+//! Where code would not do what the tree does, there is none for the unit ([`Left`]).
+
+use super::code::{At, Emitted, Extracted, Op, Site, To, UnitCode};
+use super::header::WireHeader;
+use super::select::{Case, Select, WideSelect};
+use super::value::{Operand, looks_ahead};
+use crate::ir::{
+    Body, Expr, Label, Layout, Next, ParserBody, Program, Slot, Stmt, StmtKind, TableId,
+    Transition, Unit,
+};
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+use std::collections::HashMap;
+
+/// The unit is left to the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left;
+
+pub(super) type Made<T = ()> = Result<T, Left>;
+
+/// The code of a unit, if it can have some.
+pub(super) fn unit(program: &Program, unit: &Unit) -> Option<UnitCode> {
+    let mut builder = Builder::new(program, unit);
+    let made = match &unit.body {
+        Body::Control { exit_label, stmts } => builder.control(*exit_label, stmts),
+        Body::Parser(body) => builder.parser(body),
+    };
+    made.ok().and_then(|()| builder.finish().ok())
+}
+
+/// Code in the making.
+pub(super) struct Builder<'p> {
+    program: &'p Program,
+    pub code: UnitCode,
+    pub ops: Vec<Op>,
+    /// Where each label is, once it is known.
+    labels: Vec<Option<To>>,
+    /// Blocks that can be left, with the number of actions around them.
+    left: HashMap<Label, (To, usize)>,
+    /// The sites whose actions are around what is made now.
+    inside: Vec<u32>,
+    /// Temporaries in use behind the unit's own slots.
+    temporaries: usize,
+    own: usize,
+}
+
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, unit: &Unit) -> Builder<'p> {
+        let own = unit.slots.len();
+        Builder {
+            program,
+            code: UnitCode { slots: own, ..UnitCode::default() },
+            ops: Vec::new(),
+            labels: Vec::new(),
+            left: HashMap::new(),
+            inside: Vec::new(),
+            temporaries: 0,
+            own,
+        }
+    }
+
+    fn control(&mut self, exit: Label, stmts: &[Stmt]) -> Made {
+        let end = self.label();
+        self.left.insert(exit, (end, 0));
+        self.list(stmts)?;
+        self.place(end);
+        self.ops.push(Op::Done);
+        Ok(())
+    }
+
+    fn parser(&mut self, body: &ParserBody) -> Made {
+        let states: Vec<To> = body.states.iter().map(|_| self.label()).collect();
+        let (accept, reject) = (self.label(), self.label());
+        let start = *states.get(body.start.index()).ok_or(Left)?;
+        let to = |next: Next| match next {
+            Next::State(state) => states.get(state.index()).copied().ok_or(Left),
+            Next::Accept => Ok(accept),
+            Next::Reject => Ok(reject),
+        };
+        self.list(&body.init)?;
+        if body.start.index() > 0 {
+            self.ops.push(Op::Jump { to: start });
+        }
+        for (state, label) in body.states.iter().zip(&states) {
+            self.place(*label);
+            self.ops.push(Op::State);
+            self.list(&state.body)?;
+            match &state.transition {
+                Transition::Direct(next) => self.ops.push(Op::Jump { to: to(*next)? }),
+                Transition::Select { keys, cases, .. } => {
+                    let narrow = keys.iter().all(|key| key.scalar.is_narrow());
+                    if !narrow {
+                        let select = self.code.wide_selects.len() as u32;
+                        self.code.wide_selects.push(WideSelect {
+                            keys: keys.clone(),
+                            cases: cases.clone(),
+                            states: states.clone(),
+                            accept,
+                            reject,
+                        });
+                        self.ops.push(Op::SelectWide { select });
+                        continue;
+                    }
+                    let mark = self.mark();
+                    let slots =
+                        keys.iter().map(|key| self.slot_of(key)).collect::<Made<Vec<At>>>()?;
+                    if keys.iter().any(looks_ahead) {
+                        self.ops.push(Op::Check);
+                    }
+                    let case = |case| Ok(Case::of(case, keys, &slots, to(case.next)?));
+                    let cases = cases.iter().map(case).collect::<Made<Vec<Case>>>()?;
+                    let select = self.code.selects.len() as u32;
+                    self.code.selects.push(Select { cases });
+                    self.ops.push(Op::Select { select });
+                    self.ops.push(Op::NoMatch);
+                    self.release(mark);
+                }
+            }
+        }
+        self.place(accept);
+        self.ops.push(Op::Accept);
+        self.place(reject);
+        self.ops.push(Op::Reject);
+        Ok(())
+    }
+
+    /// Puts places where labels are.
+    fn finish(mut self) -> Made<UnitCode> {
+        let labels = self.labels.into_iter().collect::<Option<Vec<To>>>().ok_or(Left)?;
+        let resolve = |to: &mut To| *to = labels[*to as usize];
+        self.ops.iter_mut().filter_map(Op::target).for_each(resolve);
+        for site in &mut self.code.sites {
+            site.actions.iter_mut().for_each(resolve);
+            resolve(&mut site.none);
+            resolve(&mut site.end);
+        }
+        for select in &mut self.code.selects {
+            select.cases.iter_mut().for_each(|case| resolve(&mut case.to));
+        }
+        for select in &mut self.code.wide_selects {
+            select.states.iter_mut().for_each(resolve);
+            resolve(&mut select.accept);
+            resolve(&mut select.reject);
+        }
+        // A jump to an end is that end.
+        for at in 0..self.ops.len() {
+            if let Op::Jump { to } = self.ops[at]
+                && let end @ (Op::Accept | Op::Reject | Op::Done) = self.ops[to as usize]
+            {
+                self.ops[at] = end;
+            }
+        }
+        if self.code.slots > usize::from(At::MAX) {
+            return Err(Left);
+        }
+        self.code.ops = self.ops.into();
+        Ok(self.code)
+    }
+
+    pub fn label(&mut self) -> To {
+        self.labels.push(None);
+        self.labels.len() as To - 1
+    }
+
+    /// What comes next is where this label is.
+    pub fn place(&mut self, label: To) {
+        self.labels[label as usize] = Some(self.ops.len() as To);
+    }
+
+    /// A temporary, until [`Builder::release`] of a mark made before.
+    pub fn temporary(&mut self) -> Made<At> {
+        let at = self.own + self.temporaries;
+        self.temporaries += 1;
+        self.code.slots = self.code.slots.max(at + 1);
+        At::try_from(at).map_err(|_| Left)
+    }
+
+    pub fn mark(&self) -> usize {
+        self.temporaries
+    }
+
+    pub fn release(&mut self, mark: usize) {
+        self.temporaries = mark;
+    }
+
+    fn list(&mut self, stmts: &[Stmt]) -> Made {
+        stmts.iter().try_for_each(|stmt| {
+            let mark = self.mark();
+            self.statement(stmt)?;
+            self.release(mark);
+            Ok(())
+        })
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Made {
+        match &stmt.kind {
+            StmtKind::Set(slot, value) => self.set(slot_at(*slot)?, value),
+            StmtKind::SetSlice { target, high, low, value } => {
+                self.set_slice(stmt, *target, *high, *low, value)
+            }
+            StmtKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
+            StmtKind::Switch { subject, cases, default } => self.switch(subject, cases, default),
+            StmtKind::Block { label, body } => {
+                let end = self.label();
+                self.left.insert(*label, (end, self.inside.len()));
+                self.list(body)?;
+                self.place(end);
+                Ok(())
+            }
+            StmtKind::Loop { label, body } => {
+                let (begin, end) = (self.label(), self.label());
+                self.left.insert(*label, (end, self.inside.len()));
+                self.place(begin);
+                self.ops.push(Op::Round);
+                self.list(body)?;
+                self.ops.push(Op::Jump { to: begin });
+                self.place(end);
+                Ok(())
+            }
+            StmtKind::Leave(label) => {
+                let (to, depth) = self.left.get(label).copied().ok_or(Left)?;
+                let actions = self.inside[depth..].iter().rev();
+                self.ops.extend(actions.map(|site| Op::Applied { site: *site }));
+                self.ops.push(Op::Jump { to });
+                Ok(())
+            }
+            StmtKind::Apply { table, hit, action } => self.apply(*table, *hit, *action),
+            StmtKind::Call(call) => {
+                self.code.calls.push(call.clone());
+                self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1 });
+                Ok(())
+            }
+            StmtKind::Copy { narrow: (from, to, count), wide: (_, _, 0) } => {
+                let (from, to) = (slot_at(*from)?, slot_at(*to)?);
+                let count = u16::try_from(*count).map_err(|_| Left)?;
+                self.ops.push(Op::Copy { to, from, count });
+                Ok(())
+            }
+            StmtKind::Extract { header: layout, bits } => {
+                let Layout::Header { valid, fields, .. } = layout else { return Err(Left) };
+                let wire = WireHeader::of(fields);
+                let (valid, bits, layout) = (*valid, *bits, layout.clone());
+                self.code.extracted.push(Extracted { valid, bits, wire, layout });
+                self.ops.push(Op::Extract { header: self.code.extracted.len() as u32 - 1 });
+                Ok(())
+            }
+            StmtKind::Skip { bits } => {
+                self.ops.push(Op::Skip { bits: u64::from(*bits) });
+                Ok(())
+            }
+            StmtKind::Advance { bits } if !looks_ahead(bits) && bits.scalar.width() <= 64 => {
+                let op = match self.operand(bits)? {
+                    Operand::Const(bits) => Op::Skip { bits },
+                    Operand::Slot(a) => Op::Advance { a },
+                };
+                self.ops.push(op);
+                Ok(())
+            }
+            StmtKind::Verify { condition, error } => self.verify(condition, error),
+            StmtKind::Emit(layout) => {
+                self.emit(layout);
+                Ok(())
+            }
+            _ => self.by_tree(stmt),
+        }
+    }
+
+    /// Leaves a statement to the tree. A lookahead whose failure the tree acts on later than at this
+    /// statement's end is more than that can do.
+    fn by_tree(&mut self, stmt: &Stmt) -> Made {
+        let late = match &stmt.kind {
+            StmtKind::SetSlice { value, .. } | StmtKind::SetWideSlice { value, .. } => {
+                looks_ahead(value)
+            }
+            StmtKind::SetElement { index, value, .. }
+            | StmtKind::SetWideElement { index, value, .. } => {
+                looks_ahead(index) || looks_ahead(value)
+            }
+            StmtKind::Advance { bits } => looks_ahead(bits),
+            _ => false,
+        };
+        if late {
+            return Err(Left);
+        }
+        self.code.stmts.push(stmt.clone());
+        self.ops.push(Op::Statement { stmt: self.code.stmts.len() as u32 - 1 });
+        Ok(())
+    }
+
+    fn set(&mut self, to: At, value: &Expr) -> Made {
+        if !looks_ahead(value) {
+            return self.into(value, to);
+        }
+        // A slot keeps what it has if the packet ends too early.
+        let a = self.temporary()?;
+        self.into(value, a)?;
+        self.ops.extend([Op::Check, Op::Move { to, a }]);
+        Ok(())
+    }
+
+    fn set_slice(&mut self, stmt: &Stmt, target: Slot, high: u32, low: u32, value: &Expr) -> Made {
+        let width = high.saturating_sub(low) + 1;
+        if high >= 64 || width >= 64 || value.scalar.width() > 64 || looks_ahead(value) {
+            return self.by_tree(stmt);
+        }
+        let (to, a) = (slot_at(target)?, self.slot_of(value)?);
+        self.ops.push(Op::Insert { to, a, low: low as u8, width: width as u8 });
+        Ok(())
+    }
+
+    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Made {
+        if looks_ahead(condition) {
+            return Err(Left);
+        }
+        let (other, end) = (self.label(), self.label());
+        let mark = self.mark();
+        self.unless(condition, other)?;
+        self.release(mark);
+        self.list(then)?;
+        if !otherwise.is_empty() {
+            self.ops.push(Op::Jump { to: end });
+        }
+        self.place(other);
+        self.list(otherwise)?;
+        self.place(end);
+        Ok(())
+    }
+
+    fn switch(
+        &mut self,
+        subject: &Expr,
+        cases: &[(Vec<BigUint>, Vec<Stmt>)],
+        default: &[Stmt],
+    ) -> Made {
+        if looks_ahead(subject) || subject.scalar.width() > 64 {
+            return Err(Left);
+        }
+        let a = self.slot_of(subject)?;
+        let (bodies, end): (Vec<To>, To) =
+            (cases.iter().map(|_| self.label()).collect(), self.label());
+        for ((values, _), to) in cases.iter().zip(&bodies) {
+            // No value is as large as a label that does not fit.
+            let values = values.iter().filter_map(ToPrimitive::to_u64);
+            self.ops.extend(values.map(|value| Op::JumpEqualConst { a, to: *to, value }));
+        }
+        self.list(default)?;
+        for ((_, body), label) in cases.iter().zip(&bodies) {
+            self.ops.push(Op::Jump { to: end });
+            self.place(*label);
+            self.list(body)?;
+        }
+        self.place(end);
+        Ok(())
+    }
+
+    fn verify(&mut self, condition: &Expr, error: &Expr) -> Made {
+        if error.scalar.width() > 64 {
+            return Err(Left);
+        }
+        let holds = self.slot_of(condition)?;
+        let a = self.slot_of(error)?;
+        if looks_ahead(condition) || looks_ahead(error) {
+            self.ops.push(Op::Check);
+        }
+        let on = self.label();
+        self.ops.extend([Op::JumpIf { a: holds, to: on }, Op::Fail { a }]);
+        self.place(on);
+        Ok(())
+    }
+
+    fn apply(&mut self, id: TableId, hit: Option<Slot>, action: Option<Slot>) -> Made {
+        // No action applies a table; who is inside one here has met something else.
+        if !self.inside.is_empty() {
+            return Err(Left);
+        }
+        let table = self.program.tables.get(id.index()).ok_or(Left)?;
+        if table.keys.iter().any(|key| looks_ahead(&key.expr)) {
+            return Err(Left);
+        }
+        let mark = self.mark();
+        let narrow = table.keys.iter().all(|key| key.expr.scalar.is_narrow());
+        let keys = narrow.then(|| table.keys.iter().map(|key| self.slot_of(&key.expr)).collect());
+        let keys = keys.transpose()?;
+        self.release(mark);
+        let actions: Box<[To]> = table.actions.iter().map(|_| self.label()).collect();
+        let (none, end) = (self.label(), self.label());
+        let site = self.code.sites.len() as u32;
+        self.code.sites.push(Site {
+            table: id,
+            keys,
+            hit,
+            action,
+            actions: actions.clone(),
+            none,
+            end,
+        });
+        self.ops.push(Op::Apply { site });
+        self.inside.push(site);
+        for (at, (action, label)) in table.actions.iter().zip(&actions).enumerate() {
+            if at > 0 {
+                self.ops.push(Op::Jump { to: none });
+            }
+            self.place(*label);
+            self.list(&action.body)?;
+        }
+        self.inside.pop();
+        self.place(none);
+        self.ops.push(Op::Applied { site });
+        self.place(end);
+        Ok(())
+    }
+
+    /// Headers one by one, in order.
+    fn emit(&mut self, layout: &Layout) {
+        match layout {
+            Layout::Header { valid, fields, .. } => match WireHeader::of(fields) {
+                Some(wire) => {
+                    self.code.emitted.push(Emitted { valid: *valid, wire });
+                    self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
+                }
+                None => {
+                    self.code.layouts.push(layout.clone());
+                    self.ops.push(Op::EmitRest { layout: self.code.layouts.len() as u32 - 1 });
+                }
+            },
+            Layout::Union { members: parts, .. }
+            | Layout::Struct { fields: parts, .. }
+            | Layout::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| self.emit(part));
+            }
+            // A field outside a header is not emitted (specification, section 16.1).
+            _ => {}
+        }
+    }
+
+    /// The slot that holds a value: its own, or a temporary.
+    pub fn slot_of(&mut self, value: &Expr) -> Made<At> {
+        match self.operand(value)? {
+            Operand::Slot(at) => Ok(at),
+            Operand::Const(constant) => {
+                let to = self.temporary()?;
+                self.ops.push(Op::Set { to, value: constant });
+                Ok(to)
+            }
+        }
+    }
+}
+
+/// A slot of the unit as an operand.
+pub(super) fn slot_at(slot: Slot) -> Made<At> {
+    At::try_from(slot.0).map_err(|_| Left)
+}

@@ -1,0 +1,421 @@
+//! The operations, and what they refer to.
+
+use super::header::WireHeader;
+use super::select::Select;
+use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
+
+/// A slot of the frame: the unit's own, and temporaries behind them.
+pub(super) type At = u16;
+/// Where code goes on: while it is made a label, then an operation.
+pub(super) type To = u32;
+
+/// One operation. Operands named `a` and `b` are slots with values of at most 64 bits unless it says
+/// otherwise, `value` is a constant. `cut` is 64 less the result's width: what a result has too much is
+/// shifted out and back.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    Set {
+        to: At,
+        value: u64,
+    },
+    /// A constant of more than 64 bits.
+    SetLong {
+        to: At,
+        constant: u32,
+    },
+    /// Of any narrow width.
+    Move {
+        to: At,
+        a: At,
+    },
+
+    Add {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    AddConst {
+        to: At,
+        a: At,
+        cut: u8,
+        value: u64,
+    },
+    Sub {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    /// The constant less the slot.
+    SubFromConst {
+        to: At,
+        a: At,
+        cut: u8,
+        value: u64,
+    },
+    Mul {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    /// Unsigned, and so the next two.
+    SatAdd {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    SatSub {
+        to: At,
+        a: At,
+        b: At,
+    },
+    SatSubConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    SatSubFromConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    And {
+        to: At,
+        a: At,
+        b: At,
+    },
+    AndConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    Or {
+        to: At,
+        a: At,
+        b: At,
+    },
+    OrConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    Xor {
+        to: At,
+        a: At,
+        b: At,
+    },
+    XorConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    /// By as many bits as the slot says, with zeros coming in.
+    Shl {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    Shr {
+        to: At,
+        a: At,
+        b: At,
+    },
+    /// By less than 64 bits.
+    ShlConst {
+        to: At,
+        a: At,
+        cut: u8,
+        by: u8,
+    },
+    /// The low 64 bits of a narrow slot, shifted left and then right, by less than 64 each.
+    Shift {
+        to: At,
+        a: At,
+        left: u8,
+        right: u8,
+    },
+    /// `a` becomes the bits in front of `b`, which has so many.
+    Concat {
+        to: At,
+        a: At,
+        b: At,
+        by: u8,
+    },
+    Equal {
+        to: At,
+        a: At,
+        b: At,
+    },
+    EqualConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    Less {
+        to: At,
+        a: At,
+        b: At,
+    },
+    LessConst {
+        to: At,
+        a: At,
+        value: u64,
+    },
+    /// Signed; `cut` is of the operands.
+    LessSigned {
+        to: At,
+        a: At,
+        b: At,
+        cut: u8,
+    },
+    /// On narrow slots of any width.
+    Binary {
+        to: At,
+        a: At,
+        b: At,
+        what: u16,
+    },
+    Unary {
+        to: At,
+        a: At,
+        what: u16,
+    },
+    /// `to[low + width - 1 : low] = a`, with `width` less than 64.
+    Insert {
+        to: At,
+        a: At,
+        low: u8,
+        width: u8,
+    },
+    Copy {
+        to: At,
+        from: At,
+        count: u16,
+    },
+    /// What only the tree can evaluate, of a narrow result.
+    Eval {
+        to: At,
+        expr: u32,
+    },
+
+    Jump {
+        to: To,
+    },
+    JumpIf {
+        a: At,
+        to: To,
+    },
+    JumpUnless {
+        a: At,
+        to: To,
+    },
+    JumpEqual {
+        a: At,
+        b: At,
+        to: To,
+    },
+    JumpNotEqual {
+        a: At,
+        b: At,
+        to: To,
+    },
+    JumpLess {
+        a: At,
+        b: At,
+        to: To,
+    },
+    JumpNotLess {
+        a: At,
+        b: At,
+        to: To,
+    },
+    JumpEqualConst {
+        a: At,
+        to: To,
+        value: u64,
+    },
+    JumpNotEqualConst {
+        a: At,
+        to: To,
+        value: u64,
+    },
+    JumpLessConst {
+        a: At,
+        to: To,
+        value: u64,
+    },
+    JumpNotLessConst {
+        a: At,
+        to: To,
+        value: u64,
+    },
+
+    /// A field of an invalid header is read.
+    Note {
+        expr: u32,
+    },
+    /// Ends with an error that an expression has raised.
+    Check,
+    /// Ends with the error that the slot names.
+    Fail {
+        a: At,
+    },
+    /// Counts a round of a loop.
+    Round,
+    /// Begins a state of a parser.
+    State,
+    /// Chooses the next state, or goes on behind it.
+    Select {
+        select: u32,
+    },
+    /// The same with keys of any width, by the tree.
+    SelectWide {
+        select: u32,
+    },
+    NoMatch,
+    Skip {
+        bits: u64,
+    },
+    Advance {
+        a: At,
+    },
+    Extract {
+        header: u32,
+    },
+    Emit {
+        header: u32,
+    },
+    /// What is emitted but not prepared.
+    EmitRest {
+        layout: u32,
+    },
+    Apply {
+        site: u32,
+    },
+    /// Ends an `apply` whose action has run.
+    Applied {
+        site: u32,
+    },
+    Call {
+        call: u32,
+    },
+    /// A statement that only the tree can run; it has no other inside.
+    Statement {
+        stmt: u32,
+    },
+    Accept,
+    Reject,
+    Done,
+}
+
+/// How a unit's code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::interp) enum End {
+    /// A control at its end, or left.
+    Done,
+    /// A parser that accepts.
+    Accept,
+    /// A parser that rejects, with this error.
+    Reject(u32),
+}
+
+/// An operation on values of any narrow width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BinaryOf {
+    pub op: Binary,
+    /// Of the left operand.
+    pub scalar: Scalar,
+    /// Width of the right operand.
+    pub right: u32,
+}
+
+/// The same with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnaryOf {
+    Op(Unary, Scalar),
+    /// To so many bits.
+    Cast(Scalar, u32),
+    /// So many bits from `low` on.
+    Slice {
+        low: u32,
+        width: u32,
+    },
+}
+
+/// A header to extract.
+#[derive(Clone, Debug)]
+pub(super) struct Extracted {
+    pub valid: Slot,
+    pub bits: u32,
+    /// How it is read at once.
+    pub wire: Option<WireHeader>,
+    /// How it is read otherwise.
+    pub layout: Layout,
+}
+
+/// A header to emit.
+#[derive(Clone, Debug)]
+pub(super) struct Emitted {
+    pub valid: Slot,
+    pub wire: WireHeader,
+}
+
+/// A place where a table is applied.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub table: TableId,
+    /// The slots of its key elements; none if one is wide, so that the tree has to look it up.
+    pub keys: Option<Box<[At]>>,
+    pub hit: Option<Slot>,
+    pub action: Option<Slot>,
+    /// Where each action begins.
+    pub actions: Box<[To]>,
+    /// [`Op::Applied`] of this site.
+    pub none: To,
+    /// Behind that.
+    pub end: To,
+}
+
+/// A unit as code.
+#[derive(Clone, Debug, Default)]
+pub(in crate::interp) struct UnitCode {
+    pub(super) ops: Box<[Op]>,
+    /// Slots that it needs, temporaries included.
+    pub(super) slots: usize,
+    pub(super) constants: Vec<u128>,
+    pub(super) binaries: Vec<BinaryOf>,
+    pub(super) unaries: Vec<UnaryOf>,
+    pub(super) exprs: Vec<Expr>,
+    pub(super) stmts: Vec<Stmt>,
+    pub(super) calls: Vec<ExternCall>,
+    pub(super) selects: Vec<Select>,
+    pub(super) wide_selects: Vec<super::select::WideSelect>,
+    pub(super) extracted: Vec<Extracted>,
+    pub(super) emitted: Vec<Emitted>,
+    pub(super) layouts: Vec<Layout>,
+    pub(super) sites: Vec<Site>,
+}
+
+impl Op {
+    /// Where it may go on other than behind itself, if that is written in it.
+    pub fn target(&mut self) -> Option<&mut To> {
+        match self {
+            Op::Jump { to }
+            | Op::JumpIf { to, .. }
+            | Op::JumpUnless { to, .. }
+            | Op::JumpEqual { to, .. }
+            | Op::JumpNotEqual { to, .. }
+            | Op::JumpLess { to, .. }
+            | Op::JumpNotLess { to, .. }
+            | Op::JumpEqualConst { to, .. }
+            | Op::JumpNotEqualConst { to, .. }
+            | Op::JumpLessConst { to, .. }
+            | Op::JumpNotLessConst { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+}

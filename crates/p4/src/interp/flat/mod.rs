@@ -1,0 +1,30 @@
+//! Units as flat code: what packets run on.
+//!
+//! A unit's statements become one list of operations on the frame's slots, prepared when the program is
+//! loaded: expressions are taken apart into operations with temporaries behind the unit's own slots,
+//! structured control flow into jumps, headers into shifts that are known beforehand. Values of at most
+//! 64 bits are computed in one machine word. What is wide or rare is left to the walk of the tree, one
+//! expression or one statement at a time, and so is a whole unit where code would not do the same to the
+//! last bit. The tree (`exec.rs`) says what is right; here is the same, faster.
+//!
+//! `code.rs` has the operations, `build.rs` makes them of statements and `value.rs` of expressions,
+//! `header.rs` and `select.rs` are headers and selects, `run.rs` executes.
+
+mod build;
+mod code;
+mod header;
+mod run;
+mod select;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub(super) use code::{End, UnitCode};
+pub(super) use run::Place;
+
+use crate::ir::Program;
+
+/// The code of all units of a program; none for those that are left to the tree.
+pub(super) fn build(program: &Program) -> Vec<Option<UnitCode>> {
+    program.units.iter().map(|unit| build::unit(program, unit)).collect()
+}

@@ -1,0 +1,118 @@
+//! Selects: where a parser goes from a state.
+//!
+//! The IR has patterns of any width; converting them for each packet would cost more than the
+//! comparison, so those on narrow keys are prepared.
+
+use super::code::{At, To};
+use crate::interp::Tables;
+use crate::interp::arith::{mask, narrowed};
+use crate::ir::{Expr, Next, Pattern, Scalar, SelectCase, ValueSetId};
+use smallvec::SmallVec;
+
+/// A select on narrow keys: the cases in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Select {
+    pub cases: Vec<Case>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// Only what can fail: a pattern that anything matches has no test.
+    tests: SmallVec<[Test; 2]>,
+    pub to: To,
+}
+
+/// A select with a wide key, for the tree.
+#[derive(Clone, Debug)]
+pub(super) struct WideSelect {
+    pub keys: Vec<Expr>,
+    pub cases: Vec<SelectCase>,
+    /// Where each state begins.
+    pub states: Vec<To>,
+    pub accept: To,
+    pub reject: To,
+}
+
+impl WideSelect {
+    /// Where it goes on.
+    pub fn to(&self, next: Next) -> To {
+        match next {
+            Next::State(state) => self.states.get(state.index()).copied().unwrap_or(self.reject),
+            Next::Accept => self.accept,
+            Next::Reject => self.reject,
+        }
+    }
+}
+
+/// What the value of a key has to be.
+#[derive(Clone, Debug)]
+enum Test {
+    /// Equal under the mask.
+    Masked { key: At, value: u128, mask: u128 },
+    /// Between, both included, once `flip` has turned the order into an unsigned one.
+    Between { key: At, flip: u128, low: u128, high: u128 },
+    /// The values of these keys are in the value set.
+    InSet { keys: Box<[At]>, set: ValueSetId },
+}
+
+impl Select {
+    /// Where the first case goes that matches.
+    #[inline]
+    pub fn choose(&self, slots: &[u128], tables: &Tables) -> Option<To> {
+        let matches = |case: &&Case| case.tests.iter().all(|test| test.holds(slots, tables));
+        self.cases.iter().find(matches).map(|case| case.to)
+    }
+}
+
+impl Case {
+    /// A case on keys in these slots.
+    pub fn of(case: &SelectCase, keys: &[Expr], slots: &[At], to: To) -> Case {
+        let columns = case.patterns.iter().zip(keys).enumerate();
+        let tests =
+            columns.filter_map(|(at, (pattern, key))| Test::of(pattern, &slots[at..], key.scalar));
+        Case { tests: tests.collect(), to }
+    }
+}
+
+impl Test {
+    fn of(pattern: &Pattern, keys: &[At], scalar: Scalar) -> Option<Test> {
+        let key = keys[0];
+        Some(match pattern {
+            Pattern::Any => return None,
+            Pattern::Value(value) => Test::Masked { key, value: narrowed(value), mask: mask(128) },
+            Pattern::Mask(value, mask) => {
+                let mask = narrowed(mask);
+                Test::Masked { key, value: narrowed(value) & mask, mask }
+            }
+            Pattern::Range(low, high) => {
+                let flip = sign_flip(scalar);
+                let (low, high) = (narrowed(low) ^ flip, narrowed(high) ^ flip);
+                Test::Between { key, flip, low, high }
+            }
+            Pattern::ValueSet(set) => Test::InSet { keys: keys.into(), set: *set },
+        })
+    }
+
+    #[inline]
+    fn holds(&self, slots: &[u128], tables: &Tables) -> bool {
+        match self {
+            Test::Masked { key, value, mask } => slots[usize::from(*key)] & mask == *value,
+            Test::Between { key, flip, low, high } => {
+                (low..=high).contains(&&(slots[usize::from(*key)] ^ flip))
+            }
+            Test::InSet { keys, set } => {
+                let values: SmallVec<[u128; 8]> =
+                    keys.iter().map(|key| slots[usize::from(*key)]).collect();
+                tables.value_set(*set).is_some_and(|set| set.contains(&values))
+            }
+        }
+    }
+}
+
+/// What turns two's complement order into unsigned order.
+fn sign_flip(scalar: Scalar) -> u128 {
+    match scalar {
+        Scalar::Int(width @ 1..=128) => 1 << (width - 1),
+        _ => 0,
+    }
+}

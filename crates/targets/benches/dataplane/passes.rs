@@ -5,7 +5,7 @@
 //! through egress once more, recirculated packets through ingress: both are work of the packet that
 //! caused them. It must not know how anything is measured.
 
-use sojourn_packet::{DataPlane, EgressInput, EgressOutput, IngressInput, PortId};
+use sojourn_packet::{DataPlane, EgressInput, EgressOutput, HEADER_ROOM, IngressInput, PortId};
 use sojourn_packet::{Packet, Time};
 use sojourn_targets::{ControlPlane, LoadOptions, Plane, load};
 use std::path::{Path, PathBuf};
@@ -83,7 +83,9 @@ pub fn frame() -> [u8; 66] {
 
 /// Sends one packet through both passes; its delay is 4 to 6 ms. False if ingress drops it.
 pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
-    let bytes = frame.to_vec();
+    // With the room that the simulator's packets have.
+    let mut bytes = Vec::with_capacity(HEADER_ROOM);
+    bytes.extend_from_slice(frame);
     let packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
     let arrived = Time(1_000_000_000 + number * GAP);
     let input = IngressInput { port: PortId(1), arrived, now: arrived, resubmitted: false };

@@ -194,13 +194,7 @@ def through_programs(given: argparse.Namespace, folder: Path) -> int:
     for name in given.programs or shipped():
         out = folder / name.replace("/", "-")
         with two_hosts() as (one, _), live(name, out, "--rate", "2=20 Mbit/s") as (_, said):
-            with frames.open("rb") as told:
-                command = one.command(generator, "eth0", str(given.count), str(given.rate))
-                done = subprocess.run(
-                    command, stdin=told, capture_output=True, text=True, check=True
-                )
-            settle()
-        taken, seconds = done.stdout.split()
+            taken, seconds = send(given, one, generator, frames, out)
         live_said, switch = said["counters"]["live"], said["counters"]["switch"]
         came = sum(port["received"] for port in live_said["ports"])
         lost = sum(port["lost"] for port in live_said["ports"])
@@ -210,13 +204,14 @@ def through_programs(given: argparse.Namespace, folder: Path) -> int:
         faults = sum(fault["count"] for fault in switch["faults"])
         right = (
             said["status"] == 0
-            and came + lost >= int(taken)
+            and came >= given.count
+            and came + lost >= taken
             and switch["received"]["packets"] == came
             and switch["held"] == 0
         )
         wrong += not right
         print(
-            f"| `{name}` | {came:,} | {came / float(seconds):,.0f} | {lost:,} | "
+            f"| `{name}` | {came:,} | {came / seconds:,.0f} | {lost:,} | "
             f"{rows_in(out):,} | {measured['sent']['packets']:,} | {drops:,} | {faults:,} | "
             f"{'right' if right else 'WRONG'} |",
             flush=True,
@@ -224,6 +219,29 @@ def through_programs(given: argparse.Namespace, folder: Path) -> int:
         if not right:
             print(json.dumps(said), file=sys.stderr)
     return int(wrong > 0)
+
+
+def send(
+    given: argparse.Namespace, host: Host, generator: str, frames: Path, folder: Path
+) -> tuple[int, float]:
+    """Has the generator send until `given.count` frames have come into the switch, those that were
+    lost at its socket again; how many the interface took, and the seconds that it needed."""
+    remote = RemoteSwitch(folder)
+    taken, seconds, came, before = 0, 0.0, 0, -1
+    try:
+        while before < came < given.count:
+            with frames.open("rb") as told:
+                command = host.command(generator, "eth0", str(given.count - came), str(given.rate))
+                done = subprocess.run(
+                    command, stdin=told, capture_output=True, text=True, check=True
+                )
+            more, needed = done.stdout.split()
+            taken, seconds = taken + int(more), seconds + float(needed)
+            settle()
+            before, came = came, remote.report()["live"]["ports"][0]["received"]
+    finally:
+        remote.close()
+    return taken, seconds
 
 
 class Trouble:

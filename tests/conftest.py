@@ -1,5 +1,6 @@
 """What the tests share: the command line as a user calls it, and a scenario that is soon run."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,3 +111,32 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     done = call_sojourn(folder, "run", "small.toml", "--out", "out")
     assert done.returncode == 0, done.stderr
     return Finished(done.stdout, folder / "out")
+
+
+UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
+
+
+@pytest.fixture(scope="session")
+def user_namespaces() -> None:
+    """Skips where nobody can make network namespaces of their own."""
+    if shutil.which("ip") is None or shutil.which("unshare") is None:
+        pytest.skip("not installed: apt-get install iproute2 util-linux")
+    script = "ip link add va type veth peer name vb"
+    made = subprocess.run([*UNSHARE, "sh", "-c", script], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no network namespace can be made here: {made.stderr.strip()}")
+
+
+def in_lab(case: str, folder: Path, *arguments: str, given: object = None) -> dict[str, Any]:
+    """What a case of `live_lab.py` says that it saw, in namespaces of its own."""
+    script = Path(__file__).with_name("live_lab.py")
+    done = subprocess.run(
+        [*UNSHARE, sys.executable, str(script), case, str(folder), *arguments],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said

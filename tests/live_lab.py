@@ -23,6 +23,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.live import live_plan
 from sojourn.live.offloads import features
+from sojourn.live.served import RemoteSwitch
 from sojourn.record import MARK, SENT
 
 HOSTS = {
@@ -127,13 +128,15 @@ def hosts(mtu: int = 1500) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
 
 
 @contextlib.contextmanager
-def switch(folder: Path, *arguments: str) -> Iterator[dict[str, object]]:
+def switch(folder: Path, *arguments: str, **environment: str) -> Iterator[dict[str, Any]]:
     """A switch while it runs; what it printed is in what it yields once it has ended."""
     command = [sys.executable, "-m", "sojourn", "switch", *arguments, "--json"]
     command += ["--port", "1=sw1", "--port", "2=sw2", "--out", str(folder / "run")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | environment
+    )
     (folder / "pid").write_text(str(process.pid))
-    said: dict[str, object] = {}
+    said: dict[str, Any] = {}
     try:
         until = time.monotonic() + 30
         while not (folder / "run" / "switch.json").exists() and time.monotonic() < until:
@@ -264,15 +267,34 @@ def watch(folder: Path) -> object:
     return said | seen
 
 
-def trouble(folder: Path) -> object:
-    """What happens to a network beside its packets; whether packets pass after it."""
+FLOOD = """
+import socket
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(("eth0", 0))
+frame = bytes.fromhex("02000000000202000000000188b5") + bytes(50)
+for _ in range(200_000):
+    link.send(frame)
+"""
+
+
+def trouble(folder: Path, stepping: str) -> object:
+    """What happens to a network beside its packets; whether packets pass after it. `stepping` is a
+    library that steps the wall clock of the process that it is loaded into."""
     seen: dict[str, bool] = {}
-    with hosts() as there, switch(folder, "v1model/codel", "--rate", "2=20 Mbit/s") as said:
+    clock = folder / "clock"
+    clock.write_bytes(struct.pack("d", 0.0))
+    arguments = ("v1model/codel", "--rate", "2=20 Mbit/s")
+    environment = {"STEPS": str(clock), "LD_PRELOAD": stepping}
+    with hosts() as there, switch(folder, *arguments, **environment) as said:
+        process = int((folder / "pid").read_text())
+
+        def answered(times: int) -> bool:
+            asked = inside(there["sw1"], "ping", "-c1", "-W1", "10.128.0.1")
+            tries = (subprocess.run(asked, capture_output=True).returncode for _ in range(times))
+            return 0 in tries
 
         def passes(what: str) -> None:
-            asked = inside(there["sw1"], "ping", "-c1", "-W1", "10.128.0.1")
-            tries = (subprocess.run(asked, capture_output=True).returncode for _ in range(5))
-            seen[what] = 0 in tries
+            seen[what] = answered(5)
 
         passes("nothing")
         for down, what in ((("sw2",), "the interface down"), ((), "the carrier down")):
@@ -290,11 +312,24 @@ def trouble(folder: Path) -> object:
         time.sleep(0.3)
         connect("sw2", there["sw2"])
         passes("the interface gone")
-        process = int((folder / "pid").read_text())
         os.kill(process, signal.SIGSTOP)
+        # More than wait at its socket meanwhile, however fast the machine is.
+        subprocess.run(inside(there["sw1"], sys.executable, "-c", FLOOD), check=True)
         time.sleep(2)
         os.kill(process, signal.SIGCONT)
-        passes("the process stopped")
+        passes("the process stopped in a flood of 64-byte frames")
+        for seconds in (3600.0, -3600.0, 0.0):
+            clock.write_bytes(struct.pack("d", seconds))
+            time.sleep(0.2)
+            passes(f"the wall clock off by {seconds:.0f} s")
+        with contextlib.closing(RemoteSwitch(folder / "run")) as remote:
+            table = "Router.routes"
+            entries = remote.read({"read": "entries", "table": table})
+            remote.apply(json.dumps([{"op": "clear_table", "table": table}]))
+            seen["everything dropped"] = not answered(2)
+            add = {"op": "add_entry", "table": table}
+            remote.apply(json.dumps([add | {"entry": one["entry"]} for one in entries]))
+        passes("everything dropped for a while")
     return said | {"seen": seen}
 
 
@@ -349,7 +384,7 @@ def decisions(folder: Path) -> object:
             aqm=name if native else None,
         )  # fmt: skip
         told = json.dumps(plan.config)
-        switches.append(_core.LiveSwitch(told, interfaces, 0, plan.programs, {}, True))
+        switches.append(_core.LiveSwitch(told, interfaces, 0, plan.programs, "{}", True))
         plans.append((told, plan.programs))
         sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         sender.bind((f"pa{place}", 0))
@@ -380,6 +415,60 @@ def decisions(folder: Path) -> object:
             "same when they come later": other[2] == seen,
         }
     return found | {"frames": len(frames)}
+
+
+SNIFF = """
+import socket, sys, threading
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+link.bind(("eth0", 3))
+print("ready", flush=True)
+def each():
+    while True:
+        frame, address = link.recvfrom(10000)
+        if address[2] != socket.PACKET_OUTGOING:
+            print(frame.hex(), flush=True)
+threading.Thread(target=each, daemon=True).start()
+sys.stdin.read()
+"""
+
+
+def controllers(folder: Path, pushed: str, info: str) -> object:
+    """A controller that pushes a program to a switch that runs another, writes entries into it, and
+    has packets from it and for it."""
+    import live_controller
+
+    ip("link", "set", "lo", "up")
+    frames = {name: f"02000000000{to}020000000001" + "88cc" + name.encode().hex() * 8
+              for name, to in (("told", 1), ("sent", 2), ("lost", 3), ("out", 4))}  # fmt: skip
+    address = "127.0.0.1:9559"
+    with hosts() as there, switch(folder, "v1model/router", "--p4runtime", address) as said:
+        sniffing = subprocess.Popen(
+            inside(there["sw2"], sys.executable, "-c", SNIFF),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert sniffing.stdout is not None
+        sniffing.stdout.readline()
+        with live_controller.primary(address) as controller:
+            controller.push(Path(pushed).read_bytes(), Path(info).read_bytes())
+            controller.add("Forward.exact_t", bytes.fromhex(frames["told"][:12]),
+                           "Forward.to_controller", b"\x05")  # fmt: skip
+            controller.add("Forward.exact_t", bytes.fromhex(frames["sent"][:12]),
+                           "Forward.send", b"\x02")  # fmt: skip
+            text = "\n".join(frames[name] for name in ("lost", "sent", "told"))
+            command = inside(there["sw1"], sys.executable, "-c", SEND)
+            subprocess.run(command, input=text, text=True, check=True)
+            came = controller.packet_in()
+            controller.packet_out(bytes.fromhex(frames["out"]), egress_port=2)
+            entries = controller.entries("Forward.exact_t")
+            time.sleep(0.5)
+        heard, _ = sniffing.communicate("", timeout=30)
+    names = {bytes.fromhex(frame): name for name, frame in frames.items()}
+    behind = [names.get(bytes.fromhex(line)) for line in heard.split()]
+    payload, metadata = came
+    return said | {
+        "packet in": names.get(payload), "metadata": metadata,
+        "behind port 2": [name for name in behind if name], "entries": entries,
+    }  # fmt: skip
 
 
 RATE = ("--rate", "2=1 Gbit/s")

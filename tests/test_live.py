@@ -4,60 +4,36 @@ Nothing here judges how fast the machine is. Needs network namespaces, of root's
 """
 
 import io
-import json
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 
-from conftest import Sojourn
+from conftest import Sojourn, in_lab
 from sojourn import _core
 from sojourn.live.terminal import view
 from sojourn.payload_delays import read_delays
 
-LAB = Path(__file__).with_name("live_lab.py")
-P4 = Path(__file__).parent.parent / "p4"
-UNSHARE = ["unshare", "--user", "--map-root-user", "--net"]
-
-
-@pytest.fixture(scope="module")
-def namespaces() -> None:
-    if shutil.which("ip") is None or shutil.which("unshare") is None:
-        pytest.skip("not installed: apt-get install iproute2 util-linux")
-    script = "ip link add va type veth peer name vb"
-    made = subprocess.run([*UNSHARE, "sh", "-c", script], capture_output=True, text=True)
-    if made.returncode:
-        pytest.skip(f"no network namespace can be made here: {made.stderr.strip()}")
-
-
-def lab(case: str, folder: Path, *arguments: str, given: object = None) -> dict[str, Any]:
-    done = subprocess.run(
-        [*UNSHARE, sys.executable, str(LAB), case, str(folder), *arguments],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
+ROOT = Path(__file__).parent.parent
+P4 = ROOT / "p4"
 
 
 ADDRESSES = bytes.fromhex("020000000002020000000001")
 IPV4 = bytes.fromhex(
     "0800450000240000000040110000" + "0a0000010a800001" + "12345678001000000123456789abcdef"
 )
+IPV6 = (
+    bytes.fromhex("86dd60000000001011ff") + bytes.fromhex("fd" + "00" * 14 + "01") * 2 + IPV4[-16:]
+)
 
 
 def test_frames_leave_a_wire_as_they_came_whatever_they_are(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
     frames = {
         "shorter than Ethernet's least": ADDRESSES + b"\x88\xb5",
@@ -65,9 +41,11 @@ def test_frames_leave_a_wire_as_they_came_whatever_they_are(
         "behind a VLAN tag": ADDRESSES + bytes.fromhex("81002064") + IPV4,
         "behind two": ADDRESSES + bytes.fromhex("88a8003281002064") + IPV4,
         "IPv4": ADDRESSES + IPV4,
+        "IPv6": ADDRESSES + IPV6,
+        "ARP": b"\xff" * 6 + ADDRESSES[6:] + bytes.fromhex("0806000108000604") + bytes(38),
         "of 9,014 bytes": ADDRESSES + b"\x88\xb5" + bytes(range(250)) * 36,
     }
-    said = lab("frames", tmp_path, given=[frame.hex() for frame in frames.values()])
+    said = in_lab("frames", tmp_path, given=[frame.hex() for frame in frames.values()])
     assert said["status"] == 0
     captured = (tmp_path / "run" / "capture-port-2.pcapng").read_bytes()
     for what, frame in frames.items():
@@ -86,9 +64,9 @@ def test_frames_leave_a_wire_as_they_came_whatever_they_are(
     ],
 )
 def test_tcp_is_shaped_and_every_packet_has_a_row(
-    namespaces: None, tmp_path: Path, arguments: list[str]
+    user_namespaces: None, tmp_path: Path, arguments: list[str]
 ) -> None:
-    said = lab("tcp", tmp_path, *arguments, "--rate", "2=20 Mbit/s")
+    said = in_lab("tcp", tmp_path, *arguments, "--rate", "2=20 Mbit/s")
     assert said["status"] == 0
     (port,) = said["measured"]
     rows = pq.read_table(tmp_path / "run" / "packets-port-2.parquet")
@@ -119,11 +97,11 @@ def shipped() -> list[str]:
 
 
 def test_what_was_decided_live_is_decided_again_in_virtual_time_packet_by_packet(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
     names = shipped()
     assert len(names) > 20
-    said = lab("decisions", tmp_path, given=names)
+    said = in_lab("decisions", tmp_path, given=names)
     for name in names:
         seen = said[name]
         assert seen["arrived"] == said["frames"], f"{name}: {seen}"
@@ -135,20 +113,32 @@ def test_what_was_decided_live_is_decided_again_in_virtual_time_packet_by_packet
 
 
 def test_packets_pass_again_after_what_may_happen_to_interfaces_and_processes(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
-    said = lab("trouble", tmp_path)
+    if shutil.which("cc") is None:
+        pytest.skip("not installed: apt-get install gcc libc6-dev")
+    stepping = tmp_path / "steps.so"
+    compile = ["cc", "-shared", "-fPIC", "-o", stepping, ROOT / "bench/live/steps.c"]
+    subprocess.run(compile, check=True)
+    said = in_lab("trouble", tmp_path, str(stepping))
     assert said["status"] == 0
-    assert all(said["seen"].values()) and len(said["seen"]) == 5, said["seen"]
-    (_, behind) = said["counters"]["live"]["ports"]
+    assert all(said["seen"].values()) and len(said["seen"]) == 10, said["seen"]
+    (front, behind) = said["counters"]["live"]["ports"]
     assert behind["failures"] >= 2, "it was down and gone"
-    assert said["counters"]["switch"]["faults"] == []
+    # What it could not take was dropped in front of it and counted; the rest it has handled.
+    assert front["lost"] > 0
+    assert front["lost"] + front["received"] >= 200_000
+    counted = said["counters"]["switch"]
+    assert counted["received"]["packets"] == front["received"] + behind["received"]
+    assert counted["faults"] == [] and counted["held"] == 0
+    rows = pq.read_table(tmp_path / "run" / "packets-port-2.parquet")
+    assert (rows["dequeued"].to_numpy() >= rows["enqueued"].to_numpy()).all()
 
 
 def test_the_delays_that_a_program_writes_into_packets_are_those_of_the_rows(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
-    said = lab("measured", tmp_path)
+    said = in_lab("measured", tmp_path)
     assert said["status"] == 0
     wire = [one.delay for one in read_delays(tmp_path / "wire.pcap", 1000)]
     rows = pq.read_table(tmp_path / "run" / "packets-port-2.parquet").to_pydict()
@@ -165,9 +155,9 @@ def test_the_delays_that_a_program_writes_into_packets_are_those_of_the_rows(
 
 
 def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
-    said = lab("offloads", tmp_path)
+    said = in_lab("offloads", tmp_path)
     assert said["status"] == 0
     assert said["before"]["generic segmentation"] == 1
     assert not any(said["during"].values())
@@ -175,9 +165,9 @@ def test_offloads_are_off_while_it_runs_and_as_they_were_after_it(
 
 
 def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
-    namespaces: None, tmp_path: Path
+    user_namespaces: None, tmp_path: Path
 ) -> None:
-    said = lab("control", tmp_path)
+    said = in_lab("control", tmp_path)
     seen = said["seen"]
     # The two routes of the shipped control plane.
     assert seen["before"]["said"][0] == "2 entries"
@@ -202,8 +192,8 @@ def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
     assert seen["left"] is False
 
 
-def test_metrics_and_page_say_what_the_rows_say(namespaces: None, tmp_path: Path) -> None:
-    said = lab("watch", tmp_path)
+def test_metrics_and_page_say_what_the_rows_say(user_namespaces: None, tmp_path: Path) -> None:
+    said = in_lab("watch", tmp_path)
     rows = Counter(
         pq.read_table(tmp_path / "run" / "packets-port-2.parquet")["verdict"].to_pylist()
     )

@@ -104,7 +104,7 @@ def test_a_scenario_leaves_the_files_that_it_leaves_in_the_simulator(
             assert min(srtt) >= least * 1_000_000, "the way back is as long as the scenario says"
             assert counters["flows"][number]["delivered"] > 0
         assert counters["flows"][2]["segments"] >= counters["flows"][2]["delivered"] // 1500 > 50
-        assert counters["live"]["lateness"]["count"] > 0
+        assert counters["live"]["switch"]["lateness"]["count"] > 0
     capture = (tmp_path / "live" / "codel" / "bottleneck.pcapng").read_bytes()
     assert len(capture) > 500_000
 
@@ -114,7 +114,7 @@ import sys
 from pathlib import Path
 from sojourn.live.ground import live
 from sojourn.runner import plan_scenario, record
-plan = plan_scenario("three_flows", ground=live(), set={"duration": "1 s"}, aqms=["codel"])
+plan = plan_scenario(sys.argv[2], ground=live(), set={"duration": "1 s"}, aqms=["codel"])
 record(plan, Path(sys.argv[1]), ground=live())
 """
 
@@ -137,8 +137,9 @@ def reachable(before: tuple[str, ...]) -> tuple[str, dict[str, str]] | None:
     return None
 
 
+@pytest.mark.parametrize("scenario", ["three_flows", "two_bottlenecks"])
 def test_an_ordinary_user_gets_a_run_that_says_it_is_no_measurement(
-    namespaces: None, tmp_path_factory: pytest.TempPathFactory
+    namespaces: None, tmp_path_factory: pytest.TempPathFactory, scenario: str
 ) -> None:
     before: tuple[str, ...] = ()
     folder = tmp_path_factory.mktemp("user")
@@ -153,7 +154,7 @@ def test_an_ordinary_user_gets_a_run_that_says_it_is_no_measurement(
         pytest.skip("an ordinary user cannot run it from here, or has no namespaces")
     interpreter, environment = found
     done = subprocess.run(
-        [*before, interpreter, "-c", USER, str(folder / "run")],
+        [*before, interpreter, "-c", USER, str(folder / "run"), scenario],
         capture_output=True,
         text=True,
         env=os.environ | environment | {"HOME": str(folder)},
@@ -192,10 +193,70 @@ rtt = "4 ms"
     assert min(late) > 50_000_000
 
 
+NETWORK = """
+duration = "3 s"
+hosts = ["a", "b"]
+aqms = [{ use = "v1model/router", control = "r.txt" }]
+[[switches]]
+name = "r"
+control = [{ at = "1.5 s", operations = [{ op = "clear_table", table = "Router.routes" }] }]
+[[switches]]
+name = "s"
+aqm = "fifo"
+[[links]]
+between = ["a", "r"]
+delay = "2 ms"
+schedule = [{ at = "0.8 s", delay = "12 ms" }]
+[[links]]
+between = ["r", "s"]
+packets_per_second = 500
+delay = "3 ms"
+[[links]]
+between = ["s", "b"]
+rate = "50 Mbit/s"
+[[flows]]
+from = "a"
+to = "b"
+"""
+# Behind the next hop is a switch that does not rewrite addresses, as in the scenario of 2018.
+ROUTES = """
+table_add Router.routes send 10.0.1.1/32 => 1 02:ff:00:00:00:01 02:00:0a:00:01:01
+table_add Router.routes send 10.0.2.1/32 => 2 02:ff:00:00:00:02 02:ff:00:00:00:03
+"""
+
+
+def test_a_program_in_a_network_has_its_control_plane_pace_and_delays(
+    namespaces: None, tmp_path: Path
+) -> None:
+    (tmp_path / "r.txt").write_text(ROUTES)
+    live(scenario(tmp_path, NETWORK), tmp_path / "run")
+    folder = tmp_path / "run" / "router"
+    first, second = (
+        pq.read_table(folder / name).to_pydict()
+        for name in ("packets.parquet", "packets-s-b.parquet")
+    )
+    # 500 packets a second until the control plane takes the routes away.
+    sent = [at for at, verdict in zip(first["dequeued"], first["verdict"], strict=True)
+            if verdict == "sent"]  # fmt: skip
+    assert 200 < len(sent) <= 780
+    assert max(sent) < 2_000_000_000
+    arrived = dict(zip(second["packet"], second["enqueued"], strict=True))
+    left = dict(zip(first["packet"], first["dequeued"], strict=True))
+    passed = arrived.keys() & left.keys()
+    assert len(passed) > 200, "a packet has one number in both"
+    assert min(arrived[packet] - left[packet] for packet in passed) >= 3_000_000
+    samples = pq.read_table(folder / "flows.parquet").to_pydict()
+    srtt = [one for one in samples["srtt"] if one]
+    assert min(srtt) >= 10_000_000, "both links' delays, both ways"
+    counters = json.loads((folder / "counters.json").read_text())
+    assert set(counters["live"]) == {"r", "s"}
+    assert counters["flows"][0]["delivered"] > 0
+
+
 @contextlib.contextmanager
-def long_run(folder: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
+def long_run(folder: Path, scenario: str) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A run that would take a minute, once its hosts send; with all processes below it."""
-    command = [*RUN, "three_flows", "--set", 'duration="60 s"', "--aqm", "codel"]
+    command = [*RUN, scenario, "--set", 'duration="60 s"', "--aqm", "codel"]
     process = subprocess.Popen(
         [*command, "--on", "live", "--out", str(folder / "run")],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
@@ -236,12 +297,20 @@ def interfaces() -> str:
     return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("scenario", "how"),
+    [
+        ("three_flows", signal.SIGKILL),
+        ("three_flows", signal.SIGINT),
+        ("two_bottlenecks", signal.SIGKILL),
+        ("two_bottlenecks", signal.SIGINT),
+    ],
+)
 def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
-    namespaces: None, tmp_path: Path, how: signal.Signals
+    namespaces: None, tmp_path: Path, scenario: str, how: signal.Signals
 ) -> None:
     before = interfaces()
-    with long_run(tmp_path) as (process, children):
+    with long_run(tmp_path, scenario) as (process, children):
         # At least the enclosure, its first process, the switch and two processes of hosts.
         assert len(children) >= 5
         process.send_signal(how)
@@ -251,9 +320,8 @@ def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
             time.sleep(0.05)
         assert not {child for child in children if alive(child)}
     assert interfaces() == before
-    assert (
-        not shutil.which("ip")
-        or "senders" not in subprocess.run(["ip", "netns"], capture_output=True, text=True).stdout
+    assert not shutil.which("ip") or not {"senders", "h1"} & set(
+        subprocess.run(["ip", "netns"], capture_output=True, text=True).stdout.split()
     )
 
 
@@ -309,7 +377,7 @@ def test_the_folder_of_a_run_that_was_killed_goes_with_the_next_start(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("two_bottlenecks",), "several switches"),
+        (("two_bottlenecks", "--traffic", "iperf3"), "several switches: iperf3 sends over one"),
         (("three_flows", "--kernel", "host"), "--kernel is for --on linux"),
         (("three_flows", "--set", "flows.0.segmentation_offload=true"), "segmentation_offload"),
         (("three_flows", "--aqm", "nosuch"), "unknown AQM"),

@@ -1,6 +1,6 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -252,13 +252,13 @@ class LiveSwitch:
         interfaces: dict[int, str],
         spin: int,
         programs: list[Program],
-        delays: Mapping[int, Sequence[tuple[int, Sequence[str]]]] = ...,
+        around: str = ...,
         record: bool = ...,
         cpu: int | None = ...,
     ) -> None:
-        """`delays`: by port, classes of destinations whose frames are held, ns, before the switch
-        sees them. With `record`, what arrives is kept until it is taken. Port `cpu` is that of
-        controllers, if there is one."""
+        """`around`: in JSON, the links behind its ports, with rates and delays, and whether packets
+        have the numbers by which other switches know them. With `record`, what arrives is kept
+        until it is taken. Port `cpu` is that of controllers, if there is one."""
 
     def describe(self) -> str:
         """Tables, actions, registers and the rest by name, as JSON."""
@@ -273,8 +273,12 @@ class LiveSwitch:
     def read_all(self, queries: str) -> str:
         """Answers to questions of one instant, as a list in JSON; null where there is none."""
 
-    def delay(self, port: int, class_: int, delay: int) -> None:
-        """Gives a class of destinations of a port another delay, ns, from now on."""
+    def set_delay(self, port: int, outgoing: bool, class_: int, delay: int) -> None:
+        """Gives a class of destinations of a way of a port's link another delay, ns, from now
+        on."""
+
+    def set_rate(self, port: int, rate: int) -> None:
+        """Gives the way to the switch of a port's link another rate, bit/s, from now on."""
 
     def flows(self) -> list[tuple[str, str, int, int, int]]:
         """The flows of a switch that was stopped, by number from 1 on: source, destination,

@@ -30,4 +30,4 @@ pub use error::RunError;
 pub use load::{Programs, Watched};
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
 pub use simulation::{simulation, simulation_with, watched_simulation};
-pub use standalone::{StandaloneConfig, StandalonePort, drive, standalone};
+pub use standalone::{StandaloneConfig, StandalonePort, StandaloneRoute, drive, standalone};

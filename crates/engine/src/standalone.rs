@@ -11,9 +11,10 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, within};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    Disciplines, Observation, PortConfig, QueueConfig, ShaperConfig, Switch, SwitchConfig, Wire,
-    cells_for_bytes,
+    Disciplines, Observation, PortConfig, QueueConfig, Routes, ShaperConfig, Switch, SwitchConfig,
+    Wire, cells_for_bytes,
 };
+use std::net::IpAddr;
 
 /// The port of Tofino's first pipe that goes back to ingress.
 const RECIRCULATION: PortId = PortId(68);
@@ -36,6 +37,21 @@ pub struct StandaloneConfig {
     /// Keep a copy of every frame that enters and leaves a measured port.
     #[serde(default)]
     pub capture: bool,
+    /// Where a discipline's switch sends frames, if it has other than two ports.
+    #[serde(default)]
+    pub routes: Vec<StandaloneRoute>,
+}
+
+/// A port for all addresses that begin alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandaloneRoute {
+    /// An address.
+    pub to: IpAddr,
+    /// So many of its bits count.
+    pub bits: u8,
+    /// The port.
+    pub port: u16,
 }
 
 /// A port.
@@ -44,9 +60,15 @@ pub struct StandaloneConfig {
 pub struct StandalonePort {
     /// Its number.
     pub id: u16,
-    /// Rate of its shaper, bit/s; without one it is not shaped, and not measured.
+    /// Rate of its shaper, bit/s; without this and a pace it is not shaped, and not measured.
     #[serde(default)]
     pub rate: Option<u64>,
+    /// Packets that may leave it in a second.
+    #[serde(default)]
+    pub packets_per_second: Option<u64>,
+    /// Measured if it is shaped.
+    #[serde(default = "yes")]
+    pub rows: bool,
     /// Burst of that shaper in bytes.
     #[serde(default = "burst")]
     pub burst: u64,
@@ -58,8 +80,19 @@ pub struct StandalonePort {
     pub speed: u64,
 }
 
+impl StandalonePort {
+    /// Whether packets wait in front of it, so that an AQM manages its queues.
+    pub fn is_shaped(&self) -> bool {
+        self.rate.is_some() || self.packets_per_second.is_some()
+    }
+}
+
 fn one() -> u64 {
     1
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn speed() -> u64 {
@@ -86,7 +119,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit)));
     switch.cells = switch.cells.max(room.fold(0, u32::saturating_add));
     let (plane, native): (Box<dyn DataPlane>, _) = match &config.aqm {
-        Aqm::Native(native) => (Box::new(wire(&config.ports)?), Some(native.clone())),
+        Aqm::Native(native) => (forwarder(config)?, Some(native.clone())),
         Aqm::P4(p4) => {
             let handed_over = programs.handed_over(p4, config.seed)?;
             (handed_over.set_up)(&mut switch);
@@ -96,7 +129,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     let disciplines = match &native {
         Some(native) => {
             let is_shaped =
-                |id| config.ports.iter().any(|port| port.rate.is_some() && PortId(port.id) == id);
+                |id| config.ports.iter().any(|port| port.is_shaped() && PortId(port.id) == id);
             native.in_queues(&switch, is_shaped, config.seed)?
         }
         None => Disciplines::new(),
@@ -145,26 +178,41 @@ fn check(config: &StandaloneConfig) -> Result<(), ConfigError> {
 
 fn front(port: &StandalonePort, capture: bool) -> PortConfig {
     let limit = cells_for_bytes(Bytes(port.queue_limit));
-    let observed = port.rate.is_some();
+    let observed = port.is_shaped() && port.rows;
     PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
         shaper: port.rate.map(|rate| ShaperConfig::bits(Rate(rate), port.burst)),
+        packet_pace: port.packets_per_second,
         observed,
         capture: capture && observed,
         ..PortConfig::front(PortId(port.id), Rate(port.speed))
     }
 }
 
-/// Without a program there is nothing to choose, so there must be two ports.
-fn wire(ports: &[StandalonePort]) -> Result<Wire, ConfigError> {
-    match ports {
-        [one, other] => Ok(Wire::between(PortId(one.id), PortId(other.id))),
-        _ => Err(invalid(
+/// Without a program: a wire between two ports, where there is nothing to choose, or routes.
+fn forwarder(config: &StandaloneConfig) -> Result<Box<dyn DataPlane>, ConfigError> {
+    match &config.ports[..] {
+        [one, other] => Ok(Box::new(Wire::between(PortId(one.id), PortId(other.id)))),
+        ports if config.routes.is_empty() => Err(invalid(
             "ports",
             format!("{} ports", ports.len()),
             "two ports for a discipline, which is in the queues of a wire; a program may have more",
         )),
+        _ => Ok(Box::new(routes(&config.routes)?)),
     }
+}
+
+fn routes(given: &[StandaloneRoute]) -> Result<Routes, ConfigError> {
+    let mut routes = Routes::default();
+    for (place, route) in given.iter().enumerate() {
+        let whole = if route.to.is_ipv4() { 32 } else { 128 };
+        within(&format!("routes[{place}].bits"), u64::from(route.bits), 0..=whole)?;
+        match u64::from(route.bits) == whole {
+            true => routes.set(route.to, PortId(route.port)),
+            false => routes.set_network(route.to, route.bits, PortId(route.port)),
+        }
+    }
+    Ok(routes)
 }
 
 #[cfg(test)]
@@ -198,6 +246,34 @@ mod tests {
         // 1,520 bytes each as the shaper counts them.
         let apart = out[3].start.0 - out[2].start.0;
         assert!((121_000..122_200).contains(&apart), "{apart} ns");
+    }
+
+    #[test]
+    fn a_discipline_with_routes_sends_each_frame_where_its_address_is() {
+        let mut switch = built(&serde_json::json!({
+            "ports": [{"id": 1}, {"id": 2, "rate": 100_000_000}, {"id": 3, "rate": 8_000_000}],
+            "aqm": {"kind": "native", "name": "codel"},
+            "routes": [
+                {"to": "10.0.2.1", "bits": 32, "port": 2},
+                {"to": "10.0.0.0", "bits": 8, "port": 3},
+            ],
+        }))
+        .expect("a switch");
+        for (number, to) in (0..).zip([[10, 0, 2, 1], [10, 9, 9, 9], [11, 0, 0, 1]]) {
+            let mut bytes = vec![0; 60];
+            bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+            bytes[14] = 0x45;
+            bytes[30..34].copy_from_slice(&to);
+            let packet = Packet { id: PacketId(number), bytes, ..Packet::default() };
+            switch.receive(Time(number), PortId(1), packet);
+        }
+        while let Some(due) = switch.next_timer() {
+            switch.advance(due);
+        }
+        let out = std::iter::from_fn(|| switch.poll_transmit());
+        let mut went: Vec<_> = out.map(|sent| (sent.packet.id.0, sent.port.0)).collect();
+        went.sort_unstable();
+        assert_eq!(went, [(0, 2), (1, 3)]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! Frames that are held before the switch sees them: the way to it that a link here does not have.
+//! Frames that are held on their way to the switch or from it: what a link here does not have.
 //!
-//! A class of destinations has one delay, and nobody in it overtakes. What is held is bounded. Must
-//! not know why somebody is far away.
+//! A class of destinations has one delay, and nobody in it overtakes; all classes share the link's
+//! rate, if it has one. What is held is bounded. Must not know why somebody is far away.
 
 use crate::LiveError;
 use crate::flows::FlowKey;
-use sojourn_packet::{FlowId, Packet, Time};
+use sojourn_packet::{FlowId, Packet, Rate, Time};
+use sojourn_switch::tm::line::Line;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -61,6 +62,15 @@ pub struct DelayClass {
     pub prefixes: Vec<Prefix>,
 }
 
+/// One direction of a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// At which frames follow each other; not zero. Those of no class do not wait for it.
+    pub rate: Option<Rate>,
+    /// Whose frames come how much later; the first that has a destination counts.
+    pub classes: Vec<DelayClass>,
+}
+
 #[derive(Debug)]
 struct Held {
     class: DelayClass,
@@ -69,9 +79,10 @@ struct Held {
     last: Time,
 }
 
-/// The frames of one port that are still on their way.
+/// The frames that are still on one way.
 #[derive(Debug)]
 pub struct DelayLine {
+    line: Option<Line>,
     classes: Vec<Held>,
     /// The class of each flow, once it is known.
     known: Vec<Option<Option<usize>>>,
@@ -81,16 +92,24 @@ pub struct DelayLine {
 
 impl DelayLine {
     /// Nothing is held.
-    pub fn new(classes: Vec<DelayClass>) -> DelayLine {
+    pub fn new(way: Way) -> DelayLine {
         let held = |class| Held { class, frames: VecDeque::new(), last: Time::ZERO };
-        let classes = classes.into_iter().map(held).collect();
-        DelayLine { classes, known: Vec::new(), dropped: 0 }
+        let classes = way.classes.into_iter().map(held).collect();
+        DelayLine { line: way.rate.map(Line::new), classes, known: Vec::new(), dropped: 0 }
     }
 
     /// Gives a class another delay, for frames from now on.
     pub fn set(&mut self, class: usize, delay: Time) {
         if let Some(held) = self.classes.get_mut(class) {
             held.class.delay = delay;
+        }
+    }
+
+    /// Another rate, for frames from now on; not zero.
+    pub fn set_rate(&mut self, rate: Rate) {
+        match &mut self.line {
+            Some(line) => line.set_rate(rate),
+            None => self.line = Some(Line::new(rate)),
         }
     }
 
@@ -102,7 +121,8 @@ impl DelayLine {
             self.dropped += 1;
             return None;
         }
-        let due = (now + held.class.delay).max(held.last);
+        let through = self.line.as_mut().map_or(now, |line| line.hold_frame(now, frame.len()));
+        let due = (through + held.class.delay).max(held.last);
         held.last = due;
         held.frames.push_back((due, frame));
         None
@@ -162,6 +182,10 @@ mod tests {
         packet
     }
 
+    fn line(classes: Vec<DelayClass>) -> DelayLine {
+        DelayLine::new(Way { rate: None, classes })
+    }
+
     fn class(milliseconds: u64, prefix: &str) -> DelayClass {
         let prefixes = vec![prefix.parse().expect("a prefix")];
         DelayClass { delay: Time::from_millis(milliseconds), prefixes }
@@ -171,7 +195,7 @@ mod tests {
     fn a_frame_comes_after_the_delay_of_the_class_that_its_destination_is_in() {
         let (mut flows, mut line) = (
             Flows::default(),
-            DelayLine::new(vec![class(20, "10.0.0.1/32"), class(5, "10.0.0.2/31")]),
+            line(vec![class(20, "10.0.0.1/32"), class(5, "10.0.0.2/31")]),
         );
         for last in [1, 3, 2] {
             assert!(line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, last])).is_none());
@@ -190,7 +214,7 @@ mod tests {
     #[test]
     fn nobody_overtakes_when_a_delay_becomes_shorter() {
         let mut flows = Flows::default();
-        let mut line = DelayLine::new(vec![class(10, "10.0.0.0/8")]);
+        let mut line = line(vec![class(10, "10.0.0.0/8")]);
         line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 1]));
         line.set(0, Time::from_millis(1));
         line.hold(Time(1), udp(&mut flows, [10, 0, 0, 2]));
@@ -199,8 +223,27 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_all_classes_follow_each_other_at_the_rate_of_the_link() {
+        let mut flows = Flows::default();
+        let classes = vec![class(10, "10.0.0.1/32"), class(0, "10.0.0.2/32")];
+        // The shortest frame takes 84 bytes of the line, 12 of them the gap behind it: 672 us at
+        // 1 Mbit/s.
+        let mut line = DelayLine::new(Way { rate: Some(Rate(1_000_000)), classes });
+        line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 1]));
+        line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 2]));
+        line.set_rate(Rate(2_000_000));
+        line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 2]));
+        let mut seen = Vec::new();
+        while let Some(due) = line.next() {
+            line.due(due);
+            seen.push(due.0 / 1_000);
+        }
+        assert_eq!(seen, [672 + 576, 2 * 672 + 576 / 2, 10_000 + 576]);
+    }
+
+    #[test]
     fn frames_that_are_not_ip_are_not_held() {
-        let mut line = DelayLine::new(vec![class(10, "0.0.0.0/0")]);
+        let mut line = line(vec![class(10, "0.0.0.0/0")]);
         let arp = Packet { bytes: vec![0x08; 42], ..Packet::default() };
         assert!(line.hold(Time::ZERO, arp).is_some());
     }

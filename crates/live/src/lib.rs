@@ -11,6 +11,7 @@ mod cpu;
 mod delay;
 mod error;
 mod flows;
+mod identity;
 mod interface;
 mod lateness;
 mod report;
@@ -22,10 +23,13 @@ mod wake;
 pub use af_packet::PacketSocket;
 pub use clock::Clock;
 pub use cpu::{CpuPort, CpuSender, Take, cpu_port};
-pub use delay::{DelayClass, DelayLine, Prefix};
+pub use delay::{DelayClass, DelayLine, Prefix, Way};
 pub use error::LiveError;
 pub use flows::{FlowKey, Flows};
 pub use interface::{Arrival, Interface, is_up, open};
 pub use lateness::{Lateness, Percentiles};
 pub use report::{LiveReport, PortReport};
-pub use runner::{Arrived, End, Live, LiveHandle, LivePort, Options, Work};
+pub use identity::identity;
+pub use runner::{
+    Arrived, Direction, End, Link, Live, LiveHandle, LivePort, Options, WayChange, Work,
+};

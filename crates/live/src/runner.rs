@@ -5,14 +5,15 @@
 //! which is done between two frames. Rows go out through a bounded ring; when nobody takes them they
 //! are counted as lost, and no packet waits for them.
 
-use crate::delay::{DelayClass, DelayLine};
+use crate::delay::{DelayLine, Way};
 use crate::flows::{FlowKey, Flows};
+use crate::identity::identity;
 use crate::interface::{Interface, LONGEST};
 use crate::lateness::Lateness;
 use crate::report::{LiveReport, PortReport};
 use crate::wake::{Bell, Sleeper, bell};
 use crate::{Clock, LiveError, sys};
-use sojourn_packet::{Packet, PacketId, PortId, Time};
+use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Switch};
 use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -33,8 +34,38 @@ pub struct LivePort {
     pub interface: Box<dyn Interface>,
     /// The port shapes, so that how late its frames leave says something.
     pub shapes: bool,
-    /// Destinations whose frames are held before the switch sees them.
-    pub delays: Vec<DelayClass>,
+    /// The link behind it, of which the interfaces here have neither rate nor delay.
+    pub link: Link,
+}
+
+/// What lies between a port and who is behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Towards the switch.
+    pub incoming: Way,
+    /// Away from it.
+    pub outgoing: Way,
+    /// The Ethernet address of the only one who is there: all that is sent there is for them,
+    /// whatever the program has written into it.
+    pub peer: Option<[u8; 6]>,
+}
+
+/// One of the two ways of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the switch.
+    Incoming,
+    /// Away from it.
+    Outgoing,
+}
+
+/// What becomes of a way while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayChange {
+    /// Another delay of a class.
+    Delay(usize, Time),
+    /// Another rate; not zero.
+    Rate(Rate),
 }
 
 /// How the thread works.
@@ -48,6 +79,9 @@ pub struct Options {
     pub rows: usize,
     /// Arrivals that may wait to be taken. Default 0: none is recorded.
     pub arrivals: usize,
+    /// Packets have the numbers by which other switches know them ([`identity`]), in place of those
+    /// of their arrival. Default false.
+    pub identify: bool,
 }
 
 /// A frame that was handed to the switch: with all of them the run can be made again in virtual
@@ -64,7 +98,8 @@ pub struct Arrived {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { spin: Time(60_000), realtime: true, rows: 1 << 18, arrivals: 0 }
+        let (spin, rows) = (Time(60_000), 1 << 18);
+        Options { spin, realtime: true, rows, arrivals: 0, identify: false }
     }
 }
 
@@ -77,8 +112,8 @@ enum Request {
     Work(Work),
     /// What is to be said so far. Apart from work, because percentiles take their time.
     Report(Sender<LiveReport>),
-    /// Another delay for a class of a port, from now on.
-    Delay(PortId, usize, Time),
+    /// Something else of a way of a port's link, from now on.
+    Change(PortId, Direction, WayChange),
     /// The end.
     Stop,
 }
@@ -181,10 +216,10 @@ impl Live {
         self.handle.send(Request::Report(answer)).then(|| answered.recv().ok()).flatten()
     }
 
-    /// Gives a class of destinations of a port another delay, from now on.
-    pub fn delay(&self, port: PortId, class: usize, delay: Time) {
-        // A thread that has ended delays nobody.
-        let _ = self.handle.send(Request::Delay(port, class, delay));
+    /// Changes a way of a port's link, for frames from now on.
+    pub fn change(&self, port: PortId, direction: Direction, change: WayChange) {
+        // A thread that has ended holds nobody up.
+        let _ = self.handle.send(Request::Change(port, direction, change));
     }
 
     /// The rows and frames that wait.
@@ -224,10 +259,21 @@ struct Attached {
     /// Something is queued for it.
     pending: bool,
     /// What has come and is held.
-    line: DelayLine,
+    incoming: DelayLine,
+    /// What has left the switch and is held.
+    outgoing: DelayLine,
 }
 
 impl Attached {
+    /// Hands a frame to the interface, which sends it with the next flush.
+    fn send(&mut self, mut packet: Packet) {
+        if let (Some(peer), Some(to)) = (&self.port.link.peer, packet.bytes.first_chunk_mut()) {
+            *to = *peer;
+        }
+        self.port.interface.queue(packet.bytes, packet.zeros as usize);
+        self.pending = true;
+    }
+
     /// Opens the interface anew, if it is there; it is asked again only later, because one that is
     /// down is there and fails at once.
     fn open_again(&mut self, now: Time) -> bool {
@@ -281,8 +327,10 @@ impl Runner {
         let attached = |mut port: LivePort| {
             let interface = port.interface.name().to_owned();
             let report = PortReport { port: port.id.0, interface, ..PortReport::default() };
-            let line = DelayLine::new(std::mem::take(&mut port.delays));
-            Attached { port, report, retry: Time::ZERO, gone: false, pending: false, line }
+            let incoming = DelayLine::new(std::mem::take(&mut port.link.incoming));
+            let outgoing = DelayLine::new(std::mem::take(&mut port.link.outgoing));
+            let (retry, gone, pending) = (Time::ZERO, false, false);
+            Attached { port, report, retry, gone, pending, incoming, outgoing }
         };
         let ports: Vec<_> = ports.into_iter().map(attached).collect();
         Runner {
@@ -345,9 +393,17 @@ impl Runner {
                 // Who asked may have gone.
                 let _ = to.send(report);
             }
-            Request::Delay(port, class, delay) => {
-                let ports = self.ports.iter_mut().filter(|at| at.port.id == port);
-                ports.for_each(|at| at.line.set(class, delay));
+            Request::Change(port, direction, change) => {
+                for at in self.ports.iter_mut().filter(|at| at.port.id == port) {
+                    let way = match direction {
+                        Direction::Incoming => &mut at.incoming,
+                        Direction::Outgoing => &mut at.outgoing,
+                    };
+                    match change {
+                        WayChange::Delay(class, delay) => way.set(class, delay),
+                        WayChange::Rate(rate) => way.set_rate(rate),
+                    }
+                }
             }
             // The loop has seen to it.
             Request::Stop => {}
@@ -358,13 +414,13 @@ impl Runner {
     fn receive(&mut self) -> usize {
         let now = self.clock.now();
         let mut all = 0;
-        let Runner { ports, switch, clock, buffers, packets, flows, arrivals, .. } = self;
+        let Runner { ports, switch, clock, buffers, packets, flows, arrivals, options, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
             // The socket of one that is gone says so once and then is silent.
             if at.gone && !at.open_again(now) {
                 continue;
             }
-            let (report, port, line) = (&mut at.report, at.port.id, &mut at.line);
+            let (report, port, line) = (&mut at.report, at.port.id, &mut at.incoming);
             let got = at.port.interface.receive(&mut |arrival| {
                 report.received += 1;
                 report.received_bytes += arrival.length as u64;
@@ -379,6 +435,9 @@ impl Runner {
                 bytes.extend_from_slice(arrival.bytes);
                 let mut packet = Packet { id: PacketId(*packets), bytes, ..Packet::default() };
                 packet.flow = flows.number(&packet);
+                if options.identify {
+                    packet.id = PacketId(identity(&packet));
+                }
                 let arrived = clock.now();
                 if let Some(packet) = line.hold(arrived, packet) {
                     arrivals.note(arrived, port, &packet);
@@ -400,7 +459,7 @@ impl Runner {
     /// Hands in what was held and is due.
     fn release(&mut self) {
         for at in &mut self.ports {
-            while let Some(packet) = at.line.due(self.clock.now()) {
+            while let Some(packet) = at.incoming.due(self.clock.now()) {
                 let now = self.clock.now();
                 self.arrivals.note(now, at.port.id, &packet);
                 self.switch.receive(now, at.port.id, packet);
@@ -423,10 +482,17 @@ impl Runner {
                 let now = self.clock.now();
                 self.lateness.note(Time(now.0.saturating_sub(transmit.start.0)));
             }
-            at.port.interface.queue(transmit.packet.bytes, transmit.packet.zeros as usize);
-            at.pending = true;
+            if let Some(packet) = at.outgoing.hold(self.clock.now(), transmit.packet) {
+                at.send(packet);
+            }
         }
-        for at in self.ports.iter_mut().filter(|at| at.pending) {
+        for at in &mut self.ports {
+            while let Some(packet) = at.outgoing.due(self.clock.now()) {
+                at.send(packet);
+            }
+            if !at.pending {
+                continue;
+            }
             at.pending = false;
             at.report.not_sent += at.port.interface.flush(&mut self.buffers) as u64;
         }
@@ -442,7 +508,8 @@ impl Runner {
     /// Sleeps until something comes or a timer is near.
     fn rest(&mut self) {
         let now = self.clock.now();
-        let held = self.ports.iter().filter_map(|at| at.line.next());
+        let ways = self.ports.iter().flat_map(|at| [&at.incoming, &at.outgoing]);
+        let held = ways.filter_map(DelayLine::next);
         let next = held.chain(self.switch.next_timer()).min();
         let left = next.map(|due| Time(due.0.saturating_sub(now.0)));
         let sleep = match left {
@@ -460,7 +527,7 @@ impl Runner {
     fn report(&mut self) -> LiveReport {
         for at in &mut self.ports {
             at.report.lost += at.port.interface.lost();
-            at.report.not_held = at.line.dropped;
+            at.report.not_held = at.incoming.dropped + at.outgoing.dropped;
         }
         LiveReport {
             started: self.clock.started(),

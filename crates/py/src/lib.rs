@@ -13,6 +13,7 @@ mod program;
 mod replay;
 mod rules;
 mod simulation;
+mod surroundings;
 mod tofino;
 
 use pyo3::exceptions::PyValueError;

@@ -5,16 +5,17 @@ use crate::errors::{ConfigError, SojournError};
 use crate::p4runtime::{LiveDevice, ToController};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
+use crate::surroundings::Surroundings;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::control::{self, BatchError};
 use sojourn_engine::{StandaloneConfig, drive, standalone};
 use sojourn_live::{
-    Arrived, CpuSender, DelayClass, FlowKey, Flows, Live, LivePort, LiveReport, Options, cpu_port,
-    open,
+    Arrived, CpuSender, Direction, FlowKey, Flows, Link, Live, LivePort, LiveReport, Options,
+    WayChange, cpu_port, open,
 };
 use sojourn_net::{CapturePoint, CapturedFrame, PacketRows};
-use sojourn_packet::{Packet, PacketId, PortId, Time};
+use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Statistics, Switch};
 use sojourn_targets::control::{Operation, Query};
 use sojourn_targets::describe;
@@ -49,8 +50,6 @@ type ByPort = BTreeMap<u16, Waiting>;
 type Arrival<'py> = (u64, u16, Bound<'py, PyBytes>);
 /// A flow's source, destination, protocol, and ports.
 type FlowEnds = (String, String, u8, u16, u16);
-/// For each port the classes of destinations: a delay in ns and prefixes.
-type Delays = BTreeMap<u16, Vec<(u64, Vec<String>)>>;
 
 /// A switch between real interfaces, from a configuration in JSON and the interface of each port. It
 /// runs in a thread of its own from the start on.
@@ -72,24 +71,25 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[pymethods]
 impl LiveSwitch {
-    /// `programs` are those that the configuration names as compiled. Frames for the prefixes in
-    /// `delays` are held for so long, ns, before the switch sees them. With `record`, what arrives is
-    /// kept until it is taken. Port `cpu`, if there is one, is that of the controllers.
+    /// `programs` are those that the configuration names as compiled; `around` is what lies around it,
+    /// in JSON. With `record`, what arrives is kept until it is taken. Port `cpu`, if there is one, is
+    /// that of the controllers.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
-    #[pyo3(signature = (config, interfaces, spin, programs, delays = BTreeMap::new(), record = false, cpu = None))]
+    #[pyo3(signature = (config, interfaces, spin, programs, around = "{}", record = false, cpu = None))]
     fn new(
         py: Python<'_>,
         config: &str,
         interfaces: BTreeMap<u16, String>,
         spin: u64,
         programs: Vec<PyRef<'_, Program>>,
-        mut delays: Delays,
+        around: &str,
         record: bool,
         cpu: Option<u16>,
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
+        let mut around: Surroundings = read(around)?;
         let programs = handed(&programs);
         let switch = py.detach(|| standalone(&config, &programs));
         let switch = switch.map_err(|error| run_refused(&error))?;
@@ -97,11 +97,10 @@ impl LiveSwitch {
         let refused = |error: sojourn_live::LiveError| SojournError::new_err(error.to_string());
         let mut ports = Vec::with_capacity(interfaces.len());
         for (&id, name) in &interfaces {
-            let shapes = config.ports.iter().any(|port| port.id == id && port.rate.is_some());
+            let shapes = config.ports.iter().any(|port| port.id == id && port.is_shaped());
             let interface = open(name).map_err(refused)?;
-            let delays = delays.remove(&id).unwrap_or_default().into_iter().map(class);
-            let delays = delays.collect::<Result<_, _>>().map_err(refused)?;
-            ports.push(LivePort { id: PortId(id), interface, shapes, delays });
+            let link = around.links.remove(&id).unwrap_or_default().link().map_err(refused)?;
+            ports.push(LivePort { id: PortId(id), interface, shapes, link });
         }
         let to_controller = ToController::default();
         let mut sender = None;
@@ -112,11 +111,12 @@ impl LiveSwitch {
                 None => false,
             };
             let (port, into) = cpu_port(Box::new(take)).map_err(wrong)?;
-            let (shapes, delays) = (false, Vec::new());
-            ports.push(LivePort { id: PortId(id), interface: Box::new(port), shapes, delays });
+            let (shapes, link) = (false, Link::default());
+            ports.push(LivePort { id: PortId(id), interface: Box::new(port), shapes, link });
             sender = Some(into);
         }
-        let options = Options { spin: Time(spin), arrivals, ..Options::default() };
+        let identify = around.identify;
+        let options = Options { spin: Time(spin), arrivals, identify, ..Options::default() };
         let live = Live::start(switch, ports, options).map_err(refused)?;
         let state = Mutex::new(State::Running(live));
         Ok(LiveSwitch {
@@ -167,13 +167,14 @@ impl LiveSwitch {
         serde_json::to_string(&replies).map_err(wrong)
     }
 
-    /// Gives a class of destinations of a port another delay, ns, from now on.
-    fn delay(&self, py: Python<'_>, port: u16, class: usize, delay: u64) {
-        py.detach(|| {
-            if let State::Running(live) = &*locked(&self.state) {
-                live.delay(PortId(port), class, Time(delay));
-            }
-        });
+    /// Gives a class of destinations of a way of a port's link another delay, ns, from now on.
+    fn set_delay(&self, py: Python<'_>, port: u16, outgoing: bool, class: usize, delay: u64) {
+        self.change(py, port, outgoing, WayChange::Delay(class, Time(delay)));
+    }
+
+    /// Gives the way to the switch of a port's link another rate, bit/s, from now on.
+    fn set_rate(&self, py: Python<'_>, port: u16, rate: u64) {
+        self.change(py, port, false, WayChange::Rate(Rate(rate.max(1))));
     }
 
     /// The flows of a switch that was stopped, by number from 1 on: source, destination, protocol,
@@ -264,12 +265,6 @@ impl LiveSwitch {
     }
 }
 
-/// A class of destinations as Python tells it.
-fn class((delay, prefixes): (u64, Vec<String>)) -> Result<DelayClass, sojourn_live::LiveError> {
-    let prefixes = prefixes.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
-    Ok(DelayClass { delay: Time(delay), prefixes })
-}
-
 impl LiveSwitch {
     /// What a server needs of it while it runs, and where the controller's frames are to go.
     pub fn device(&self) -> Option<(LiveDevice, ToController)> {
@@ -277,6 +272,15 @@ impl LiveSwitch {
         let (config, interfaces) = self.built.clone();
         let (handle, cpu) = (live.handle().clone(), self.cpu.clone());
         Some((LiveDevice { handle, cpu, config, interfaces }, self.to_controller.clone()))
+    }
+
+    fn change(&self, py: Python<'_>, port: u16, outgoing: bool, change: WayChange) {
+        let direction = if outgoing { Direction::Outgoing } else { Direction::Incoming };
+        py.detach(|| {
+            if let State::Running(live) = &*locked(&self.state) {
+                live.change(PortId(port), direction, change);
+            }
+        });
     }
 
     /// What comes of work on the switch while it runs.

@@ -13,6 +13,7 @@ import traceback
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sojourn.control import read_description
 from sojourn.lab.entries import read_runtime
@@ -20,12 +21,12 @@ from sojourn.lab.network import make
 from sojourn.lab.running import ORDERS, Orders
 from sojourn.lab.topology import Link, Topology, read_topology
 from sojourn.live import LivePlan, live_plan, run_live
+from sojourn.live.links import everything_later
 from sojourn.live.running import Recording
 from sojourn.live.served import served
 
 _DEPTH = 64
 """Packets that a shaped queue holds, as bmv2's do."""
-_EVERYWHERE = ["0.0.0.0/0", "::/0"]
 
 
 def main() -> None:
@@ -61,14 +62,16 @@ def plan_of(topology: Topology, name: str, program: str) -> LivePlan:
         ports=[f"{port}={name}-p{port}" for port in links],
         rates=[f"{port}={link.rate} bit/s" for port, link in links.items() if link.rate],
     )
-    delays = {port: [(_share(link), _EVERYWHERE)] for port, link in links.items() if link.delay}
-    return replace(plan, delays=delays)
+    around = {port: _around(link) for port, link in links.items() if link.delay}
+    return replace(plan, around={"links": around})
 
 
-def _share(link: Link) -> int:
-    """Of a link's delay, each way, what the switch at one end holds: between two switches each
-    holds what comes to it; to a host its switch holds what comes from there, both ways."""
-    return link.delay * (1 + any(isinstance(end, str) for end in link.ends))
+def _around(link: Link) -> dict[str, Any]:
+    """The delay of a link, as the switch at one end holds it: what it sends into it and, if a host
+    is at the other end, what comes from there."""
+    held = everything_later(link.delay)
+    from_host = any(isinstance(end, str) for end in link.ends)
+    return {"outgoing": held} | ({"incoming": held} if from_host else {})
 
 
 class _Running(threading.Thread):

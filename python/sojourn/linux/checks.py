@@ -39,11 +39,16 @@ def flow_names(plan: Plan) -> list[str]:
 
 def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """What lies between the hosts is what the guest can build."""
-    network = run.config["network"]
-    if any(link["packets_per_second"] is not None for link in network["links"]):
+    if any(link["packets_per_second"] is not None for link in run.config["network"]["links"]):
         raise ScenarioError(
             "packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
         )
+    check_network(run, traffic, names)
+
+
+def check_network(run: PlannedRun, traffic: str, names: list[str]) -> None:
+    """Hosts of a kernel can be on a network like this."""
+    network = run.config["network"]
     if has_groups(run.config):
         check_groups(run.config)
         return

@@ -32,11 +32,22 @@ class Direction:
         back: int | None = self.link["rate_back"]
         return back if self.back and back is not None else rate
 
+    @property
+    def pace(self) -> int | None:
+        """Packets that may leave in a second, if they are held up so."""
+        pace: int | None = self.link["packets_per_second"]
+        return None if self.back else pace
+
     def rate_after(self, step: dict[str, Any]) -> int | None:
         """What a step of the schedule makes it, if it does."""
         own = self.back and self.link["rate_back"] is not None
         rate: int | None = step["rate_back"] if own else step["rate"]
         return rate
+
+    @property
+    def is_bottleneck(self) -> bool:
+        """Whether packets wait in front of it."""
+        return self.rate is not None or self.pace is not None
 
     @property
     def delays(self) -> list[tuple[int, int]]:
@@ -104,7 +115,7 @@ class Network:
         return [
             way
             for way in self.directions
-            if way.near in self.switches and way.rate is not None and way.link["rows"]
+            if way.near in self.switches and way.is_bottleneck and way.link["rows"]
         ]
 
     @cached_property

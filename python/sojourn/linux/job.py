@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from sojourn import _core
-from sojourn.errors import ScenarioError
-from sojourn.linux.addresses import PORTS, SERVER_PORT
+from sojourn.linux.addresses import SERVER_PORT
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, has_groups, switch_of
 from sojourn.linux.kernel import Kernel
@@ -17,7 +16,7 @@ from sojourn.linux.needs import MODULES
 from sojourn.linux.spaces import Spaces, Spot
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
 from sojourn.linux.topology import Shaper, end_parameters, router_parameters
-from sojourn.linux.traffic import Traffic, family, guest_flows, lead
+from sojourn.linux.traffic import Traffic, check_ports, family, guest_flows, lead
 
 _MODULES = (
     "veth",
@@ -76,9 +75,10 @@ def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shape
     def shaper(rate: int) -> Shaper:
         return shaper_for(rate, way.link["burst"], speed, virtual_time=virtual_time)
 
-    assert way.rate is not None
     rates = [(step["at"], way.rate_after(step)) for step in way.link["schedule"]]
-    return shaper(way.rate), [(at, shaper(rate)) for at, rate in rates if rate is not None]
+    return shaper(speed if way.rate is None else way.rate), [
+        (at, shaper(rate)) for at, rate in rates if rate is not None
+    ]
 
 
 def qdisc_of(config: dict[str, Any], tick: int) -> Qdisc:
@@ -101,11 +101,7 @@ def make_job(
 ) -> dict[str, Any]:
     """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
     network, versions = spaces.network, spaces.versions
-    if not has_groups(config) and len(drawn.numbers) > PORTS:
-        raise ScenarioError(
-            f"{len(drawn.numbers)} flows and transfers: in a network this ground tells them apart "
-            f"by their ports, so at most {PORTS} are allowed"
-        )
+    check_ports(config, drawn)
     piece = _PIECE["virtual" if virtual_time else "real"]
     modules = [*_MODULES, *(["ipv6"] if 6 in versions else [])]
     first = network.measured[0]

@@ -5,10 +5,12 @@ port left it. A packet has one number in the rows of all queues that it passes. 
 and on how a queue's captures are matched.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sojourn.linux.addresses import FIRST_PORT
 from sojourn.linux.frames import Frames, together
@@ -45,7 +47,7 @@ def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, traffic: Traffic) 
         if (raw.folder / arrived_at(host)).is_file()
     ]
     came = together(arrived) if arrived else None
-    samples = _samples_by_ports(raw, config) if by_ports else samples_of(raw, config)
+    samples = samples_by_ports(raw, config) if by_ports else samples_of(raw, config)
     return measured(raw, config, traffic, queues, came, samples)
 
 
@@ -68,26 +70,31 @@ def _entered(
     return came.selected(kept)
 
 
-def _samples_by_ports(raw: Raw, config: dict[str, Any]) -> Samples:
+def samples_by_ports(raw: Raw, config: dict[str, Any]) -> Samples:
+    """The samples of the sockets of hosts in a network."""
     return read_samples(raw.folder / "sockets.bin", _Ends(config), config["duration"])
 
 
 def _numbered(queues: list[Queue], entered: list[Frames]) -> list[Queue]:
     """The queues with packets that have the same number in all of them, in the order of time."""
-    keys = np.concatenate([frames.keys for frames in entered])
-    times = np.concatenate([frames.time for frames in entered])
-    _, same = np.unique(keys, return_inverse=True)
-    same = _apart(same, [len(frames) for frames in entered])
+    numbers = same_numbers([frames.keys for frames in entered], [one.time for one in entered])
+    return [
+        replace(queue, rows=replace(queue.rows, packet=own[queue.rows.packet]))
+        for queue, own in zip(queues, numbers, strict=True)
+    ]
+
+
+def same_numbers(keys: Sequence[npt.NDArray[Any]], times: Sequence[Longs]) -> list[Longs]:
+    """For each packet of each queue a number: packets with one key have one in all of them, in the
+    order of time."""
+    lengths = [len(own) for own in keys]
+    _, same = np.unique(np.concatenate(keys), return_inverse=True)
+    same = _apart(same, lengths)
     first = np.full(int(same.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, same, times)
+    np.minimum.at(first, same, np.concatenate(times))
     number = np.empty(len(first), np.int64)
     number[np.argsort(first, kind="stable")] = np.arange(len(first))
-    found, start = [], 0
-    for queue, frames in zip(queues, entered, strict=True):
-        own = number[same[start : start + len(frames)]]
-        found.append(replace(queue, rows=replace(queue.rows, packet=own[queue.rows.packet])))
-        start += len(frames)
-    return found
+    return np.split(number[same], np.cumsum(lengths)[:-1])
 
 
 def _apart(same: Longs, lengths: list[int]) -> Longs:

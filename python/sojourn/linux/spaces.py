@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import Block
 from sojourn.linux.delays import delay_changes, delays
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, group_links, way_to_group
 from sojourn.linux.leaving import at_hosts, leaving_delays, leaving_shaper
+from sojourn.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
 from sojourn.linux.topology import Managed, bottleneck, burst_of, reshape
 
 _NETEM_LIMIT = 1_000_000
@@ -107,24 +107,12 @@ class Spaces:
                 lines[name] += group_links(self.flows, self.crowds, way.port, beyond, behind=behind)
                 continue
             if name in self.network.hosts:
-                lines[name] += self._addresses(name, ports[0])
+                lines[name] += own_lines(self.network, name, self.versions, ports[0])
             lines[name] += [f"link set {port} up" for port in ports]
         for host, ways in self.network.ways.items():
             for way in ways.values():
                 self._route(lines, host, way)
         return lines
-
-    def _addresses(self, host: str, port: str) -> list[str]:
-        return [
-            f"addr add {address}/{length} dev {port}{' nodad' if length == 128 else ''}"
-            for address, length in self._own(host)
-        ]
-
-    def _own(self, host: str) -> list[tuple[str, int]]:
-        """The addresses of a single host that its flows use, each with its length in bits."""
-        own = self.network.own_addresses(host)
-        lengths = {4: ("ipv4", 32), 6: ("ipv6", 128)}
-        return [(own[key], bits) for key, bits in (lengths[v] for v in sorted(self.versions))]
 
     def _route(self, lines: Lines, host: str, way: Direction) -> None:
         """What the near end, and the wire if there is one, does with packets for a host."""
@@ -138,26 +126,10 @@ class Spaces:
         if wire := self.wire_of(way):
             here, there = (_BACK, _AWAY) if way.back else (_AWAY, _BACK)
             hops = [(way.near, way.port, (wire, here)), (wire, there, (way.far, way.peer))]
-        ecn = " features ecn" if self._asks_for_ecn(way.near, host) else ""
+        addresses = addresses_of(self.network, host, self.versions)
+        ecn = asks_for_ecn(self.flows, way.near, host)
         for node, port, beyond_port in hops:
-            for address, length in self._own(host):
-                lladdr = mac(*beyond_port)
-                lines[node].append(f"neigh replace {address} lladdr {lladdr} dev {port}")
-                lines[node].append(f"route add {address}/{length} dev {port}{ecn}")
-
-    def _asks_for_ecn(self, near: str, far: str) -> bool:
-        """A host asks for ECN by its route to the other one, for all flows between the two."""
-        wanted = {
-            flow["ecn"]
-            for flow in self.flows
-            if {flow["from"], flow["to"]} == {near, far} and "ecn" in flow
-        }
-        if len(wanted) > 1:
-            raise ScenarioError(
-                f"ecn: between {' and '.join(sorted((near, far)))} some flows want it and some do "
-                "not; on this ground all flows between two hosts of a network have the same"
-            )
-        return wanted == {True}
+            lines[node] += way_to_host(addresses, port, mac(*beyond_port), ecn=ecn)
 
     def queues(self) -> Lines:
         """Shapers, AQMs and delays of each namespace."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.congestion import kernel_controls
+from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import (
     BEHIND,
     FIRST_PORT,
@@ -69,6 +70,15 @@ def draw(config: dict[str, Any]) -> Traffic:
     order = np.argsort(np.array(begins, np.int64), kind="stable")
     numbers[first + order] = first + np.arange(len(begins))
     return Traffic(drawn, crowds, numbers, np.array(sources, np.int64))
+
+
+def check_ports(config: dict[str, Any], drawn: Traffic) -> None:
+    """`ScenarioError` if a network has more flows than ports tell apart."""
+    if not has_groups(config) and len(drawn.numbers) > PORTS:
+        raise ScenarioError(
+            f"{len(drawn.numbers)} flows and transfers: in a network this ground tells them apart "
+            f"by their ports, so at most {PORTS} are allowed"
+        )
 
 
 def first_of(drawn: dict[str, Any]) -> int:

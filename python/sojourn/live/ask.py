@@ -45,9 +45,8 @@ class LivePlan:
     """As the engine takes it."""
     programs: list[_core.Program]
     """The program, compiled, if there is one."""
-    delays: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
-    """By port, delays in ns and the prefixes whose frames are held so long before the switch sees
-    them."""
+    around: dict[str, Any] = field(default_factory=dict)
+    """What lies around the switch, as the engine takes it: links with rates and delays."""
     control_file: Path | None = None
     """Where the program's control plane stands, if it has one."""
     cpu_port: int | None = None
@@ -55,8 +54,14 @@ class LivePlan:
 
     @property
     def measured(self) -> tuple[LivePort, ...]:
-        """The ports that shape."""
-        return tuple(port for port in self.ports if port.rate is not None)
+        """The ports in front of which packets wait and are measured."""
+        told = {port["id"]: port for port in self.config["ports"]}
+        return tuple(port for port in self.ports if _is_measured(told[port.number]))
+
+
+def _is_measured(port: dict[str, Any]) -> bool:
+    shaped = (port.get("rate"), port.get("packets_per_second")) != (None, None)
+    return shaped and port.get("rows", True)
 
 
 def live_plan(

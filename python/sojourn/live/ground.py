@@ -1,4 +1,4 @@
-"""The live ground: real TCP in network namespaces, through the switch of the simulation.
+"""The live ground: real TCP in network namespaces, through the switches of the simulation.
 
 Stands on the Linux ground's hosts, traffic and notes. As root it is a measurement, unless it says
 that the machine has disturbed it; as an ordinary user, without priority, it is functional only.
@@ -6,7 +6,7 @@ that the machine has disturbed it; as an ordinary user, without priority, it is 
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 from sojourn.congestion import kernel_controls
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, until_undisturbed
-from sojourn.linux.checks import check_flows, flow_names
+from sojourn.linux.checks import check_flows, check_network, flow_names
+from sojourn.linux.graph import Network
 from sojourn.linux.ground import done_of
-from sojourn.linux.groups import check_groups, has_groups, switch_of
 from sojourn.linux.guest_process import run_job
 from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Raw
@@ -24,18 +24,10 @@ from sojourn.linux.needs import find_program
 from sojourn.linux.outputs import write
 from sojourn.linux.traffic import Traffic, draw
 from sojourn.live import enclosure
-from sojourn.live.job import (
-    RECEIVERS_PORT,
-    SENDERS_PORT,
-    STATION,
-    command_of,
-    make_job,
-    managed_of,
-    orders,
-)
-from sojourn.live.measured import counters_of, measure, read_rows, with_switch
-from sojourn.live.running import capture_of
-from sojourn.live.station import CHANGED, ORDERS
+from sojourn.live.job import commands_of, interface, make_job, managed_of
+from sojourn.live.links import number, orders_of
+from sojourn.live.measured import Left, measure, read_left, read_rows, with_switches
+from sojourn.live.station import CHANGED, orders_for
 from sojourn.live.summary import DISTURBED
 from sojourn.run_files import COUNTERS, GUEST, LOG
 from sojourn.scenario import Plan, PlannedRun
@@ -57,38 +49,42 @@ class Attempt:
     """One run of the network, and what came of it."""
 
     raw: Raw
-    rows: Rows
-    counters: dict[str, Any]
+    rows: Sequence[Rows]
+    left: Left
+
+    @property
+    def reports(self) -> dict[str, dict[str, Any]]:
+        """What each switch says of its interfaces and departures, by its name."""
+        return {name: counters["live"] for name, counters in self.left.counters.items()}
 
     @property
     def complaint(self) -> str:
         """Why it is no measurement, or nothing."""
-        live = self.counters["live"]
+        complaints = (self._complaint(name, live) for name, live in self.reports.items())
+        return next(filter(None, complaints), "")
+
+    def _complaint(self, switch: str, live: dict[str, Any]) -> str:
+        where = f"{switch}: " if len(self.reports) > 1 else ""
         lost = sum(port["lost"] + port["not_held"] for port in live["ports"])
-        changed = max(self._changed, default=0)
+        changed = json.loads((self.left.station(switch) / CHANGED).read_text())
         late = live["lateness"]
         if lost:
-            return f"{lost:,} frames were lost in front of the switch"
+            return f"{where}{lost:,} frames were lost in front of the switch"
         if live["rows_lost"]:
-            return f"{live['rows_lost']:,} rows were lost"
+            return f"{where}{live['rows_lost']:,} rows were lost"
         if late["p99"] > DISTURBED:
             return (
-                f"one departure in a hundred was late by more than {duration(late['p99'])} "
-                f"(at most {duration(DISTURBED)})"
+                f"{where}one departure in a hundred was late by more than "
+                f"{duration(late['p99'])} (at most {duration(DISTURBED)})"
             )
-        if changed > _CHANGED_LATE:
-            return f"a change of the schedule was late by {duration(changed)}"
+        if max(changed, default=0) > _CHANGED_LATE:
+            return f"{where}a change of the schedule was late by {duration(max(changed))}"
         return ""
-
-    @property
-    def _changed(self) -> list[int]:
-        late: list[int] = json.loads((self.raw.folder / STATION / CHANGED).read_text())
-        return late
 
 
 @dataclass(frozen=True)
 class LiveGround:
-    """Runs plans through the live switch."""
+    """Runs plans through live switches."""
 
     accept_disturbed: bool = False
     traffic: str = "sockets"
@@ -148,10 +144,10 @@ class LiveGround:
         place.mkdir(parents=True)
         if place.is_relative_to("/run") and not enclosure.is_root():
             raise ScenarioError(f"{place}: an ordinary user's live runs cannot lie under /run")
-        job = make_job(run.config, drawn, self.traffic) | {"switch": command_of(str(place))}
+        _write_orders(place, run.config, drawn)
+        switches = commands_of(run.config, str(place))
+        job = make_job(run.config, drawn, self.traffic) | {"switches": switches}
         (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
-        told = json.dumps(orders(run.config, drawn), indent=1)
-        (place / ORDERS).write_text(told, encoding="utf-8")
         run_job(
             lambda init, _: enclosure.before_others(enclosure.enclosed([str(init)])),
             place,
@@ -161,9 +157,9 @@ class LiveGround:
             arguments="here",
         )
         raw = Raw(place, done_of(place, run.label))
-        counters = counters_of(place)
-        rows = read_rows(raw, run.config, drawn)
-        return Attempt(with_switch(raw, counters, rows), rows, counters)
+        left = read_left(place, run.config)
+        rows = read_rows(raw, left, drawn)
+        return Attempt(with_switches(raw, left, rows), rows, left)
 
     def _write(
         self,
@@ -174,28 +170,27 @@ class LiveGround:
         ground: dict[str, Any],
     ) -> None:
         """The files of every ground, and what a switch has beyond a kernel."""
-        config = run.config
+        config, left = run.config, attempt.left
         found = measure(attempt.raw, attempt.rows, config, drawn)
         plain = replace(run, config=config | {"capture": False})
-        write(folder, found, attempt.raw, plain, [managed_of(config)], ground)
-        station = attempt.raw.folder / STATION
+        write(folder, found, attempt.raw, plain, managed_of(config), ground)
         if config["capture"]:
-            shutil.move(station / capture_of(RECEIVERS_PORT), folder / run.bottlenecks[0].capture)
-        if (station / LOG).is_file():
-            shutil.move(station / LOG, folder / LOG)
+            for place, way in zip(run.bottlenecks, left.network.measured, strict=True):
+                shutil.move(left.capture(way), folder / place.capture)
+        _join_logs(left, folder)
         counted = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
-        counted |= _of_switch(attempt.counters["switch"]) | {"live": attempt.counters["live"]}
+        counted |= _of_switches(left) | {"live": attempt.reports}
         write_text(folder / COUNTERS, json.dumps(counted, indent=2) + "\n")
 
     def _description(
         self, run: PlannedRun, attempt: Attempt, disturbed: str, complaints: list[str]
     ) -> dict[str, Any]:
-        live, shaper = attempt.counters["live"], managed_of(run.config).shaper
+        reports, shaper = attempt.reports.values(), managed_of(run.config)[0].shaper
         return {
             "kernel": attempt.raw.done["kernel"],
             "clock": "real",
-            "real_time_priority": live["realtime"],
-            "lateness": live["lateness"],
+            "real_time_priority": all(live["realtime"] for live in reports),
+            "lateness": max((live["lateness"] for live in reports), key=lambda late: late["p99"]),
             "disturbed": disturbed,
             "repeated": complaints,
             "shaper": f"{shaper.rate} bit/s, burst {shaper.burst} bytes",
@@ -204,14 +199,60 @@ class LiveGround:
         }
 
 
-def _of_switch(switch: dict[str, Any]) -> dict[str, Any]:
-    """What a switch has counted beside its queues, as the simulator names it."""
+def _write_orders(folder: Path, config: dict[str, Any], drawn: Traffic) -> None:
+    """What each switch is told, and by which interfaces."""
+    network = Network(config["network"])
+    told = zip(network.switches, orders_of(config, drawn), strict=True)
+    for place, (name, orders) in enumerate(told):
+        interfaces = {
+            number(way.port): interface(network, name, way.port)
+            for way in network.directions
+            if way.near == name
+        }
+        text = json.dumps(orders | {"interfaces": interfaces}, indent=1)
+        (folder / orders_for(place)).write_text(text, encoding="utf-8")
+
+
+def _join_logs(left: Left, folder: Path) -> None:
+    """What the programs have written into their logs, switch by switch."""
+    logs = [left.station(switch) / LOG for switch in left.counters]
+    texts = [log.read_text(encoding="utf-8") for log in logs if log.is_file()]
+    if texts:
+        write_text(folder / LOG, "".join(texts))
+
+
+def _of_switches(left: Left) -> dict[str, Any]:
+    """What the switches have counted beside their queues, together, as the simulator names it."""
+    told = [
+        _of_switch(counters["switch"], _front_ports(left.network, switch))
+        for switch, counters in left.counters.items()
+    ]
+    summed = {key: sum(one[key] for one in told) for key in told[0] if key not in _NO_SUMS}
+    looped, came = (sum(one[key] for one in told) for key in ("looped", "came"))
+    times = [one["unsynchronised"] for one in told]
+    return summed | {
+        "recirculated_share": looped / came if came else 0.0,
+        "unsynchronised": {
+            "count": sum(one["count"] for one in times),
+            "total": sum(one["total"] for one in times),
+            "max": max(one["max"] for one in times),
+        },
+        "faults": [fault for one in told for fault in one["faults"]],
+    }
+
+
+_NO_SUMS = ("looped", "came", "unsynchronised", "faults")
+
+
+def _front_ports(network: Network, switch: str) -> set[int]:
+    return {number(way.port) for way in network.directions if way.near == switch}
+
+
+def _of_switch(switch: dict[str, Any], outside: set[int]) -> dict[str, Any]:
     mirror, back = switch["mirror"], switch["recirculation"]["recirculated"]
-    outside = {SENDERS_PORT, RECEIVERS_PORT}
     loops = [
         queue for port in switch["ports"] if port["port"] not in outside for queue in port["queues"]
     ]
-    came = switch["received"]["bytes"]
     return {
         "mirrored_packets": mirror["mirrored"]["packets"],
         "mirrored_bytes": mirror["mirrored"]["bytes"],
@@ -219,7 +260,8 @@ def _of_switch(switch: dict[str, Any]) -> dict[str, Any]:
         "recirculated_packets": back["packets"],
         "recirculated_bytes": back["bytes"],
         "recirculation_drops": sum(queue["egress_drops"]["packets"] for queue in loops),
-        "recirculated_share": sum(q["dequeued"]["bytes"] for q in loops) / came if came else 0.0,
+        "looped": sum(queue["dequeued"]["bytes"] for queue in loops),
+        "came": switch["received"]["bytes"],
         "parser_errors": switch["ingress"]["parser_rejected"] + switch["egress_parser_rejected"],
         "ingress_drops": switch["ingress"]["dropped"]["packets"],
         "unroutable_packets": switch["ingress"]["unroutable"]["packets"],
@@ -230,22 +272,12 @@ def _of_switch(switch: dict[str, Any]) -> dict[str, Any]:
 
 def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
     config, names = run.config, flow_names(plan)
-    if not has_groups(config):
-        raise ScenarioError("several switches: --on live has one; --on sim and linux have more")
-    check_groups(config)
+    check_network(run, traffic, names)
     shaped = any(host["shaper"] for host in config["network"]["hosts"])
     if shaped or config["netem"]["at"] != "behind":
         raise ScenarioError(
             "netem and sender_shaper: on this ground the switch itself delays, on the way to the "
             "senders, and the hosts are not shaped; --on sim and --on linux have them"
-        )
-    if switch_of(config)["packets_per_second"] is not None:
-        raise ScenarioError(
-            "switch.packets_per_second: the live ground shapes in bit/s; give a rate, or --on sim"
-        )
-    if plan.scenario.switches[0].control:
-        raise ScenarioError(
-            "switch.control: --on sim has it; a live switch is changed while it runs by sojourn ctl"
         )
     check_flows(run, traffic, names)
     for name, flow in zip(names, config["flows"], strict=True):

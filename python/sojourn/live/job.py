@@ -1,54 +1,71 @@
-"""A run's network with the live switch in it: what the first process is told, as plain data.
+"""A run's network with live switches in it: what the first process is told, as plain data.
 
-    senders ══ in0 [switch] out0 ══ receivers
+    senders ══ w1p1 [switch] w1p2 ══ receivers
+    a host ══ w1p1 [r1] w1p2 ══ w2p1 [s2] w2p2 ══ another
 
-The Linux ground's hosts, traffic and notes, with a wire's or a program's switch in place of its
-router: no address lies between the hosts, and frames go from the one's Ethernet address to the
-other's. The round-trip times are held by the switch's own thread, on the way from behind the
-bottleneck to the front as on that ground, so the kernel needs no netem. Runs nothing.
+The Linux ground's hosts, traffic and notes, with a wire's or a program's switches in place of its
+routers: no address lies between the hosts, and frames go from the one's Ethernet address to the
+other's. The interfaces of all switches are the first process's own, each switch is a process.
+Runs nothing.
 """
 
 import os
 import sys
+from collections import defaultdict
 from typing import Any
 
-from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, prefixes, sends_from_behind
-from sojourn.linux.delays import by_path
-from sojourn.linux.graph import Network
-from sojourn.linux.groups import group_links, switch_of
-from sojourn.linux.job import shapers_of, tap
+from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, sends_from_behind
+from sojourn.linux.graph import Direction, Network
+from sojourn.linux.groups import SERVERS, group_links, has_groups
+from sojourn.linux.job import arrived_at, shapers_of, tap
+from sojourn.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import Managed, end_parameters
-from sojourn.linux.traffic import Traffic, family, guest_flows, lead
+from sojourn.linux.traffic import Traffic, check_ports, family, guest_flows, lead
+from sojourn.live.links import ethernet
 
-SENDERS_PORT, RECEIVERS_PORT = 1, 2
-"""The switch's ports, as in the simulation."""
-ENTRANCE, EXIT, NEAR, FAR = "in0", "out0", "s0", "r0"
-"""The switch's interfaces, and those of the senders and the receivers."""
-STATION = "station"
-"""Folder in the job's: what the switch left."""
-_MAC = {NEAR: "02:00:00:00:00:01", FAR: "02:00:00:00:00:02"}
-"""The Ethernet addresses of both sides, as simulated hosts have them and shipped control planes
-name them."""
+HOSTS_PORT = "p1"
+"""The interface of a host, or of a group of them."""
 _SAMPLE = 20_000_000
 _PIECE = 16 * 1024
 _ON_THE_WAY = Qdisc("live", "", (), None, "dequeue")
 
 
-def managed_of(config: dict[str, Any]) -> Managed:
-    """The run's measured queue."""
-    (way,) = Network(config["network"]).measured
-    speed = switch_of(config)["port_speed"]
-    return Managed(*shapers_of(way, speed, virtual_time=True), _ON_THE_WAY)
+def interface(network: Network, node: str, port: str) -> str:
+    """What a port is called in its namespace; all switches are in one."""
+    return f"w{list(network.switches).index(node) + 1}{port}" if node in network.switches else port
+
+
+def station(place: int) -> str:
+    """The folder, in the job's, of what the switch at that place left."""
+    return f"station-{place}"
+
+
+def managed_of(config: dict[str, Any]) -> list[Managed]:
+    """The run's measured queues."""
+    network = Network(config["network"])
+    return [_managed(way, network.switches[way.near]) for way in network.measured]
+
+
+def _managed(way: Direction, switch: dict[str, Any]) -> Managed:
+    speed = switch["port_speed"]
+    shaper, steps = shapers_of(way, speed, virtual_time=True)
+    return Managed(shaper, steps, _ON_THE_WAY)
 
 
 def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, Any]:
     """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
-    flows, crowds = config["flows"], drawn.crowds
+    check_ports(config, drawn)
+    network, flows = Network(config["network"]), config["flows"]
     versions = {flow["ip_version"] for flow in flows}
     ends = end_parameters(versions)
-    # What the switch's own interfaces would say would pass the bottleneck.
+    # What the switches' own interfaces would say would pass the bottleneck.
     silent = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
+    ours = [
+        interface(network, way.near, way.port)
+        for way in network.directions
+        if way.near in network.switches
+    ]
     return {
         "modules_folder": "/nowhere",
         "modules": [],
@@ -59,112 +76,95 @@ def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, 
         "sample": _SAMPLE,
         "flows": [flow | {"piece": _PIECE} for flow in guest_flows(drawn, config)],
         "ip": {
-            "router": _links(),
-            "senders": _host(flows, crowds, behind=False),
-            "receivers": _host(flows, crowds, behind=True),
+            "router": _links(network, ours),
+            **{host: _host(network, host, flows, drawn) for host in network.hosts},
         },
         "tc": {},
-        "sysctl": {"router": silent, "senders": ends, "receivers": ends},
-        "interfaces": {"router": [ENTRANCE, EXIT], "senders": [NEAR], "receivers": [FAR]},
+        "sysctl": {"router": silent, **dict.fromkeys(network.hosts, ends)},
+        "interfaces": {"router": ours, **{host: [HOSTS_PORT] for host in network.hosts}},
         "also_off": ["tx", "sg"],
-        "hosts": [FRONT, BEHIND],
-        "taps": _taps(flows),
+        "hosts": list(network.hosts),
+        "taps": _group_taps(flows, ours) if has_groups(config) else _taps(flows),
         "shown": [],
-        "near": NEAR,
+        "near": HOSTS_PORT,
         "traffic": traffic,
         "drain": 0,
         "changes": [],
     }
 
 
-def command_of(folder: str) -> dict[str, Any]:
-    """How the switch's process is started, which finds its orders in `folder`."""
+def commands_of(config: dict[str, Any], folder: str) -> list[dict[str, Any]]:
+    """How the switches' processes are started, which find their orders in `folder`."""
     path = os.pathsep.join(filter(None, sys.path))
-    return {
-        "command": [sys.executable, "-P", "-m", "sojourn.live.station", folder],
-        "environment": {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": path, "HOME": "/"},
-    }
-
-
-def orders(config: dict[str, Any], drawn: Traffic) -> dict[str, Any]:
-    """What the switch's process is told."""
-    switch = switch_of(config)
-    front = {"id": SENDERS_PORT, "speed": switch["port_speed"]}
-    measured = {
-        "id": RECEIVERS_PORT,
-        "rate": min(switch["rate"], switch["port_speed"]),
-        "burst": switch["burst"],
-        "queue_limit": switch["queue_limit"],
-        "speed": switch["port_speed"],
-    }
-    paths = by_path(config["flows"], drawn.crowds, switch)
-    steps: list[dict[str, Any]] = [
-        {"at": at, "class": place, "delay": delay}
-        for place, path in enumerate(paths)
-        for at, delay in path.delays()[1:]
-    ]
-    steps += [
-        {"at": step["at"], "rate": step["rate"], "burst": switch["burst"]}
-        for step in switch["schedule"]
-        if step["rate"] is not None
-    ]
-    return {
-        "switch": {
-            "ports": [front, measured],
-            "aqm": config["aqm"],
-            "seed": config["seed"],
-            "capture": config["capture"],
-        },
-        "interfaces": {SENDERS_PORT: ENTRANCE, RECEIVERS_PORT: EXIT},
-        "delays": [
-            [path.delays()[0][1], [one for block in blocks for one in _prefixes(block)]]
-            for path, blocks in paths.items()
-        ],
-        "steps": sorted(
-            (step for step in steps if step["at"] < config["duration"]), key=lambda step: step["at"]
-        ),
-    }
-
-
-def _prefixes(block: tuple[int, tuple[int, int]]) -> list[str]:
-    version, (first, count) = block
-    return list(prefixes(first, count, version, behind=False))
-
-
-def _links() -> list[str]:
-    """Namespaces and links, from the switch's side."""
-    pairs = [
-        f"link add {here} type veth peer name {there} address {_MAC[there]} netns {where}"
-        for here, there, where in ((ENTRANCE, NEAR, FRONT), (EXIT, FAR, BEHIND))
-    ]
+    environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": path, "HOME": "/"}
+    start = [sys.executable, "-P", "-m", "sojourn.live.station", folder]
     return [
-        "netns add senders",
-        "netns add receivers",
-        "netns attach router {pid}",
-        *pairs,
-        *(f"link set {name} up" for name in (ENTRANCE, EXIT, "lo")),
+        {"command": [*start, f"{place}"], "environment": environment}
+        for place, _ in enumerate(config["network"]["switches"])
     ]
 
 
-def _host(
-    flows: list[dict[str, Any]], crowds: dict[int, tuple[int, int]], *, behind: bool
-) -> list[str]:
-    """Those of one side, as the Linux ground has them, but that the way to the other side leads to
-    the hosts there and not to a router."""
-    name, peer = (FAR, NEAR) if behind else (NEAR, FAR)
-    lines = group_links(flows, crowds, name, _MAC[peer], behind=behind)
-    return ["link set lo up", *lines]
+def _links(network: Network, ours: list[str]) -> list[str]:
+    """Namespaces and links, from the switches' side."""
+    lines = [*(f"netns add {host}" for host in network.hosts), "netns attach router {pid}"]
+    for way in network.directions:
+        if not way.back:
+            one, other = _end(network, way.near, way.port), _end(network, way.far, way.peer)
+            lines.append(f"link add {one} type veth peer name {other}")
+    return [*lines, *(f"link set {name} up" for name in (*ours, "lo"))]
 
 
-def _taps(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Datagrams, of which no socket tells: where they come to the switch, and where they arrive."""
-    datagrams = [flow for flow in flows if flow["kind"] in ("udp", "voip")]
+def _end(network: Network, node: str, port: str) -> str:
+    """An end of a link to be made."""
+    if node in network.switches:
+        return interface(network, node, port)
+    return f"{port} address {ethernet(network, node)} netns {node}"
+
+
+def _host(network: Network, host: str, flows: list[dict[str, Any]], drawn: Traffic) -> list[str]:
+    """Addresses and routes of a host, or of a group as the Linux ground has it; but that the way to
+    the others leads to them and not to a router."""
+    if network.is_group(host):
+        (peer,) = (other for other in network.hosts if other != host)
+        behind = network.hosts[host] == SERVERS
+        beyond = ethernet(network, peer)
+        lines = group_links(flows, drawn.crowds, HOSTS_PORT, beyond, behind=behind)
+        return ["link set lo up", *lines]
+    versions = {flow["ip_version"] for flow in flows}
+    lines = ["link set lo up", *own_lines(network, host, versions, HOSTS_PORT)]
+    lines.append(f"link set {HOSTS_PORT} up")
+    for other, ways in network.ways.items():
+        if host in ways:
+            addresses = addresses_of(network, other, versions)
+            ecn = asks_for_ecn(flows, host, other)
+            lines += way_to_host(addresses, HOSTS_PORT, ethernet(network, other), ecn=ecn)
+    return lines
+
+
+def _datagrams(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The flows of which no socket tells."""
+    return [flow for flow in flows if flow["kind"] in ("udp", "voip")]
+
+
+def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, Any]]:
+    """Where datagrams between groups come to the switch, and where they arrive."""
+    datagrams = _datagrams(flows)
     if not datagrams:
         return []
     taps = [
-        tap("router", ENTRANCE, "entered.ring", outgoing=False, only_udp=True),
-        tap(BEHIND, FAR, "left.ring", outgoing=False, only_udp=True),
+        tap("router", ours[0], "entered.ring", outgoing=False, only_udp=True),
+        tap(BEHIND, HOSTS_PORT, "left.ring", outgoing=False, only_udp=True),
     ]
     if any(sends_from_behind(flow) for flow in datagrams):
-        taps.append(tap(FRONT, NEAR, "back.ring", outgoing=False, only_udp=True))
+        taps.append(tap(FRONT, HOSTS_PORT, "back.ring", outgoing=False, only_udp=True))
     return taps
+
+
+def _taps(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where datagrams of a network arrive."""
+    by_host: dict[str, list[Any]] = defaultdict(list)
+    for flow in _datagrams(flows):
+        by_host[flow["to"]].append(flow)
+    return [
+        tap(host, HOSTS_PORT, arrived_at(host), outgoing=False, only_udp=True) for host in by_host
+    ]

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sojourn import _core
 from sojourn.live.running import Recording
@@ -62,41 +63,33 @@ class Observed:
 
     def __init__(self, recording: Recording) -> None:
         self._switch, self._plan = recording.switch, recording.plan
-        self._start = self._last = time.monotonic()
+        self._start = time.monotonic()
         self._lock = threading.Lock()
         measured = [port.number for port in recording.plan.measured]
         self._moments: dict[int, deque[Moment]] = {n: deque(maxlen=KEPT) for n in measured}
         self._totals = {number: PortTotals() for number in measured}
-        self._before = dict.fromkeys(measured, self._start)
+        self._before: dict[int, float] = {}
         self._objects = _objects(recording.switch)
         self._used: set[tuple[str, str, int]] = set()
         recording.watchers.append(self._take)
 
-    def _take(self, port: int, columns: Mapping[str, bytes]) -> None:
-        now = time.monotonic()
+    def _take(self, port: int, columns: Mapping[str, bytes], now: float) -> None:
         verdict = np.frombuffer(columns["verdict"], np.uint8)
         size = np.frombuffer(columns["size"], "<u4")
         enqueued = np.frombuffer(columns["enqueued"], "<i8")
         dequeued = np.frombuffer(columns["dequeued"], "<i8")
         went = (verdict == SENT) | (verdict == MARK)
         waited = (dequeued - enqueued)[went]
-        seconds = max(now - self._before[port], 1e-3)
-        self._before[port] = now
-        moment = Moment(
-            at=round(now - self._start, 3),
-            seconds=seconds,
-            mean=float(waited.mean()) / 1e6 if len(waited) else None,
-            p99=float(np.percentile(waited, 99)) / 1e6 if len(waited) else None,
-            rate=float(size[went].sum()) * 8 / seconds,
-            sent=int(went.sum()),
-            drops=int((~went).sum()),
-            marks=int((verdict == MARK).sum()),
-        )
         counts = np.bincount(verdict, minlength=len(VERDICTS))
         places = np.searchsorted(np.array(BOUNDS) * 1e9, waited, side="left")
         below = np.bincount(places, minlength=len(BOUNDS) + 1)
+        before = self._before.get(port)
+        self._before[port] = now
         with self._lock:
-            self._moments[port].append(moment)
+            # What came before the first look has no beginning.
+            if before is not None:
+                moment = _moment(now - self._start, now - before, waited, size[went], verdict)
+                self._moments[port].append(moment)
             totals = self._totals[port]
             for name, count in zip(VERDICTS, counts.tolist(), strict=True):
                 totals.verdicts[name] += count
@@ -154,6 +147,27 @@ class Observed:
                 for kind, name, cell, values in self.cells()
             ],
         }
+
+
+def _moment(
+    at: float,
+    seconds: float,
+    waited: npt.NDArray[Any],
+    sent: npt.NDArray[Any],
+    verdict: npt.NDArray[Any],
+) -> Moment:
+    """From the sojourn times, ns, and bytes of what was sent, and the verdicts of all."""
+    seconds = max(seconds, 1e-3)
+    return Moment(
+        at=round(at, 3),
+        seconds=seconds,
+        mean=float(waited.mean()) / 1e6 if len(waited) else None,
+        p99=float(np.percentile(waited, 99)) / 1e6 if len(waited) else None,
+        rate=float(sent.sum()) * 8 / seconds,
+        sent=len(sent),
+        drops=len(verdict) - len(sent),
+        marks=int((verdict == MARK).sum()),
+    )
 
 
 def _objects(switch: _core.LiveSwitch) -> list[tuple[str, str, int]]:

@@ -70,7 +70,7 @@ def run_live(
                 interfaces,
                 _SPIN,
                 plan.programs,
-                plan.delays,
+                json.dumps(plan.around),
                 cpu=plan.cpu_port,
             )
         except ConfigError as error:
@@ -118,8 +118,9 @@ class Recording:
         self.origin = 0
         """Frames of captures have times from this instant of the switch on, ns; those before it are
         left out."""
-        self.watchers: list[Callable[[int, Columns], None]] = []
-        """Are shown the rows of each port before they are written."""
+        self.watchers: list[Callable[[int, Columns, float], None]] = []
+        """Are shown the rows of each port before they are written, and when they were fetched, s of
+        the monotonic clock."""
         described = {
             "program": plan.name,
             "ports": [vars(port) for port in plan.ports],
@@ -142,17 +143,18 @@ class Recording:
     def take(self) -> None:
         """Takes what waits."""
         self._switch.fetch()
+        fetched = time.monotonic()
         _, lines = self._switch.take_log()
         if lines:
             with (self._folder / LOG).open("a", encoding="utf-8") as log:
                 log.writelines(f"{at / 1e9:.9f} {text}\n" for at, text in lines)
-        self._write()
+        self._write(fetched)
 
-    def _write(self) -> None:
+    def _write(self, fetched: float) -> None:
         for port, writer in self._rows.items():
             columns = self._switch.take_packets(port)
             for watcher in self.watchers:
-                watcher(port, columns)
+                watcher(port, columns, fetched)
             writer.write_columns(columns)
         for port, capture in self._captures.items():
             frames = self._switch.take_capture(port)
@@ -175,7 +177,7 @@ class Recording:
             closing.callback(self._write_counters)
             for writer in self._rows.values():
                 closing.callback(writer.finish)
-            closing.callback(self._write)
+            closing.callback(lambda: self._write(time.monotonic()))
             closing.callback(self._switch.stop)
 
     def _write_counters(self) -> None:

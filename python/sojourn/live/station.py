@@ -1,10 +1,10 @@
-"""The live switch of a run, as the process that stands between the run's hosts.
+"""A live switch of a run, as the process that stands between the run's hosts.
 
-    python -m sojourn.live.station FOLDER
+    python -m sojourn.live.station FOLDER PLACE
 
 Finds its orders in the folder, says `ready` once frames pass, is told time zero on its input and
-ends when that does. What it changes while the run goes on, rates and delays, it changes in a thread
-that sleeps until then.
+ends when that does. What it changes while the run goes on, rates, delays and what its control plane
+does, it changes in a thread that sleeps until then.
 """
 
 import json
@@ -16,43 +16,48 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sojourn import _core
 from sojourn.live.ask import LivePlan, LivePort
-from sojourn.live.job import RECEIVERS_PORT, STATION
+from sojourn.live.job import station
 from sojourn.live.running import Recording, run_live
 from sojourn.writing import write_text
 
-ORDERS = "switch-job.json"
 CHANGED = "changed.json"
 """How late each change was made, ns."""
+
+
+def orders_for(place: int) -> str:
+    """The file, in the job's folder, of what the switch at that place is told."""
+    return f"switch-job-{place}.json"
 
 
 def main() -> None:
     """Runs the switch until its input ends."""
     # The first process of the run ends this one; nobody else does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    folder = Path(sys.argv[1])
-    orders = json.loads((folder / ORDERS).read_text(encoding="utf-8"))
+    folder, place = Path(sys.argv[1]), int(sys.argv[2])
+    orders = json.loads((folder / orders_for(place)).read_text(encoding="utf-8"))
     changes: list[int] = []
 
     def started(recording: Recording) -> None:
         print("ready", flush=True)
         origin = int(sys.stdin.readline())
         recording.origin = origin - json.loads(recording.switch.report())["live"]["started"]
-        steps = (recording, orders["steps"], origin, changes)
+        steps = (recording.switch, orders["steps"], origin, changes)
         threading.Thread(target=_change, args=steps, daemon=True).start()
 
-    run_live(_plan(orders), folder / STATION, started=started, over=_input_ends)
-    write_text(folder / STATION / CHANGED, json.dumps(changes) + "\n")
+    left = folder / station(place)
+    run_live(_plan(orders), left, started=started, over=_input_ends)
+    write_text(left / CHANGED, json.dumps(changes) + "\n")
 
 
 def _plan(orders: dict[str, Any]) -> LivePlan:
     interfaces = {int(port): name for port, name in orders["interfaces"].items()}
-    rates = {port["id"]: port.get("rate") for port in orders["switch"]["ports"]}
+    rates = {port["id"]: port["rate"] for port in orders["switch"]["ports"]}
     ports = tuple(
         LivePort(port, interface, rates[port], None) for port, interface in interfaces.items()
     )
-    delays = {RECEIVERS_PORT: [(delay, prefixes) for delay, prefixes in orders["delays"]]}
-    return LivePlan("run", ports, orders["switch"], [], delays)
+    return LivePlan("run", ports, orders["switch"], [], orders["around"])
 
 
 def _input_ends(seconds: float) -> bool:
@@ -62,17 +67,26 @@ def _input_ends(seconds: float) -> bool:
 
 
 def _change(
-    recording: Recording, steps: list[dict[str, Any]], origin: int, late: list[int]
+    switch: _core.LiveSwitch, steps: list[dict[str, Any]], origin: int, late: list[int]
 ) -> None:
     for step in steps:
         due = origin + step["at"]
         time.sleep(max(due - time.monotonic_ns(), 0) / 1e9)
-        if "delay" in step:
-            recording.switch.delay(RECEIVERS_PORT, step["class"], step["delay"])
-        else:
-            shape = {"op": "shape_port", "port": RECEIVERS_PORT, "rate": step["rate"]}
-            recording.switch.apply(json.dumps([shape | {"burst": step["burst"]}]))
+        _carry_out(switch, step)
         late.append(time.monotonic_ns() - due)
+
+
+def _carry_out(switch: _core.LiveSwitch, step: dict[str, Any]) -> None:
+    match step:
+        case {"operations": operations}:
+            switch.apply(json.dumps(operations))
+        case {"delay": delay, "port": port, "class": place, "outgoing": outgoing}:
+            switch.set_delay(port, outgoing, place, delay)
+        case {"rate_of_host": rate, "port": port}:
+            switch.set_rate(port, rate)
+        case {"rate": rate, "burst": burst, "port": port}:
+            shape = {"op": "shape_port", "port": port, "rate": rate, "burst": burst}
+            switch.apply(json.dumps([shape]))
 
 
 if __name__ == "__main__":

@@ -86,12 +86,14 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         enter_namespace(name)
         dumps.append(SocketDump(job["families"]))
     enter_namespace(_ROUTER)
-    switch = Between(job["switch"]) if "switch" in job else None
+    switches = [Between(told) for told in job.get("switches", ())]
+    for switch in switches:
+        switch.wait()
     hosts = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
     origin = time.monotonic_ns() + _LEAD + job["lead"]
     real = origin + time.time_ns() - time.monotonic_ns()
-    if switch is not None:
+    for switch in switches:
         switch.begin(origin)
     for host in hosts:
         os.write(host.begin, origin.to_bytes(8, "little"))
@@ -102,7 +104,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     ]
     for host in hosts:
         host.end(waits=job["traffic"] != "iperf3")
-    if switch is not None:
+    for switch in switches:
         switch.end()
     return watch.close() | {
         "kernel": os.uname().release,

@@ -1,7 +1,7 @@
-"""A program of its own that stands between the hosts: started before them, ended after them.
+"""Programs that stand between the hosts: started before them, ended after them.
 
-It says `ready` when frames pass, is told time zero, and ends when its input does; so it ends, too,
-if this process is killed. Knows nothing of what it does.
+Each says `ready` when frames pass, is told time zero, and ends when its input does; so it ends if
+this process is killed, too. Knows nothing of what they do.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ _PATIENCE = 60
 
 
 class Between:
-    """That program, in the namespace in which this process is."""
+    """One of them, in the namespace in which this process is."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self._process = subprocess.Popen(
@@ -22,6 +22,9 @@ class Between:
             env=told["environment"],
             text=True,
         )
+
+    def wait(self) -> None:
+        """Until frames pass; `RuntimeError` if it ends before."""
         if self._output.readline().strip() != "ready":
             self._process.wait()
             raise RuntimeError("what stands between the hosts did not start; see the console")

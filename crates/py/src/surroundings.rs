@@ -1,0 +1,57 @@
+//! What lies around a live switch, as Python tells it in JSON: links with rates and delays.
+
+use serde::Deserialize;
+use sojourn_live::{DelayClass, Link, LiveError, Way};
+use sojourn_packet::{Rate, Time};
+use std::collections::BTreeMap;
+
+/// All of it.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Surroundings {
+    /// The link behind each port; nothing is between one without an entry and who is behind it.
+    pub links: BTreeMap<u16, ToldLink>,
+    /// Packets have the numbers by which other switches know them.
+    pub identify: bool,
+}
+
+/// A port's link.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToldLink {
+    incoming: ToldWay,
+    outgoing: ToldWay,
+    /// The Ethernet address of the only host behind it.
+    peer: Option<[u8; 6]>,
+}
+
+/// One way of it.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ToldWay {
+    /// bit/s
+    rate: Option<u64>,
+    /// Delays in ns, each with the prefixes that it is for.
+    classes: Vec<(u64, Vec<String>)>,
+}
+
+impl ToldLink {
+    /// As the live switch takes it.
+    ///
+    /// # Errors
+    /// Something is no prefix.
+    pub fn link(self) -> Result<Link, LiveError> {
+        Ok(Link { incoming: self.incoming.way()?, outgoing: self.outgoing.way()?, peer: self.peer })
+    }
+}
+
+impl ToldWay {
+    fn way(self) -> Result<Way, LiveError> {
+        let class = |(delay, prefixes): (u64, Vec<String>)| {
+            let prefixes = prefixes.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+            Ok(DelayClass { delay: Time(delay), prefixes })
+        };
+        let classes = self.classes.into_iter().map(class).collect::<Result<_, LiveError>>()?;
+        Ok(Way { rate: self.rate.filter(|rate| *rate > 0).map(Rate), classes })
+    }
+}

@@ -3,8 +3,9 @@
 python bench/soak.py frames [--count 10000000] [PROGRAM...]    # hostile frames through each program
 python bench/soak.py trouble [--minutes 10]                    # interfaces, pauses, floods, clocks
 
-Both end with status 1 if anything was wrong. `frames` takes two minutes for each program on two
-cores, `trouble` as long as it is told; as root, or in a user namespace with `unshare -Ur`.
+Both end with status 1 if anything was wrong. `frames` goes on until so many have come into the
+switch, two to three minutes for each program, `trouble` as long as it is told; as root, or in a
+user namespace with `unshare -Ur`.
 """
 
 import argparse

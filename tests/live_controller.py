@@ -1,11 +1,15 @@
 """A controller that speaks P4Runtime, as small as can be: the first one of device 1."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
 import grpc
+
+# The package's messages are of an older generator than protobuf's fast readers take.
+os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
 from p4.v1 import p4runtime_pb2 as p4
 from p4.v1 import p4runtime_pb2_grpc as service
 

@@ -267,6 +267,15 @@ def watch(folder: Path) -> object:
     return said | seen
 
 
+PING = """
+import socket, sys
+link = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+link.settimeout(1)
+link.sendto(bytes.fromhex("0800f7fc00020001"), (sys.argv[1], 0))
+while link.recv(2000)[20]:
+    pass
+"""
+
 FLOOD = """
 import socket
 link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -289,7 +298,7 @@ def trouble(folder: Path, stepping: str) -> object:
         process = int((folder / "pid").read_text())
 
         def answered(times: int) -> bool:
-            asked = inside(there["sw1"], "ping", "-c1", "-W1", "10.128.0.1")
+            asked = inside(there["sw1"], sys.executable, "-c", PING, "10.128.0.1")
             tries = (subprocess.run(asked, capture_output=True).returncode for _ in range(times))
             return 0 in tries
 
@@ -380,7 +389,7 @@ def decisions(folder: Path) -> object:
         ports = [f"{port}={interface}" for port, interface in interfaces.items()]
         native = name in NATIVE
         plan = live_plan(
-            None if native else name, ports=ports, rates=["2=10 Mbit/s"],
+            None if native else name, ports=ports, rates=["2=4 Mbit/s"],
             aqm=name if native else None,
         )  # fmt: skip
         told = json.dumps(plan.config)
@@ -394,8 +403,8 @@ def decisions(folder: Path) -> object:
     for number, frame in enumerate(frames):
         for sender in senders:
             sender.send(frame)
-        # About twice as fast as they leave.
-        time.sleep(max(start + number * 0.0005 - time.monotonic(), 0))
+        # Faster than they leave, so slowly that a busy machine can keep up.
+        time.sleep(max(start + number * 0.00125 - time.monotonic(), 0))
     time.sleep(0.5)
     found = {}
     for name, (told, programs), live in zip(names, plans, switches, strict=True):

@@ -119,7 +119,7 @@ def namespaces() -> None:
 
 
 def test_hosts_reach_each_other_through_the_live_switches_of_a_topology(
-    namespaces: None, files: Path
+    namespaces: None, ping: None, files: Path
 ) -> None:
     environment = os.environ | {"XDG_CACHE_HOME": str(files / "cache")}
 

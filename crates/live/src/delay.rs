@@ -193,10 +193,8 @@ mod tests {
 
     #[test]
     fn a_frame_comes_after_the_delay_of_the_class_that_its_destination_is_in() {
-        let (mut flows, mut line) = (
-            Flows::default(),
-            line(vec![class(20, "10.0.0.1/32"), class(5, "10.0.0.2/31")]),
-        );
+        let (mut flows, mut line) =
+            (Flows::default(), line(vec![class(20, "10.0.0.1/32"), class(5, "10.0.0.2/31")]));
         for last in [1, 3, 2] {
             assert!(line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, last])).is_none());
         }

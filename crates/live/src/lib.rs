@@ -26,10 +26,10 @@ pub use cpu::{CpuPort, CpuSender, Take, cpu_port};
 pub use delay::{DelayClass, DelayLine, Prefix, Way};
 pub use error::LiveError;
 pub use flows::{FlowKey, Flows};
+pub use identity::identity;
 pub use interface::{Arrival, Interface, is_up, open};
 pub use lateness::{Lateness, Percentiles};
 pub use report::{LiveReport, PortReport};
-pub use identity::identity;
 pub use runner::{
     Arrived, Direction, End, Link, Live, LiveHandle, LivePort, Options, WayChange, Work,
 };

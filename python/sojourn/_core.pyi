@@ -16,6 +16,13 @@ class ProgramError(SojournError):
     diagnostics: list[dict[str, Any]]
     """The same as plain data: `severity`, `code`, `message`, `place` and more."""
 
+def row_columns(rows: str) -> list[tuple[str, int, str, str, str]]:
+    """The columns of `packets`, `flows`, `exchanges`, `datagrams`, `registers` or `trace`: name,
+    bits of a value, how it is shown (`number`, `time` or `name`), unit, meaning."""
+
+def verdicts() -> list[str]:
+    """What became of packets, by the number in their rows."""
+
 def without_comment(line: str) -> str:
     """A line of commands without what stands behind `#` or `//`."""
 
@@ -70,8 +77,8 @@ class Simulation:
     def watched_registers(self) -> list[str]:
         """The registers that are looked at, by full name."""
 
-    def take_readings(self) -> dict[str, bytes]:
-        """Changes of their values that wait: time, index of the register, value."""
+    def take_registers(self) -> dict[str, bytes]:
+        """Changes of their values that wait."""
 
     def take_passes(self) -> str:
         """The passes of packets that were followed since the last call, as JSON."""

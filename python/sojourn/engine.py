@@ -30,7 +30,7 @@ from sojourn.record import (
     ROW_GROUP,
     Ballast,
     RowWriter,
-    register_table,
+    table_from_columns,
 )
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
@@ -175,9 +175,9 @@ class _Outputs:
 
     def _take_registers(self) -> None:
         if self._registers is not None:
-            columns = self._simulation.take_readings()
+            columns = self._simulation.take_registers()
             names = self._simulation.watched_registers()
-            self._registers.write(register_table(columns, names))
+            self._registers.write(table_from_columns(REGISTER_SCHEMA, columns, names))
 
     def _take_rows(self) -> None:
         self._take_registers()

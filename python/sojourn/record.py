@@ -2,8 +2,8 @@
 
 Stands on pyarrow. The same rows in the same order give the same bytes, whatever pieces they arrive
 in. A Parquet file can be read only once its end is written, so until then its rows are also in a
-journal beside it, an Arrow stream, which can be read whatever has ended the process. Knows the
-columns, not what they mean to anybody.
+journal beside it, an Arrow stream, which can be read whatever has ended the process. The engine
+says which columns there are.
 """
 
 import contextlib
@@ -18,9 +18,10 @@ from typing import BinaryIO, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sojourn import _core
 from sojourn.run_files import BALLAST, journal_of
 
-VERDICTS = ("sent", "aqm", "tail", "mark", "ingress")
+VERDICTS = tuple(_core.verdicts())
 """What became of a packet: sent; dropped at the queue by the AQM, or for want of room; sent with a
 CE mark; dropped by a program's ingress, before any queue."""
 SENT, AQM, TAIL, MARK, INGRESS = range(len(VERDICTS))
@@ -35,96 +36,43 @@ _BALLAST = 8 << 20
 """Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
 
 
-def _nanoseconds(name: str, meaning: str) -> pa.Field:
-    return pa.field(name, pa.int64(), False, {"unit": "ns", "meaning": meaning})
+def _schema(rows: str) -> pa.Schema:
+    """The schema of rows whose columns the engine declares (crates/net/src/records)."""
+    return pa.schema([_field(*column) for column in _core.row_columns(rows)])
 
 
-PACKET_SCHEMA = pa.schema(
-    [
-        pa.field("packet", pa.uint64(), False, {"meaning": "identity within the run"}),
-        pa.field("flow", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
-        pa.field("size", pa.uint32(), False, {"unit": "B", "meaning": "Ethernet frame"}),
-        pa.field("queue", pa.uint8(), False),
-        _nanoseconds("enqueued", "entered the bottleneck's queue"),
-        _nanoseconds("dequeued", "left it; equal to enqueued for a drop before the queue"),
-        pa.field("verdict", pa.dictionary(pa.uint8(), pa.string()), False),
-    ]
-)
-
-FLOW_SCHEMA = pa.schema(
-    [
-        _nanoseconds("time", "of the sample"),
-        pa.field("flow", pa.uint32(), False),
-        pa.field("cwnd", pa.uint32(), False, {"unit": "B"}),
-        pa.field("ssthresh", pa.uint64(), False, {"unit": "B"}),
-        _nanoseconds("srtt", "smoothed round-trip time, 0 before the first sample"),
-        pa.field("delivered", pa.uint64(), False, {"unit": "B", "meaning": "goodput so far"}),
-        pa.field("retransmits", pa.uint64(), False, {"unit": "segments"}),
-        pa.field("in_flight", pa.uint32(), False, {"unit": "B"}),
-    ]
-)
+def _field(name: str, bits: int, shown: str, unit: str, meaning: str) -> pa.Field:
+    # Times are signed, so that a difference of two is one, too.
+    kind = pa.int64() if shown == "time" else pa.type_for_alias(f"uint{bits}")
+    if shown == "name":
+        kind = pa.dictionary(kind, pa.string())
+    said = {"unit": unit, "meaning": meaning}
+    return pa.field(name, kind, False, {key: word for key, word in said.items() if word} or None)
 
 
-EXCHANGE_SCHEMA = pa.schema(
-    [
-        pa.field("flow", pa.uint32(), False, {"meaning": "as in the packets' rows"}),
-        pa.field("source", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
-        pa.field("number", pa.uint32(), False, {"meaning": "of the request within its flow"}),
-        pa.field("size", pa.uint64(), False, {"unit": "B", "meaning": "transfer or response"}),
-        _nanoseconds("started", "connection opened, or request written"),
-        _nanoseconds("finished", "the last byte was there; 0 if the run ended before"),
-    ]
-)
-
-DATAGRAM_SCHEMA = pa.schema(
-    [
-        pa.field("flow", pa.uint32(), False, {"meaning": "index in the scenario, from 0"}),
-        pa.field("number", pa.uint32(), False, {"meaning": "those that are missing were lost"}),
-        _nanoseconds("sent", "by the voice"),
-        _nanoseconds("received", "its last bit"),
-    ]
-)
+PACKET_SCHEMA = _schema("packets")
+FLOW_SCHEMA = _schema("flows")
+EXCHANGE_SCHEMA = _schema("exchanges")
+DATAGRAM_SCHEMA = _schema("datagrams")
+REGISTER_SCHEMA = _schema("registers")
 
 
-REGISTER_SCHEMA = pa.schema(
-    [
-        _nanoseconds("time", "of the pass after which the value was there"),
-        pa.field(
-            "register",
-            pa.dictionary(pa.uint32(), pa.string()),
-            False,
-            {"meaning": "its full name, with the cell of one that has several"},
-        ),
-        pa.field("value", pa.uint64(), False, {"meaning": "from then on; of wider ones 64 bits"}),
-    ]
-)
+def table_from_columns(
+    schema: pa.Schema, columns: Mapping[str, bytes], names: Sequence[str] = VERDICTS
+) -> pa.Table:
+    """A table over the engine's little-endian columns, without copying them. `names` are what a
+    column of names counts."""
+    return pa.Table.from_arrays([_array(field, columns, names) for field in schema], schema=schema)
 
 
-def register_table(columns: Mapping[str, bytes], names: Sequence[str]) -> pa.Table:
-    """Readings of registers, as the engine has them, with the registers' names."""
-    time, of, value = (pa.py_buffer(columns[name]) for name in ("time", "register", "value"))
-    rows = len(time) // 8
-    indices = pa.Array.from_buffers(pa.uint32(), rows, [None, of])
-    arrays = [
-        pa.Array.from_buffers(pa.int64(), rows, [None, time]),
-        pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string())),
-        pa.Array.from_buffers(pa.uint64(), rows, [None, value]),
-    ]
-    return pa.Table.from_arrays(arrays, schema=REGISTER_SCHEMA)
-
-
-def table_from_columns(schema: pa.Schema, columns: Mapping[str, bytes]) -> pa.Table:
-    """A table over the engine's little-endian columns, without copying them."""
-    arrays = []
-    for field in schema:
-        buffer = pa.py_buffer(columns[field.name])
-        if pa.types.is_dictionary(field.type):
-            indices = pa.Array.from_buffers(pa.uint8(), len(buffer), [None, buffer])
-            arrays.append(pa.DictionaryArray.from_arrays(indices, pa.array(VERDICTS)))
-        else:
-            rows = len(buffer) * 8 // field.type.bit_width
-            arrays.append(pa.Array.from_buffers(field.type, rows, [None, buffer]))
-    return pa.Table.from_arrays(arrays, schema=schema)
+def _array(field: pa.Field, columns: Mapping[str, bytes], names: Sequence[str]) -> pa.Array:
+    buffer = pa.py_buffer(columns[field.name])
+    named = pa.types.is_dictionary(field.type)
+    kind = field.type.index_type if named else field.type
+    values = pa.Array.from_buffers(kind, len(buffer) * 8 // kind.bit_width, [None, buffer])
+    if not named:
+        return values
+    return pa.DictionaryArray.from_arrays(values, pa.array(names, pa.string()))
 
 
 class Ballast:

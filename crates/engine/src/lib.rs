@@ -10,6 +10,7 @@
 //! | [`editor`] | what an editor asks of a program that is being written |
 //! | [`switch_setup`] | what a control plane sets at the switch itself |
 //! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |
+//! | [`registers`] | values of traced registers as rows |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
 //!
 //! It stands on both towers and knows no Python, no clock and no socket.
@@ -20,6 +21,7 @@ pub mod editor;
 mod error;
 pub mod load;
 pub mod packet_switch;
+pub mod registers;
 pub mod replay;
 pub mod simulation;
 pub mod standalone;
@@ -29,5 +31,6 @@ pub use config::{Aqm, P4Aqm, RunConfig};
 pub use error::RunError;
 pub use load::{Programs, Watched};
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
+pub use registers::{RegisterRows, WatchedRegisters};
 pub use simulation::{simulation, simulation_with, watched_simulation};
 pub use standalone::{StandaloneConfig, StandalonePort, StandaloneRoute, drive, standalone};

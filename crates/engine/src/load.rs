@@ -10,13 +10,22 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::watch::{self, Reading, SharedSeen};
+use sojourn_targets::watch::{self, RegisterChange, SharedSeen};
 use sojourn_targets::{ControlPlane, Plane, Program, Targets, traced};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Programs that are compiled already: a configuration that says the same path, folders and macros
 /// means one of them.
+///
+/// ```
+/// use sojourn_engine::{P4Aqm, Programs, load};
+/// let p4 = P4Aqm { program: "no/such.p4".into(), ..P4Aqm::default() };
+/// let refused = Programs::default().program(&p4).unwrap_err();
+/// assert!(refused.to_string().contains("no/such.p4"));
+/// let language = load::check_language("no/such.p4".as_ref(), &Default::default());
+/// assert!(!language.ok);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Programs(Vec<Arc<Program>>);
 
@@ -168,11 +177,11 @@ impl Watched {
     }
 
     /// The changes of registers that were seen since they were last taken.
-    pub fn take_readings(&self) -> Vec<Reading> {
-        std::mem::take(&mut watch::lock(&self.seen).readings)
+    pub fn take_changes(&self) -> Vec<RegisterChange> {
+        std::mem::take(&mut watch::lock(&self.seen).changes)
     }
 
-    /// The registers that are looked at, in the order that readings count them.
+    /// The registers that are looked at, in the order that changes count them.
     pub fn registers(&self) -> Vec<String> {
         watch::lock(&self.seen).names.clone()
     }

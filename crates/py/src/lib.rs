@@ -28,6 +28,8 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use super::columns::{row_columns, verdicts};
+    #[pymodule_export]
     use super::commands::{Commands, uncommented};
     #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};

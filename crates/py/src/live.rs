@@ -204,7 +204,7 @@ impl LiveSwitch {
     /// The packet rows of a port that were fetched, as little-endian columns.
     fn take_packets<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
         let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
-        columns::packets(py, &rows.unwrap_or_default())
+        columns::columns(py, &rows.unwrap_or_default())
     }
 
     /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
@@ -348,7 +348,7 @@ pub fn drive_switch<'py>(
         Ok((waiting, switch.statistics()))
     });
     let (waiting, statistics) = driven.map_err(|error| run_refused(&error))?;
-    let rows = waiting.iter().map(|(port, at)| Ok((*port, columns::packets(py, &at.rows)?)));
+    let rows = waiting.iter().map(|(port, at)| Ok((*port, columns::columns(py, &at.rows)?)));
     let statistics = serde_json::to_string(&statistics).map_err(wrong)?;
     Ok((rows.collect::<PyResult<_>>()?, statistics))
 }

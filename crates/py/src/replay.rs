@@ -1,11 +1,12 @@
 //! A replay and a synthetic trace as Python objects; rows cross as little-endian columns.
 
-use crate::columns::column;
+use crate::columns::columns;
 use crate::errors::ConfigError;
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
+use sojourn_net::records::Rows;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -35,7 +36,8 @@ impl Replay {
         py: Python<'py>,
         rows: BTreeMap<String, Vec<u8>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let rows = read_rows(&rows)?;
+        let rows = TraceRows::read(|name| rows.get(name).map(Vec::as_slice))
+            .map_err(|name| ConfigError::new_err(format!("the trace has no column `{name}`")))?;
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         let decisions = py.detach(|| {
             let decide = |row| replay.decide(&row).map(replay::Decision::bits);
@@ -77,34 +79,8 @@ impl SyntheticTrace {
         let trace = self.trace.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut rows = TraceRows::default();
         py.detach(|| trace.take(most).for_each(|row| rows.push(&row)));
-        let columns = PyDict::new(py);
-        columns.set_item("time", column(py, &rows.time, u64::to_le_bytes)?)?;
-        columns.set_item("sojourn", column(py, &rows.sojourn, u64::to_le_bytes)?)?;
-        columns.set_item("backlog", column(py, &rows.backlog, u64::to_le_bytes)?)?;
-        columns.set_item("cells", column(py, &rows.cells, u32::to_le_bytes)?)?;
-        columns.set_item("packets", column(py, &rows.packets, u32::to_le_bytes)?)?;
-        columns.set_item("size", column(py, &rows.size, u32::to_le_bytes)?)?;
-        Ok(columns)
+        columns(py, &rows)
     }
-}
-
-fn read_rows(columns: &BTreeMap<String, Vec<u8>>) -> PyResult<TraceRows> {
-    let bytes = |name: &str| match columns.get(name) {
-        Some(bytes) => Ok(bytes.as_slice()),
-        None => Err(ConfigError::new_err(format!("the trace has no column `{name}`"))),
-    };
-    Ok(TraceRows {
-        time: words(bytes("time")?, u64::from_le_bytes),
-        sojourn: words(bytes("sojourn")?, u64::from_le_bytes),
-        backlog: words(bytes("backlog")?, u64::from_le_bytes),
-        cells: words(bytes("cells")?, u32::from_le_bytes),
-        packets: words(bytes("packets")?, u32::from_le_bytes),
-        size: words(bytes("size")?, u32::from_le_bytes),
-    })
-}
-
-fn words<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|word| read(*word)).collect()
 }
 
 fn refused(error: impl ToString) -> PyErr {

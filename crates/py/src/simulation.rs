@@ -1,14 +1,13 @@
 //! A run as a Python object: advanced without the interpreter lock, read as columns.
 
-use crate::columns;
+use crate::columns::{self, columns};
 use crate::errors::ConfigError;
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_engine::Watched;
 use sojourn_engine::config::{self, Aqm, RunConfig};
+use sojourn_engine::{Watched, WatchedRegisters};
 use sojourn_packet::{Rate, Time};
-use sojourn_targets::watch::Reading;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
@@ -94,9 +93,7 @@ pub struct Simulation {
     // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
     run: Mutex<sojourn_net::Simulation>,
     /// What is seen of its programs, where something is to be.
-    watched: Vec<Watched>,
-    /// Their registers, in the order in which they came up: program and place there.
-    registers: Vec<(usize, u32)>,
+    watched: WatchedRegisters,
 }
 
 impl Simulation {
@@ -118,7 +115,7 @@ impl Simulation {
         let (config, programs) = (config.read()?, handed(&programs));
         let run = py.detach(|| sojourn_engine::watched_simulation(&config, &programs));
         let (run, watched) = run.map_err(|error| run_refused(&error))?;
-        Ok(Simulation { run: Mutex::new(run), watched, registers: Vec::new() })
+        Ok(Simulation { run: Mutex::new(run), watched: WatchedRegisters::new(watched) })
     }
 
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
@@ -158,22 +155,22 @@ impl Simulation {
         py: Python<'py>,
         bottleneck: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        columns::packets(py, &self.run().take_packets_of(bottleneck))
+        columns(py, &self.run().take_packets_of(bottleneck))
     }
 
     /// The flow samples that wait, as little-endian columns.
     fn take_flows<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::flows(py, &self.run().take_flows())
+        columns(py, &self.run().take_flows())
     }
 
     /// The transfers and requests that wait, as little-endian columns.
     fn take_exchanges<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::exchanges(py, &self.run().take_exchanges())
+        columns(py, &self.run().take_exchanges())
     }
 
     /// The datagrams of voices that wait, as little-endian columns.
     fn take_datagrams<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::datagrams(py, &self.run().take_datagrams())
+        columns(py, &self.run().take_datagrams())
     }
 
     /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
@@ -187,39 +184,21 @@ impl Simulation {
         columns::frames(py, &self.run().take_capture_of(bottleneck))
     }
 
-    /// The registers that readings were of so far, by full name; with several programs each behind
-    /// the number of its program.
+    /// The registers that rows were of so far, by full name; with several programs each behind the
+    /// number of its program.
     fn watched_registers(&self) -> Vec<String> {
-        let names: Vec<Vec<String>> = self.watched.iter().map(Watched::registers).collect();
-        let several = names.len() > 1;
-        let named = |&(program, of): &(usize, u32)| {
-            let name = &names[program][of as usize];
-            if several { format!("{program}:{name}") } else { name.clone() }
-        };
-        self.registers.iter().map(named).collect()
+        self.watched.names()
     }
 
-    /// The changes of registers that wait, as little-endian columns: time, index of the register,
-    /// value.
-    fn take_readings<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut rows = Vec::new();
-        for (program, watched) in self.watched.iter().enumerate() {
-            for reading in watched.take_readings() {
-                let key = (program, reading.of);
-                let known = self.registers.iter().position(|register| *register == key);
-                let of = known.unwrap_or_else(|| {
-                    self.registers.push(key);
-                    self.registers.len() - 1
-                });
-                rows.push(Reading { of: of as u32, ..reading });
-            }
-        }
-        columns::readings(py, &rows)
+    /// The changes of registers that wait, as little-endian columns.
+    fn take_registers<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.watched.take())
     }
 
     /// The passes of packets that were followed since the last call, as JSON.
     fn take_passes(&mut self) -> PyResult<String> {
-        let passes: Vec<_> = self.watched.iter().flat_map(Watched::take_passes).collect();
+        let passes: Vec<_> =
+            self.watched.programs().iter().flat_map(Watched::take_passes).collect();
         serde_json::to_string(&passes)
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }

@@ -37,6 +37,17 @@ pub enum Verdict {
     Ingress = 4,
 }
 
+impl Verdict {
+    /// What each is called in files, in the order of their numbers.
+    ///
+    /// ```
+    /// use sojourn_switch::Verdict;
+    ///
+    /// assert_eq!(Verdict::NAMES[Verdict::Mark as usize], "mark");
+    /// ```
+    pub const NAMES: [&str; 5] = ["sent", "aqm", "tail", "mark", "ingress"];
+}
+
 /// One packet at an observed port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketObservation {

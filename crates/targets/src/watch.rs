@@ -38,7 +38,7 @@ impl Wanted {
 
 /// A value of a register, from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct RegisterChange {
     /// The pass after which it was there.
     pub at: Time,
     /// Which: index into [`Seen::names`].
@@ -90,7 +90,7 @@ pub struct Seen {
     /// The registers' cells by full name, with the field's number where a cell has several.
     pub names: Vec<String>,
     /// Changes of their values, and the value at first.
-    pub readings: Vec<Reading>,
+    pub changes: Vec<RegisterChange>,
     /// Passes.
     pub passes: Vec<Pass>,
 }
@@ -193,7 +193,7 @@ impl Watch {
                 if *last != value || !cell.told {
                     *last = value;
                     let of = cell.of + field as u32;
-                    lock(&self.seen).readings.push(Reading { at: now, of, value });
+                    lock(&self.seen).changes.push(RegisterChange { at: now, of, value });
                 }
             }
             cell.told = true;

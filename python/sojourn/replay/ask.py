@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sojourn import _core
-from sojourn.control_plane import control_file, in_its_file
+from sojourn.control.file import control_file, in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.replay.trace import Rows

@@ -97,9 +97,7 @@ class Rows:
             }
 
 
-_WIDTHS = dict.fromkeys(("time", "sojourn", "backlog"), "<u8") | dict.fromkeys(
-    ("cells", "packets", "size"), "<u4"
-)
+_WIDTHS = {name: f"<u{bits // 8}" for name, bits, *_ in _core.row_columns("trace")}
 
 
 class Trace(Protocol):

@@ -21,21 +21,22 @@ pub struct Dequeue {
     pub size: u32,
 }
 
-/// A trace, a column each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TraceRows {
-    /// See [`Dequeue::time`].
-    pub time: Vec<u64>,
-    /// See [`Dequeue::sojourn`].
-    pub sojourn: Vec<u64>,
-    /// See [`Dequeue::backlog`].
-    pub backlog: Vec<u64>,
-    /// See [`Dequeue::cells`].
-    pub cells: Vec<u32>,
-    /// See [`Dequeue::packets`].
-    pub packets: Vec<u32>,
-    /// See [`Dequeue::size`].
-    pub size: Vec<u32>,
+sojourn_net::rows! {
+    /// A trace, a column each.
+    pub struct TraceRows {
+        /// See [`Dequeue::time`].
+        time: u64 => .time(),
+        /// See [`Dequeue::sojourn`].
+        sojourn: u64 => .time(),
+        /// See [`Dequeue::backlog`].
+        backlog: u64 => .unit("B"),
+        /// See [`Dequeue::cells`].
+        cells: u32 => .unit("cells"),
+        /// See [`Dequeue::packets`].
+        packets: u32 => .unit("packets"),
+        /// See [`Dequeue::size`].
+        size: u32 => .unit("B"),
+    }
 }
 
 impl TraceRows {
@@ -47,19 +48,6 @@ impl TraceRows {
         self.cells.push(row.cells);
         self.packets.push(row.packets);
         self.size.push(row.size);
-    }
-
-    /// How many rows there are: as many as the shortest column has.
-    pub fn len(&self) -> usize {
-        let TraceRows { time, sojourn, backlog, cells, packets, size } = self;
-        let long = [time.len(), sojourn.len(), backlog.len()];
-        let short = [cells.len(), packets.len(), size.len()];
-        long.into_iter().chain(short).min().unwrap_or(0)
-    }
-
-    /// True if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// All rows in turn.

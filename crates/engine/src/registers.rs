@@ -1,0 +1,69 @@
+//! The traced registers of a run's programs as rows, numbered in the order in which they came up.
+//!
+//! Stands on what [`Watched`](crate::Watched) sees of each program. Knows neither file nor Python.
+
+use crate::Watched;
+
+sojourn_net::rows! {
+    /// Values of traced registers, each from an instant on.
+    pub struct RegisterRows {
+        /// The pass after which the value was there.
+        time: u64 => .time().means("of the pass after which the value was there"),
+        /// The register: its place in [`WatchedRegisters::names`].
+        register: u32
+            => .names().means("its full name, with the cell of one that has several"),
+        /// The value.
+        value: u64 => .means("from then on; of wider ones 64 bits"),
+    }
+}
+
+/// What is seen of the programs of a run, where something is to be.
+#[derive(Debug)]
+pub struct WatchedRegisters {
+    programs: Vec<Watched>,
+    /// Registers in the order in which they came up: program and place there.
+    known: Vec<(usize, u32)>,
+}
+
+impl WatchedRegisters {
+    /// Those of `programs`.
+    pub fn new(programs: Vec<Watched>) -> WatchedRegisters {
+        WatchedRegisters { programs, known: Vec::new() }
+    }
+
+    /// The programs.
+    pub fn programs(&self) -> &[Watched] {
+        &self.programs
+    }
+
+    /// The changes of values since they were last taken.
+    pub fn take(&mut self) -> RegisterRows {
+        let mut rows = RegisterRows::default();
+        for (program, watched) in self.programs.iter().enumerate() {
+            for change in watched.take_changes() {
+                let key = (program, change.of);
+                let known = self.known.iter().position(|register| *register == key);
+                let register = known.unwrap_or_else(|| {
+                    self.known.push(key);
+                    self.known.len() - 1
+                });
+                rows.time.push(change.at.0);
+                rows.register.push(register as u32);
+                rows.value.push(change.value);
+            }
+        }
+        rows
+    }
+
+    /// The registers that rows were of so far, by full name; with several programs each behind the
+    /// number of its program.
+    pub fn names(&self) -> Vec<String> {
+        let names: Vec<Vec<String>> = self.programs.iter().map(Watched::registers).collect();
+        let several = names.len() > 1;
+        let named = |&(program, of): &(usize, u32)| {
+            let name = &names[program][of as usize];
+            if several { format!("{program}:{name}") } else { name.clone() }
+        };
+        self.known.iter().map(named).collect()
+    }
+}

@@ -159,14 +159,14 @@ class RunResult(Result):
         title = escape(self.scenario.title or self.folder.name)
         picture = b64encode(as_png(self.plot(), dpi=90)).decode()
         return (
-            f"<p><b>{title}</b></p>{result_table(self)}"
+            f"<p><b>{title}</b></p>{result_table(self).__html__()}"
             f'<img alt="queue delay over time" style="max-width:100%" '
             f'src="data:image/png;base64,{picture}">'
         )
 
 
 def open_run(folder: str | Path) -> RunResult:
-    """The result of an earlier run, out of its folder; `ScenarioError` if it is not one.
+    """The result of an earlier run, out of its folder. Raises `ScenarioError` if it is not one.
 
     >>> run = sojourn.run("bufferbloat", aqms="codel", set={"duration": "1 s"}, out="earlier")
     >>> sojourn.open_run("earlier").summary.equals(run.summary)

@@ -3,10 +3,8 @@
 Stands on what was measured and on the verdicts. Every number in it is a cell's; it knows no run.
 """
 
-import re
 from collections.abc import Sequence
-from html import escape
-from importlib.resources import files
+from typing import Any
 
 from sojourn.agree.measure import GROUNDS, KERNEL, Measured
 from sojourn.agree.verdict import (
@@ -15,8 +13,9 @@ from sojourn.agree.verdict import (
     LOSS_POINTS,
     LOSS_SHARE,
     UTILISATION_POINTS,
-    Side,
+    Spread,
 )
+from sojourn.pages import render
 
 TITLE = "How far simulation and kernel are apart"
 FIGURES = {
@@ -32,13 +31,6 @@ _TOLERANCES = (
     f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
     f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."
 )
-_STYLE = """
-  .outside { color: #b3261e; font-weight: 600; }
-  td small { color: #6b7280; font-weight: 400; }
-  .result td, .result th { white-space: nowrap; vertical-align: top; }
-  .result tr:first-child th:last-child { text-align: left; }
-  .result td.why { text-align: left; white-space: normal; min-width: 13rem; }
-"""
 _CLASSIC = ("cubic", "newreno")
 _NAMES = {"sim": "the simulator", "live": "the live switch"}
 _SHORT = {"sim": "sim", "live": "live", KERNEL: "kernel"}
@@ -104,42 +96,32 @@ def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str
         lines += [text, ""]
     lines += [f"{head} | outside |", "|---|" + "---|" * (len(FIGURES) + 1)]
     for m in measured:
-        cells = [_both(m, name, "<br>") for name in FIGURES]
+        cells = [_both(m, name) for name in FIGURES]
         lines.append(f"| {_name(m)} | " + " | ".join(cells) + f" | {remark(m)} |")
     return "\n".join(lines) + "\n"
 
 
 def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page on its own."""
-    paragraphs = "".join(f"<p>{escape(text)}</p>" for text in _setting(measured, duration))
-    results = "".join(f"<li>{escape(text)}</li>" for text in summary(measured))
     names = heads(measured)
-    columns = "".join(f"<th>{escape(name)}<br>{names}</th>" for name, _ in FIGURES.values())
-    rows = "".join(_row(m) for m in measured)
-    return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{TITLE}</title>\n'
-        f"<style>{_style()}{_STYLE}"
-        f"</style>\n<h1>{TITLE}</h1>\n{paragraphs}<ul>{results}</ul>"
-        f"<p>Made by</p><pre>{escape(chr(10).join(commands))}</pre>"
-        f'<div class="scroll"><table class=result><tr><th>cell</th>{columns}<th>outside</th></tr>'
-        f"{rows}</table></div></html>\n"
+    return render(
+        "agree/page.html",
+        title=TITLE,
+        setting=_setting(measured, duration),
+        summary=summary(measured),
+        commands=commands,
+        columns=[(name, names) for name, _ in FIGURES.values()],
+        rows=[_row(m) for m in measured],
     )
 
 
-def _style() -> str:
-    """The report's own."""
-    text = files("sojourn.report").joinpath("page.html").read_text(encoding="utf-8")
-    found = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
-    return found[1] if found else ""
-
-
-def _row(m: Measured) -> str:
+def _row(m: Measured) -> dict[str, Any]:
     outside = {name for verdict in m.verdicts.values() for name in verdict.outside}
-    cells = "".join(
-        f'<td class="{"outside" if name in outside else ""}">{_both(m, name, "<br>")}</td>'
-        for name in FIGURES
-    )
-    return f"<tr><th>{escape(_name(m))}</th>{cells}<td class=why>{escape(remark(m))}</td></tr>"
+    return {
+        "name": _name(m),
+        "cells": [(medians(m, name), spans(m, name), name in outside) for name in FIGURES],
+        "remark": remark(m),
+    }
 
 
 def _name(m: Measured) -> str:
@@ -148,30 +130,37 @@ def _name(m: Measured) -> str:
     return f"{cell.aqm}, {flows}, {cell.rate // 10**6} Mbit/s, {cell.rtt // 10**6} ms"
 
 
-def _both(m: Measured, name: str, line: str) -> str:
-    sides = [m.side(ground) for ground in m.runs]
-    spreads = " / ".join(_spread(side, name) for side in sides)
-    shown = medians(m, name)
-    return f"{shown}{line}<small>{spreads}</small>" if any(map(_repeated, sides)) else shown
+def _both(m: Measured, name: str) -> str:
+    """Medians and, below them, how far the repeats spread, for Markdown."""
+    found = spans(m, name)
+    return medians(m, name) + (f"<br><small>{found}</small>" if found else "")
+
+
+def spans(m: Measured, name: str) -> str:
+    """How far the repeats of each ground spread; nothing if none was repeated."""
+    spreads = [m.spread(ground) for ground in m.runs]
+    if not any(map(_repeated, spreads)):
+        return ""
+    return " / ".join(_span(spread, name) for spread in spreads)
 
 
 def medians(m: Measured, name: str) -> str:
     """One figure of each ground."""
-    return " / ".join(_one(m.side(ground), name, "median") for ground in m.runs)
+    return " / ".join(_one(m.spread(ground), name, "median") for ground in m.runs)
 
 
-def _repeated(side: Side | None) -> bool:
-    return side is not None and side.runs > 1
+def _repeated(spread: Spread | None) -> bool:
+    return spread is not None and spread.runs > 1
 
 
-def _one(side: Side | None, name: str, which: str) -> str:
-    return "-" if side is None else FIGURES[name][1].format(getattr(getattr(side, which), name))
+def _one(spread: Spread | None, name: str, which: str) -> str:
+    return "-" if spread is None else FIGURES[name][1].format(getattr(getattr(spread, which), name))
 
 
-def _spread(side: Side | None, name: str) -> str:
-    if side is None or side.runs < 2:
+def _span(spread: Spread | None, name: str) -> str:
+    if spread is None or spread.runs < 2:
         return "-"
-    half = (getattr(side.high, name) - getattr(side.low, name)) / 2
+    half = (getattr(spread.high, name) - getattr(spread.low, name)) / 2
     return f"±{FIGURES[name][1].format(half)}"
 
 

@@ -1,16 +1,14 @@
 """A paper's page, and the summary of all papers as HTML and as Markdown.
 
-Stands on what was assessed, drawn and searched, and on jinja2, which escapes.
+Stands on what was assessed, drawn and searched, and on templates.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
+from sojourn.pages import render
 from sojourn.papers import draw
 from sojourn.papers.assess import Assessed, counts
 from sojourn.papers.measure import Measured
@@ -80,8 +78,8 @@ def show_figures(
 
 def write_page(report: Report) -> Path:
     """Writes the page into the paper's folder."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    page = environment.from_string(_template("page.html")).render(
+    page = render(
+        "papers/page.html",
         paper=report.paper,
         tally=tally(report),
         quick="Made with --quick: few seeds, short runs." if report.quick else "",
@@ -95,10 +93,6 @@ def write_page(report: Report) -> Path:
     path = report.folder / PAGE
     path.write_text(page, encoding="utf-8")
     return path
-
-
-def _template(name: str) -> str:
-    return files("sojourn.papers").joinpath(name).read_text(encoding="utf-8")
 
 
 def tally(report: Report) -> str:
@@ -216,10 +210,7 @@ def _cell(text: str) -> str:
 
 def write_summary(reports: Sequence[Report], folder: Path) -> Path:
     """The summary page over all papers that were run."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    page = environment.from_string(_template("summary.html")).render(
-        reports=reports, tally=tally, tone=TONE
-    )
+    page = render("papers/summary.html", reports=reports, tally=tally, tone=TONE)
     path = folder / PAGE
     path.write_text(page, encoding="utf-8")
     return path

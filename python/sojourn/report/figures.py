@@ -3,17 +3,16 @@
 Stands on the figures that `statistics` derived and on plain data for plotly.js. Knows no page.
 """
 
-from html import escape
-
 import numpy as np
 
 from sojourn.queues import Queue, QueueRun, rates
-from sojourn.report.plain import Figure, Told
+from sojourn.report.panels import LOGARITHMIC, add_panel, add_target, hang, panels
+from sojourn.report.plain import Figure, Keys
+from sojourn.report.style import common_layout, text
 from sojourn.result import Result
 from sojourn.statistics import Floats
 from sojourn.style import (
     DELAY_FLOOR,
-    INK,
     MUTED,
     RULE,
     TARGET_COLOUR,
@@ -23,76 +22,24 @@ from sojourn.style import (
 )
 from sojourn.units import RATE
 
-_FONT = "system-ui, sans-serif"
-_PAPER = "#fdfdfe"
-"""Under labels; the page has another for the dark."""
-
 
 def over_time(result: Result, queue: Queue) -> Figure:
-    """The delay of a queue, all runs on the same logarithmic scale, each in a panel of its own.
-
-    All panels hang on one time axis: what the mouse points at is told of all of them, and zooming
-    is in time alone, so that no panel loses its curve.
-    """
+    """The delay of a queue, all runs on the same logarithmic scale, each in a panel of its own."""
     shown = queue.runs
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.6 * max(queue.highest, 2 * target))]
     figure = Figure()
-    for panel, (bottom, top) in enumerate(panels(len(shown)), start=1):
+    for panel, place in enumerate(panels(len(shown)), start=1):
         run = shown[panel - 1]
         for trace in _delay_traces(run, look[run.label]):
             figure.add_scatter(**trace, xaxis="x", yaxis=f"y{panel}")
-        figure.axis(
-            "y",
-            panel,
-            domain=[bottom, top],
-            anchor="x",
-            type="log",
-            range=bounds,
-            dtick=1,
-            tickformat="~g",
-            gridcolor=RULE,
-            fixedrange=True,
-        )
-        figure.add_annotation(
-            text=_panel_title(run, look[run.label]),
-            font={"size": 13},
-            showarrow=False,
-            **{"xref": "paper", "x": 0, "xanchor": "left"},
-            **{"yref": "paper", "y": top, "yanchor": "bottom"},
-        )
-        figure.add_shape(
-            **{"type": "line", "xref": "x domain", "x0": 0, "x1": 1},
-            **{"yref": f"y{panel}", "y0": target, "y1": target},
-            line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
-        )
+        title = _panel_title(run, look[run.label])
+        add_panel(figure, panel, place, title, range=bounds, **LOGARITHMIC)
+        add_target(figure, panel, target)
     _mark_steps(figure, result, queue)
-    figure.axis(
-        "x",
-        gridcolor=RULE,
-        anchor=f"y{len(shown)}",
-        range=[0, result.scenario.duration / 1e9],
-        ticksuffix=" s",
-        hoverformat=".3f",
-    )
-    figure.update_layout(
-        height=90 + 170 * len(shown),
-        hovermode="x unified",
-        hoversubplots="axis",
-        **common_layout(left=60),
-    )
-    return figure
-
-
-_GAP = 0.22
-"""Of a panel's height, above it: for its title."""
-
-
-def panels(count: int) -> list[tuple[float, float]]:
-    """From where to where each panel goes, the first one at the top; shares of the height."""
-    lows = [place / count for place in reversed(range(count))]
-    return [(low, low + (1 - _GAP) / count) for low in lows]
+    until, height = result.scenario.duration / 1e9, 90 + 170 * len(shown)
+    return hang(figure, len(shown), height=height, hover=".3f", until=until)
 
 
 def _mark_steps(figure: Figure, result: Result, queue: Queue) -> None:
@@ -122,12 +69,12 @@ def _panel_title(run: QueueRun, look: Look) -> str:
     )
 
 
-def _delay_traces(run: QueueRun, look: Look) -> list[Told]:
+def _delay_traces(run: QueueRun, look: Look) -> list[Keys]:
     over_time = run.findings.over_time
     time = np.round(over_time.time / 1e9, 6)
     low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
     return [
-        Told(
+        Keys(
             **_outline(time, low, high),
             mode="lines",
             line={"width": 0, "color": look.colour},
@@ -136,7 +83,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[Told]:
             hoverinfo="skip",
             showlegend=False,
         ),
-        Told(
+        Keys(
             x=time,
             y=mean,
             mode="lines",
@@ -153,7 +100,7 @@ def _delay_traces(run: QueueRun, look: Look) -> list[Told]:
 _DROP, _MARK = "#b91c1c", "#7c3aed"
 
 
-def _events(run: QueueRun, time: Floats) -> list[Told]:
+def _events(run: QueueRun, time: Floats) -> list[Keys]:
     """Where packets were dropped or marked: a stroke at the foot of the panel for each bin."""
     found = []
     over_time = run.findings.over_time
@@ -165,7 +112,7 @@ def _events(run: QueueRun, time: Floats) -> list[Told]:
         if not some.any():
             continue
         found.append(
-            Told(
+            Keys(
                 x=time[some],
                 y=np.full(int(some.sum()), 1.25 * DELAY_FLOOR),
                 mode="markers",
@@ -220,10 +167,8 @@ def distribution(result: Result, queue: Queue) -> Figure:
     bounds = [np.log10(DELAY_FLOOR), np.log10(1.3 * max(queue.highest, 2 * target))]
     figure.axis(
         "x",
-        type="log",
+        **LOGARITHMIC,
         range=bounds,
-        dtick=1,
-        tickformat="~g",
         gridcolor=RULE,
         title={"text": "queue delay, ms (log scale)"},
     )
@@ -235,26 +180,6 @@ def distribution(result: Result, queue: Queue) -> Figure:
     )
     figure.update_layout(height=460, **common_layout(left=70))
     return figure
-
-
-def text(label: str) -> str:
-    """A label as plotly shows it: it takes a few tags, and knows few names of characters."""
-    return escape(label, quote=False)
-
-
-def common_layout(*, left: int) -> dict[str, object]:
-    return {
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": MUTED, "activecolor": INK},
-        "font": {"family": _FONT, "color": INK, "size": 12},
-        "margin": {"l": left, "r": 20, "t": 40, "b": 50},
-        "hoverlabel": {
-            "font": {"family": _FONT, "color": INK},
-            "bordercolor": MUTED,
-            "bgcolor": _PAPER,
-        },
-    }
 
 
 def _drawn(values: Floats) -> Floats:

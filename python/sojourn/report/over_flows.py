@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sojourn.flow_series import Floats, FlowSeries, read_flow_series
-from sojourn.report.figures import common_layout, panels, text
+from sojourn.report.panels import add_panel, hang, legend_below, panels
 from sojourn.report.plain import Figure
+from sojourn.report.style import text
 from sojourn.result import Result
-from sojourn.style import COLOURS, RULE, looks
+from sojourn.style import COLOURS, looks
 
 _SHOWN = 12
 """Flows that a plot of single ones has room for."""
@@ -52,7 +53,7 @@ def shares(result: Result, series: Mapping[str, FlowSeries]) -> Figure:
                 xaxis="x",
                 yaxis=f"y{panel}",
             )
-        _panel(figure, panel, place, title)
+        add_panel(figure, panel, place, title, rangemode="tozero")
     return _finished(figure, len(rows), 240)
 
 
@@ -84,7 +85,7 @@ def single(series: Mapping[str, FlowSeries]) -> Figure:
                     yaxis=f"y{panel}",
                 )
     for panel, (where, row) in enumerate(zip(panels(len(rows)), rows, strict=True), start=1):
-        _panel(figure, panel, where, row[0])
+        add_panel(figure, panel, where, row[0], rangemode="tozero")
     buttons = [
         {
             "label": text(label),
@@ -106,32 +107,6 @@ def single(series: Mapping[str, FlowSeries]) -> Figure:
     return finished.update_layout(margin={"t": 80})
 
 
-def _panel(figure: Figure, panel: int, place: tuple[float, float], title: str) -> None:
-    figure.axis(
-        "y",
-        panel,
-        domain=list(place),
-        anchor="x",
-        gridcolor=RULE,
-        fixedrange=True,
-        rangemode="tozero",
-    )
-    figure.add_annotation(
-        text=title,
-        font={"size": 13},
-        showarrow=False,
-        **{"xref": "paper", "x": 0, "xanchor": "left"},
-        **{"yref": "paper", "y": place[1], "yanchor": "bottom"},
-    )
-
-
 def _finished(figure: Figure, rows: int, height: int) -> Figure:
-    figure.axis("x", gridcolor=RULE, anchor=f"y{rows}", ticksuffix=" s", hoverformat=".2f")
-    figure.update_layout(
-        height=100 + height * rows,
-        hovermode="x unified",
-        hoversubplots="axis",
-        legend={"orientation": "h", "x": 0, "y": -0.12, "yanchor": "top"},
-        **common_layout(left=60),
-    )
-    return figure
+    hang(figure, rows, height=100 + height * rows, hover=".2f")
+    return legend_below(figure, -0.12)

@@ -8,11 +8,19 @@ from collections.abc import Callable
 import numpy as np
 
 from sojourn.queues import Queue
-from sojourn.report.figures import common_layout, panels, text
+from sojourn.report.panels import (
+    LOGARITHMIC,
+    add_panel,
+    add_target,
+    hang,
+    legend_below,
+    panels,
+)
 from sojourn.report.plain import Figure
+from sojourn.report.style import text
 from sojourn.result import Result
 from sojourn.statistics import Floats, QueueOverTime
-from sojourn.style import DELAY_FLOOR, RULE, TARGET_COLOUR, looks
+from sojourn.style import DELAY_FLOOR, looks
 
 _Row = tuple[str, Callable[[QueueOverTime], Floats], str, bool]
 """A panel: its title, its values, how one of them is told, whether its scale is logarithmic."""
@@ -50,40 +58,13 @@ def over_queue(result: Result, queue: Queue) -> Figure:
                 xaxis="x",
                 yaxis=f"y{panel}",
             )
-        scale = (
-            {"type": "log", "dtick": 1, "tickformat": "~g"} if is_log else {"rangemode": "tozero"}
-        )
-        figure.axis(
-            "y", panel, domain=list(place), anchor="x", gridcolor=RULE, fixedrange=True, **scale
-        )
+        scale = LOGARITHMIC if is_log else {"rangemode": "tozero"}
+        add_panel(figure, panel, place, title, **scale)
         if is_log:
-            figure.add_shape(
-                **{"type": "line", "xref": "x domain", "x0": 0, "x1": 1},
-                **{"yref": f"y{panel}", "y0": target, "y1": target},
-                line={"color": TARGET_COLOUR, "width": 1, "dash": "dash"},
-            )
-        figure.add_annotation(
-            text=title,
-            font={"size": 13},
-            showarrow=False,
-            **{"xref": "paper", "x": 0, "xanchor": "left"},
-            **{"yref": "paper", "y": place[1], "yanchor": "bottom"},
-        )
-    figure.axis(
-        "x",
-        gridcolor=RULE,
-        anchor=f"y{len(_ROWS)}",
-        range=[0, result.scenario.duration / 1e9],
-        ticksuffix=" s",
-        hoverformat=".2f",
-    )
-    return figure.update_layout(
-        height=100 + 150 * len(_ROWS),
-        hovermode="x unified",
-        hoversubplots="axis",
-        legend={"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top"},
-        **common_layout(left=60),
-    )
+            add_target(figure, panel, target)
+    until, height = result.scenario.duration / 1e9, 100 + 150 * len(_ROWS)
+    hang(figure, len(_ROWS), height=height, hover=".2f", until=until)
+    return legend_below(figure, -0.1)
 
 
 def _ms(delay: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-Told: TypeAlias = dict[str, Any]
+Keys: TypeAlias = dict[str, Any]
 """Keys of plotly.js, and what they are."""
 
 _AXIS = {
@@ -32,10 +32,10 @@ class Figure:
     """Traces in the order in which they are drawn, and the layout around them."""
 
     def __init__(self) -> None:
-        self.data: list[Told] = []
-        self.layout: Told = {"annotations": [], "shapes": []}
+        self.data: list[Keys] = []
+        self.layout: Keys = {"annotations": [], "shapes": []}
 
-    def add_trace(self, trace: Told, **more: Any) -> Self:
+    def add_trace(self, trace: Keys, **more: Any) -> Self:
         """A trace of any kind that the page's script knows."""
         self.data.append(trace | more)
         return self
@@ -68,7 +68,7 @@ class Figure:
             self.layout[name] = known | value if both else value
         return self
 
-    def as_json(self) -> Told:
+    def as_json(self) -> Keys:
         """Lists for arrays, null for what is no number."""
         return {"data": _plain(self.data), "layout": _plain(_LAYOUT | self.layout)}
 

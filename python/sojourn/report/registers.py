@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.record import rows_table
-from sojourn.report.figures import common_layout, panels, text
+from sojourn.report.panels import add_panel, hang, panels
 from sojourn.report.plain import Figure
+from sojourn.report.style import text
 from sojourn.result import Result
 from sojourn.run_files import REGISTERS, journal_of
 from sojourn.statistics import Floats
-from sojourn.style import RULE, looks
+from sojourn.style import looks
 
 _SHOWN = 16
 """Registers that a plot has room for."""
@@ -69,36 +70,9 @@ def _plot(series: Series, colour: str, until: float) -> Figure:
             xaxis="x",
             yaxis=f"y{panel}",
         )
-        figure.axis(
-            "y",
-            panel,
-            domain=list(place),
-            anchor="x",
-            gridcolor=RULE,
-            fixedrange=True,
-            exponentformat="SI",
-        )
-        figure.add_annotation(
-            text=text(name),
-            font={"size": 13},
-            showarrow=False,
-            **{"xref": "paper", "x": 0, "xanchor": "left"},
-            **{"yref": "paper", "y": place[1], "yanchor": "bottom"},
-        )
-    figure.axis(
-        "x",
-        gridcolor=RULE,
-        anchor=f"y{len(series)}",
-        range=[0, until],
-        ticksuffix=" s",
-        hoverformat=".4f",
-    )
-    return figure.update_layout(
-        height=100 + 130 * len(series),
-        hovermode="x unified",
-        hoversubplots="axis",
-        **common_layout(left=60),
-    )
+        add_panel(figure, panel, place, text(name), exponentformat="SI")
+    height = 100 + 130 * len(series)
+    return hang(figure, len(series), height=height, hover=".4f", until=until)
 
 
 def _thinned(time: Floats, value: Floats) -> tuple[Floats, Floats]:

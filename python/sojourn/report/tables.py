@@ -1,115 +1,125 @@
 """The report's tables: the result, every bottleneck, traffic, cycles, synchronisation.
 
 Stands on the figures that `statistics` derived and on the columns that the terminal shows. Knows
-no page.
+no page but `table.html`, which shows one.
 """
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from sojourn.pages import render
 from sojourn.queues import drawn, queues
 from sojourn.result import Result
 from sojourn.style import looks, milliseconds
 from sojourn.table import Column, bottleneck_columns, partly, result_columns
-from sojourn.traffic.sections import Section
+from sojourn.traffic.sections import Section, sections
 
 
-def result_table(result: Result) -> str:
+@dataclass(frozen=True)
+class Table:
+    """A table of text. A head may have several lines."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    text: str = ""
+    """How to read it."""
+    names: int = 1
+    """How many columns, from the first on, say what a row is of."""
+    meanings: Sequence[str] = ()
+    """Of the heads, shown where the mouse points."""
+    colours: Sequence[str] = ()
+    """Of the rows' names."""
+
+    def __html__(self) -> str:
+        """The table alone, for pages and notebooks."""
+        return render("report/one_table.html", of=self).strip()
+
+
+def result_table(result: Result) -> Table:
     """A row an AQM."""
     look, columns = looks(result.folder.runs), result_columns(result)
-    rows = "".join(
-        f'<tr><th style="color:{look[label].colour}">{escape(label)}{partly(aqm)}</th>'
-        + "".join(f"<td>{escape(column.cell(aqm.summary))}</td>" for column in columns)
-        + "</tr>"
-        for label, aqm in result.aqms.items()
-    )
-    return f"<table class=result><tr><th>AQM</th>{_heads(columns)}</tr>{rows}</table>"
-
-
-def _heads(columns: Iterable[Column]) -> str:
-    return "".join(
-        f'<th title="{escape(column.meaning)}">{escape(column.name)}<br>{escape(column.unit)}</th>'
-        for column in columns
+    return Table(
+        heads=["AQM", *_heads(columns)],
+        rows=[
+            [label + partly(aqm), *(column.cell(aqm.summary) for column in columns)]
+            for label, aqm in result.aqms.items()
+        ],
+        meanings=["", *(column.meaning for column in columns)],
+        colours=[look[label].colour for label in result.aqms],
     )
 
 
-def section(section: Section) -> str:
-    """What single transfers or voices got."""
-    names = "".join(f'<th class="name">{escape(head)}</th>' for head in section.heads[:2])
-    heads = names + "".join(
-        f"<th>{escape(head).replace(chr(10), '<br>')}</th>" for head in section.heads[2:]
-    )
-    rows = "".join(
-        f"<tr><th>{escape(what).replace('  ', '&emsp;')}</th><th>{escape(aqm)}</th>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        + "</tr>"
-        for what, aqm, *cells in section.rows
-    )
-    return (
-        f"<h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>"
-        f'<div class="scroll"><table class=result><tr>{heads}</tr>{rows}</table></div>'
-    )
+def _heads(columns: Sequence[Column]) -> list[str]:
+    return [f"{column.name}\n{column.unit}" for column in columns]
 
 
-def bottlenecks(result: Result) -> str:
+def traffic(result: Result) -> list[Table]:
+    """What single transfers, requests and voices got, and what came between changes of a rate."""
+    return [_traffic(section) for section in sections(result)]
+
+
+def _traffic(section: Section) -> Table:
+    rows = [(what.replace("  ", "\u2003"), *cells) for what, *cells in section.rows]
+    return Table(section.heads, rows, section.title, section.text, names=2)
+
+
+def bottlenecks(result: Result) -> Iterator[Table]:
     """Every measured queue, where there are several."""
     if len(result.scenario.bottlenecks) < 2:
-        return ""
+        return
     columns = bottleneck_columns(result)
-    rows = "".join(
-        f"<tr><th>{escape(queue.bottleneck.name) if not place else ''}</th>"
-        f"<th>{escape(run.label)}</th><td>{escape(run.aqm)}</td>"
-        + "".join(f"<td>{escape(column.cell(run.summary))}</td>" for column in columns)
-        + "</tr>"
-        for queue in queues(result)
-        for place, run in enumerate(queue.runs)
-    )
-    return (
-        "<h2>Every bottleneck</h2><p>The figures above are of "
-        f"{escape(result.scenario.bottlenecks[0].name)}. A packet has the same number in the rows "
-        "of each queue that it passes. A queue without a packet is left out; one in which nobody "
-        "waited has no plot.</p>"
-        '<div class="scroll"><table class=result><tr><th>queue</th>'
-        f'<th class="name">run</th><th>AQM<br>there</th>{_heads(columns)}</tr>'
-        f"{rows}</table></div>"
+    yield Table(
+        heads=["queue", "run", "AQM\nthere", *_heads(columns)],
+        rows=[
+            [
+                "" if place else queue.bottleneck.name,
+                run.label,
+                run.aqm,
+                *(column.cell(run.summary) for column in columns),
+            ]
+            for queue in queues(result)
+            for place, run in enumerate(queue.runs)
+        ],
+        title="Every bottleneck",
+        text=f"The figures above are of {result.scenario.bottlenecks[0].name}. A packet has the "
+        "same number in the rows of each queue that it passes. A queue without a packet is left "
+        "out; one in which nobody waited has no plot.",
+        names=2,
+        meanings=["", "", "", *(column.meaning for column in columns)],
     )
 
 
-def cycles(result: Result) -> str:
+def cycles(result: Result) -> Table:
     """How often the delay stood above the target, and how each controller began to drop."""
-    rows = []
     several = len(result.scenario.bottlenecks) > 1
+    rows = []
     for queue in drawn(result):
-        name = escape(queue.title)
-        for run in queue.runs:
+        for place, run in enumerate(queue.runs):
             found = run.findings.cycles
+            name = "" if place else queue.title
             cells = (
                 f"{found.count}",
                 f"{found.without_drop}",
                 milliseconds(found.longest),
                 milliseconds(found.first_gap),
             )
-            named = f"<th>{name}</th>" if several else ""
-            rows.append(
-                f"<tr>{named}<th>{escape(run.label)}</th>"
-                + "".join(f"<td>{cell}</td>" for cell in cells)
-                + "</tr>"
-            )
-            name = ""
-    first = '<th>queue</th><th class="name">run</th>' if several else "<th>AQM</th>"
-    heads = ("cycles", "without<br>a drop", "longest<br>ms", "first two drops<br>apart, ms")
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return (
-        "<h2>Congestion cycles</h2><p>A cycle is a stretch of packets that all waited at least the "
-        "target. A controller that remembers how often it had to drop begins a cycle with drops "
-        "close together; one that has forgotten begins with drops an interval apart. The last "
-        "column is the median over the cycles that have two drops.</p>"
-        f'<div class="scroll"><table class=result><tr>{first}{head}</tr>'
-        f"{''.join(rows)}</table></div>"
+            rows.append([*([name] if several else []), run.label, *cells])
+    names = ["queue", "run"] if several else ["AQM"]
+    heads = ("cycles", "without\na drop", "longest\nms", "first two drops\napart, ms")
+    return Table(
+        heads=[*names, *heads],
+        rows=rows,
+        title="Congestion cycles",
+        text="A cycle is a stretch of packets that all waited at least the target. A controller "
+        "that remembers how often it had to drop begins a cycle with drops close together; one "
+        "that has forgotten begins with drops an interval apart. The last column is the median "
+        "over the cycles that have two drops.",
+        names=len(names),
     )
 
 
-def synchronisation(result: Result) -> str:
+def synchronisation(result: Result) -> Iterator[Table]:
     """What it took to keep registers of different stages in step; nothing if nobody mirrored."""
     rows = []
     for label, aqm in result.aqms.items():
@@ -126,25 +136,23 @@ def synchronisation(result: Result) -> str:
             f"{spans['total'] / 1e6:.3f}",
             f"{spans['max'] / 1e3:.2f}",
         )
-        rows.append(
-            f"<tr><th>{escape(label)}</th>" + "".join(f"<td>{escape(c)}</td>" for c in cells)
-        )
-    if not rows:
-        return ""
+        rows.append([label, *cells])
     heads = (
-        "mirrored<br>packets",
-        "mirrored<br>packets/s",
-        "recirculated<br>packets",
-        "recirculated<br>bytes, %",
-        "mirror<br>drops",
-        "unsynchronised<br>in all, ms",
-        "unsynchronised<br>longest, us",
+        "AQM",
+        "mirrored\npackets",
+        "mirrored\npackets/s",
+        "recirculated\npackets",
+        "recirculated\nbytes, %",
+        "mirror\ndrops",
+        "unsynchronised\nin all, ms",
+        "unsynchronised\nlongest, us",
     )
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return (
-        "<h2>Synchronisation of registers</h2><p>A register belongs to one stage, so a value that "
-        "two stages need is written by a mirrored packet that comes round again. Until it has, the "
-        "registers disagree: that time is unsynchronised.</p>"
-        f'<div class="scroll"><table class=result><tr><th>AQM</th>{head}</tr>'
-        f"{''.join(rows)}</table></div>"
-    )
+    if rows:
+        yield Table(
+            heads=heads,
+            rows=rows,
+            title="Synchronisation of registers",
+            text="A register belongs to one stage, so a value that two stages need is written by a "
+            "mirrored packet that comes round again. Until it has, the registers disagree: that "
+            "time is unsynchronised.",
+        )

@@ -4,7 +4,6 @@ Stands on the scenario and on what the run's folder says of itself. Knows no fig
 """
 
 from collections.abc import Sequence
-from html import escape
 
 from sojourn.folder import RunFolder
 from sojourn.result import Result
@@ -20,10 +19,10 @@ from sojourn.scenario.network import Link, LinkStep
 from sojourn.units import RATE, SIZE, TIME
 
 
-def parameters(result: Result) -> str:
+def parameters(result: Result) -> dict[str, str]:
     """Network, ground, flows and what else the run depended on."""
     scenario = result.scenario
-    rows = {
+    return {
         **_between(result),
         "ran on": _ground(result.folder),
         "flows": "; ".join(_flow_text(group) for group in scenario.flows),
@@ -31,7 +30,6 @@ def parameters(result: Result) -> str:
         "target": TIME.format(scenario.target),
         "seed": str(scenario.seed),
     }
-    return _definitions(rows)
 
 
 def _between(result: Result) -> dict[str, str]:
@@ -159,32 +157,18 @@ def _held_back(group: TcpFlows) -> str:
     return f"{cap}, paced{most}"
 
 
-def programs(folder: RunFolder) -> str:
-    """The P4 files that were read."""
+def programs(folder: RunFolder) -> list[tuple[str, str]]:
+    """The P4 files that were read, each with the SHA-256 of its text."""
     hashes = {path: digest for run in folder.runs for path, digest in run.sources.items()}
-    if not hashes:
-        return "<p>No P4 program was run.</p>"
-    rows = "".join(
-        f"<tr><td><code>{escape(path)}</code></td><td><code>{escape(digest[:16])}</code></td></tr>"
-        for path, digest in sorted(hashes.items())
-    )
-    return f"<table><tr><th>file</th><th>SHA-256, first 16 digits</th></tr>{rows}</table>"
+    return sorted(hashes.items())
 
 
-def provenance(folder: RunFolder) -> str:
+def provenance(folder: RunFolder) -> dict[str, str]:
     """What made the page."""
     libraries = folder.provenance["libraries"]
-    rows = {
+    return {
         "sojourn": folder.provenance["sojourn"],
         "python": folder.provenance["python"],
         "libraries": ", ".join(f"{name} {number}" for name, number in libraries.items()),
         "rows": f"beside this page, in {', '.join(f'{run.folder}/' for run in folder.runs)}",
     }
-    return _definitions(rows)
-
-
-def _definitions(rows: dict[str, str]) -> str:
-    lines = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows.items()
-    )
-    return f"<dl>{lines}</dl>"

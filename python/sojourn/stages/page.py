@@ -5,56 +5,57 @@ Stands on the picture and the estimate's data. Knows nothing of traffic.
 """
 
 import json
-from html import escape
-from importlib.resources import files
+from dataclasses import dataclass
 from pathlib import Path
-from string import Template
 from typing import Any
 
+from sojourn.pages import render
 from sojourn.stages.picture import draw_stages
 
 
 def stages_page(program: str | Path, data: dict[str, Any]) -> str:
     """The page of an estimate: `data` as `estimate` gives it."""
     name = Path(program).name
-    template = Template((files("sojourn.stages") / "page.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        title=escape(f"{name}: stages"),
+    return render(
+        "stages/page.html",
+        title=f"{name}: stages",
         picture=draw_stages(program, data),
-        paths="".join(_critical_path(each) for each in data["passes"] if each["critical_path"]),
-        state=_state(data["state"]),
-        totals=_totals(data),
-        notes="".join(f"<p>note: {escape(note)}</p>" for note in data["notes"]),
+        notes=data["notes"],
+        tables=[
+            *(_critical_path(each) for each in data["passes"] if each["critical_path"]),
+            *([_state(data["state"])] if data["state"] else []),
+            _totals(data),
+        ],
         details=json.dumps(_details(data)).replace("</", "<\\/"),
     )
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of the page."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: list[list[str]]
+    kind: str = ""
+    """Its class in the page."""
 
 
 def _place(at: dict[str, Any] | None) -> str:
     return f"{Path(at['file']).name}:{at['line']}" if at else ""
 
 
-def _rows(rows: list[list[str]]) -> str:
-    return "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-
-
-def _critical_path(each: dict[str, Any]) -> str:
+def _critical_path(each: dict[str, Any]) -> _Table:
     rows = []
     for step in each["critical_path"]:
         reason = step["reason"]["text"] if step["reason"] else ""
         rows.append([str(step["stage"]), step["kind"], step["name"], _place(step["at"]), reason])
     stages = each["critical_stages"]
-    return (
-        f"<h2>Critical path of {each['name']}: {stages} {'stage' if stages == 1 else 'stages'}</h2>"
-        "<table><tr><th>stage</th><th>kind</th><th>step</th><th>line</th>"
-        f"<th>why not earlier</th></tr>{_rows(rows)}</table>"
-    )
+    title = f"Critical path of {each['name']}: {stages} {'stage' if stages == 1 else 'stages'}"
+    return _Table(title, ("stage", "kind", "step", "line", "why not earlier"), rows)
 
 
-def _state(state: list[dict[str, Any]]) -> str:
-    if not state:
-        return ""
+def _state(state: list[dict[str, Any]]) -> _Table:
     rows = []
     for register in state:
         accesses = ", ".join(
@@ -64,17 +65,14 @@ def _state(state: list[dict[str, Any]]) -> str:
         size = f"{register['size']} x " if register["size"] else ""
         where = f"{register['pass']}\u00a0{register['stage']}"
         rows.append([register["name"], size + register["entry"], where, accesses])
-    return (
-        "<h2>State variables</h2><table><tr><th>register</th><th>entries</th><th>stage</th>"
-        f"<th>accesses</th></tr>{_rows(rows)}</table>"
-    )
+    return _Table("State variables", ("register", "entries", "stage", "accesses"), rows)
 
 
 def _touch(access: dict[str, Any]) -> str:
     return "".join(sign for sign, has in (("r", access["reads"]), ("w", access["writes"])) if has)
 
 
-def _totals(data: dict[str, Any]) -> str:
+def _totals(data: dict[str, Any]) -> _Table:
     rows = [
         [
             total["name"],
@@ -95,10 +93,7 @@ def _totals(data: dict[str, Any]) -> str:
         ]
         for each in data["containers"]
     ]
-    return (
-        "<h2>Totals</h2><table class='numbers'><tr><th>resource</th><th>used</th><th>of</th>"
-        f"<th>fullest stage</th><th></th></tr>{_rows(rows)}</table>"
-    )
+    return _Table("Totals", ("resource", "used", "of", "fullest stage", ""), rows, "numbers")
 
 
 def _details(data: dict[str, Any]) -> dict[str, Any]:

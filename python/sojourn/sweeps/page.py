@@ -1,15 +1,13 @@
 """The sweep's page: its plots, the means with their intervals, what failed, what was asked for.
 
-Stands on jinja2, which escapes whatever comes out of a file.
+Stands on what a sweep has come to. Runs nothing.
 """
 
 import json
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
+from sojourn.pages import render
 from sojourn.sweeps.coordinate import State
 from sojourn.sweeps.drawings import Drawing
 from sojourn.sweeps.plan import SweepPlan
@@ -28,9 +26,8 @@ def write_page(
     folder: Path,
 ) -> None:
     """Writes the page into the sweep's folder, beside the plots that it shows."""
-    text = files("sojourn.sweeps").joinpath("page.html").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    page = environment.from_string(text).render(
+    page = render(
+        "sweeps/page.html",
         title=plan.title,
         state=ended(state),
         failures=[{"run": run, "message": failure.message} for run, failure in state.failures],

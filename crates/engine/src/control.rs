@@ -38,6 +38,29 @@ pub struct BatchError {
 /// Carries out a batch at `now`, all of it or nothing: for each operation the handle of the entry
 /// that it has added, if it has added one.
 ///
+/// ```
+/// use sojourn_engine::control::apply;
+/// use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, StandalonePort, standalone};
+/// use sojourn_packet::Time;
+/// use sojourn_targets::control::Operation;
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// let p4 = P4Aqm {
+///     program: root.join("tests/stf/v1model/wire.p4").display().to_string(),
+///     include_paths: vec![root.join("p4/include").display().to_string()],
+///     ..P4Aqm::default()
+/// };
+/// let config = serde_json::json!({"ports": [{"id": 1}, {"id": 2}], "aqm": Aqm::P4(Box::new(p4))});
+/// let config: StandaloneConfig = serde_json::from_value(config)?;
+/// let mut switch = standalone(&config, &Programs::default())?;
+/// let batch: Vec<Operation> = serde_json::from_value(serde_json::json!([{
+///     "op": "add_entry", "table": "forward",
+///     "entry": {"match": {"standard_metadata.ingress_port": 1}, "action": "send", "args": {"port": 2}},
+/// }]))?;
+/// let handles = apply(&mut switch, &batch, Time::from_millis(5))?;
+/// assert!(handles[0].is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// The first operation that is refused; program and switch are as they were.
 pub fn apply(

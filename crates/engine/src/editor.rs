@@ -13,6 +13,14 @@ use std::path::{Path, PathBuf};
 /// All of it, as JSON: `diagnostics`, `names`, `target`, `stages`.
 ///
 /// Places are path, line and column from 1, and the line and column behind the end.
+///
+/// ```
+/// use sojourn_engine::editor::look;
+/// use sojourn_targets::LoadOptions;
+/// let unsaved = vec![("new.p4".into(), "const bit<8> ONE = two;".to_owned())];
+/// let told = look("new.p4".as_ref(), &LoadOptions::default(), unsaved);
+/// assert_eq!(told["diagnostics"][0]["severity"], "error");
+/// ```
 pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {
     let mut memory = MemoryLoader::new();
     for (path, text) in texts {

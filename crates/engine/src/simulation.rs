@@ -33,6 +33,20 @@ pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {
 
 /// [`simulation`] with programs that are compiled already.
 ///
+/// ```
+/// use sojourn_engine::{Programs, config, simulation_with};
+/// let compiled = Programs::new([]); // Those that several runs share.
+/// let config = config::read(
+///     r#"{
+///         "duration": 1000000,
+///         "aqm": {"kind": "native", "name": "fifo"},
+///         "flows": [{"kind": "tcp", "rtt": 20000000}]
+///     }"#,
+/// )?;
+/// assert!(!simulation_with(&config, &compiled)?.finished());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As for [`simulation`].
 pub fn simulation_with(config: &RunConfig, programs: &Programs) -> Result<Simulation, RunError> {
@@ -40,6 +54,37 @@ pub fn simulation_with(config: &RunConfig, programs: &Programs) -> Result<Simula
 }
 
 /// [`simulation_with`], with what is seen of each program that something is to be seen of.
+///
+/// ```
+/// use sojourn_engine::{Aqm, P4Aqm, Programs, Watched, WatchedRegisters, config};
+/// use sojourn_engine::watched_simulation;
+/// use sojourn_packet::Time;
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// let p4 = P4Aqm {
+///     program: root.join("p4/tna/codel_act.p4").display().to_string(),
+///     include_paths: vec![root.join("p4/include").display().to_string()],
+///     control: serde_json::from_value(serde_json::json!({
+///         "tables": [{"name": "Ingress.forward", "entries": [
+///             {"match": {"ig_intr_md.ingress_port": 1}, "action": "send", "args": {"port": 2}},
+///             {"match": {"ig_intr_md.ingress_port": 2}, "action": "send", "args": {"port": 1}},
+///         ]}],
+///         "mirror_sessions": [{"session": 100, "port": 68, "max_length": 100}],
+///     }))?,
+///     trace: vec!["dropping[0]".into()],
+///     ..P4Aqm::default()
+/// };
+/// let config = serde_json::json!({
+///     "duration": 500_000_000_u64, "aqm": Aqm::P4(Box::new(p4)),
+///     "flows": [{"kind": "tcp", "rtt": 20_000_000}],
+/// });
+/// let (mut run, watched): (_, Vec<Watched>) =
+///     watched_simulation(&config::read(&config.to_string())?, &Programs::default())?;
+/// run.advance(Time::MAX, usize::MAX);
+/// let mut registers = WatchedRegisters::new(watched);
+/// let rows = registers.take();
+/// assert!(!rows.is_empty() && registers.names()[0].contains("dropping"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As for [`simulation`].

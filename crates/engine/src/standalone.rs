@@ -139,6 +139,22 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
 
 /// Drives a switch at rest in virtual time, as the simulator does, with frames that arrive at instants
 /// in order; what was measured until `until`.
+///
+/// ```
+/// use sojourn_engine::{Programs, StandaloneConfig, drive, standalone};
+/// use sojourn_packet::{Packet, PortId, Time};
+/// let config: StandaloneConfig = serde_json::from_str(
+///     r#"{
+///         "ports": [{"id": 1}, {"id": 2, "rate": 10000000}],
+///         "aqm": {"kind": "native", "name": "codel"}
+///     }"#,
+/// )?;
+/// let mut switch = standalone(&config, &Programs::default())?;
+/// let frame = Packet { bytes: vec![0; 60], ..Packet::default() };
+/// let seen = drive(&mut switch, [(Time(0), PortId(1), frame)], Time::from_secs(1));
+/// assert_eq!(seen.len(), 1, "the frame's row, at the port that is shaped");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn drive(
     switch: &mut Switch,
     arrivals: impl IntoIterator<Item = (Time, PortId, Packet)>,

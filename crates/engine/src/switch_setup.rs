@@ -102,6 +102,13 @@ pub fn group(given: &control::MulticastGroup) -> MulticastGroup {
 
 /// What the hardware makes of a port's shaper: rate in bit/s and burst in bytes.
 ///
+/// ```
+/// use sojourn_engine::switch_setup::shaper_as_built;
+/// use sojourn_packet::Rate;
+/// let (rate, _) = shaper_as_built(Rate(10_000_000), 3_000).expect("the chip has it");
+/// assert!((10_000_000..10_100_000).contains(&rate));
+/// ```
+///
 /// # Errors
 /// It cannot express the rate or the burst.
 pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable> {

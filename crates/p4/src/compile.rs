@@ -41,6 +41,16 @@ impl CompileError {
 
 /// Reads and checks the program at `path`.
 ///
+/// ```
+/// use sojourn_p4::check_program;
+/// use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
+/// let loader = MemoryLoader::new().with("one.p4", "const bit<8> ONE = 1;");
+/// let (typed, sources, found) =
+///     check_program(&loader, "one.p4".as_ref(), &PreprocessOptions::default())?;
+/// assert!(typed.controls.is_empty() && found.is_empty() && sources.files().count() == 1);
+/// # Ok::<(), sojourn_p4::CompileError>(())
+/// ```
+///
 /// # Errors
 /// Every error that the preprocessor, the parser and the checker find.
 pub fn check_program(
@@ -94,6 +104,14 @@ pub fn compile_with(
 }
 
 /// Makes the program at `path` executable.
+///
+/// ```
+/// use sojourn_p4::{CompileError, compile};
+/// use sojourn_p4::preprocess::PreprocessOptions;
+/// let missing: CompileError =
+///     compile("no/such.p4".as_ref(), &PreprocessOptions::default()).unwrap_err();
+/// assert!(missing.to_string().contains("no/such.p4"));
+/// ```
 ///
 /// # Errors
 /// As for [`compile_with`].

@@ -237,6 +237,13 @@ fn without_splices(text: &str) -> String {
 }
 
 /// Cuts one text into tokens, on demand.
+///
+/// ```
+/// use sojourn_p4::lex::{Interner, Lexer};
+/// let (mut names, mut problems) = (Interner::default(), Vec::new());
+/// let token = Lexer::new("8w255;".into(), 0).next(&mut names, &mut problems);
+/// assert_eq!((token.spelling(), problems.len()), ("8w255", 0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Lexer {
     text: Arc<str>,

@@ -9,6 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A type. Cheap to clone.
+///
+/// ```
+/// use sojourn_p4::types::Type;
+/// assert_eq!(Type::Bit(8), Type::Bit(8));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `void`: the result of a call that gives none.

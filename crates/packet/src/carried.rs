@@ -8,6 +8,14 @@ use std::any::Any;
 use std::fmt::Debug;
 
 /// Something that a data plane lets a packet carry.
+///
+/// ```
+/// use sojourn_packet::{Carried, Luggage};
+/// #[derive(Clone, Debug)]
+/// struct Queued(u32); // Whatever can be cloned and shown will do.
+/// let one: Box<dyn Luggage> = Queued(7).duplicate();
+/// assert_eq!(format!("{one:?}"), "Queued(7)");
+/// ```
 pub trait Luggage: Any + Send + Debug {
     /// The same once more, for a copy of the packet.
     fn duplicate(&self) -> Box<dyn Luggage>;

@@ -11,6 +11,24 @@ use crate::packet::Packet;
 use std::any::Any;
 
 /// Chooses the port that a packet leaves by, whatever the time and whatever came before.
+///
+/// ```
+/// use sojourn_packet::{DataPlane, Forwarder, IngressInput, Packet, PortId, Time};
+/// /// Everything leaves by port 9.
+/// struct Uplink;
+/// impl Forwarder for Uplink {
+///     fn port(&self, _: PortId, _: &Packet) -> Option<PortId> {
+///         Some(PortId(9))
+///     }
+///     fn ports(&self) -> Vec<PortId> {
+///         vec![PortId(9)]
+///     }
+/// }
+/// let (port, arrived, now) = (PortId(1), Time::ZERO, Time::ZERO);
+/// let input = IngressInput { port, arrived, now, resubmitted: false };
+/// let out = Uplink.ingress(&input, Packet::default());
+/// assert_eq!(out.admission.unicast, Some(PortId(9)));
+/// ```
 pub trait Forwarder: Any + Send {
     /// Where a packet that came in by a port leaves; nowhere if there is no way.
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId>;

@@ -47,6 +47,11 @@ impl SplitMix64 {
 
 /// A bijection of 64-bit words in which each bit depends on all others: the first number of the
 /// generator that starts at `word`.
+///
+/// ```
+/// let neighbours = [1, 2].map(sojourn_packet::mix);
+/// assert!((neighbours[0] ^ neighbours[1]).count_ones() > 10, "one bit in changes many");
+/// ```
 #[inline]
 pub fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(STEP);

@@ -84,6 +84,40 @@ impl Drop for Serving {
 
 /// Serves P4Runtime on an address; `packets` are the frames that the switch sends to its controller.
 ///
+/// ```
+/// use sojourn_protocols::p4runtime::device::{Device, Work};
+/// use sojourn_protocols::p4runtime::service::{Server, Settings};
+/// use sojourn_protocols::serve::{ServeError, serve};
+/// use sojourn_switch::Switch;
+/// use sojourn_targets::Program;
+/// use std::collections::BTreeSet;
+/// use std::sync::Arc;
+///
+/// /// A switch that does nothing.
+/// struct Still;
+/// impl Device for Still {
+///     fn submit(&self, _: Work) -> bool {
+///         false
+///     }
+///     fn build(&self, _: &Arc<Program>) -> Result<Switch, String> {
+///         Err("it runs no program".into())
+///     }
+///     fn packet_out(&self, _: Vec<u8>) -> bool {
+///         false
+///     }
+///     fn down(&self) -> BTreeSet<u16> {
+///         BTreeSet::new()
+///     }
+/// }
+///
+/// let settings = Settings { device: 1, cpu: None, known: Default::default() };
+/// let server = Server::new(Arc::new(Still), settings, None);
+/// let (_, frames) = tokio::sync::mpsc::channel(1);
+/// let refused = serve(server, frames, "0.0.0.0:0".parse()?, None, false);
+/// assert!(matches!(refused, Err(ServeError::Open(_))), "anybody could control the switch");
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+///
 /// # Errors
 /// It cannot listen there, or may not without TLS: `open` says that it may.
 pub fn serve(

@@ -15,6 +15,11 @@ pub const CELL_BYTES: u64 = 80;
 
 /// How many whole cells fit into `size` bytes of buffer: the tail-drop limit in cells of a queue
 /// whose limit is given in bytes.
+///
+/// ```
+/// use sojourn_packet::Bytes;
+/// assert_eq!(sojourn_switch::cells_for_bytes(Bytes(64_000)), 800);
+/// ```
 pub fn cells_for_bytes(size: Bytes) -> u32 {
     u32::try_from(size.0 / CELL_BYTES).unwrap_or(u32::MAX)
 }
@@ -211,6 +216,14 @@ impl SessionDirection {
 }
 
 /// Where the copies of one session go.
+///
+/// ```
+/// use sojourn_packet::MirrorDirection;
+/// use sojourn_switch::{MirrorSession, PortId, SessionDirection};
+/// let session = MirrorSession { max_length: 100, ..MirrorSession::egress(7, PortId(68), 0) };
+/// assert!(session.direction.serves(MirrorDirection::Egress));
+/// assert!(!SessionDirection::Egress.serves(MirrorDirection::Ingress));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorSession {
     /// Session number.

@@ -34,6 +34,16 @@ pub fn is_marked(frame: &Packet) -> bool {
 /// Marks a frame of an ECN-capable transport with Congestion Experienced and mends the checksum of
 /// an IPv4 header. True if the frame is marked now, also if it was before; a frame that is not
 /// capable of ECN stays as it is.
+///
+/// ```
+/// use sojourn_packet::Packet;
+/// use sojourn_switch::ecn;
+/// let mut bytes = vec![0; 34];
+/// bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, ecn::ECT_1]);
+/// let mut frame = Packet { bytes, ..Packet::default() };
+/// assert!(ecn::mark(&mut frame) && ecn::is_marked(&frame));
+/// assert!(!ecn::mark(&mut Packet::default()), "no IP header, no mark");
+/// ```
 pub fn mark(frame: &mut Packet) -> bool {
     if codepoint(frame) == NOT_ECT {
         return false;

@@ -10,6 +10,14 @@ use sojourn_packet::{Bytes, Time};
 use sojourn_packet::{FaultReport, PortId};
 
 /// Packets and their bytes (frames without FCS).
+///
+/// ```
+/// use sojourn_packet::Bytes;
+/// use sojourn_switch::Count;
+/// let mut sent = Count::default();
+/// sent.add(Bytes(1514));
+/// assert_eq!(sent.plus(sent), Count { packets: 2, bytes: 3028 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Packets.
@@ -126,6 +134,12 @@ pub struct QueueStatistics {
 }
 
 /// Mirroring.
+///
+/// ```
+/// use sojourn_switch::MirrorStatistics;
+/// let seen = MirrorStatistics { no_session: 2, tail_drops: 1, ..MirrorStatistics::default() };
+/// assert_eq!(seen.drops(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MirrorStatistics {
     /// Copies asked for by deparsers.
@@ -164,6 +178,14 @@ pub struct UnsynchronisedTime {
 }
 
 /// Recirculation.
+///
+/// ```
+/// use sojourn_packet::Time;
+/// use sojourn_switch::RecirculationStatistics;
+/// let (capacity, elapsed) = (100_000_000_000, Time::from_secs(1));
+/// let seen = RecirculationStatistics { wire_bits: 1_000_000_000, capacity, elapsed, ..Default::default() };
+/// assert_eq!(seen.share_of_capacity(), 0.01);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecirculationStatistics {
     /// Packets that came back to ingress.

@@ -99,6 +99,18 @@ pub struct ValueSetDescription {
 }
 
 /// Describes a program.
+///
+/// ```
+/// use sojourn_targets::{LoadOptions, Program, Schema, describe};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let program = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
+/// let known = describe(program.ir());
+/// assert!(known.tables.iter().any(|table| table.name.ends_with("forward")));
+/// let whole: Schema = program.schema(); // What servers of control protocols ask for.
+/// assert_eq!(whole.tables.len(), known.tables.len());
+/// # Ok::<(), sojourn_targets::LoadError>(())
+/// ```
 pub fn describe(program: &Program) -> ProgramDescription {
     ProgramDescription {
         package: program.main.as_ref().map_or_else(String::new, |main| main.of.to_string()),

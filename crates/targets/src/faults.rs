@@ -36,6 +36,13 @@ impl Fault {
 }
 
 /// Something that the program asked for and that the target cannot do.
+///
+/// ```
+/// use sojourn_targets::{Fault, FaultKind, Faults};
+/// let overruns = Fault { count: 3, first: Some("no thread was free".into()), place: None };
+/// let faults = Faults { overruns, ..Faults::default() };
+/// assert_eq!(faults.report(None)[0].kind, FaultKind::Overrun.name());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// A packet accessed a register a second time in one pass; the access did nothing (T0705).

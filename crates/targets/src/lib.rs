@@ -51,7 +51,7 @@ pub use control::ControlPlane;
 pub use describe::describe;
 pub use digest::Digest;
 pub use faults::{Fault, FaultKind, Faults};
-pub use load::{Executor, LoadError, LoadOptions, Loaded, MathUnit, load, load_with};
+pub use load::{Executor, ExponentParity, LoadError, LoadOptions, Loaded, load, load_with};
 pub use plane::Plane;
 pub use program::{Checked, Program};
 pub use rule::{Refusal, Rule};

@@ -6,7 +6,7 @@ use crate::plane::Plane;
 use crate::program::Program;
 use crate::target::Targets;
 pub use crate::tna::Clock as TargetClock;
-pub use crate::tna::math_unit::Reading as MathUnit;
+pub use crate::tna::math_unit::ExponentParity;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 pub use sojourn_p4::interp::Executor;
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
@@ -23,7 +23,7 @@ pub struct LoadOptions {
     /// Macros that are defined before the first line: name and replacement.
     pub defines: Vec<(String, String)>,
     /// Which description of Tofino's math unit is believed.
-    pub math_unit: MathUnit,
+    pub math_unit: ExponentParity,
     /// Tofino's counter and the unit of its queue timestamps.
     pub clock: TargetClock,
     /// What runs the program's statements.
@@ -83,6 +83,16 @@ pub struct Loaded<P = Plane> {
 
 /// Loads the program in the file `path`, whatever its architecture.
 ///
+/// ```
+/// use sojourn_targets::{LoadOptions, Plane, RuntimeControl, load};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let mut plane: Plane = load(root.join("p4/v1model/codel.p4"), &options)?;
+/// let control: &mut dyn RuntimeControl = plane.control();
+/// assert!(!control.registers().is_empty());
+/// # Ok::<(), sojourn_targets::LoadError>(())
+/// ```
+///
 /// # Errors
 /// Everything that language and target have against it.
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Plane, LoadError> {
@@ -90,6 +100,14 @@ pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Plane, Load
 }
 
 /// [`load`] with the warnings, and with files from anywhere.
+///
+/// ```
+/// use sojourn_p4::preprocess::MemoryLoader;
+/// use sojourn_targets::{LoadOptions, load_with};
+/// let loader = MemoryLoader::new().with("wrong.p4", "const bit<8> ONE = two;");
+/// let refused = load_with(&loader, "wrong.p4", &LoadOptions::default()).unwrap_err();
+/// assert!(refused.to_string().starts_with("wrong.p4:1"), "{refused}");
+/// ```
 ///
 /// # Errors
 /// As for [`load`].

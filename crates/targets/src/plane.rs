@@ -70,6 +70,22 @@ impl Plane {
 
     /// Has packets followed and registers read from now on; what is seen comes out of the answer.
     ///
+    /// ```
+    /// use sojourn_packet::{DataPlane, IngressInput, Packet, PortId, Time};
+    /// use sojourn_targets::watch::{self, Wanted};
+    /// use sojourn_targets::{LoadOptions, load, traced};
+    /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    /// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+    /// let mut plane = load(root.join("tests/stf/v1model/wire.p4"), &options)?;
+    /// let seen = plane.watch(Wanted { every_packet: true, ..Wanted::default() })?;
+    /// let (port, arrived, now) = (PortId(1), Time::ZERO, Time::ZERO);
+    /// let input = IngressInput { port, arrived, now, resubmitted: false };
+    /// plane.ingress(&input, Packet { bytes: vec![0; 60], ..Packet::default() });
+    /// let pass = traced::pass(&watch::lock(&seen).passes[0], plane.sources());
+    /// assert_eq!(pass["pass"], "ingress");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// A register or a cell that is not there, or a target whose passes cannot be followed.
     pub fn watch(&mut self, wanted: Wanted) -> Result<SharedSeen, ControlError> {

@@ -11,7 +11,7 @@
 
 use crate::control::{ControlError, ControlPlane};
 use crate::describe::{ProgramDescription, describe};
-use crate::load::{LoadError, LoadOptions, Loaded, MathUnit};
+use crate::load::{ExponentParity, LoadError, LoadOptions, Loaded};
 use crate::plane::Plane;
 use crate::schema::Schema;
 use crate::sources::{ProgramText, Recorder, Sources};
@@ -258,7 +258,11 @@ impl Program {
     ///
     /// # Errors
     /// As for [`Program::instantiate`].
-    pub fn instantiate_reading(&self, seed: u64, math_unit: MathUnit) -> Result<Plane, LoadError> {
+    pub fn instantiate_reading(
+        &self,
+        seed: u64,
+        math_unit: ExponentParity,
+    ) -> Result<Plane, LoadError> {
         let options = LoadOptions { seed, math_unit, ..self.options.clone() };
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }

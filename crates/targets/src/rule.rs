@@ -31,6 +31,15 @@ macro_rules! rules {
 }
 
 /// A rule of a target.
+///
+/// ```
+/// use sojourn_p4::diagnostic::Diagnostic;
+/// use sojourn_p4::source::Span;
+/// use sojourn_targets::{Refusal, Rule, Targets};
+/// let rule: &Rule = Targets::default().rule("T0705").expect("one access a pass");
+/// let refusal: Refusal = rule.refuse(Span::DUMMY, "`count` is accessed twice");
+/// assert_eq!(Diagnostic::from(refusal).code, "T0705");
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Stable code.

@@ -201,6 +201,11 @@ pub(crate) fn find_counter(
     find_name(counters.iter().map(|(known, _)| &**known), "counter", name)
 }
 
+/// Registers of one kind as a control plane sees them.
+pub(crate) fn as_cells<R: RegisterCells>(registers: &mut [R]) -> Vec<&mut dyn RegisterCells> {
+    registers.iter_mut().map(|register| register as &mut dyn RegisterCells).collect()
+}
+
 /// What a control plane can change in a program of any architecture.
 #[derive(Debug)]
 pub struct Parts<'p> {
@@ -237,6 +242,15 @@ pub fn named(args: &BTreeMap<String, Number>) -> Vec<(String, BigUint)> {
 }
 
 /// Where the name is that is, or ends in, the wanted one.
+///
+/// ```
+/// use sojourn_targets::runtime_control::find_name;
+/// let names = ["Ingress.codel.count", "Ingress.codel.dropping"];
+/// assert_eq!(find_name(names.into_iter(), "register", "codel.dropping")?, 1);
+/// let wrong = find_name(names.into_iter(), "register", "cuont").unwrap_err();
+/// assert!(wrong.to_string().contains("count"), "{wrong}");
+/// # Ok::<(), sojourn_targets::control::ControlError>(())
+/// ```
 ///
 /// # Errors
 /// There is none; `what` and the nearest name are in the message.

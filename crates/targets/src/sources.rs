@@ -12,6 +12,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// One file of a program.
+///
+/// ```
+/// use sojourn_targets::SourceText;
+/// let empty = SourceText { path: "empty.p4".into(), bytes: Vec::new() };
+/// assert!(empty.sha256().starts_with("e3b0c442"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     /// Where it was found.
@@ -71,6 +77,19 @@ impl Sources {
 }
 
 /// A program as text: what it takes to compile it anywhere.
+///
+/// ```
+/// use sojourn_targets::{LoadOptions, Program, ProgramText, Sources};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let here = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
+/// let sent: ProgramText = here.text();
+/// let there = Program::from_text(&sent, &LoadOptions::default())?;
+/// assert_eq!(there.digest(), here.digest());
+/// let sources: &Sources = there.sources();
+/// assert_eq!(sources.files[0].sha256().len(), 64);
+/// # Ok::<(), sojourn_targets::LoadError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramText {

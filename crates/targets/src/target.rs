@@ -16,6 +16,13 @@ use sojourn_packet::DataPlane;
 use std::fmt::Debug;
 
 /// An architecture, and the chip or the switch that runs its programs.
+///
+/// ```
+/// use sojourn_targets::{Target, Targets};
+/// let tofino: &dyn Target = Targets::default().named("tofino1").expect("it ships");
+/// assert!(tofino.claims("Switch") && !tofino.claims("V1Switch"));
+/// assert_eq!(tofino.switch().recirculating.first(), Some(&68));
+/// ```
 pub trait Target: Debug + Sync {
     /// Its name on the command line and in files: `tofino1`.
     fn name(&self) -> &'static str;

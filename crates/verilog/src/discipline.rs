@@ -38,6 +38,11 @@ pub enum AddError {
 /// Adds the module that is compiled in the library at `path` to the register of disciplines, for as
 /// long as the process lives. A module that is there already under `name` is kept.
 ///
+/// ```
+/// let refused = sojourn_verilog::add("mine", "no/such.so".as_ref()).unwrap_err();
+/// assert!(refused.to_string().contains("no/such.so"));
+/// ```
+///
 /// # Errors
 /// If the library cannot be used or something that is no module has the name.
 pub fn add(name: &str, path: &Path) -> Result<(), AddError> {

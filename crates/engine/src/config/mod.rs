@@ -8,7 +8,7 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
 use sojourn_targets::control::Operation;
 use sojourn_targets::watch::Wanted;
-use sojourn_targets::{ControlPlane, LoadOptions, MathUnit, ProgramText};
+use sojourn_targets::{ControlPlane, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub struct P4Aqm {
     pub architecture: Option<String>,
     /// How the stateful ALU's math unit rounds its mantissa.
     #[serde(default)]
-    pub math_unit: MathUnit,
+    pub math_unit: ExponentParity,
     /// Where `#include` looks.
     #[serde(default)]
     pub include_paths: Vec<String>,

@@ -22,7 +22,7 @@ const DEMO: &str = r#"{
 fn every_key_of_a_program_is_read_and_written_back() {
     let config = read(DEMO).unwrap();
     let Aqm::P4(p4) = &config.aqm else { panic!("not a P4 run") };
-    assert_eq!(p4.math_unit, MathUnit::Paper);
+    assert_eq!(p4.math_unit, ExponentParity::Paper);
     let matches = &p4.control.tables[0].entries[1].matches;
     assert_eq!(matches["a"], MatchValue::Ternary { value: 1.into(), mask: 255.into() });
     assert_eq!(matches["b"], MatchValue::Prefix { value: 8.into(), prefix: 4 });

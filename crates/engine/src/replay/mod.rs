@@ -64,6 +64,24 @@ pub enum ReplayError {
 }
 
 /// An AQM under replay.
+///
+/// ```
+/// use sojourn_engine::replay::{Dequeue, Replay, ReplayConfig};
+/// use sojourn_packet::{Bytes, Time};
+/// let config = ReplayConfig::from_json(r#"{"aqm": {"kind": "native", "name": "codel"}}"#)?;
+/// let mut codel = Replay::new(&config)?;
+/// let late = |ms| Dequeue {
+///     time: Time::from_millis(ms),
+///     sojourn: Time::from_millis(20),
+///     backlog: Bytes(30_000),
+///     size: 1514,
+///     ..Dequeue::default()
+/// };
+/// // RFC 8289: the first drop comes when the delay has been above 5 ms for 100 ms.
+/// let first = (0..).find(|&ms| codel.decide(&late(ms)).is_ok_and(|decision| decision.dropped));
+/// assert_eq!(first, Some(100));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Replay {
     subject: Subject,
     asked: u64,

@@ -53,8 +53,8 @@ impl Simulation {
             Change::Delay(switch, place, delay) => {
                 self.nodes[usize::from(switch)].wires[place].delay = delay;
             }
-            Change::Side(side, rate, delay) => {
-                let link = &mut self.sides[usize::from(side)].to_switch;
+            Change::AccessLink(access, rate, delay) => {
+                let link = &mut self.access_links[usize::from(access)].to_switch;
                 rate.into_iter().for_each(|rate| link.set_rate(rate));
                 delay.into_iter().for_each(|delay| link.set_delay(delay));
             }

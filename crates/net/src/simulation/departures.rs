@@ -1,4 +1,4 @@
-//! What a packet meets between its host and the link: a shaper that all hosts of a side share, and
+//! What a packet meets between its host and the link: a shaper that all hosts of a group share, and
 //! behind it a delay with a limit, as `tc` puts `tbf` and `netem` on a host.
 //!
 //! A queue each, in order, of which only the instants are kept: when a packet leaves is known when it
@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// ns in a second times bits in a byte.
 const BIT_TIMES: u128 = 8_000_000_000;
 
-/// The way out of one side's hosts.
+/// The way out of the hosts behind one access link.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
     shaper: Option<Shaper>,
@@ -100,7 +100,7 @@ impl Shaper {
 struct Netem {
     /// The most that one queue holds.
     limit: Option<u32>,
-    /// One queue for all hosts of the side; else one for each host.
+    /// One queue for all hosts of the group; else one for each host.
     shared: bool,
     /// When the packets of each queue leave; empty if there is no limit.
     held: Vec<BinaryHeap<Reverse<Time>>>,

@@ -10,8 +10,8 @@ use sojourn_packet::{Packet, Time};
 
 /// How frames find their hosts.
 pub(super) struct Directory {
-    /// Who is on each side.
-    sides: Vec<Addresses>,
+    /// Who is behind each access link.
+    access_links: Vec<Addresses>,
     /// In the order of [`HostId`].
     attached: Vec<Attachment>,
 }
@@ -19,14 +19,17 @@ pub(super) struct Directory {
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attachment {
-    pub(super) side: u16,
-    /// From its side's link to the host.
+    pub(super) access: u16,
+    /// From its access link to the host.
     pub(super) delay: Time,
 }
 
 impl Directory {
     pub(super) fn new(layout: &Layout, attached: Vec<Attachment>) -> Directory {
-        Directory { sides: layout.hosts.iter().map(|host| host.addresses).collect(), attached }
+        Directory {
+            access_links: layout.hosts.iter().map(|host| host.addresses).collect(),
+            attached,
+        }
     }
 
     /// Another host, behind those that are there.
@@ -34,18 +37,18 @@ impl Directory {
         self.attached.push(attachment);
     }
 
-    /// The host that a frame is for, if it is one of that side, and the delay up to it. The two
-    /// hosts of a flow are never on the same side.
-    pub(super) fn find(&self, packet: &Packet, side: u16) -> Option<(HostId, Time)> {
-        let first = 2 * self.flow(packet, side)? as usize;
+    /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
+    /// hosts of a flow are never behind the same link.
+    pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostId, Time)> {
+        let first = 2 * self.flow(packet, access)? as usize;
         let pair = self.attached.get(first..first + 2)?;
-        let place = pair.iter().position(|at| at.side == side)?;
+        let place = pair.iter().position(|at| at.access == access)?;
         Some((HostId((first + place) as u32), pair[place].delay))
     }
 
-    /// The flow of a frame for somebody on that side.
-    fn flow(&self, packet: &Packet, side: u16) -> Option<u32> {
-        match self.sides.get(usize::from(side))? {
+    /// The flow of a frame for somebody behind that link.
+    fn flow(&self, packet: &Packet, access: u16) -> Option<u32> {
+        match self.access_links.get(usize::from(access))? {
             Addresses::Own { ipv4, ipv6 } => {
                 let (address, ports) = addressee(packet)?;
                 let is_its = match address {

@@ -23,6 +23,20 @@ pub struct DrawnFlow {
 }
 
 /// What the simulator draws for the flows of a run, in their order.
+///
+/// ```
+/// use sojourn_net::{RunConfig, drawn_traffic, start_jitter};
+/// let config = RunConfig::from_json(
+///     r#"{
+///         "duration": 1000000000,
+///         "seed": 7,
+///         "aqm": {"kind": "native", "name": "fifo"},
+///         "flows": [{"kind": "tcp", "rtt": 20000000}]
+///     }"#,
+/// )?;
+/// assert_eq!(drawn_traffic(&config)[0].start, start_jitter(7, 0).as_nanos());
+/// # Ok::<(), sojourn_net::ConfigError>(())
+/// ```
 pub fn drawn_traffic(config: &RunConfig) -> Vec<DrawnFlow> {
     (0..).zip(&config.flows).map(|(flow, settings)| drawn(config, flow, settings)).collect()
 }

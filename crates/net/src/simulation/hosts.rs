@@ -1,6 +1,6 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
-use super::Station;
+use super::HostState;
 use super::directory::Attachment;
 use super::layout::Layout;
 use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
@@ -25,8 +25,8 @@ const VOICE_HEADERS: u32 = 14 + 8 + 12;
 const SAMPLES: u64 = 8_000;
 
 /// All hosts of the configured flows, in the order of [`HostId`](super::HostId).
-pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<(Station, Attachment)> {
-    let mut stations = Vec::with_capacity(2 * config.flows.len());
+pub(super) fn host_states(config: &RunConfig, layout: &Layout) -> Vec<(HostState, Attachment)> {
+    let mut host_states = Vec::with_capacity(2 * config.flows.len());
     for (flow, settings) in (0..).zip(&config.flows) {
         let place = Place::of(layout, config.netem.at, flow, settings);
         let ends = &place.ends;
@@ -38,14 +38,14 @@ pub(super) fn stations(config: &RunConfig, layout: &Layout) -> Vec<(Station, Att
             FlowConfig::Requests(requests) => exchange(requests, numbers, config.seed, flow, ends),
             FlowConfig::Voip(voip) => voice(voip, numbers, ends),
         };
-        stations.extend(place.stations(hosts));
+        host_states.extend(place.host_states(hosts));
     }
-    stations
+    host_states
 }
 
 /// Where a flow's two hosts are attached, and their addresses.
 pub(super) struct Place {
-    /// The side of the first host, whose data it is.
+    /// The access link of the first host, whose data it is.
     client: u16,
     server: u16,
     /// Delays from the last link to the first host and to the second.
@@ -58,15 +58,15 @@ pub(super) struct Place {
 
 impl Place {
     /// The two hosts as the simulation keeps them.
-    pub(super) fn stations(&self, hosts: (Host, Host)) -> [(Station, Attachment); 2] {
-        let station = |host, side, delay, leaving| {
-            let station = Station { host, side, delay: leaving, timer: Time::MAX };
-            (station, Attachment { side, delay })
+    pub(super) fn host_states(&self, hosts: (Host, Host)) -> [(HostState, Attachment); 2] {
+        let host_state = |host, access, delay, leaving| {
+            let host_state = HostState { host, access, delay: leaving, timer: Time::MAX };
+            (host_state, Attachment { access, delay })
         };
         let [first, second] = self.leaving;
         [
-            station(hosts.0, self.client, self.backward, first),
-            station(hosts.1, self.server, self.forward, second),
+            host_state(hosts.0, self.client, self.backward, first),
+            host_state(hosts.1, self.server, self.forward, second),
         ]
     }
 

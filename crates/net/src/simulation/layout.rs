@@ -17,8 +17,8 @@ use std::net::IpAddr;
 /// Switches, and where hosts are attached to them.
 pub(super) struct Layout<'a> {
     pub(super) switches: Vec<SwitchLayout<'a>>,
-    pub(super) sides: Vec<SideLayout>,
-    /// The hosts and groups of hosts, one a side.
+    pub(super) access_links: Vec<AccessLayout>,
+    /// The hosts and groups of hosts, each with an access link.
     pub(super) hosts: &'a [HostSection],
     /// The observed ports, as switch and place among its ports.
     pub(super) bottlenecks: Vec<(u16, usize)>,
@@ -68,12 +68,12 @@ pub(super) struct PortLayout {
 pub(super) enum End {
     /// A port of a switch.
     Switch(u16, PortId),
-    /// The hosts of a side.
-    Side(u16),
+    /// The hosts behind an access link.
+    Hosts(u16),
 }
 
 /// Where hosts are attached.
-pub(super) struct SideLayout {
+pub(super) struct AccessLayout {
     pub(super) switch: u16,
     pub(super) port: PortId,
     /// Of the link towards the switch.
@@ -92,8 +92,8 @@ pub(super) enum Change {
     Shaper(u16, PortId, Option<ShaperConfig>),
     /// The delay behind a switch's port, by its place.
     Delay(u16, usize, Time),
-    /// The link from a side's hosts to their switch: its rate, if it changes, and its delay.
-    Side(u16, Option<Rate>, Option<Time>),
+    /// An access link towards its switch: its rate, if it changes, and its delay.
+    AccessLink(u16, Option<Rate>, Option<Time>),
 }
 
 /// The layout of a checked configuration.
@@ -163,7 +163,7 @@ impl<'a> Builder<'a> {
         let layout = Layout {
             switches: network.switches.iter().map(|s| empty_switch(s, run)).collect(),
             // Every host has a link, which fills its entry in.
-            sides: Vec::new(),
+            access_links: Vec::new(),
             hosts: &network.hosts,
             bottlenecks: Vec::new(),
             changes: Vec::new(),
@@ -172,23 +172,23 @@ impl<'a> Builder<'a> {
     }
 
     fn layout(mut self) -> Layout<'a> {
-        let mut sides: Vec<Option<SideLayout>> = Vec::new();
-        sides.resize_with(self.network.hosts.len(), || None);
+        let mut access_links: Vec<Option<AccessLayout>> = Vec::new();
+        access_links.resize_with(self.network.hosts.len(), || None);
         for link in &self.network.links {
             let [a, b] = [0, 1].map(|end| self.find(&link.between[end]));
             match (a, b) {
                 (Some(Node::Switch(a)), Some(Node::Switch(b))) => self.between_switches(link, a, b),
                 (Some(Node::Switch(s)), Some(Node::Host(h))) => {
-                    sides[usize::from(h)] = Some(self.switch_to_host(link, s, h, false));
+                    access_links[usize::from(h)] = Some(self.switch_to_host(link, s, h, false));
                 }
                 (Some(Node::Host(h)), Some(Node::Switch(s))) => {
-                    sides[usize::from(h)] = Some(self.switch_to_host(link, s, h, true));
+                    access_links[usize::from(h)] = Some(self.switch_to_host(link, s, h, true));
                 }
                 // The configuration was checked.
                 _ => {}
             }
         }
-        self.layout.sides = sides.into_iter().flatten().collect();
+        self.layout.access_links = access_links.into_iter().flatten().collect();
         self.route();
         self.layout
     }
@@ -218,19 +218,19 @@ impl<'a> Builder<'a> {
         switch: u16,
         host: u16,
         back: bool,
-    ) -> SideLayout {
+    ) -> AccessLayout {
         let port = self.next_port(switch);
-        self.add_port(&Direction { link, back }, switch, End::Side(host));
+        self.add_port(&Direction { link, back }, switch, End::Hosts(host));
         let from_host = Direction { link, back: !back };
         let speed = self.network.switches[usize::from(switch)].port_speed;
         // Who shares a link sends at that link's rate.
         let shared = self.network.hosts[usize::from(host)].access_rate;
         for step in &link.schedule {
             let rate = from_host.rate_after(step).filter(|_| shared.is_none());
-            let change = Change::Side(host, rate.map(Rate), from_host.delay_after(step));
+            let change = Change::AccessLink(host, rate.map(Rate), from_host.delay_after(step));
             self.layout.changes.push((Time(step.at), change));
         }
-        SideLayout {
+        AccessLayout {
             switch,
             port,
             rate: Rate(shared.or(from_host.rate()).unwrap_or(speed)),

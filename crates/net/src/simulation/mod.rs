@@ -45,6 +45,24 @@ const RECIRCULATION: PortId = PortId(68);
 const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 
 /// A data plane for a switch, and what it asks of the switch around it.
+///
+/// ```
+/// use sojourn_net::{HandedOver, RunConfig, Simulation};
+/// use sojourn_packet::{PortId, Time};
+/// use sojourn_switch::Wire;
+/// let config = RunConfig::from_json(
+///     r#"{
+///         "duration": 100000000,
+///         "aqm": {"kind": "handedover"},
+///         "flows": [{"kind": "udp", "rtt": 0, "rate": 1000000}]
+///     }"#,
+/// )?;
+/// let wire = HandedOver::plain(Box::new(Wire::between(PortId(1), PortId(2))));
+/// let mut run = Simulation::new(config, [wire])?;
+/// run.advance(Time::MAX, usize::MAX);
+/// assert!(!run.take_packets().is_empty());
+/// # Ok::<(), sojourn_net::ConfigError>(())
+/// ```
 pub struct HandedOver {
     /// What decides.
     pub plane: Box<dyn DataPlane>,
@@ -100,18 +118,18 @@ impl HostId {
 }
 
 /// A host with what the simulator keeps for it.
-struct Station {
+struct HostState {
     host: Host,
     /// Where it is attached.
-    side: u16,
+    access: u16,
     /// Of what it sends, in front of its link.
     delay: Time,
     /// The earliest timer event that is in the queue for it.
     timer: Time,
 }
 
-/// The way from the hosts of one side to their switch.
-struct Side {
+/// The way from a host, or a group of hosts, to its switch.
+struct AccessLink {
     switch: u16,
     port: PortId,
     departures: Departures,
@@ -165,8 +183,8 @@ pub struct Simulation {
     now: Time,
     finished: bool,
     nodes: Vec<Node>,
-    sides: Vec<Side>,
-    stations: Vec<Station>,
+    access_links: Vec<AccessLink>,
+    host_states: Vec<HostState>,
     directory: Directory,
     /// At least one; the first is the one that a run with one switch has.
     bottlenecks: Vec<Bottleneck>,
@@ -224,14 +242,14 @@ impl Simulation {
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
-        let (stations, attached) = hosts::stations(&config, &layout).into_iter().unzip();
+        let (host_states, attached) = hosts::host_states(&config, &layout).into_iter().unzip();
         let mut run = Simulation {
             duration: Time(config.duration),
             now: Time::ZERO,
             finished: false,
             nodes,
-            sides: switches::sides(&layout, &config.netem),
-            stations,
+            access_links: switches::access_links(&layout, &config.netem),
+            host_states,
             directory: Directory::new(&layout, attached),
             bottlenecks: switches::bottlenecks(&layout),
             changes: layout.changes.iter().rev().copied().collect(),
@@ -247,7 +265,7 @@ impl Simulation {
             datagrams: DatagramRows::default(),
             transfers: Transfers::new(&config, &layout),
         };
-        for host in 0..run.stations.len() as u32 {
+        for host in 0..run.host_states.len() as u32 {
             run.set_timer(HostId(host));
         }
         run.events.push(SAMPLE_INTERVAL, Event::Sample);
@@ -307,16 +325,16 @@ impl Simulation {
                 }
                 self.drain_switch(switch);
             }
-            Event::Departs(side, slot) => {
+            Event::Departs(access, slot) => {
                 let packet = self.slab.take(slot);
-                self.depart(side, packet);
+                self.depart(access, packet);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
             Event::Timer(host) => {
-                let station = &mut self.stations[host.0 as usize];
+                let host_state = &mut self.host_states[host.0 as usize];
                 // An event that a later, earlier one has replaced finds nothing to do.
-                if station.timer == self.now {
-                    station.timer = Time::MAX;
+                if host_state.timer == self.now {
+                    host_state.timer = Time::MAX;
                     self.serve(host);
                 }
             }
@@ -340,7 +358,7 @@ impl Simulation {
         }
     }
 
-    /// A frame leaves a switch for another, or for a host of one side.
+    /// A frame leaves a switch for another, or for a host.
     fn leave_switch(&mut self, switch: u16, transmit: Transmit) {
         let Some(wire) = self.nodes[usize::from(switch)].wire(transmit.port) else {
             self.counters.stray += 1;
@@ -349,8 +367,8 @@ impl Simulation {
         let at = wire.carry(&transmit);
         match wire.end {
             End::Switch(next, port) => self.approach(at, (next, port), transmit.packet),
-            End::Side(side) => {
-                let Some((host, delay)) = self.directory.find(&transmit.packet, side) else {
+            End::Hosts(access) => {
+                let Some((host, delay)) = self.directory.find(&transmit.packet, access) else {
                     self.counters.stray += 1;
                     return;
                 };
@@ -374,11 +392,12 @@ impl Simulation {
         match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
-                let station = &mut self.stations[host.0 as usize];
-                if !station.host.receive(self.now, frame) {
+                let host_state = &mut self.host_states[host.0 as usize];
+                if !host_state.host.receive(self.now, frame) {
                     self.counters.stray += 1;
                 }
-                let (done, arrived) = (station.host.take_exchange(), station.host.take_datagram());
+                let (done, arrived) =
+                    (host_state.host.take_exchange(), host_state.host.take_datagram());
                 self.record_delivery(host, done, arrived);
                 self.serve(host);
             }
@@ -390,19 +409,19 @@ impl Simulation {
     fn serve(&mut self, host: HostId) {
         let mut bytes = self.slab.buffer();
         loop {
-            let station = &mut self.stations[host.0 as usize];
-            let Some(zeros) = station.host.poll_transmit(self.now, &mut bytes) else { break };
+            let host_state = &mut self.host_states[host.0 as usize];
+            let Some(zeros) = host_state.host.poll_transmit(self.now, &mut bytes) else { break };
             let bytes = std::mem::replace(&mut bytes, self.slab.buffer());
             let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
             let packet = Packet { id, flow, bytes, zeros };
             self.next_packet += 1;
-            let (side, delay) = (station.side, station.delay);
-            let departures = &mut self.sides[usize::from(side)].departures;
+            let (access, delay) = (host_state.access, host_state.delay);
+            let departures = &mut self.access_links[usize::from(access)].departures;
             match departures.leave(self.now, packet.len(), host.flow() as usize, delay) {
-                Some(at) if at == self.now => self.depart(side, packet),
+                Some(at) if at == self.now => self.depart(access, packet),
                 Some(at) => {
                     let slot = self.slab.put(packet);
-                    self.events.push(at, Event::Departs(side, slot));
+                    self.events.push(at, Event::Departs(access, slot));
                 }
                 None => {
                     self.counters.host_drops += 1;
@@ -414,21 +433,21 @@ impl Simulation {
         self.set_timer(host);
     }
 
-    /// A frame goes onto the link from its side to the switch.
-    fn depart(&mut self, side: u16, packet: Packet) {
-        let side = &mut self.sides[usize::from(side)];
-        let at = side.to_switch.send(self.now, packet.len());
-        let port = (side.switch, side.port);
+    /// A frame goes onto its host's link to the switch.
+    fn depart(&mut self, access: u16, packet: Packet) {
+        let access = &mut self.access_links[usize::from(access)];
+        let at = access.to_switch.send(self.now, packet.len());
+        let port = (access.switch, access.port);
         self.approach(at, port, packet);
     }
 
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
     fn set_timer(&mut self, host: HostId) {
-        let station = &mut self.stations[host.0 as usize];
-        if let Some(at) = station.host.next_timer() {
+        let host_state = &mut self.host_states[host.0 as usize];
+        if let Some(at) = host_state.host.next_timer() {
             let at = at.max(self.now);
-            if at < station.timer {
-                station.timer = at;
+            if at < host_state.timer {
+                host_state.timer = at;
                 self.events.push(at, Event::Timer(host));
             }
         }

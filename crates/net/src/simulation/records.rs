@@ -50,7 +50,7 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn sample(&mut self) {
         // Transfers are too many and too short to be sampled.
-        let configured = &self.stations[..2 * self.transfers.first() as usize];
+        let configured = &self.host_states[..2 * self.transfers.first() as usize];
         for (flow, pair) in (0..).zip(configured.chunks_exact(2)) {
             let sample = pair[0].host.sample(self.now);
             if !sample.started {
@@ -101,8 +101,8 @@ impl Simulation {
 
     /// Writes down what the end of the run cuts short.
     pub(super) fn record_unfinished(&mut self) {
-        for host in 0..self.stations.len() {
-            if let Some(exchange) = self.stations[host].host.unfinished() {
+        for host in 0..self.host_states.len() {
+            if let Some(exchange) = self.host_states[host].host.unfinished() {
                 self.record_exchange(HostId(host as u32).flow(), &exchange);
             }
         }
@@ -154,7 +154,7 @@ impl Simulation {
         let wire = node.wires.iter().find(|wire| wire.port == first.port)?;
         match wire.end {
             End::Switch(switch, port) => Some((switch, port)),
-            End::Side(_) => {
+            End::Hosts(_) => {
                 let other = node.wires.iter().find(|wire| wire.port != first.port)?;
                 Some((first.switch, other.port))
             }
@@ -178,12 +178,12 @@ impl Simulation {
     }
 
     fn flow_reports(&self) -> Vec<FlowReport> {
-        let report = |pair: &[super::Station]| FlowReport {
+        let report = |pair: &[super::HostState]| FlowReport {
             delivered: pair[1].host.delivered(),
             ..pair[0].host.sample(self.now).totals
         };
         let configured = 2 * self.transfers.first() as usize;
-        let (own, transfers) = self.stations.split_at(configured);
+        let (own, transfers) = self.host_states.split_at(configured);
         let mut reports: Vec<FlowReport> = own.chunks_exact(2).map(report).collect();
         // A source of transfers is told as all of them together.
         for (pair, flow) in transfers.chunks_exact(2).zip(self.transfers.first()..) {

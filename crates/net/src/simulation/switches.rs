@@ -1,8 +1,8 @@
 //! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
 
 use super::departures::Departures;
-use super::layout::{Change, End, Layout, PortLayout, SideLayout, SwitchLayout};
-use super::{Act, Bottleneck, HandedOver, Node, RECIRCULATION, Side, Wire};
+use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
+use super::{AccessLink, Act, Bottleneck, HandedOver, Node, RECIRCULATION, Wire};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
@@ -50,7 +50,7 @@ pub(super) fn nodes(
 
 fn wire(layout: &Layout, port: &PortLayout) -> Wire {
     let shared = match port.end {
-        End::Side(side) => layout.sides[usize::from(side)].shared,
+        End::Hosts(access) => layout.access_links[usize::from(access)].shared,
         End::Switch(..) => None,
     };
     Wire {
@@ -158,14 +158,14 @@ fn data_plane(
 }
 
 /// The links from hosts to switches.
-pub(super) fn sides(layout: &Layout, netem: &NetemSection) -> Vec<Side> {
-    let side = |given: &SideLayout| Side {
+pub(super) fn access_links(layout: &Layout, netem: &NetemSection) -> Vec<AccessLink> {
+    let access = |given: &AccessLayout| AccessLink {
         switch: given.switch,
         port: given.port,
         departures: Departures::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
     };
-    layout.sides.iter().map(side).collect()
+    layout.access_links.iter().map(access).collect()
 }
 
 /// The observed ports.

@@ -3,7 +3,7 @@
 use super::directory::Attachment;
 use super::hosts::{self, Place};
 use super::layout::Layout;
-use super::{Event, HostId, Simulation, Station};
+use super::{Event, HostId, HostState, Simulation};
 use crate::app::{Arrival, Draws, Purpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;
@@ -94,7 +94,7 @@ impl Transfers {
     }
 
     /// The hosts of the next transfer, if it begins by `now`.
-    fn next(&mut self, now: Time) -> Option<[(Station, Attachment); 2]> {
+    fn next(&mut self, now: Time) -> Option<[(HostState, Attachment); 2]> {
         let plan = *self.plans.get(self.begun).filter(|plan| plan.at <= now)?;
         let flow = self.first + self.begun as u32;
         self.begun += 1;
@@ -107,7 +107,7 @@ impl Transfers {
             flow,
             &place.ends,
         );
-        Some(place.stations(hosts))
+        Some(place.host_states(hosts))
     }
 }
 
@@ -123,9 +123,9 @@ impl Simulation {
     #[cold]
     pub(super) fn begin_transfers(&mut self) {
         while let Some(pair) = self.transfers.next(self.now) {
-            let client = HostId(self.stations.len() as u32);
-            for (station, attachment) in pair {
-                self.stations.push(station);
+            let client = HostId(self.host_states.len() as u32);
+            for (host_state, attachment) in pair {
+                self.host_states.push(host_state);
                 self.directory.attach(attachment);
             }
             self.serve(client);

@@ -93,6 +93,13 @@ pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<u32> {
 }
 
 /// The two ends of flow `flow` from clients to servers.
+///
+/// ```
+/// use sojourn_net::wire::{Role, flow_endpoints, flow_of};
+/// use sojourn_net::config::IpVersion;
+/// let ends = flow_endpoints(7, IpVersion::V4);
+/// assert_eq!(flow_of(ends.server.ip), Some((7, Role::Server)));
+/// ```
 pub fn flow_endpoints(flow: u32, version: IpVersion) -> Endpoints {
     endpoints(flow, version, Addresses::Clients, Addresses::Servers)
 }

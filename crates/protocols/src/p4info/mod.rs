@@ -23,6 +23,21 @@ pub fn bytes(info: &p4::P4Info) -> Vec<u8> {
 }
 
 /// The P4Info of a program.
+///
+/// ```
+/// use sojourn_protocols::{bfrt, ids, p4info, p4info_bytes, p4info_text, wire};
+/// use sojourn_targets::{LoadOptions, Program};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let schema = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?.schema();
+/// let info: wire::p4::config::v1::P4Info = p4info(&schema);
+/// let table = info.tables[0].preamble.clone().unwrap_or_default();
+/// assert_eq!(table.alias, "forward");
+/// assert_eq!(table.id, 0x0200_0000 | ids::hash(&table.name) & 0xff_ffff);
+/// assert!(p4info_text(&info).contains("forward") && !p4info_bytes(&info).is_empty());
+/// assert!(bfrt::text(&schema, "pipe").contains("forward"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn p4info(schema: &Schema) -> p4::P4Info {
     Maker::new(schema).info()
 }

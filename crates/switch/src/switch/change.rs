@@ -65,6 +65,18 @@ struct QueueWas {
 impl Switch {
     /// Makes a change at `now`.
     ///
+    /// ```
+    /// use sojourn_packet::{Rate, Time};
+    /// use sojourn_switch::{Change, PortConfig, PortId, QueueChange, Switch, SwitchConfig, Wire};
+    /// let mut config = SwitchConfig::default();
+    /// config.ports = [1, 2].map(|port| PortConfig::front(PortId(port), Rate(1_000_000_000))).to_vec();
+    /// let mut switch = Switch::new(config, Box::new(Wire::between(PortId(1), PortId(2))))?;
+    /// let short = QueueChange { packet_limit: Some(10), ..QueueChange::default() };
+    /// let replaced = switch.change(Time::from_secs(1), &Change::Queues(short))?;
+    /// switch.put_back(replaced); // As if nothing had been.
+    /// # Ok::<(), sojourn_switch::ConfigError>(())
+    /// ```
+    ///
     /// # Errors
     /// What it is about does not exist, or a value is not allowed; nothing has changed.
     pub fn change(&mut self, now: Time, change: &Change) -> Result<Replaced, ConfigError> {

@@ -57,6 +57,17 @@ impl Provisioning {
 }
 
 /// A shaper as its API takes it.
+///
+/// ```
+/// use sojourn_packet::Rate;
+/// use sojourn_switch::tm::shaper::TokenBucket;
+/// use sojourn_switch::{ShapedRate, ShaperConfig};
+/// let asked = ShaperConfig::bits(Rate(10_000_000), 3_000);
+/// let built = TokenBucket::new(&asked, 1_220_000_000).expect("the hardware has it").effective();
+/// // At least what was asked for, and within 1 %.
+/// assert!((10_000_000..10_100_000).contains(&built.rate.per_second()));
+/// assert!(matches!(built.rate, ShapedRate::Bits(_)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaperConfig {
     /// Rate. The driver's API takes kbit/s; here any bit/s.

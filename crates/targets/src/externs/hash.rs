@@ -81,6 +81,13 @@ impl Polynomial {
 
 impl Crc {
     /// A CRC of these parameters.
+    ///
+    /// ```
+    /// use sojourn_targets::externs::hash::{Crc, Polynomial};
+    /// let ccitt = Polynomial { width: 16, coeff: 0x1021, reversed: false, init: 0xffff, xor: 0 };
+    /// assert_eq!(Crc::new(ccitt)?.of(b"123456789"), 0x29b1);
+    /// # Ok::<(), sojourn_targets::externs::hash::PolynomialError>(())
+    /// ```
     pub fn new(polynomial: Polynomial) -> Result<Crc, PolynomialError> {
         let Polynomial { width, coeff, reversed, init, xor } = polynomial;
         if !(1..=128).contains(&width) {

@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::plane::Npu;
-use crate::runtime_control::{Parts, RegisterCells, RuntimeControl};
+use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells};
 use num_bigint::BigUint;
 use sojourn_p4::interp::{Tables, arith};
 use sojourn_p4::ir::Program;
@@ -24,8 +24,7 @@ impl RuntimeControl for Npu {
     }
 
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
-        let memories = self.shared.memories.iter_mut();
-        memories.map(|memory| memory as &mut dyn RegisterCells).collect()
+        as_cells(&mut self.shared.memories)
     }
 
     fn fault(&self) -> Option<String> {

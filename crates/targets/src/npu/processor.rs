@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 
 /// A time that is drawn anew each time, all from least to most equally likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(super) struct UniformTime {
     least: u64,
     most: u64,
 }
 
-impl Drawn {
+impl UniformTime {
     pub fn draw(self, random: &mut SplitMix64) -> Time {
         Time(self.least + random.up_to(u128::from(self.most - self.least)) as u64)
     }
@@ -28,9 +28,9 @@ pub(super) struct Processor {
     /// Packets that may wait for a thread.
     pub input_buffer: usize,
     /// A pass without its accesses.
-    pub processing: Drawn,
+    pub processing: UniformTime,
     /// An access, there and back.
-    pub access: Drawn,
+    pub access: UniformTime,
     /// Packets leave in the order in which they came.
     pub in_order: bool,
 }
@@ -47,7 +47,7 @@ impl Processor {
                 let message = format!("`{least}` is {}, `{most}` is {}", times.0, times.1);
                 return Err(rules::FIGURE.refuse(main.span, message));
             }
-            Ok(Drawn { least: times.0, most: times.1 })
+            Ok(UniformTime { least: times.0, most: times.1 })
         };
         Ok(Processor {
             threads: figure("threads", 1..=65_536)? as usize,

@@ -36,6 +36,16 @@ use sojourn_p4::ir::{Body, Program};
 use sojourn_p4::source::SourceMap;
 
 /// The state variables of every control that has some.
+///
+/// ```
+/// use sojourn_targets::{LoadOptions, Program, state};
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let codel = Program::read(root.join("p4/v1model/codel.p4"), &options)?;
+/// let found = state::dependencies(codel.ir(), codel.source_map());
+/// assert!(!found.controls.is_empty(), "some variables have to be written in one step");
+/// # Ok::<(), sojourn_targets::LoadError>(())
+/// ```
 pub fn dependencies(program: &Program, sources: &SourceMap) -> Dependencies {
     let variables = Variables::new(program);
     let controls = program.units.iter().filter_map(|unit| match &unit.body {

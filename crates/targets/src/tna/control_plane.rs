@@ -6,7 +6,7 @@
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
 use crate::control::ControlError;
-use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, find_name};
+use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::ir::{ObjectId, Program};
@@ -33,8 +33,7 @@ impl RuntimeControl for Tofino {
     }
 
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
-        let registers = self.runtime.registers.iter_mut();
-        registers.map(|register| register as &mut dyn RegisterCells).collect()
+        as_cells(&mut self.runtime.registers)
     }
 
     fn parameter(&self, name: &str) -> Result<u32, ControlError> {

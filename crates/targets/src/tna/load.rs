@@ -12,7 +12,7 @@ use super::blocks::find_blocks;
 use super::copies;
 use super::fit;
 use super::gress::Gress;
-use super::math_unit::Reading;
+use super::math_unit::ExponentParity;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
@@ -113,7 +113,7 @@ fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
 /// Compiles all registers; errors and warnings go to `diagnostics`.
 fn registers(
     program: &Program,
-    reading: Reading,
+    parity: ExponentParity,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<CompiledRegister> {
     let mut used: HashSet<ObjectId> = HashSet::new();
@@ -125,7 +125,7 @@ fn registers(
         }
         let id = ObjectId(index as u32);
         let is_used = |object| used.contains(&object);
-        match register_action::compile(program, id, &is_used, reading, diagnostics) {
+        match register_action::compile(program, id, &is_used, parity, diagnostics) {
             Ok(register) => compiled.push(register),
             Err(mut refused) => diagnostics.append(&mut refused),
         }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Two descriptions of the unit are in circulation and differ in one bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reading {
+pub enum ExponentParity {
     /// As the chip's reference model has it: an odd exponent is rounded up to even.
     #[default]
     Vendor,
@@ -139,6 +139,13 @@ impl MathUnit {
     /// `MathUnit(op, a, b)` the factor is `a / b`.
     ///
     /// It samples the lower edge of each bin, so results lie above the formula on average.
+    ///
+    /// ```
+    /// use sojourn_targets::tna::math_unit::{ExponentParity, MathOp, MathUnit};
+    /// let (unit, capped) = MathUnit::from_operation(MathOp::Sqrt, 1.0);
+    /// assert!(capped.is_none());
+    /// assert_eq!(unit.execute(1 << 20, ExponentParity::Vendor), 1 << 10);
+    /// ```
     pub fn from_operation(op: MathOp, factor: f64) -> (MathUnit, Option<ScaleCapped>) {
         let wanted = ((factor * op.peak()).log2().floor() - 7.0) as i32;
         let scale = wanted.clamp(-32, 31) as i8;
@@ -156,8 +163,8 @@ impl MathUnit {
     ///
     /// A power outside -31..=31 gives 0, not the largest value: the unit does not saturate.
     #[inline]
-    pub fn execute(&self, operand: u32, reading: Reading) -> u32 {
-        let (entry, shift) = self.look_up(operand, reading);
+    pub fn execute(&self, operand: u32, parity: ExponentParity) -> u32 {
+        let (entry, shift) = self.look_up(operand, parity);
         match shift {
             0..=31 => entry << shift,
             -31..=-1 => entry >> -shift,
@@ -167,11 +174,11 @@ impl MathUnit {
 
     /// The table entry for an operand, and by how much it is shifted.
     #[inline]
-    fn look_up(&self, operand: u32, reading: Reading) -> (u32, i32) {
+    fn look_up(&self, operand: u32, parity: ExponentParity) -> (u32, i32) {
         let mut leading = operand.checked_ilog2().unwrap_or(0);
         let power = match self.exponent {
             Exponent::Half => {
-                leading += (leading & 1) ^ u32::from(reading == Reading::Paper);
+                leading += (leading & 1) ^ u32::from(parity == ExponentParity::Paper);
                 leading >> 1
             }
             Exponent::Same => leading,
@@ -184,12 +191,17 @@ impl MathUnit {
 
     /// The smallest operand of so many bits whose result loses bits at the top when it is stored in
     /// `result_bits`; none if that happens to none.
-    pub fn first_cut(&self, operand_bits: u32, result_bits: u32, reading: Reading) -> Option<u32> {
+    pub fn first_cut(
+        &self,
+        operand_bits: u32,
+        result_bits: u32,
+        parity: ExponentParity,
+    ) -> Option<u32> {
         // An operand's leading one and the three bits behind it decide.
         let operands = (0..operand_bits.min(32))
             .flat_map(|leading| (8..16u64).map(move |digits| ((digits << leading) >> 3) as u32));
         operands.into_iter().find(|operand| {
-            let (entry, shift) = self.look_up(*operand, reading);
+            let (entry, shift) = self.look_up(*operand, parity);
             entry != 0
                 && shift >= 0
                 && (shift > 31 || u64::from(entry) << shift >> result_bits != 0)
@@ -211,13 +223,13 @@ mod tests {
     /// Smallest and largest relative error against 1e8 / sqrt(n), in percent.
     fn error_range(
         unit: &MathUnit,
-        reading: Reading,
+        parity: ExponentParity,
         argument: fn(u32) -> u32,
         last: u32,
     ) -> [f64; 2] {
         let errors = (1..=last).map(|n| {
             let exact = 1e8 / f64::from(n).sqrt();
-            (f64::from(unit.execute(argument(n), reading)) / exact - 1.0) * 100.0
+            (f64::from(unit.execute(argument(n), parity)) / exact - 1.0) * 100.0
         });
         errors.fold([f64::MAX, f64::MIN], |[lo, hi], e| [lo.min(e), hi.max(e)])
     }
@@ -228,22 +240,22 @@ mod tests {
 
     #[test]
     fn one_gives_101_ms_in_the_vendor_reading_and_142_ms_in_the_papers() {
-        assert_eq!(p4_codel().execute(1, Reading::Vendor), 0x0600_0000);
-        assert_eq!(p4_codel().execute(1, Reading::Paper), 0x0870_0000);
+        assert_eq!(p4_codel().execute(1, ExponentParity::Vendor), 0x0600_0000);
+        assert_eq!(p4_codel().execute(1, ExponentParity::Paper), 0x0870_0000);
     }
 
     #[test]
     fn the_first_steps_of_p4_codel_are_the_published_ones() {
-        let us = |n, reading| p4_codel().execute(n, reading) / 1000;
-        let vendor: Vec<u32> = (1..=5).map(|n| us(n, Reading::Vendor)).collect();
+        let us = |n, parity| p4_codel().execute(n, parity) / 1000;
+        let vendor: Vec<u32> = (1..=5).map(|n| us(n, ExponentParity::Vendor)).collect();
         assert_eq!(vendor, [100_663, 70_778, 58_195, 50_331, 45_088]);
-        let paper: Vec<u32> = (1..=5).map(|n| us(n, Reading::Paper)).collect();
+        let paper: Vec<u32> = (1..=5).map(|n| us(n, ExponentParity::Paper)).collect();
         assert_eq!(paper, [141_557, 100_663, 81_788, 70_778, 63_438]);
     }
 
     #[test]
     fn p4_codels_table_errs_by_at_most_12_percent_upwards_in_the_vendor_reading() {
-        let range = |last| error_range(&p4_codel(), Reading::Vendor, |n| n, last);
+        let range = |last| error_range(&p4_codel(), ExponentParity::Vendor, |n| n, last);
         assert_range(range(64), -0.13, 10.50);
         assert_range(range(400), -0.13, 11.56);
         assert_range(range(100_000), -0.13, 11.91);
@@ -251,52 +263,56 @@ mod tests {
 
     #[test]
     fn a_doubled_count_makes_the_vendor_reading_a_quarter_too_short() {
-        let range = error_range(&p4_codel(), Reading::Vendor, |n| 2 * n, 100_000);
+        let range = error_range(&p4_codel(), ExponentParity::Vendor, |n| 2 * n, 100_000);
         assert_range(range, -29.38, -20.87);
     }
 
     #[test]
     fn the_papers_reading_is_42_to_58_percent_too_long_and_right_for_the_doubled_count() {
-        assert_range(error_range(&p4_codel(), Reading::Paper, |n| n, 100_000), 41.24, 58.27);
-        assert_range(error_range(&p4_codel(), Reading::Paper, |n| 2 * n, 100_000), -0.13, 11.91);
+        assert_range(error_range(&p4_codel(), ExponentParity::Paper, |n| n, 100_000), 41.24, 58.27);
+        assert_range(
+            error_range(&p4_codel(), ExponentParity::Paper, |n| 2 * n, 100_000),
+            -0.13,
+            11.91,
+        );
     }
 
     #[test]
     fn the_compilers_own_rsqrt_table_is_as_good_as_p4_codels() {
         let (unit, capped) = MathUnit::from_operation(MathOp::Rsqrt, 1e8);
         assert_eq!((unit.scale, capped), (20, None));
-        assert_range(error_range(&unit, Reading::Vendor, |n| n, 100_000), -0.41, 11.91);
+        assert_range(error_range(&unit, ExponentParity::Vendor, |n| n, 100_000), -0.41, 11.91);
     }
 
     #[test]
     fn a_table_of_bin_centres_halves_the_error() {
         let entries = [0x89, 0x8e, 0x93, 0x99, 0x9f, 0xa7, 0xaf, 0xb9, 0xc5, 0xd4, 0xe6, 0xff];
         let unit = MathUnit::from_tuple(true, Exponent::Half, 19, &entries);
-        assert_range(error_range(&unit, Reading::Vendor, |n| n, 100_000), -5.46, 5.69);
+        assert_range(error_range(&unit, ExponentParity::Vendor, |n| n, 100_000), -5.46, 5.69);
     }
 
     #[test]
     fn a_power_of_32_and_more_gives_zero_instead_of_saturating() {
         let square = MathUnit::from_tuple(false, Exponent::Double, 0, &[255; 16]);
-        assert_eq!(square.execute(1 << 15, Reading::Vendor), 255 << 30);
-        assert_eq!(square.execute(1 << 16, Reading::Vendor), 0);
+        assert_eq!(square.execute(1 << 15, ExponentParity::Vendor), 255 << 30);
+        assert_eq!(square.execute(1 << 16, ExponentParity::Vendor), 0);
     }
 
     #[test]
     fn the_first_operand_whose_result_is_cut_is_found() {
         let (thousand, _) = MathUnit::from_operation(MathOp::Mul, 1000.0);
-        let cut = thousand.first_cut(32, 32, Reading::Vendor).unwrap();
+        let cut = thousand.first_cut(32, 32, ExponentParity::Vendor).unwrap();
         let exact = |x: u32| u64::from(x) * 1000;
         assert!(exact(cut) >= 1 << 32 && exact(cut - cut / 8) < 1 << 32, "{cut}");
-        assert!(u64::from(thousand.execute(cut, Reading::Vendor)) < exact(cut) / 2);
-        assert_eq!(thousand.first_cut(16, 32, Reading::Vendor), None);
-        assert_eq!(p4_codel().first_cut(32, 32, Reading::Vendor), None);
+        assert!(u64::from(thousand.execute(cut, ExponentParity::Vendor)) < exact(cut) / 2);
+        assert_eq!(thousand.first_cut(16, 32, ExponentParity::Vendor), None);
+        assert_eq!(p4_codel().first_cut(32, 32, ExponentParity::Vendor), None);
     }
 
     #[test]
     fn zero_looks_up_entry_zero() {
         let unit = MathUnit { table: [7; 16], scale: 2, ..MathUnit::default() };
-        assert_eq!(unit.execute(0, Reading::Vendor), 28);
+        assert_eq!(unit.execute(0, ExponentParity::Vendor), 28);
     }
 
     #[test]
@@ -341,7 +357,7 @@ mod tests {
             let (unit, _) = MathUnit::from_operation(op, factor);
             let power = (exact.log2() - 8.0).floor();
             prop_assume!(power < 28.0);
-            let got = f64::from(unit.execute(x as u32, Reading::Vendor));
+            let got = f64::from(unit.execute(x as u32, ExponentParity::Vendor));
             let (lo, hi) = (exact / 1.28 - 1.0, exact * 1.28 + 1.0);
             prop_assert!(got >= lo.floor() && got <= hi, "{got} for {exact}");
         }
@@ -352,8 +368,8 @@ mod tests {
         ) {
             let unit = MathUnit { scale, ..p4_codel() };
             prop_assert_eq!(
-                unit.execute(2 * x, Reading::Paper),
-                unit.execute(x, Reading::Vendor),
+                unit.execute(2 * x, ExponentParity::Paper),
+                unit.execute(x, ExponentParity::Vendor),
             );
         }
     }

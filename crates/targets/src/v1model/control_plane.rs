@@ -3,7 +3,7 @@
 use super::pipeline::V1Model;
 use super::runtime::RegisterArray;
 use crate::digest::Digest;
-use crate::runtime_control::{Parts, RegisterCells, RuntimeControl};
+use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::interp::tables::EntryHandle;
@@ -32,8 +32,7 @@ impl RuntimeControl for V1Model {
     }
 
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
-        let registers = self.runtime.registers.iter_mut();
-        registers.map(|register| register as &mut dyn RegisterCells).collect()
+        as_cells(&mut self.runtime.registers)
     }
 
     fn counts_entries(&self, counter: usize) -> bool {

@@ -146,13 +146,7 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !ack.window_limited {
-            return;
-        }
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked);
-        }
+        let acked = window.start_slowly(ack);
         if acked > 0 {
             self.update(ack.now, window.cwnd, acked);
             window.avoid(self.per_segment, acked);

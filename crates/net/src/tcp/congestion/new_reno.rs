@@ -23,13 +23,7 @@ pub struct NewReno;
 
 impl CongestionControl for NewReno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !ack.window_limited {
-            return;
-        }
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked);
-        }
+        let acked = window.start_slowly(ack);
         if acked > 0 {
             window.avoid(window.cwnd, acked);
         }

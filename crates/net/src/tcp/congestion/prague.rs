@@ -38,13 +38,7 @@ const UNITS: u64 = 2048;
 
 impl CongestionControl for Prague {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !ack.window_limited {
-            return;
-        }
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked);
-        }
+        let acked = window.start_slowly(ack);
         if acked > 0 {
             window.avoid(self.per_segment(window.cwnd), acked);
         }

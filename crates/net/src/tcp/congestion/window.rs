@@ -3,6 +3,8 @@
 //! Linux counts segments, not bytes, and so does everything here: a control's arithmetic in whole
 //! segments is part of how its traffic looks. Knows no control.
 
+use super::Ack;
+
 /// The threshold while there is none.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
@@ -44,6 +46,16 @@ impl Window {
         let left = acked - (grown - self.cwnd);
         self.cwnd = grown;
         left
+    }
+
+    /// What an acknowledgement does in slow start, and the segments that are left of it for
+    /// congestion avoidance. A sender that does not use its window does not widen it (RFC 7661).
+    pub fn start_slowly(&mut self, ack: &Ack) -> u32 {
+        match (ack.window_limited, self.in_slow_start()) {
+            (false, _) => 0,
+            (true, true) => self.slow_start(ack.acked),
+            (true, false) => ack.acked,
+        }
     }
 
     /// Grows by one segment for every `per` segments acknowledged.

@@ -33,7 +33,7 @@ use self::resources::Resources;
 use self::term::{Half, Term, TermKind};
 use self::update::{HalfAlus, Value};
 use crate::tna::arguments;
-use crate::tna::math_unit::{MathUnit, Reading};
+use crate::tna::math_unit::{ExponentParity, MathUnit};
 use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Instruction, PredicateMask, Shared};
 use sojourn_p4::diagnostic::Diagnostic;
@@ -90,7 +90,7 @@ pub fn compile(
     program: &Program,
     register: ObjectId,
     used: &dyn Fn(ObjectId) -> bool,
-    reading: Reading,
+    parity: ExponentParity,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<CompiledRegister, Vec<Diagnostic>> {
     let object = &program.objects[register.index()];
@@ -140,7 +140,7 @@ pub fn compile(
         shape,
         size,
         initial: initial.map(|word| word & shape.width.mask()),
-        shared: share(&shared, program, reading),
+        shared: share(&shared, program, parity),
         rows: shared.rows.iter().map(|(row, _)| *row).collect(),
         fields: shared.fields.into_iter().map(|(field, _)| field).collect(),
         actions,
@@ -186,7 +186,7 @@ fn initial(object: &Object) -> [u32; 2] {
     }
 }
 
-fn share(resources: &Resources<'_>, program: &Program, reading: Reading) -> Shared {
+fn share(resources: &Resources<'_>, program: &Program, parity: ExponentParity) -> Shared {
     let mut rows = [0; 4];
     for (row, (content, _)) in rows.iter_mut().zip(&resources.rows) {
         *row = match content {
@@ -197,7 +197,7 @@ fn share(resources: &Resources<'_>, program: &Program, reading: Reading) -> Shar
     Shared {
         rows,
         math: resources.math.as_ref().map_or_else(MathUnit::default, |(unit, _)| *unit),
-        reading,
+        parity,
         predicate_output: resources.predicate_output(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::term::same_expression;
 use crate::tna::arguments::{ArgumentError, math_unit};
-use crate::tna::math_unit::{MathUnit, Reading};
+use crate::tna::math_unit::{ExponentParity, MathUnit};
 use crate::tna::rules::{self, Refusal};
 use crate::tna::salu::{Constant, PhvOperand, PredicateOutput, Width};
 use sojourn_p4::diagnostic::Diagnostic;
@@ -137,7 +137,8 @@ impl<'p> Resources<'p> {
     pub fn check_math_range(&mut self, operand_bits: u32, span: Span) {
         let Some((unit, _)) = &self.math else { return };
         let operand_bits = operand_bits.min(self.width.bits());
-        let Some(first) = unit.first_cut(operand_bits, self.width.bits(), Reading::Vendor) else {
+        let Some(first) = unit.first_cut(operand_bits, self.width.bits(), ExponentParity::Vendor)
+        else {
             return;
         };
         let bits = self.width.bits();

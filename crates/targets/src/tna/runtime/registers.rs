@@ -2,7 +2,7 @@
 
 use super::{Runtime, Site, answer, field, scalar};
 use crate::tna::register_action::{CompiledRegister, OutputFormat, Row};
-use crate::tna::salu::{Fetched, Instruction, execute, told};
+use crate::tna::salu::{Fetched, Instruction, by_unit, execute};
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 
@@ -162,7 +162,7 @@ impl Runtime {
                 unit.push(((*name).to_owned(), value.to_string()));
             }
             let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
-            unit.extend(told(&action.instruction, &state.compiled.shared, &fetched));
+            unit.extend(by_unit(&action.instruction, &state.compiled.shared, &fetched));
         }
         let halves = if state.compiled.shape.dual { 2 } else { 1 };
         let words = entry[..halves].iter().map(|word| (*word).into()).collect();

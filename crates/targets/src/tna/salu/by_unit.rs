@@ -6,7 +6,7 @@ use super::execute::{Fetched, Outcome, Shared, compare, execute, update};
 use super::instruction::{Instruction, OperandB, Update};
 
 /// Each unit of an instruction that does something, with its operation and its result.
-pub fn told(
+pub fn by_unit(
     instruction: &Instruction,
     shared: &Shared,
     operands: &Fetched,
@@ -36,7 +36,7 @@ pub fn told(
             "mem_hi" => operands.mem_hi,
             _ => operands.mem_lo,
         };
-        (read, shared.math.execute(read, shared.reading) & width.mask())
+        (read, shared.math.execute(read, shared.parity) & width.mask())
     };
     if matches!(instruction.lo2, Some(Update { b: OperandB::Math, .. })) {
         let (read, result) = math();
@@ -97,7 +97,7 @@ mod tests {
         instruction.output = Some(output);
         let shared = Shared { rows: [0, u32::MAX, 0, 0], ..Shared::default() };
         let operands = Fetched { mem_lo: 5, phv_lo: 7, ..Fetched::default() };
-        let lines = told(&instruction, &shared, &operands);
+        let lines = by_unit(&instruction, &shared, &operands);
         let lines: Vec<_> = lines.iter().map(|(name, text)| format!("{name}: {text}")).collect();
         assert_eq!(
             lines,

@@ -7,7 +7,7 @@ use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
     OperandB, OutputSource, PhvOperand, PredicateOutput, Relation, Sense, Update, Width,
 };
-use crate::tna::math_unit::{MathUnit, Reading};
+use crate::tna::math_unit::{ExponentParity, MathUnit};
 
 /// What all instructions of one stateful ALU share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Shared {
     /// The math unit.
     pub math: MathUnit,
     /// How the math unit normalises.
-    pub reading: Reading,
+    pub parity: ExponentParity,
     /// Where the predicate lies in the output.
     pub predicate_output: PredicateOutput,
 }
@@ -169,7 +169,7 @@ pub fn execute(instruction: &Instruction, shared: &Shared, operands: &Fetched) -
     let hot = 1u8 << (u8::from(holds(lo)) | u8::from(holds(hi)) << 1);
     let math = || {
         let operand = source_word(instruction.math_operand, operands, None, None);
-        shared.math.execute(operand, shared.reading) & width.mask()
+        shared.math.execute(operand, shared.parity) & width.mask()
     };
     let run = |alu: &Option<Update>| {
         let alu = alu.as_ref().filter(|alu| alu.predicate.0 & hot != 0)?;

@@ -9,7 +9,7 @@ use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
     OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Update, Width,
 };
-use crate::tna::math_unit::{Exponent, MathUnit, Reading};
+use crate::tna::math_unit::{Exponent, ExponentParity, MathUnit};
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -141,13 +141,13 @@ struct RawCase {
     phv: String,
     word: String,
     #[serde(default)]
-    math_unit: Reading,
+    math_unit: ExponentParity,
 }
 
 /// Runs one instruction of `setup` on the operands of `case`.
 ///
 /// Returns the new 128-bit RAM word and the 32-bit output. Expectations in the case are not read.
-/// A case may hold `"math_unit": "paper"` for the other reading of the math unit.
+/// A case may hold `"math_unit": "paper"` for the other parity of the math unit.
 pub fn run_salu_json(setup: &Value, case: &Value) -> Result<(u128, u32), SaluJsonError> {
     let setup = RawSetup::deserialize(setup).map_err(SaluJsonError::Setup)?;
     let case = RawCase::deserialize(case).map_err(SaluJsonError::Case)?;
@@ -200,7 +200,7 @@ impl Slots {
 }
 
 impl RawSetup {
-    fn shared(&self, reading: Reading) -> Result<Shared, SaluJsonError> {
+    fn shared(&self, parity: ExponentParity) -> Result<Shared, SaluJsonError> {
         let exponent = match self.math_unit.shift {
             -1 => Exponent::Half,
             0 => Exponent::Same,
@@ -226,7 +226,7 @@ impl RawSetup {
                 scale,
                 table: self.math_table,
             },
-            reading,
+            parity,
             predicate_output: PredicateOutput {
                 combined: comb,
                 one_hot: (psh < 7).then_some(4 * (1 + psh)),

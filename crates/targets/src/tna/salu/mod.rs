@@ -6,12 +6,13 @@
 //! Sources: TNA p. 62-65; the public reference model of the chip, whose design-verification
 //! vectors this folder reproduces bit by bit (`tests/salu_vectors.rs`).
 
+mod by_unit;
 mod display;
 mod execute;
 mod instruction;
 mod json;
-mod told;
 
+pub use by_unit::by_unit;
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
 pub use instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
@@ -19,4 +20,3 @@ pub use instruction::{
     Update, Width,
 };
 pub use json::{SaluJsonError, run_salu_json};
-pub use told::told;

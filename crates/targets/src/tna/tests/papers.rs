@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn plane_of(program: &str, math_unit: math_unit::Reading) -> Tofino {
+fn plane_of(program: &str, math_unit: math_unit::ExponentParity) -> Tofino {
     let include_paths = vec![p4_folder().join("include")];
     let options = LoadOptions { include_paths, math_unit, ..LoadOptions::default() };
     load(p4_folder().join("tna").join(program), &options).unwrap_or_else(|error| panic!("{error}"))
@@ -30,28 +30,28 @@ fn drops(plane: &mut Tofino, duration_us: u64) -> Vec<u64> {
 
 #[test]
 fn p4_codel_drops_an_interval_after_the_first_violation_and_then_by_the_square_root() {
-    let drops = drops(&mut plane_of("p4_codel.p4", math_unit::Reading::Vendor), 400_000);
+    let drops = drops(&mut plane_of("p4_codel.p4", math_unit::ExponentParity::Vendor), 400_000);
     // 100 ms, then + 100.66, + 70.78, + 58.20, + 50.33 ms of the chip's table, on the next packet.
     assert_eq!(drops, [100_100, 200_700, 271_500, 329_700, 380_000]);
 }
 
 #[test]
 fn the_papers_math_unit_stretches_p4_codels_schedule() {
-    let drops = drops(&mut plane_of("p4_codel.p4", math_unit::Reading::Paper), 400_000);
+    let drops = drops(&mut plane_of("p4_codel.p4", math_unit::ExponentParity::Paper), 400_000);
     // 100 ms, then + 141.56, + 100.66 ms.
     assert_eq!(drops, [100_100, 241_600, 342_300]);
 }
 
 #[test]
 fn the_bridge_header_does_not_leave_the_switch() {
-    let mut plane = plane_of("p4_codel.p4", math_unit::Reading::Vendor);
+    let mut plane = plane_of("p4_codel.p4", math_unit::ExponentParity::Vendor);
     let out = plane.egress(&leaving(2, 50_000), bridged(40_000));
     assert_eq!(out.packet.unwrap().bytes, frame().bytes);
 }
 
 #[test]
 fn codel_act_opens_a_cycle_with_a_mirrored_packet_and_closes_it_with_another() {
-    let mut plane = plane_of("codel_act.p4", math_unit::Reading::Vendor);
+    let mut plane = plane_of("codel_act.p4", math_unit::ExponentParity::Vendor);
     let above = |at: u64| bridged(at - 6_000_000);
     let first = plane.egress(&leaving(2, 20_000_000), above(20_000_000));
     assert!(first.packet.is_some());
@@ -73,8 +73,8 @@ fn codel_act_opens_a_cycle_with_a_mirrored_packet_and_closes_it_with_another() {
 
 #[test]
 fn no_packet_makes_a_program_panic() {
-    let reading = math_unit::Reading::Vendor;
-    let mut planes = [plane_of("p4_codel.p4", reading), plane_of("codel_act.p4", reading)];
+    let parity = math_unit::ExponentParity::Vendor;
+    let mut planes = [plane_of("p4_codel.p4", parity), plane_of("codel_act.p4", parity)];
     let packets = (proptest::collection::vec(any::<u8>(), 0..80), 0u32..20, 0u16..512);
     let planes = std::cell::RefCell::new(&mut planes);
     let run = |(bytes, zeros, port): (Vec<u8>, u32, u16)| {

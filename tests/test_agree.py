@@ -10,7 +10,7 @@ from conftest import Sojourn
 from sojourn.agree import page
 from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Cell, cells
 from sojourn.agree.measure import Bench, Measured
-from sojourn.agree.verdict import Figures, compare, scattered, side
+from sojourn.agree.verdict import Figures, compare, scattered, spread
 from sojourn.errors import Interrupted, ScenarioError
 from sojourn.ground import SIMULATOR
 from sojourn.linux.ground import Linux
@@ -24,7 +24,7 @@ KERNEL = Figures(
 
 
 def outside(**changes: float) -> tuple[str, ...]:
-    return compare(side([replace(KERNEL, **changes)]), side([KERNEL])).outside
+    return compare(spread([replace(KERNEL, **changes)]), spread([KERNEL])).outside
 
 
 def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -> None:
@@ -73,34 +73,34 @@ def test_the_tolerances_are_relative(changes: dict[str, float], expected: tuple[
 
 def test_small_figures_have_absolute_tolerances() -> None:
     small = replace(KERNEL, mean=0.5, loss=0.01)
-    assert compare(side([replace(small, mean=1.4, loss=0.05)]), side([small])).outside == ()
-    assert compare(side([replace(small, mean=1.6)]), side([small])).outside == ("mean",)
-    assert compare(side([replace(small, loss=0.07)]), side([small])).outside == ("loss",)
+    assert compare(spread([replace(small, mean=1.4, loss=0.05)]), spread([small])).outside == ()
+    assert compare(spread([replace(small, mean=1.6)]), spread([small])).outside == ("mean",)
+    assert compare(spread([replace(small, loss=0.07)]), spread([small])).outside == ("loss",)
 
 
 def test_the_reason_is_slow_start_if_the_rest_of_the_run_agrees() -> None:
-    ours = side([replace(KERNEL, mean=15.0)])
-    assert compare(ours, side([KERNEL])).why.startswith("slow start: ")
-    ours = side([replace(KERNEL, mean=15.0, settled_mean=12.0)])
-    assert compare(ours, side([KERNEL])).why.startswith("not slow start alone: ")
+    ours = spread([replace(KERNEL, mean=15.0)])
+    assert compare(ours, spread([KERNEL])).why.startswith("slow start: ")
+    ours = spread([replace(KERNEL, mean=15.0, settled_mean=12.0)])
+    assert compare(ours, spread([KERNEL])).why.startswith("not slow start alone: ")
 
 
 def test_the_reason_is_chance_if_the_repeats_overlap() -> None:
-    ours = side([replace(KERNEL, mean=mean) for mean in (9.0, 12.0, 12.0)])
+    ours = spread([replace(KERNEL, mean=mean) for mean in (9.0, 12.0, 12.0)])
     assert ours.median.mean == 12.0
-    assert compare(ours, side([KERNEL] * 3)).why == "chance: the repeats of both overlap"
+    assert compare(ours, spread([KERNEL] * 3)).why == "chance: the repeats of both overlap"
 
 
 def test_runs_scatter_if_one_ground_differs_from_itself_more_than_the_grounds_may() -> None:
-    still = side([KERNEL] * 2)
+    still = spread([KERNEL] * 2)
     for changes in ({"mean": 12.0}, {"utilisation": 95.9}, {"loss": 1.4}):
-        apart = side([KERNEL, replace(KERNEL, **changes)])
+        apart = spread([KERNEL, replace(KERNEL, **changes)])
         assert scattered(apart, still)
         assert scattered(still, apart)
     # Whether the grounds agree with each other is another question.
-    assert not scattered(side([replace(KERNEL, mean=20.0)] * 2), still)
-    assert not scattered(side([KERNEL]), side([KERNEL]))
-    assert not scattered(side([KERNEL, replace(KERNEL, mean=11.4, p95=99.0)]), still)
+    assert not scattered(spread([replace(KERNEL, mean=20.0)] * 2), still)
+    assert not scattered(spread([KERNEL]), spread([KERNEL]))
+    assert not scattered(spread([KERNEL, replace(KERNEL, mean=11.4, p95=99.0)]), still)
 
 
 def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as package
-from sojourn.control_plane import ProgramChoice, read_control_plane
+from sojourn.control.file import ProgramChoice, read_control_plane
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import programs_folder
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
-from sojourn.control_plane import ProgramChoice, read_control_plane
+from sojourn.control.file import ProgramChoice, read_control_plane
 from sojourn.emit import TARGETS, Job, Shaper, emit
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import programs_folder

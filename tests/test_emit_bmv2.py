@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
-from sojourn.control_plane import ProgramChoice, with_all_entries
+from sojourn.control.file import ProgramChoice, with_all_entries
 from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.errors import ControlPlaneError
 from sojourn.layout import programs_folder

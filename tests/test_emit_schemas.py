@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.emit import TARGETS, Job, emit
 from sojourn.layout import programs_folder
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.layout import programs_folder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "judge"))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn, call_sojourn
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.layout import programs_folder
 from sojourn.programs import with_own_folder
 from sojourn.report.registers import read_registers

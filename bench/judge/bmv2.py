@@ -27,7 +27,7 @@ from simple_switch import JudgeError, SimpleSwitch, compile_program, complaint
 
 from sojourn import _core
 from sojourn.control import Operation, ProgramDescription, apply
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.emit import TARGETS, Job
 from sojourn.faults import of_program
 from sojourn.layout import programs_folder, shown

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from sojourn import _core
-from sojourn.control_plane import in_its_file
+from sojourn.control.file import in_its_file
 from sojourn.engine import Progress, simulate
 from sojourn.errors import (
     ConfigError,

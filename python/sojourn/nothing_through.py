@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.control_plane import ProgramChoice, with_all_entries
+from sojourn.control.file import ProgramChoice, with_all_entries
 from sojourn.errors import SojournError
 from sojourn.layout import shown
 from sojourn.result import AqmResult, Result

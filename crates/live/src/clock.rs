@@ -4,6 +4,12 @@ use crate::sys;
 use sojourn_packet::Time;
 
 /// Monotonic: steps of the wall clock do not reach it.
+///
+/// ```
+/// let clock = sojourn_live::Clock::start();
+/// let earlier = clock.now();
+/// assert!(clock.now() >= earlier);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: u64,

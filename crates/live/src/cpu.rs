@@ -23,6 +23,15 @@ pub struct CpuPort {
 }
 
 /// What puts frames into it.
+///
+/// ```
+/// use sojourn_live::{CpuSender, cpu_port};
+/// let (port, into): (_, CpuSender) = cpu_port(Box::new(|_| true))?;
+/// assert!(into.send(vec![0; 60]), "it waits for the switch");
+/// drop(port);
+/// assert!(!into.send(vec![0; 60]), "the switch is gone");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CpuSender {
     frames: SyncSender<Vec<u8>>,
@@ -68,10 +77,6 @@ impl Interface for CpuPort {
         Ok(BATCH)
     }
 
-    fn reopen(&mut self) -> bool {
-        true
-    }
-
     fn queue(&mut self, mut bytes: Vec<u8>, zeros: usize) {
         bytes.resize(bytes.len() + zeros, 0);
         self.queued.push(bytes);
@@ -79,9 +84,5 @@ impl Interface for CpuPort {
 
     fn flush(&mut self, _empty: &mut Vec<Vec<u8>>) -> usize {
         self.queued.drain(..).map(|frame| usize::from(!(self.take)(frame))).sum()
-    }
-
-    fn lost(&mut self) -> u64 {
-        0
     }
 }

@@ -80,6 +80,19 @@ struct Held {
 }
 
 /// The frames that are still on one way.
+///
+/// ```
+/// use sojourn_live::{DelayClass, DelayLine, Prefix, Way};
+/// use sojourn_packet::{Packet, Time};
+/// let far: Prefix = "10.1.0.0/16".parse()?;
+/// assert!(far.contains("10.1.2.3".parse()?));
+/// let class = DelayClass { delay: Time::from_millis(20), prefixes: vec![far] };
+/// let mut line = DelayLine::new(Way { classes: vec![class], ..Way::default() });
+/// let arp = Packet { bytes: vec![0; 60], ..Packet::default() };
+/// assert!(line.hold(Time::ZERO, arp).is_some(), "it goes nowhere far");
+/// assert_eq!(line.next(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DelayLine {
     line: Option<Line>,

@@ -58,6 +58,14 @@ impl FlowKey {
 }
 
 /// The flows of a run.
+///
+/// ```
+/// use sojourn_live::{FlowKey, Flows};
+/// use sojourn_packet::{FlowId, Packet};
+/// let arp = Packet { bytes: vec![0; 60], ..Packet::default() };
+/// assert_eq!(FlowKey::of(&arp), None);
+/// assert_eq!(Flows::default().number(&arp), FlowId(0));
+/// ```
 #[derive(Debug, Default)]
 pub struct Flows(HashMap<FlowKey, u32>);
 

@@ -32,8 +32,10 @@ pub trait Interface: Send {
     /// The interface is gone or down; it may come back.
     fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize>;
 
-    /// Opens it anew after a failure; says whether it was there.
-    fn reopen(&mut self) -> bool;
+    /// Opens it anew after a failure; says whether it was there. What cannot vanish stays as it is.
+    fn reopen(&mut self) -> bool {
+        true
+    }
 
     /// Takes a frame to be sent with the next [`Interface::flush`]: its bytes and `zeros` more.
     fn queue(&mut self, bytes: Vec<u8>, zeros: usize);
@@ -42,11 +44,19 @@ pub trait Interface: Send {
     fn flush(&mut self, empty: &mut Vec<Vec<u8>>) -> usize;
 
     /// Frames that the kernel has dropped since the last call, because they were not taken in time.
-    fn lost(&mut self) -> u64;
+    fn lost(&mut self) -> u64 {
+        0
+    }
 }
 
 /// Opens what a name stands for: `tap:NAME` a TAP device, made if it is not there; else an interface
 /// that is there.
+///
+/// ```
+/// use sojourn_live::{PacketSocket, is_up, open};
+/// assert!(open("no-such").is_err() && PacketSocket::open("no-such").is_err());
+/// assert!(!is_up("no-such"));
+/// ```
 ///
 /// # Errors
 /// It is not there, or may not be opened.

@@ -8,6 +8,14 @@ use sojourn_packet::Time;
 const MOST: u64 = 60_000_000_000;
 
 /// A distribution of times, to three digits.
+///
+/// ```
+/// use sojourn_live::Lateness;
+/// use sojourn_packet::Time;
+/// let mut late = Lateness::default();
+/// (1..=100).for_each(|us| late.note(Time::from_micros(us)));
+/// assert!(late.percentiles().median.abs_diff(50_000) < 100);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 

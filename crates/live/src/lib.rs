@@ -4,6 +4,36 @@
 //! and is its driver, as the simulator is in virtual time: frames that arrive are handed in, timers
 //! are kept, what the switch transmits goes out. It must not know P4, TCP or scenarios, nor who
 //! takes the rows.
+//!
+//! ```
+//! use sojourn_live::{Interface, Link, Live, LivePort, Options, cpu_port};
+//! use sojourn_packet::{PortId, Rate};
+//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, Wire};
+//! use std::sync::mpsc::channel;
+//!
+//! // Both ports end in this process; `open("eth0")` would be an interface.
+//! let (left, into) = cpu_port(Box::new(|_| true))?;
+//! let (out, arrived) = channel();
+//! let (right, _) = cpu_port(Box::new(move |frame| out.send(frame).is_ok()))?;
+//! let port = |id, interface: Box<dyn Interface>| LivePort {
+//!     id: PortId(id),
+//!     interface,
+//!     shapes: false,
+//!     link: Link::default(),
+//! };
+//! let mut config = SwitchConfig::default();
+//! config.ports = [1, 2].map(|id| PortConfig::front(PortId(id), Rate(1_000_000_000))).to_vec();
+//! let switch = Switch::new(config, Box::new(Wire::between(PortId(1), PortId(2))))?;
+//! let options = Options { realtime: false, ..Options::default() };
+//! let live = Live::start(switch, vec![port(1, Box::new(left)), port(2, Box::new(right))], options)?;
+//!
+//! assert!(into.send(vec![7; 60]));
+//! assert_eq!(arrived.recv()?, vec![7; 60]);
+//! let sent = live.handle().with(|switch, _| switch.statistics().sent.packets);
+//! assert_eq!(sent, Some(1));
+//! live.stop().expect("it has not panicked");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod af_packet;
 mod clock;

@@ -141,6 +141,20 @@ pub struct Live {
 }
 
 /// A way to ask a running switch for something; as many may hold one as like.
+///
+/// ```
+/// use sojourn_live::{Live, LiveHandle, Options};
+/// use sojourn_switch::{PortId, Switch, SwitchConfig, Wire};
+/// let wire = Wire::between(PortId(1), PortId(2));
+/// let switch = Switch::new(SwitchConfig::default(), Box::new(wire));
+/// # if let Ok(switch) = switch {
+/// let live = Live::start(switch, Vec::new(), Options { realtime: false, ..Options::default() })?;
+/// let handle: LiveHandle = live.handle().clone(); // For another thread.
+/// live.stop();
+/// assert_eq!(handle.with(|_, now| now), None, "nobody is there");
+/// # }
+/// # Ok::<(), sojourn_live::LiveError>(())
+/// ```
 #[derive(Clone)]
 pub struct LiveHandle {
     requests: Sender<Request>,

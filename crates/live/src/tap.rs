@@ -50,11 +50,6 @@ impl Interface for Tap {
         Ok(BATCH)
     }
 
-    /// A device that is down comes up again as it is.
-    fn reopen(&mut self) -> bool {
-        true
-    }
-
     fn queue(&mut self, mut bytes: Vec<u8>, zeros: usize) {
         bytes.resize(bytes.len() + zeros, 0);
         self.queued.push(bytes);
@@ -67,9 +62,5 @@ impl Interface for Tap {
             empty.push(bytes);
         }
         refused
-    }
-
-    fn lost(&mut self) -> u64 {
-        0
     }
 }

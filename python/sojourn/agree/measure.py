@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.agree.grid import Cell, cells
-from sojourn.agree.verdict import Figures, Side, Verdict, compare, scattered, side, unsteady
+from sojourn.agree.verdict import Figures, Spread, Verdict, compare, scattered, spread, unsteady
 from sojourn.errors import Interrupted, SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
@@ -61,9 +61,9 @@ class Measured:
         """The grounds that are compared with the kernel."""
         return [name for name in self.runs if name != KERNEL]
 
-    def side(self, ground: str) -> Side | None:
+    def spread(self, ground: str) -> Spread | None:
         """The figures of one ground, if there are any."""
-        return side(self.runs[ground]) if self.runs[ground] else None
+        return spread(self.runs[ground]) if self.runs[ground] else None
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -72,22 +72,22 @@ class Measured:
         """
         if self.disturbed or self.unsteady:
             return {}
-        kernel = self.side(KERNEL)
-        sides = {name: self.side(name) for name in self.judged}
-        return {name: compare(one, kernel) for name, one in sides.items() if one and kernel}
+        kernel = self.spread(KERNEL)
+        spreads = {name: self.spread(name) for name in self.judged}
+        return {name: compare(one, kernel) for name, one in spreads.items() if one and kernel}
 
     @property
     def unsteady(self) -> tuple[str, ...]:
         """The figures in which the kernel's own runs differ too much to be judged by."""
-        kernel = self.side(KERNEL)
+        kernel = self.spread(KERNEL)
         return unsteady(kernel) if kernel else ()
 
     @property
     def scattered(self) -> bool:
         """True if the runs so far are too different for their medians to mean much."""
-        kernel = self.side(KERNEL)
-        sides = [self.side(name) for name in self.judged]
-        return any(one and kernel and scattered(one, kernel) for one in sides)
+        kernel = self.spread(KERNEL)
+        spreads = [self.spread(name) for name in self.judged]
+        return any(one and kernel and scattered(one, kernel) for one in spreads)
 
 
 @dataclass(frozen=True)

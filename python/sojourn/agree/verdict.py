@@ -31,7 +31,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Side:
+class Spread:
     """One ground's figures in a cell: the median of the repeats, and how far they spread."""
 
     median: Figures
@@ -50,17 +50,17 @@ class Verdict:
     """What is known of the reason, or nothing."""
 
 
-def side(runs: Sequence[Figures]) -> Side:
+def spread(runs: Sequence[Figures]) -> Spread:
     """The median and the spread of several runs, figure by figure."""
 
     def each(choose: Any) -> Figures:
         names = Figures.__dataclass_fields__
         return Figures(**{name: choose([getattr(run, name) for run in runs]) for name in names})
 
-    return Side(each(median), each(min), each(max), len(runs))
+    return Spread(each(median), each(min), each(max), len(runs))
 
 
-def compare(simulated: Side, kernel: Side) -> Verdict:
+def compare(simulated: Spread, kernel: Spread) -> Verdict:
     """The verdict of a cell; the kernel is what the simulation is measured by."""
     ours, theirs = simulated.median, kernel.median
     outside = []
@@ -73,7 +73,7 @@ def compare(simulated: Side, kernel: Side) -> Verdict:
     return Verdict(tuple(outside), _why(outside, simulated, kernel))
 
 
-def scattered(simulated: Side, kernel: Side) -> bool:
+def scattered(simulated: Spread, kernel: Spread) -> bool:
     """True if the runs of one ground lie further apart than the grounds may.
 
     Then the medians of so few may agree or not by chance. It asks for more runs whether the medians
@@ -82,7 +82,7 @@ def scattered(simulated: Side, kernel: Side) -> bool:
     return any(_apart(each, kernel.median) for each in (simulated, kernel))
 
 
-def unsteady(kernel: Side) -> tuple[str, ...]:
+def unsteady(kernel: Spread) -> tuple[str, ...]:
     """The figures in which the kernel's own runs lie further apart than the grounds may.
 
     Nothing can be judged by them, whether the medians agree or not.
@@ -90,7 +90,7 @@ def unsteady(kernel: Side) -> tuple[str, ...]:
     return _apart(kernel, kernel.median)
 
 
-def _apart(runs: Side, reference: Figures) -> tuple[str, ...]:
+def _apart(runs: Spread, reference: Figures) -> tuple[str, ...]:
     """The figures whose least and greatest are further apart than allowed around `reference`."""
     high, low = runs.high, runs.low
     allowed = {
@@ -111,7 +111,7 @@ def _loss_agrees(ours: float, theirs: float) -> bool:
     return abs(ours - theirs) <= max(LOSS_SHARE * theirs, LOSS_POINTS)
 
 
-def _why(outside: Sequence[str], simulated: Side, kernel: Side) -> str:
+def _why(outside: Sequence[str], simulated: Spread, kernel: Spread) -> str:
     """What the figures themselves say of the reason: chance, slow start, or neither."""
     if not outside:
         return ""
@@ -131,7 +131,7 @@ def _why(outside: Sequence[str], simulated: Side, kernel: Side) -> str:
     return f"not slow start alone: {settled}"
 
 
-def _overlap(one: Side, other: Side, name: str) -> bool:
+def _overlap(one: Spread, other: Spread, name: str) -> bool:
     return bool(
         getattr(one.low, name) <= getattr(other.high, name)
         and getattr(other.low, name) <= getattr(one.high, name)

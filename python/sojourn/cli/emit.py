@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import Define, Include, Json, app, definitions, tell_of_unread
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.emit import emit as write
 from sojourn.errors import ScenarioError, UnknownAqmError

@@ -19,7 +19,7 @@ from sojourn.cli.shared import (
     open_console,
     tell_of_unread,
 )
-from sojourn.control_plane import ProgramChoice
+from sojourn.control.file import ProgramChoice
 from sojourn.errors import ScenarioError, UnknownAqmError, output_error
 from sojourn.layout import shown
 from sojourn.programs import with_own_folder

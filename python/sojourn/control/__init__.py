@@ -1,7 +1,6 @@
-"""A program's control plane: its names, and how what is asked of it reaches the engine.
+"""A program's control plane: its names, its file, and how what is asked of it reaches the engine.
 
-What can be asked is the engine's one set of operations; files are read into them elsewhere. Knows
-no file format and no traffic.
+What can be asked is the engine's one set of operations. Knows no switch and no traffic.
 """
 
 from sojourn.control.apply import Operation, apply, apply_all

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.control import ProgramDescription, read_description
+from sojourn.control.description import ProgramDescription, read_description
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.layout import shown
 from sojourn.programs import compiled

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.control import ProgramDescription
-from sojourn.control_plane import ProgramChoice, read_control_plane
+from sojourn.control.file import ProgramChoice, read_control_plane
 
 
 @dataclass(frozen=True)

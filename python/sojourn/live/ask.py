@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm
-from sojourn.control_plane import control_file
+from sojourn.control.file import control_file
 from sojourn.errors import ScenarioError
 from sojourn.programs import refuse_unread_macros
 from sojourn.scenario.choice import choose

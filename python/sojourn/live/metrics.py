@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from sojourn.errors import OutputError
 from sojourn.live.address import Address
 from sojourn.live.observed import BOUNDS, Observed
+from sojourn.live.serving import until_closed
 
 _INTERFACE = {
     "received": "Frames that came in",
@@ -123,9 +124,5 @@ def metrics(observed: Observed, at: Address) -> Iterator[None]:
         server, thread = start_http_server(at.port, at.host, registry)
     except OSError as error:
         raise OutputError(f"--metrics {at}: {error.strerror}") from error
-    try:
+    with until_closed(server, thread):
         yield
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

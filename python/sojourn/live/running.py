@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.control_plane import in_its_file
+from sojourn.control.file import in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
 from sojourn.layout import shown
 from sojourn.live.ask import NOTHING, LivePlan

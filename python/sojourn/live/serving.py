@@ -14,6 +14,13 @@ def serving(server: BaseServer) -> Iterator[None]:
     """While it holds, `server` answers; then it is closed."""
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()
+    with until_closed(server, thread):
+        yield
+
+
+@contextlib.contextmanager
+def until_closed(server: BaseServer, thread: threading.Thread) -> Iterator[None]:
+    """While it holds, `server` goes on in its `thread`; then it is closed."""
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.papers.computed.kind import Drawn
+from sojourn.papers.computed.kind import CurvePlot
 from sojourn.papers.measure import Measured
 from sojourn.papers.model import FigureSpec
 from sojourn.papers.traces import bins, read_trace
@@ -47,7 +47,7 @@ def draw(spec: FigureSpec, measured: Measured, folder: Path) -> str | None:
     return _save(figure, folder, f"{spec.name}.png")
 
 
-def draw_curves(drawn: Drawn, folder: Path) -> str:
+def draw_curves(drawn: CurvePlot, folder: Path) -> str:
     """Writes a figure of computed curves into `folder`; its file's name."""
     figure = Figure(figsize=(7.4, 3.6), layout="constrained")
     panel = figure.subplots()

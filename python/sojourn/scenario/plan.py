@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm, is_path
-from sojourn.control_plane import ProgramChoice, written_control_plane
+from sojourn.control.file import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.hardware import modules

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.control_plane import ProgramChoice, at_its_line, written_control_plane
+from sojourn.control.file import ProgramChoice, at_its_line, written_control_plane
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.folder import RecordedRun, RunFolder

@@ -15,7 +15,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class CurvePlot:
     """A figure of curves."""
 
     name: str
@@ -31,6 +31,6 @@ class Computed:
     """What a computation came to."""
 
     found: tuple[Found, ...]
-    figures: tuple[Drawn, ...] = ()
+    figures: tuple[CurvePlot, ...] = ()
     text: str = ""
     """Printed as it is: a stage table, diagnostics."""

@@ -9,7 +9,7 @@ from functools import cache
 from sojourn import tofino
 from sojourn.errors import ScenarioError
 from sojourn.layout import programs_folder
-from sojourn.papers.computed.kind import Computed, Curve, Drawn
+from sojourn.papers.computed.kind import Computed, Curve, CurvePlot
 from sojourn.papers.verdict import Found, Status
 
 _INTERVAL = 100_000_000
@@ -100,7 +100,7 @@ def relative_error() -> Computed:
             "with the doubled count the error is small", "4 % on average, 15 % at most", double
         ),
     )
-    figure = Drawn(
+    figure = CurvePlot(
         "fig-6",
         "Figure 6",
         "Error of INTERVAL/sqrt(count) against the exact value",
@@ -134,7 +134,7 @@ def absolute_error() -> Computed:
         _by_reading("largest error of P4-CoDel's dropNext", "30 ms at count = 2", single),
         _by_reading("largest error of CoDel-ACT's dropNext", "11 ms at count = 3", double),
     )
-    figure = Drawn(
+    figure = CurvePlot(
         "fig-11",
         "Figure 11",
         "Absolute error of the time to the next drop",
@@ -180,7 +180,7 @@ def prefix_table() -> Computed:
     x = tuple(map(float, counts))
     curve = Curve("longest prefix", x, tuple(p / 1e6 for p in prefix))
     exact = Curve("exact", x, tuple(_exact(count) / 1e6 for count in counts))
-    figure = Drawn(
+    figure = CurvePlot(
         "listing-2",
         "Listing 2",
         "INTERVAL/sqrt(count) by longest-prefix match",

@@ -11,6 +11,17 @@ use std::hash::{DefaultHasher, Hasher};
 const TRANSPORT: usize = 32;
 
 /// The number of a frame; the same in every process of one build.
+///
+/// ```
+/// use sojourn_live::identity;
+/// use sojourn_packet::Packet;
+/// let mut bytes = vec![0; 34];
+/// bytes[12..15].copy_from_slice(&[0x08, 0x00, 0x45]);
+/// let frame = Packet { bytes, ..Packet::default() };
+/// let mut routed = frame.clone();
+/// routed.bytes[22] = 63; // A router takes one from the TTL.
+/// assert_eq!(identity(&routed), identity(&frame));
+/// ```
 pub fn identity(frame: &Packet) -> u64 {
     let bytes = &frame.bytes;
     let part = |from: usize, length: usize| {

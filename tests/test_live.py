@@ -217,7 +217,7 @@ def test_metrics_and_page_say_what_the_rows_say(user_namespaces: None, tmp_path:
     assert max(moment["rate"] for moment in data["moments"]["2"]) < 20e6 * 1.5
     assert "SwitchEgress.Codel.count_of" in {cell["name"] for cell in data["cells"]}
     assert "://" not in said["page"] and "src=" not in said["page"], "nothing from elsewhere"
-    console = Console(width=100, file=io.StringIO(), force_terminal=False)
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
     console.print(view(data))
     drawing = console.file.getvalue()  # type: ignore[attr-defined]
     assert "2, 20 Mbit/s" in drawing and "█" in drawing and "…" not in drawing, drawing

@@ -35,10 +35,12 @@ def view(shown: Mapping[str, Any]) -> Group:
     ports = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("port", "rate", "delay", "99 %", "drops/s", "marks/s"):
         ports.add_column(head, justify="right", no_wrap=True)
-    ports.add_column("delay, the last minute", no_wrap=True)
+    minutes = []
     for port, moments in shown["moments"].items():
         rate = shown["rates"][port]
-        ports.add_row(f"{port}, {RATE.format(rate)}", *_figures(moments), drawn(moments))
+        ports.add_row(f"{port}, {RATE.format(rate)}", *_figures(moments))
+        if bars := drawn(moments):
+            minutes.append(Text(f" the delay at port {port}, the last minute: {bars}"))
     wires = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("interface", "frames in", "out", "lost", "not taken", "failures"):
         wires.add_column(head, justify="right", no_wrap=True)
@@ -60,7 +62,7 @@ def view(shown: Mapping[str, Any]) -> Group:
     ]
     if more := len(shown["cells"]) - len(cells):
         cells.append(Text(f"and {more} more"))
-    return Group(*lines, ports, wires, *cells)
+    return Group(*lines, ports, *minutes, wires, *cells)
 
 
 def _figures(moments: Sequence[Mapping[str, Any]]) -> Iterator[str]:

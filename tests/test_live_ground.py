@@ -265,9 +265,11 @@ def test_a_program_in_a_network_has_its_control_plane_pace_and_delays(
 def long_run(folder: Path, scenario: str) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A run that would take a minute, once its hosts send; with all processes below it."""
     command = [*RUN, scenario, "--set", 'duration="60 s"', "--aqm", "codel"]
+    (folder / "temporary").mkdir()
     process = subprocess.Popen(
         [*command, "--on", "live", "--out", str(folder / "run")],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        env=os.environ | {"TMPDIR": str(folder / "temporary")},
         # A shell that starts the tests in the background has them ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -48,55 +48,59 @@ def run_guest(
     `limit` is in seconds; `on_progress` hears how far the run is, in ns.
     """
 
-    def booted(init: Path, temporary: str) -> list[str]:
-        return _booted(kernel, init, temporary) if kernel.program else _on_the_host(init)
-
-    extra = {"LD_PRELOAD": str(shim.built())} if kernel.program and shim.is_needed() else {}
     prioritise = _nobody if kernel.virtual_time else _prioritise
-    return run_job(booted, folder, limit, on_progress, prioritise=prioritise, extra=extra)
+    first = first_process(folder)
+    if not kernel.program:
+        # The same first process, in network and mount namespaces of its own.
+        command = ["unshare", "--net", "--mount", "sh", "-c", first]
+        return run_job(command, folder, folder, limit, on_progress, prioritise=prioritise)
+    with scratch() as place:
+        init = place / "init"
+        init.write_text(f"#!/bin/sh\n{first}\n")
+        init.chmod(0o755)
+        extra = {"LD_PRELOAD": str(shim.built())} if shim.is_needed() else {}
+        command = _booted(kernel, init, str(place))
+        return run_job(
+            command, folder, place, limit, on_progress, prioritise=prioritise, extra=extra
+        )
+
+
+def first_process(folder: Path, *arguments: str) -> str:
+    """What a shell does to be the first process of the job in `folder`."""
+    told = shlex.join([str(folder), *arguments])
+    return (
+        f"export PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
+        f"exec {shlex.quote(_python())} -S -s -B -m guest {told}"
+    )
 
 
 def run_job(
-    command: Callable[[Path, str], list[str]],
+    command: Sequence[str],
     folder: Path,
+    temporary: Path,
     limit: float,
     on_progress: Callable[[int], None],
     *,
     prioritise: Callable[[int], bool],
-    arguments: str = "",
     extra: Mapping[str, str] = MappingProxyType({}),
 ) -> bool:
-    """Runs the first process, which is a file, by the `command` that is made of it and of a folder
+    """Runs the first process of the job in `folder`, or what boots it, by `command`, with a folder
     for what is temporary; true if with priority."""
-    with scratch() as place:
-        temporary, init = str(place), place / "init"
-        init.write_text(
-            f"#!/bin/sh\nexport PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
-            f"exec {shlex.quote(_python())} -S -s -B -m guest {shlex.quote(str(folder))} "
-            f"{arguments}\n"
-        )
-        init.chmod(0o755)
-        environment = {"PATH": _PATH, "HOME": temporary, **extra}
-        process = subprocess.Popen(
-            command(init, temporary),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd=temporary,
-            start_new_session=True,
-        )
-        try:
-            prioritised = prioritise(process.pid)
-            _follow(process, folder / CONSOLE, limit, on_progress)
-        finally:
-            _end(process)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": _PATH, "HOME": str(temporary), **extra},
+        cwd=temporary,
+        start_new_session=True,
+    )
+    try:
+        prioritised = prioritise(process.pid)
+        _follow(process, folder / CONSOLE, limit, on_progress)
+    finally:
+        _end(process)
     return prioritised
-
-
-def _on_the_host(init: Path) -> list[str]:
-    """The same first process, in network and mount namespaces of its own."""
-    return ["unshare", "--net", "--mount", str(init)]
 
 
 def _booted(kernel: Kernel, init: Path, temporary: str) -> list[str]:

@@ -17,7 +17,7 @@ from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, until_undisturbed
 from sojourn.linux.checks import check_flows, check_network, flow_names
 from sojourn.linux.graph import Network
 from sojourn.linux.ground import done_of
-from sojourn.linux.guest_process import run_job
+from sojourn.linux.guest_process import first_process, run_job
 from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Raw
 from sojourn.linux.needs import find_program
@@ -149,12 +149,12 @@ class LiveGround:
         job = make_job(run.config, drawn, self.traffic) | {"switches": switches}
         (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
         run_job(
-            lambda init, _: enclosure.before_others(enclosure.enclosed([str(init)])),
+            enclosure.before_others(enclosure.enclosed(["sh", "-c", first_process(place, "here")])),
+            place,
             place,
             60 + 2 * run.config["duration"] / 1e9,
             on_progress,
             prioritise=lambda _: False,
-            arguments="here",
         )
         raw = Raw(place, done_of(place, run.label))
         left = read_left(place, run.config)

@@ -327,7 +327,10 @@ class _Tally:
     def queue_over_time(self, rate: int | Callable[[int], float], simulated: int) -> QueueOverTime:
         """What the queue held and sent; `rate` as `read_findings` has it."""
         ends = np.minimum((np.arange(_COARSE_BINS) + 1) * self._coarse, simulated)
-        could = [end * (rate(int(end)) if callable(rate) else rate) / 8e9 for end in ends if end]
+        # As Python's integers: ten seconds in ns at 10 Gbit/s do not fit into 64 bits.
+        could = [
+            end * (rate(end) if callable(rate) else rate) / 8e9 for end in ends.tolist() if end
+        ]
         possible = np.diff(np.array([0.0, *could]))
         with np.errstate(invalid="ignore", divide="ignore"):
             utilisation = np.where(possible > 0, self._sent / possible, np.nan)

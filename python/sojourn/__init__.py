@@ -2,9 +2,9 @@
 
 `run` takes a scenario through all its AQMs and returns figures and Arrow tables; `sweep` does so
 with many seeds and values; `check` says what the engine thinks of a P4 program; `run_test` puts
-packets to it. `open_run` reads an earlier run, `load_program` and `load_scenario` give the things
-themselves, `list_aqms` and `list_scenarios` what there is. The examples in their docstrings run as
-they stand.
+packets to it. `connect` and `open_switch` give switches to control, `open_run` an earlier run,
+`load_program` and `load_scenario` the things themselves, `list_aqms` and `list_scenarios` what
+there is. The examples in their docstrings run as they stand.
 """
 
 from importlib import import_module
@@ -19,28 +19,36 @@ if TYPE_CHECKING:
         run_test,
     )
     from sojourn.checker import CheckResult, check
+    from sojourn.control import ControlError
+    from sojourn.control.switch import Switch
     from sojourn.errors import ProgramError, ScenarioError, SojournError
     from sojourn.notebook import RunResult, open_run
     from sojourn.result import AqmResult, Result
     from sojourn.runner import run
     from sojourn.scenario import Scenario
     from sojourn.sweeps.sweep import sweep
+    from sojourn.switches import VirtualSwitch, connect, open_switch
 
 __all__ = [
     "AqmResult",
     "CheckResult",
+    "ControlError",
     "ProgramError",
     "Result",
     "RunResult",
     "Scenario",
     "ScenarioError",
     "SojournError",
+    "Switch",
+    "VirtualSwitch",
     "check",
+    "connect",
     "list_aqms",
     "list_scenarios",
     "load_program",
     "load_scenario",
     "open_run",
+    "open_switch",
     "run",
     "run_test",
     "sweep",
@@ -55,7 +63,12 @@ _PLACES = {
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "SojournError": "errors",
+    "ControlError": "control",
+    "Switch": "control.switch",
+    "VirtualSwitch": "switches",
     "check": "checker",
+    "connect": "switches",
+    "open_switch": "switches",
     "list_aqms": "api",
     "list_scenarios": "api",
     "load_program": "api",

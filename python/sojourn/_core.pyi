@@ -36,6 +36,10 @@ class Commands:
     def read(self, line: str) -> tuple[str, str]:
         """What a line asks for: operations, and questions each with what it is about, as JSON."""
 
+def definitions() -> bytes:
+    """The interface definitions of P4Runtime and BfRt, a `FileDescriptorSet` with all that they
+    import."""
+
 def switch_commands() -> list[str]:
     """The commands of bmv2's `simple_switch_CLI` that are known."""
 
@@ -86,6 +90,21 @@ class Simulation:
     def take_log(self) -> tuple[int, list[tuple[int, str]]]:
         """What the program has written into its log since the last call: lines that were too many
         to keep, then time in ns and text of each."""
+
+    def describe(self, switch: int) -> str:
+        """As `PacketSwitch.describe`, of a switch by its place in the network."""
+
+    def apply(self, switch: int, operations: str) -> list[int | None]:
+        """As `PacketSwitch.apply`, now."""
+
+    def read(self, switch: int, query: str) -> str:
+        """As `PacketSwitch.read`."""
+
+    def take_digests(self, switch: int) -> list[tuple[str, int, bytes]]:
+        """Messages of the program to its control plane since the last call: name, ns, bytes."""
+
+    def switch_report(self, switch: int) -> str:
+        """What is counted at a switch, as JSON."""
 
     def report(self) -> str:
         """The counters so far, as JSON."""
@@ -226,11 +245,11 @@ def rule_list() -> str:
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""
 
-class P4RuntimeServer:
-    """A P4Runtime server in front of a live switch, until it is closed."""
+class ControlServer:
+    """A server of a control protocol in front of a live switch, until it is closed."""
 
-    def __init__(
-        self,
+    @staticmethod
+    def p4runtime(
         switch: LiveSwitch,
         address: str,
         device: int,
@@ -238,10 +257,21 @@ class P4RuntimeServer:
         cpu_port: int | None = ...,
         tls: tuple[bytes, bytes, bytes | None] | None = ...,
         open: bool = ...,
-    ) -> None:
-        """`tls`: certificate and key as PEM, and who signs the clients' certificates; without it
-        only loopback, unless `open`. `programs`: those that controllers may name, first the one
-        that runs."""
+    ) -> ControlServer:
+        """P4Runtime. `tls`: certificate and key as PEM, and who signs the clients' certificates;
+        without it only loopback, unless `open`. `programs`: those that controllers may name, first
+        the one that runs."""
+
+    @staticmethod
+    def bfrt(
+        switch: LiveSwitch,
+        address: str,
+        device: int,
+        program: Program,
+        tls: tuple[bytes, bytes, bytes | None] | None = ...,
+        open: bool = ...,
+    ) -> ControlServer:
+        """BfRt, for the program that runs; the rest as for P4Runtime."""
 
     @property
     def address(self) -> str:
@@ -344,6 +374,9 @@ class PacketSwitch:
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
         """Packets and bytes in one cell."""
+
+    def take_digests(self) -> list[tuple[str, int, bytes]]:
+        """Messages of the program to its control plane since the last call: name, ns, bytes."""
 
     def receive(self, port: int, frame: bytes) -> None:
         """A frame arrives now."""

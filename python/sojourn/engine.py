@@ -34,6 +34,7 @@ from sojourn.record import (
 )
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
+from sojourn.scripted import Controller
 from sojourn.writing import write_text
 
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
@@ -105,7 +106,11 @@ def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event
     simulation = _core.Simulation(run.configuration, list(run.programs))
     try:
         with _Outputs(folder, simulation, run) as outputs:
-            for now in _advance(simulation, run.config["duration"]):
+            controller = None
+            if run.script is not None:
+                script = run.script
+                controller = Controller(script.path, simulation, script.place, script.poll)
+            for now in _advance(simulation, run.config["duration"], controller):
                 outputs.take()
                 progress.now[run.label] = now
                 if stop.is_set():
@@ -114,12 +119,18 @@ def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event
         raise output_error(error, shown(folder)) from error
 
 
-def _advance(simulation: _core.Simulation, duration: int) -> Iterator[int]:
-    """Takes the run to its end in pieces bounded in time and rows."""
+def _advance(
+    simulation: _core.Simulation, duration: int, controller: Controller | None
+) -> Iterator[int]:
+    """Takes the run to its end in pieces bounded in time and rows, and by when a script acts."""
     step = max(duration // _STEPS, 1)
     due = step
     while not simulation.finished:
-        simulation.advance(due, ROW_GROUP)
+        acts = None if controller is None else controller.due()
+        until = due if acts is None else min(due, acts)
+        simulation.advance(until, ROW_GROUP)
+        if controller is not None and acts is not None and simulation.now >= acts:
+            controller.act()
         yield simulation.now
         if simulation.now >= due:
             due += step

@@ -48,6 +48,15 @@ class Ground(Protocol):
         """Runs all of `plan`, each AQM into its own folder; what `run.json` says of the ground."""
 
 
+def refuse_script(plan: Plan, name: str) -> None:
+    """`ScenarioError` if a controller's script is to act in virtual time, where there is none."""
+    if plan.scenario.control is not None:
+        raise ScenarioError(
+            f"{plan.name}: control: a script acts in virtual time; on {name} let a controller "
+            "connect (docs/control.md), or run it without --on"
+        )
+
+
 def one_by_one(
     name: str,
     plan: Plan,

@@ -7,7 +7,8 @@
 //! | [`ids`] | numbers for names |
 //! | [`p4info()`] | a program for P4Runtime |
 //! | [`p4runtime`] | a server of P4Runtime, without an address |
-//! | [`bfrt`] | a program for BfRt |
+//! | [`bfrt`] | a program for BfRt, and a server of it, without an address |
+//! | [`device`] | the switch behind a server |
 //! | [`serve`] | servers on an address |
 //!
 //! What a message asks for becomes operations of `sojourn_targets::control`, which the engine carries
@@ -15,6 +16,8 @@
 //! it.
 
 pub mod bfrt;
+pub mod device;
+pub mod failure;
 pub mod ids;
 mod p4info;
 pub mod p4runtime;
@@ -53,6 +56,9 @@ pub mod wire {
         tonic::include_proto!("bfrt_proto");
     }
 }
+
+/// The interface definitions, a `FileDescriptorSet` with everything that they import.
+pub const DEFINITIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/definitions.fds"));
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,17 @@
 //! Servers on an address: threads of their own, TLS, and an end.
 
-use crate::p4runtime::service::{Server, Service};
+use crate::wire::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use crate::wire::p4::v1::p4_runtime_server::P4RuntimeServer;
+use crate::{bfrt, p4runtime};
+use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
+use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
@@ -82,12 +86,43 @@ impl Drop for Serving {
     }
 }
 
-/// Serves P4Runtime on an address; `packets` are the frames that the switch sends to its controller.
+/// A service, and what goes on beside its calls.
+pub struct Served {
+    /// What its threads are called.
+    name: &'static str,
+    routes: Routes,
+    beside: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Served {
+    /// P4Runtime; `packets` are the frames that the switch sends to its controller.
+    pub fn p4runtime(
+        server: Arc<p4runtime::service::Server>,
+        packets: mpsc::Receiver<Vec<u8>>,
+    ) -> Served {
+        let service = P4RuntimeServer::new(p4runtime::service::Service(server.clone()))
+            .max_decoding_message_size(LONGEST)
+            .max_encoding_message_size(LONGEST);
+        let beside = Box::pin(server.attend(packets));
+        Served { name: "p4runtime", routes: Routes::new(service), beside }
+    }
+
+    /// BfRt.
+    pub fn bfrt(server: Arc<bfrt::service::Server>) -> Served {
+        let service = BfRuntimeServer::new(bfrt::service::Service(server.clone()))
+            .max_decoding_message_size(LONGEST)
+            .max_encoding_message_size(LONGEST);
+        let beside = Box::pin(server.attend());
+        Served { name: "bfrt", routes: Routes::new(service), beside }
+    }
+}
+
+/// Serves on an address.
 ///
 /// ```
-/// use sojourn_protocols::p4runtime::device::{Device, Work};
+/// use sojourn_protocols::device::{Device, Work};
 /// use sojourn_protocols::p4runtime::service::{Server, Settings};
-/// use sojourn_protocols::serve::{ServeError, serve};
+/// use sojourn_protocols::serve::{ServeError, Served, serve};
 /// use sojourn_switch::Switch;
 /// use sojourn_targets::Program;
 /// use std::collections::BTreeSet;
@@ -113,7 +148,8 @@ impl Drop for Serving {
 /// let settings = Settings { device: 1, cpu: None, known: Default::default() };
 /// let server = Server::new(Arc::new(Still), settings, None);
 /// let (_, frames) = tokio::sync::mpsc::channel(1);
-/// let refused = serve(server, frames, "0.0.0.0:0".parse()?, None, false);
+/// let served = Served::p4runtime(server, frames);
+/// let refused = serve(served, "0.0.0.0:0".parse()?, None, false);
 /// assert!(matches!(refused, Err(ServeError::Open(_))), "anybody could control the switch");
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
@@ -121,8 +157,7 @@ impl Drop for Serving {
 /// # Errors
 /// It cannot listen there, or may not without TLS: `open` says that it may.
 pub fn serve(
-    server: Arc<Server>,
-    packets: mpsc::Receiver<Vec<u8>>,
+    served: Served,
     address: SocketAddr,
     tls: Option<&Tls>,
     open: bool,
@@ -145,19 +180,16 @@ pub fn serve(
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .thread_name("p4runtime")
+        .thread_name(served.name)
         .enable_all()
         .build()
         .map_err(ServeError::Threads)?;
     let (end, ended) = oneshot::channel();
-    let service = P4RuntimeServer::new(Service(server.clone()))
-        .max_decoding_message_size(LONGEST)
-        .max_encoding_message_size(LONGEST);
     let _inside = runtime.enter();
     let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    runtime.spawn(server.attend(packets));
-    let serving = builder.add_service(service).serve_with_incoming_shutdown(incoming, async {
+    runtime.spawn(served.beside);
+    let serving = builder.add_routes(served.routes).serve_with_incoming_shutdown(incoming, async {
         // Whoever could end it is gone: then it ends, too.
         let _ = ended.await;
     });

@@ -7,17 +7,18 @@ mod columns;
 mod commands;
 mod errors;
 mod live;
-mod p4runtime;
 mod packet_switch;
 mod program;
 mod replay;
 mod rules;
+mod servers;
 mod simulation;
 mod surroundings;
 mod tofino;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use sojourn_net::tcp::congestion;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTER, Registered};
 use std::collections::BTreeMap;
@@ -36,8 +37,6 @@ mod _core {
     #[pymodule_export]
     use super::live::{LiveSwitch, drive_switch};
     #[pymodule_export]
-    use super::p4runtime::P4RuntimeServer;
-    #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]
     use super::program::{Program, Verdict, check, look, targets};
@@ -45,6 +44,8 @@ mod _core {
     use super::replay::{Replay, SyntheticTrace};
     #[pymodule_export]
     use super::rules::{explain, rule_list};
+    #[pymodule_export]
+    use super::servers::ControlServer;
     #[pymodule_export]
     use super::simulation::{
         Configuration, Simulation, check_config, default_network, drawn_traffic, shaper_as_built,
@@ -66,6 +67,13 @@ mod _core {
                 .collect()
         };
         REGISTER.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+    }
+
+    /// The interface definitions of P4Runtime and BfRt, a `FileDescriptorSet` with everything that
+    /// they import.
+    #[pyfunction]
+    fn definitions(py: Python<'_>) -> Bound<'_, PyBytes> {
+        PyBytes::new(py, sojourn_protocols::DEFINITIONS)
     }
 
     /// The commands of `simple_switch_CLI` that are known.

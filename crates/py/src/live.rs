@@ -2,9 +2,9 @@
 
 use crate::columns;
 use crate::errors::{ConfigError, SojournError};
-use crate::p4runtime::{LiveDevice, ToController};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
+use crate::servers::{LiveDevice, ToController};
 use crate::surroundings::Surroundings;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -13,7 +13,7 @@ use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
 use sojourn_packet::Time;
 use sojourn_switch::PortId;
 use sojourn_targets::control::{ControlPlane, Operation};
-use sojourn_targets::{RuntimeControl, describe};
+use sojourn_targets::{Digest, RuntimeControl, describe};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,6 +33,15 @@ pub fn wrong(error: impl Display) -> PyErr {
 /// What JSON says, if it is what is expected.
 pub fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(wrong)
+}
+
+/// A message to the control plane: name, time in ns, bytes.
+pub type Message<'py> = (String, u64, Bound<'py, PyBytes>);
+
+/// Messages to the control plane for Python.
+pub fn messages(py: Python<'_>, taken: Vec<Digest>) -> Vec<Message<'_>> {
+    let told = |one: Digest| (one.name.to_string(), one.at.0, PyBytes::new(py, &one.bytes));
+    taken.into_iter().map(told).collect()
 }
 
 impl PacketSwitch {
@@ -115,6 +124,12 @@ impl PacketSwitch {
     fn read_counter(&mut self, name: &str, index: usize) -> PyResult<(u64, u64)> {
         let count = self.control()?.read_counter(name, index).map_err(wrong)?;
         Ok((count.packets, count.bytes))
+    }
+
+    /// The messages of the program to its control plane since the last call: name, time in ns,
+    /// bytes.
+    fn take_digests<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Message<'py>>> {
+        Ok(messages(py, self.control()?.take_digests()))
     }
 
     /// A frame arrives.

@@ -2,12 +2,17 @@
 
 use crate::columns::{self, columns};
 use crate::errors::ConfigError;
+use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::config::{self, Aqm, RunConfig};
+use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
 use sojourn_packet::{Rate, Time};
+use sojourn_switch::Switch;
+use sojourn_targets::control::{Operation, Query};
+use sojourn_targets::describe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.
@@ -99,6 +104,16 @@ pub struct Simulation {
 impl Simulation {
     fn run(&mut self) -> &mut sojourn_net::Simulation {
         self.run.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with a switch.
+    fn with_switch<T>(
+        &mut self,
+        place: u16,
+        work: impl FnOnce(&mut Switch, Time) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let done = self.run().with_switch(place, work);
+        done.ok_or_else(|| wrong(format!("there is no switch {place}")))?
     }
 }
 
@@ -209,6 +224,57 @@ impl Simulation {
         let log = self.run().take_log();
         let lines = log.lines.into_iter().map(|line| (line.at.as_nanos(), line.text));
         (log.lost, lines.collect())
+    }
+
+    /// Tables, actions, registers and the rest of a switch's program, as JSON; `switch` is its place
+    /// in the network.
+    fn describe(&mut self, switch: u16) -> PyResult<String> {
+        self.with_switch(switch, |switch, _| {
+            let program = control::program(switch).map_err(wrong)?;
+            serde_json::to_string(&describe(program.program())).map_err(wrong)
+        })
+    }
+
+    /// Carries out operations on a switch now, given as a list in JSON, all of them or none; the
+    /// handle of each entry that was added.
+    fn apply(&mut self, switch: u16, operations: &str) -> PyResult<Vec<Option<u32>>> {
+        let batch: Vec<Operation> = read(operations)?;
+        self.with_switch(switch, |switch, now| {
+            let alone = batch.len() == 1;
+            control::apply(switch, &batch, now).map_err(|refused| match alone {
+                true => wrong(refused.error),
+                false => wrong(refused),
+            })
+        })
+    }
+
+    /// What a question in JSON is answered, as JSON.
+    fn read(&mut self, switch: u16, query: &str) -> PyResult<String> {
+        let query: Query = read(query)?;
+        self.with_switch(switch, |switch, _| {
+            let reply = control::read(switch, &query).map_err(wrong)?;
+            serde_json::to_string(&reply).map_err(wrong)
+        })
+    }
+
+    /// The messages of a switch's program to its control plane since the last call: name, time in
+    /// ns, bytes.
+    fn take_digests<'py>(
+        &mut self,
+        py: Python<'py>,
+        switch: u16,
+    ) -> PyResult<Vec<crate::packet_switch::Message<'py>>> {
+        let taken = self.with_switch(switch, |switch, _| {
+            Ok(control::program(switch).map_err(wrong)?.take_digests())
+        });
+        Ok(crate::packet_switch::messages(py, taken?))
+    }
+
+    /// What is counted at a switch, as JSON.
+    fn switch_report(&mut self, switch: u16) -> PyResult<String> {
+        self.with_switch(switch, |switch, _| {
+            serde_json::to_string(&switch.statistics()).map_err(wrong)
+        })
     }
 
     /// The counters so far, as JSON.

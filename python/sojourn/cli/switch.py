@@ -16,7 +16,7 @@ from sojourn.layout import shown
 from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
 from sojourn.live.address import Address, read_address
 from sojourn.live.beside import observe
-from sojourn.live.p4runtime import CPU_PORT, controlled, controllers
+from sojourn.live.controllers import CPU_PORT, Trust, controlled, controllers
 from sojourn.live.running import Recording
 from sojourn.live.served import served
 from sojourn.live.summary import DISTURBED
@@ -82,11 +82,23 @@ def switch(
         str | None,
         typer.Option(metavar="ADDRESS", help="Controllers, as in 127.0.0.1:9559."),
     ] = None,
-    device_id: Annotated[int, typer.Option(min=0, help="What controllers call the switch.")] = 1,
+    bfrt: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Controllers made for Tofino, as in 127.0.0.1:50052."),
+    ] = None,
+    device_id: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            help="What controllers call the switch. [default: 1, for --bfrt 0]",
+            show_default=False,
+        ),
+    ] = None,
     cpu_port: Annotated[
         int, typer.Option(min=0, max=510, help="The port of packets from and to controllers.")
     ] = CPU_PORT,
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate of --p4runtime, PEM.")] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate for controllers, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
     tls_clients: Annotated[
         Path | None,
@@ -94,9 +106,7 @@ def switch(
     ] = None,
     open_to_network: Annotated[
         bool,
-        typer.Option(
-            "--open-to-network", help="Allow --metrics, --watch and --p4runtime beyond loopback."
-        ),
+        typer.Option("--open-to-network", help="Allow what has an address beyond loopback."),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     as_json: Json = False,
@@ -105,19 +115,14 @@ def switch(
 
     Takes root, or a user and network namespace of one's own (`unshare -Urn`).
     """
-    who = None
-    if p4runtime is not None:
-        if program is None:
-            raise ScenarioError("--p4runtime: controllers control a program; name one")
-        who = controllers(
-            p4runtime,
-            device=device_id,
-            cpu_port=cpu_port,
-            certificate=tls_cert,
-            key=tls_key,
-            clients=tls_clients,
-            anywhere=open_to_network,
-        )
+    trust = Trust(tls_cert, tls_key, tls_clients, open_to_network)
+    who = [
+        controllers(protocol, address, device=device_id, cpu_port=cpu_port, trust=trust)
+        for protocol, address in (("p4runtime", p4runtime), ("bfrt", bfrt))
+        if address is not None
+    ]
+    if who and program is None:
+        raise ScenarioError(f"--{who[0].protocol}: controllers control a program; name one")
     plan = live_plan(
         program,
         ports=port or (),
@@ -129,7 +134,7 @@ def switch(
         defines=definitions(define),
         seed=seed,
         capture=pcap,
-        cpu_port=None if who is None else who.cpu_port,
+        cpu_port=None if p4runtime is None else cpu_port,
     )
     folder = out or default_folder(f"switch-{plan.name}")
     if folder.exists() and any(folder.iterdir()):
@@ -148,13 +153,14 @@ def switch(
     def started(recording: Recording) -> Iterator[None]:
         with ExitStack() as beside:
             beside.enter_context(served(folder, recording.switch))
-            said = None
-            if who is not None:
-                server = controlled(recording.switch, plan.programs, who)
-                said = f"p4runtime {beside.enter_context(server)}, device {who.device}"
+            said = [
+                f"{one.protocol} {beside.enter_context(served_to)}, device {one.device}"
+                for one in who
+                for served_to in [controlled(recording.switch, plan.programs, one)]
+            ]
             _started(plan, folder, as_json)
-            if said is not None:
-                print(said, file=sys.stderr, flush=True)
+            for line in said:
+                print(line, file=sys.stderr, flush=True)
             _say_open(addresses)
             observe(recording, addresses, beside, console)
             yield

@@ -13,7 +13,7 @@ from typing import Any
 
 from sojourn.engine import Progress
 from sojourn.errors import SojournError
-from sojourn.ground import ATTEMPTS, one_by_one, until_undisturbed
+from sojourn.ground import ATTEMPTS, one_by_one, refuse_script, until_undisturbed
 from sojourn.layout import shown
 from sojourn.linux import needs
 from sojourn.linux.build import virtual_kernel
@@ -74,6 +74,7 @@ class Linux:
 
     def check(self, plan: Plan) -> None:
         """What this kernel cannot do is named, with what it can."""
+        refuse_script(plan, self.name)
         for run in plan.runs:
             check_run(plan, run, self.traffic)
         setups = [self._set_up(run) for run in plan.runs]

@@ -13,7 +13,7 @@ from typing import Any
 
 from sojourn.congestion import kernel_controls
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, until_undisturbed
+from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, refuse_script, until_undisturbed
 from sojourn.linux.checks import check_flows, check_network, flow_names
 from sojourn.linux.graph import Network
 from sojourn.linux.ground import done_of
@@ -99,6 +99,7 @@ class LiveGround:
 
     def check(self, plan: Plan) -> None:
         """What cannot be is named, with where it can."""
+        refuse_script(plan, self.name)
         for run in plan.runs:
             _check(plan, run, self.traffic)
         SIMULATOR.check(plan)

@@ -10,8 +10,8 @@ from pydantic import Field
 from sojourn.scenario.bottleneck import Bottleneck, bottlenecks
 from sojourn.scenario.choice import AqmChoice, Choice, choice_keys, choose
 from sojourn.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
-from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, Netem, NetworkSwitch
-from sojourn.scenario.quantities import Paragraphs, PositiveTime, Strict, Title
+from sojourn.scenario.network import MOST_HOSTS, Hosts, Link, Name, Netem, NetworkSwitch
+from sojourn.scenario.quantities import FilePath, Paragraphs, PositiveTime, Strict, Title
 
 __all__ = [
     "AqmChoice",
@@ -22,6 +22,18 @@ __all__ = [
     "choice_keys",
     "choose",
 ]
+
+
+class Controller(Strict):
+    """A controller in Python that acts on a switch while the run goes on."""
+
+    script: FilePath
+    """The file, below the scenario's folder, with `start(switch)` and, for messages of the program,
+    `digest(switch, message)` (docs/control.md). It is code that the run executes."""
+    switch: Name | None = None
+    """The switch; absent: the first."""
+    poll: PositiveTime = 1_000_000
+    """How often it is looked for messages of the program."""
 
 
 class Common(Strict):
@@ -40,6 +52,8 @@ class Common(Strict):
     aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
     netem: Netem = Netem()
     """Where the flows' round-trip times are met."""
+    control: Controller | None = None
+    """A controller of one's own."""
     flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
 
 

@@ -7,7 +7,7 @@ in ns, bit/s and bytes. Runs nothing.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from sojourn.control.file import ProgramChoice, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.hardware import modules
+from sojourn.layout import shown
 from sojourn.programs import refuse_unread_macros, sources_of, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
@@ -28,6 +29,7 @@ from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.scenario.read import messages
+from sojourn.suggest import did_you_mean
 
 _P4_OPTIONS = (
     "architecture",
@@ -38,6 +40,17 @@ _P4_OPTIONS = (
     "discipline",
     "trace",
 )
+
+
+@dataclass(frozen=True)
+class Script:
+    """A controller in Python."""
+
+    path: Path
+    place: int
+    """Of its switch among the network's."""
+    poll: int
+    """How often it is looked for messages of the program, ns."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,8 @@ class PlannedRun:
     """The measured queues, in the engine's order."""
     control_file: Path | None = None
     """Where the AQM's control plane stands, if it is a program that has one."""
+    script: "Script | None" = None
+    """What acts on a switch while the run goes on."""
 
     @cached_property
     def configuration(self) -> _core.Configuration:
@@ -138,7 +153,40 @@ def make_plan(
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
+    if scenario.control is not None:
+        script = _script(scenario, beside)
+        runs = tuple(replace(run, script=_controlled(run, script)) for run in runs)
     return Plan(name, scenario, runs)
+
+
+def _script(scenario: Scenario, beside: Path | None) -> Script:
+    """The controller's script, which a scenario has below its own folder."""
+    control = scenario.control
+    assert control is not None
+    folder = (beside or Path()).resolve()
+    path = (folder / control.script).resolve()
+    if not path.is_relative_to(folder):
+        raise ScenarioError(f"control.script: {control.script} is not below the scenario's folder")
+    if not path.is_file():
+        raise ScenarioError(f"control.script: there is no {shown(path)}")
+    names = [node.name for node in scenario.switches]
+    if control.switch is not None and control.switch not in names:
+        hint = did_you_mean(control.switch, names)
+        raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
+    place = 0 if control.switch is None else names.index(control.switch)
+    return Script(path, place, control.poll)
+
+
+def _controlled(run: PlannedRun, script: Script) -> Script:
+    """The script, if what the run has in its switch can be controlled."""
+    node = run.config["network"]["switches"][script.place]
+    aqm = node.get("aqm") or run.config["aqm"]
+    if aqm["kind"] != "p4":
+        raise ScenarioError(
+            f"control: {aqm['name']} is a native discipline, which has no control plane; choose P4 "
+            "programs (--aqm)"
+        )
+    return script
 
 
 def _refuse_repeats(choices: list[AqmChoice]) -> None:

@@ -4,6 +4,8 @@
 pub(super) use super::layout::Change;
 
 use super::{Event, Simulation};
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
 
 impl Simulation {
     /// Puts an event at the next change.
@@ -39,6 +41,18 @@ impl Simulation {
             self.drain_switch(switch);
         }
         self.schedule_act();
+    }
+
+    /// Does something with a switch, by its place in the network, at the instant up to which
+    /// everything has happened; nothing if there is no such switch.
+    pub fn with_switch<T>(
+        &mut self,
+        place: u16,
+        work: impl FnOnce(&mut Switch, Time) -> T,
+    ) -> Option<T> {
+        let done = work(&mut self.nodes.get_mut(usize::from(place))?.switch, self.now);
+        self.drain_switch(place);
+        Some(done)
     }
 
     fn carry_out(&mut self, change: Change) {

@@ -1,6 +1,6 @@
 //! What a role may do, in the form that Stratum's controllers say it in (`P4RoleConfig`).
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
 use prost::Message;

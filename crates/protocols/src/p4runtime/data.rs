@@ -1,7 +1,7 @@
 //! Values of any type as P4Runtime writes them (`P4Data`), and the numbers that they are made of.
 
 use super::bytes::{canonical, canonical_signed, signed, unsigned};
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::wire::p4::config::v1::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use crate::wire::p4::config::v1::p4_data_type_spec::TypeSpec;
 use crate::wire::p4::config::v1::p4_new_type_spec::Representation;

@@ -4,9 +4,9 @@
 //! handed on is in order.
 
 use super::bytes::{canonical, unsigned};
-use super::failure::Failure;
 use super::schema::{Action, Field, Key, Kind, Schema, Table};
 use super::store::Store;
+use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::field_match::{self, FieldMatchType as Given};
 use num_bigint::BigUint;

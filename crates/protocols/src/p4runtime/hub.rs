@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::arbitration::{Arbitration, Notice, StreamId, Update};
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::stream_message_response::Update as Says;

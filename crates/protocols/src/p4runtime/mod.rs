@@ -5,17 +5,15 @@
 //!             └ pipeline (schema)        └ store, digests, packets: what the program does not keep
 //! ```
 //!
-//! What is written and read is done where the switch is, between two packets ([`device`]).
+//! What is written and read is done where the switch is, between two packets ([`crate::device`]).
 #![allow(deprecated)] // Controllers use fields that P4Runtime advises against.
 
 pub mod access;
 pub mod arbitration;
 pub mod bytes;
 pub mod data;
-pub mod device;
 pub mod digests;
 pub mod entry;
-pub mod failure;
 pub mod hub;
 pub mod packets;
 pub mod pipeline;

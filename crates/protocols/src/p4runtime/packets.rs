@@ -1,9 +1,9 @@
 //! Packets from and to a controller: fields in front of them are metadata of the message.
 
 use super::entry;
-use super::failure::Failure;
 use super::schema::Parameter;
 use super::store::Store;
+use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use num_bigint::BigUint;
 

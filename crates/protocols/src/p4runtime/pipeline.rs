@@ -4,8 +4,8 @@
 //! which only the program's name counts; or nothing, which means the program that runs. What a
 //! text includes is looked for among the switch's own include folders and nowhere else.
 
-use super::failure::Failure;
 use super::schema::Schema;
+use crate::failure::Failure;
 use crate::wire::p4::v1::ForwardingPipelineConfig;
 use prost::Message;
 use sojourn_p4::preprocess::SourceLoader;

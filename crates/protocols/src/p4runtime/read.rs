@@ -5,10 +5,10 @@
 
 use super::access::Access;
 use super::entry;
-use super::failure::Failure;
 use super::schema::{Schema, Table};
 use super::store::{Extras, Reference, Store};
 use super::write::resources::cell;
+use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
 use crate::wire::p4::v1::packet_replication_engine_entry::Type as Replicated;

@@ -5,7 +5,7 @@
 //! with the same keys and parameters, is checked once. Knows no messages but P4Info's.
 
 use super::data::{self, Leaf};
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::wire::p4::config::v1::{self as config, match_field, p4_new_type_translation, table};
 use crate::wire::p4::config::v1::{P4Info, P4NamedType, P4TypeInfo, Preamble};
 use sojourn_targets::describe::{KeyDescription, ProgramDescription};

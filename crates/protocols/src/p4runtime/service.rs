@@ -1,9 +1,7 @@
 //! The service: each call as it comes from the wire, checked, put to the switch, answered.
 
 use super::access::Access;
-use super::device::{Device, Work};
 use super::digests::{Digests, List};
-use super::failure::{Failure, status};
 use super::hub::{Hub, Message, WAITING};
 use super::packets;
 use super::pipeline::{Known, Pipeline};
@@ -11,6 +9,8 @@ use super::read::{Piece, Reader, last_hit, pieces};
 use super::schema::Schema;
 use super::store::Store;
 use super::write;
+use crate::device::{Device, Work};
+use crate::failure::{Failure, status};
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
 use crate::wire::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
@@ -40,6 +40,8 @@ const ENTITIES: usize = 512;
 const EACH: Duration = Duration::from_millis(10);
 /// How many looks there are between two at the links.
 const LINKS: u32 = 10;
+/// What the details of a status are.
+const ERROR: &str = "p4.v1.Error";
 
 /// What a server is told.
 #[derive(Clone, Debug)]
@@ -356,7 +358,7 @@ impl Server {
             });
             results.extend(done.await?);
         }
-        status(&results)
+        status(&results, ERROR)
     }
 
     async fn read_all(&self, given: p4::ReadRequest) -> Result<Vec<Message2>, Status> {
@@ -379,7 +381,7 @@ impl Server {
         if !waiting.is_empty() {
             messages.push(Ok(p4::ReadResponse { entities: waiting }));
         }
-        messages.extend(status(&results).err().map(Err));
+        messages.extend(status(&results, ERROR).err().map(Err));
         Ok(messages)
     }
 

@@ -12,9 +12,9 @@ pub(super) mod resources;
 pub use replication::reroute;
 
 use super::access::Access;
-use super::failure::Failure;
 use super::schema::Schema;
 use super::store::Store;
+use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
 use crate::wire::p4::v1::packet_replication_engine_entry::Type as Replicated;

@@ -3,10 +3,10 @@
 use prost::Message;
 use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_packet::{Packet, PacketId, PortId, Time};
-use sojourn_protocols::p4runtime::device::{Device, Work};
+use sojourn_protocols::device::{Device, Work};
 use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
 use sojourn_protocols::p4runtime::service::{Server, Settings};
-use sojourn_protocols::serve::{Serving, serve};
+use sojourn_protocols::serve::{Served, Serving, serve};
 use sojourn_protocols::wire::p4::config::v1::P4Info;
 use sojourn_protocols::wire::p4::v1 as p4;
 use sojourn_protocols::wire::p4::v1::p4_runtime_client::P4RuntimeClient;
@@ -127,9 +127,9 @@ fn run(
     }
 }
 
-/// The switch with `controlled.p4` in it; the P4Info is what p4c has written for it.
-pub fn house() -> House {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlled.p4");
+/// A switch with a program of the tests in it, and what comes out of its ports.
+pub fn switch(file: &str) -> (Arc<Program>, Arc<Bench>, Receiver<Left>, mpsc::Receiver<Vec<u8>>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
     let program = Arc::new(Program::read(path, &options()).unwrap());
     let switch = built(&program).unwrap();
     let (sender, work) = channel();
@@ -137,6 +137,12 @@ pub fn house() -> House {
     let (cpu, packets) = mpsc::channel(1_024);
     std::thread::spawn(move || run(switch, &work, &out, &cpu));
     let bench = Arc::new(Bench { work: Mutex::new(sender), down: Mutex::default() });
+    (program, bench, left, packets)
+}
+
+/// The switch with `controlled.p4` in it; the P4Info is what p4c has written for it.
+pub fn house() -> House {
+    let (program, bench, left, packets) = switch("controlled.p4");
     let known = Known { programs: vec![program.clone()], options: options() };
     let info = P4Info::decode(include_bytes!("../controlled.p4info.bin").as_slice()).unwrap();
     let config = p4::ForwardingPipelineConfig { p4info: Some(info.clone()), ..Default::default() };
@@ -144,7 +150,7 @@ pub fn house() -> House {
     let settings = Settings { device: 1, cpu: Some(CPU), known };
     let server = Server::new(bench.clone(), settings, Some(running));
     let address = "127.0.0.1:0".parse().unwrap();
-    let serving = serve(server, packets, address, None, false).unwrap();
+    let serving = serve(Served::p4runtime(server, packets), address, None, false).unwrap();
     House { serving, bench, left, info }
 }
 

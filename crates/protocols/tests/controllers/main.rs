@@ -2,6 +2,8 @@
 #![allow(deprecated)] // As the protocol's own.
 
 mod bench;
+mod hostile;
+mod tofino;
 
 use bench::{
     CPU, Controller, House, arbitration, codes, controller, house, id, receive, text, update,
@@ -218,7 +220,7 @@ async fn packets_go_out_and_come_in_with_their_metadata() {
 
     let up = entry(&house, "exact_t", &[1], "to_controller", &[&[5]]);
     one.write(vec![update(Insert, table(up))]).await.unwrap();
-    use sojourn_protocols::p4runtime::device::Device;
+    use sojourn_protocols::device::Device;
     house.bench.submit(receive(2, payload.clone()));
     let Says::Packet(packet) = one.hear().await else { panic!("no packet") };
     assert_eq!(packet.payload, payload);
@@ -235,7 +237,7 @@ async fn digests_and_idle_entries_are_told_to_the_primary() {
         p4::digest_entry::Config { max_timeout_ns: 0, max_list_size: 1, ack_timeout_ns: 1 << 50 };
     let digest = Entity::DigestEntry(p4::DigestEntry { digest_id, config: Some(config) });
     one.write(vec![update(Insert, digest)]).await.unwrap();
-    use sojourn_protocols::p4runtime::device::Device;
+    use sojourn_protocols::device::Device;
     for source in [7, 7, 8] {
         house.bench.submit(receive(2, frame(1, source, 0x88b5)));
     }
@@ -339,7 +341,7 @@ async fn what_belongs_to_entries_and_what_stands_alone_is_written_and_read() {
         ..entry(&house, "exact_t", &[1], "copy", &[&[5]])
     };
     one.write(vec![update(Insert, table(copied.clone()))]).await.unwrap();
-    use sojourn_protocols::p4runtime::device::Device;
+    use sojourn_protocols::device::Device;
     house.bench.submit(receive(2, frame(1, 2, 0x0800)));
     let mut ports: Vec<u16> =
         (0..2).map(|_| house.left.recv_timeout(Duration::from_secs(20)).unwrap().0).collect();
@@ -386,7 +388,7 @@ async fn groups_choose_among_members_whose_ports_are_up() {
     one.write(vec![update(Insert, table(shot.clone()))]).await.unwrap();
     let filter = p4::TableEntry { action: None, ..shot.clone() };
     assert_eq!(one.read(vec![table(filter.clone())]).await.unwrap(), [table(shot.clone())]);
-    use sojourn_protocols::p4runtime::device::Device;
+    use sojourn_protocols::device::Device;
     let ports = || {
         for source in 0..32 {
             house.bench.submit(receive(2, frame(9, source * 0x0173_9d51, 0x0800)));
@@ -471,7 +473,7 @@ async fn a_program_that_is_pushed_runs_and_what_was_there_can_stay() {
     one.client.set_forwarding_pipeline_config(set(Pipe::VerifyAndSave, b"", 8)).await.unwrap();
     let later = entry(&house, "exact_t", &[1], "send", &[&[1]]);
     one.write(vec![update(Insert, table(later))]).await.unwrap();
-    use sojourn_protocols::p4runtime::device::Device;
+    use sojourn_protocols::device::Device;
     let port = || {
         house.bench.submit(receive(2, frame(1, 2, 0x0800)));
         house.left.recv_timeout(Duration::from_secs(20)).unwrap().0
@@ -500,7 +502,7 @@ async fn no_packet_sees_half_of_an_atomic_batch() {
     let bench = house.bench.clone();
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let traffic = std::thread::spawn(move || {
-        use sojourn_protocols::p4runtime::device::Device;
+        use sojourn_protocols::device::Device;
         while stopped.try_recv().is_err() {
             for _ in 0..16 {
                 bench.submit(receive(2, frame(1, 2, 0x88b6)));

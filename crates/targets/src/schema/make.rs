@@ -228,10 +228,17 @@ impl Maker<'_> {
         let users = tables.iter().filter(|table| table.profile.as_deref() == Some(&*object.name));
         let mut tables: Vec<String> = users.map(|table| table.named.name.clone()).collect();
         tables.sort();
+        let of = object.args.iter().find_map(|(name, value)| match value {
+            ObjectArg::Object(of) if &**name == "action_profile" => Some(of),
+            _ => None,
+        });
+        let members = of.map(|of| &self.program.objects[of.index()]);
         Some(Profile {
             named: of_object(object),
             selector,
             size: size(object).unwrap_or(0),
+            max_group_size: number(object, &["max_group_size"]),
+            members: members.map(|of| (of_object(of), size(of).unwrap_or(0))),
             tables,
         })
     }
@@ -344,8 +351,12 @@ fn of_object(object: &ir::Object) -> Named {
 
 /// How many cells or members an object has, if its constructor says.
 fn size(object: &ir::Object) -> Option<u64> {
-    let sizes = ["size", "n_counters", "n_meters", "instance_count"];
-    let given = object.args.iter().find(|(name, _)| sizes.contains(&&**name));
+    number(object, &["size", "n_counters", "n_meters", "instance_count", "num_groups"])
+}
+
+/// The first of an object's arguments with one of these names, if it is a number.
+fn number(object: &ir::Object, names: &[&str]) -> Option<u64> {
+    let given = object.args.iter().find(|(name, _)| names.contains(&&**name));
     match given {
         Some((_, ObjectArg::Const(Const::Scalar(_, value)))) => u64::try_from(value).ok(),
         Some((_, ObjectArg::Const(Const::Int(value)))) => u64::try_from(value).ok(),

@@ -143,8 +143,12 @@ pub struct Profile {
     pub named: Named,
     /// True for a selector, whose members come in groups.
     pub selector: bool,
-    /// How many members it holds.
+    /// How many members it holds; groups, if its members are in a profile of their own.
     pub size: u64,
+    /// Members of a group at most, if it says so.
+    pub max_group_size: Option<u64>,
+    /// The profile that a selector's members are declared in, and how many that holds.
+    pub members: Option<(Named, u64)>,
     /// The tables that use it, by full name, sorted.
     pub tables: Vec<String>,
 }

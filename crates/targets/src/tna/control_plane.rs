@@ -6,6 +6,7 @@
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
 use crate::control::ControlError;
+use crate::digest::Digest;
 use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells, find_name};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
@@ -36,6 +37,14 @@ impl RuntimeControl for Tofino {
         as_cells(&mut self.runtime.registers)
     }
 
+    fn counts_entries(&self, counter: usize) -> bool {
+        self.is_declared(&self.runtime.counters[counter].0, "DirectCounter")
+    }
+
+    fn meters_entries(&self, meter: usize) -> bool {
+        self.is_declared(&self.runtime.meters[meter].0, "DirectMeter")
+    }
+
     fn parameter(&self, name: &str) -> Result<u32, ControlError> {
         let parameter = self.find_parameter(name)?;
         // Where no register uses it, it does not matter what it is.
@@ -50,12 +59,22 @@ impl RuntimeControl for Tofino {
         Ok(())
     }
 
+    fn take_digests(&mut self) -> Vec<Digest> {
+        self.runtime.digests.take()
+    }
+
     fn fault(&self) -> Option<String> {
         self.runtime.faults.first_drop().map(ToString::to_string)
     }
 }
 
 impl Tofino {
+    /// Whether an object with this name is of an extern.
+    fn is_declared(&self, name: &str, of: &str) -> bool {
+        let objects = &Tofino::program(self).objects;
+        objects.iter().any(|object| &*object.name == name && &*object.of == of)
+    }
+
     /// The `RegisterParam` that a name, or the end of one, means.
     fn find_parameter(&self, name: &str) -> Result<ObjectId, ControlError> {
         let objects = Tofino::program(self).objects.iter().enumerate();

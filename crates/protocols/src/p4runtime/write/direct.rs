@@ -1,7 +1,7 @@
 //! Counters and meters that belong to table entries.
 
 use super::Writer;
-use crate::p4runtime::failure::Failure;
+use crate::failure::Failure;
 use crate::p4runtime::schema::Table;
 use crate::wire::p4::v1 as p4;
 use sojourn_targets::control::Operation;

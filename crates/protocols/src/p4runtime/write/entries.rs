@@ -1,8 +1,8 @@
 //! Entries of tables, and default actions.
 
 use super::Writer;
+use crate::failure::Failure;
 use crate::p4runtime::entry;
-use crate::p4runtime::failure::Failure;
 use crate::p4runtime::schema::Table;
 use crate::p4runtime::store::{Extras, OneShot, Reference};
 use crate::wire::p4::config::v1::action_ref::Scope;

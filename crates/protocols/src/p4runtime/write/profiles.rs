@@ -1,7 +1,7 @@
 //! Members and groups of action profiles, and groups that come with an entry.
 
 use super::Writer;
-use crate::p4runtime::failure::Failure;
+use crate::failure::Failure;
 use crate::p4runtime::schema::{Profile, Table};
 use crate::p4runtime::store::{OWN, OneShot, Reference, Store};
 use crate::wire::p4::config::v1::action_ref::Scope;

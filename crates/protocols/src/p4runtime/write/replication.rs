@@ -5,8 +5,8 @@
 
 use super::Writer;
 use super::profiles::exists;
+use crate::failure::Failure;
 use crate::p4runtime::bytes::unsigned;
-use crate::p4runtime::failure::Failure;
 use crate::p4runtime::schema::Schema;
 use crate::p4runtime::store::Store;
 use crate::wire::p4::v1 as p4;

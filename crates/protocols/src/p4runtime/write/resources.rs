@@ -1,8 +1,8 @@
 //! Cells of counters, meters and registers, value sets, and which digests are wanted.
 
 use super::Writer;
+use crate::failure::Failure;
 use crate::p4runtime::entry;
-use crate::p4runtime::failure::Failure;
 use crate::wire::p4::config::v1::meter_spec;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::update::Type;

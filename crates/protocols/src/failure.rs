@@ -42,7 +42,7 @@ impl Failure {
         Failure::new(Code::NotFound, format!("there is no {what} with the id {id:#x}"))
     }
 
-    /// As one element of the details of a status.
+    /// As one element of the details of a status; BfRt's message has the same fields on the wire.
     pub fn detail(&self) -> p4::Error {
         let (space, message) = (SPACE.to_owned(), self.why.clone());
         p4::Error { canonical_code: self.code as i32, message, space, ..p4::Error::default() }
@@ -55,18 +55,19 @@ impl From<Failure> for Status {
     }
 }
 
-/// The status of a batch: nothing if all went well, else an error for each request of it.
+/// The status of a batch: nothing if all went well, else an error for each request of it, in the
+/// message `of` that the protocol has for that.
 ///
 /// # Errors
 /// One of them failed.
-pub fn status(results: &[Result<(), Failure>]) -> Result<(), Status> {
+pub fn status(results: &[Result<(), Failure>], of: &str) -> Result<(), Status> {
     let Some(first) = results.iter().find_map(|result| result.as_ref().err()) else {
         return Ok(());
     };
     let failed = results.iter().filter(|result| result.is_err()).count();
     let message = format!("{failed} of {} failed; the first: {}", results.len(), first.why);
     let detail = |result: &Result<(), Failure>| prost_types::Any {
-        type_url: "type.googleapis.com/p4.v1.Error".to_owned(),
+        type_url: format!("type.googleapis.com/{of}"),
         value: match result {
             Ok(()) => p4::Error::default().encode_to_vec(),
             Err(failure) => failure.detail().encode_to_vec(),

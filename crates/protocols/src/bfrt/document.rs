@@ -246,7 +246,11 @@ impl Maker<'_> {
         let user =
             schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
         let Some(user) = user else { return Vec::new() };
-        let mut members = self.table("Action", kind::PROFILE, &profile.named, profile.size);
+        let (named, size) = match &profile.members {
+            Some((named, size)) => (named, *size),
+            None => (&profile.named, profile.size),
+        };
+        let mut members = self.table("Action", kind::PROFILE, named, size);
         members["key"] = json!([index(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID")]);
         members["action_specs"] = actions(schema, user);
         if !profile.selector {
@@ -263,7 +267,8 @@ impl Maker<'_> {
             let given = profile.named.annotations.iter().find(|annotation| annotation.name == name);
             given.and_then(Annotation::number).unwrap_or(0)
         };
-        let largest = json!({ "type": "uint32", "default_value": number("max_group_size") });
+        let largest = profile.max_group_size.unwrap_or_else(|| number("max_group_size"));
+        let largest = json!({ "type": "uint32", "default_value": largest });
         let offset = json!({ "type": "uint32", "default_value": 0xdead_beef_u32 });
         groups["data"] = json!([
             repeated(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32()),
@@ -271,7 +276,7 @@ impl Maker<'_> {
             single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, Manner::default()),
             single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
         ]);
-        groups["depends_on"] = json!([self.id(kind::PROFILE, &profile.named)]);
+        groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
         vec![members, groups]
     }
 

@@ -1,4 +1,4 @@
-//! A live switch as the device of a P4Runtime server.
+//! A live switch as the device of servers of control protocols.
 
 use crate::errors::ConfigError;
 use crate::live::LiveSwitch;
@@ -7,10 +7,11 @@ use crate::program::Program;
 use pyo3::prelude::*;
 use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_live::{CpuSender, LiveHandle, is_up};
-use sojourn_protocols::p4runtime::device::{Device, Work};
+use sojourn_protocols::device::{Device, Work};
 use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
-use sojourn_protocols::p4runtime::service::{Server, Settings};
-use sojourn_protocols::serve::{Serving, Tls, serve};
+use sojourn_protocols::p4runtime::service::Settings;
+use sojourn_protocols::serve::{Served, Serving, Tls, serve};
+use sojourn_protocols::{bfrt, p4runtime};
 use sojourn_switch::Switch;
 use sojourn_targets::Program as Compiled;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,22 +75,43 @@ impl Device for LiveDevice {
     }
 }
 
-/// A P4Runtime server in front of a live switch, until it is closed.
+/// A server in front of a live switch, until it is closed.
 #[pyclass(module = "sojourn._core", frozen)]
-pub struct P4RuntimeServer {
+pub struct ControlServer {
     address: SocketAddr,
     serving: Mutex<Option<Serving>>,
 }
 
+fn refused(why: impl ToString) -> PyErr {
+    ConfigError::new_err(why.to_string())
+}
+
+/// Serves on an address.
+fn start(
+    served: Served,
+    address: SocketAddr,
+    tls: Option<Pem>,
+    open: bool,
+) -> PyResult<ControlServer> {
+    let tls = tls.map(|(certificate, key, clients)| Tls { certificate, key, clients });
+    let serving = serve(served, address, tls.as_ref(), open).map_err(refused)?;
+    let address = serving.address();
+    Ok(ControlServer { address, serving: Mutex::new(Some(serving)) })
+}
+
+fn read_address(text: &str) -> PyResult<SocketAddr> {
+    text.parse().map_err(|_| refused(format!("{text} is no address and port")))
+}
+
 #[pymethods]
-impl P4RuntimeServer {
-    /// `tls` is certificate and key as PEM, and who signs the clients' certificates; without it the
-    /// address is a loopback one unless it is `open`. `programs` are those that controllers may
-    /// name; the first is the one that runs, and texts are compiled as it was.
-    #[new]
+impl ControlServer {
+    /// P4Runtime. `tls` is certificate and key as PEM, and who signs the clients' certificates;
+    /// without it the address is a loopback one unless it is `open`. `programs` are those that
+    /// controllers may name; the first is the one that runs, and texts are compiled as it was.
+    #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, cpu_port = None, tls = None, open = false))]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
-    fn new(
+    fn p4runtime(
         py: Python<'_>,
         switch: &LiveSwitch,
         address: &str,
@@ -98,25 +120,40 @@ impl P4RuntimeServer {
         cpu_port: Option<u16>,
         tls: Option<Pem>,
         open: bool,
-    ) -> PyResult<P4RuntimeServer> {
-        let refused = |why: String| ConfigError::new_err(why);
-        let address: SocketAddr =
-            address.parse().map_err(|_| refused(format!("{address} is no address and port")))?;
+    ) -> PyResult<ControlServer> {
+        let address = read_address(address)?;
         let (behind, to_controller) = switch.device().ok_or_else(|| wrong("the switch is gone"))?;
         let programs: Vec<_> = programs.iter().map(|program| program.program.clone()).collect();
         let options = programs.first().map(|first| first.options().clone()).unwrap_or_default();
         let known = Known { programs, options };
-        let tls = tls.map(|(certificate, key, clients)| Tls { certificate, key, clients });
         py.detach(|| {
             let running = known.programs.first().and_then(Pipeline::of);
             let settings = Settings { device, cpu: cpu_port, known };
-            let server = Server::new(Arc::new(behind), settings, running);
+            let server = p4runtime::service::Server::new(Arc::new(behind), settings, running);
             let (sender, packets) = mpsc::channel(WAITING);
             *to_controller.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
-            let serving = serve(server, packets, address, tls.as_ref(), open);
-            let serving = serving.map_err(|error| refused(error.to_string()))?;
-            let address = serving.address();
-            Ok(P4RuntimeServer { address, serving: Mutex::new(Some(serving)) })
+            start(Served::p4runtime(server, packets), address, tls, open)
+        })
+    }
+
+    /// BfRt, for the program that runs; the rest as for P4Runtime.
+    #[staticmethod]
+    #[pyo3(signature = (switch, address, device, program, tls = None, open = false))]
+    fn bfrt(
+        py: Python<'_>,
+        switch: &LiveSwitch,
+        address: &str,
+        device: u32,
+        program: &Program,
+        tls: Option<Pem>,
+        open: bool,
+    ) -> PyResult<ControlServer> {
+        let address = read_address(address)?;
+        let (behind, _) = switch.device().ok_or_else(|| wrong("the switch is gone"))?;
+        let program = program.program.clone();
+        py.detach(|| {
+            let server = bfrt::service::Server::new(Arc::new(behind), device, program);
+            start(Served::bfrt(server.map_err(refused)?), address, tls, open)
         })
     }
 

@@ -1,0 +1,396 @@
+//! Keys and data of BfRt's messages as values, checked against the table that they are of, and back.
+
+use super::document::field::MATCH_PRIORITY;
+use super::schema::{Field, Key, Match, Table, Type};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use crate::wire::bfrt_proto::data_field::{self as data, Value as Given};
+use crate::wire::bfrt_proto::key_field::{self, MatchType};
+use num_bigint::BigUint;
+use sojourn_targets::control::{MatchValue, Matched, Number};
+use std::collections::BTreeMap;
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datum {
+    /// A number.
+    Number(BigUint),
+    /// A boolean.
+    Bool(bool),
+    /// A text.
+    Text(String),
+    /// Numbers.
+    Numbers(Vec<u32>),
+    /// Booleans.
+    Bools(Vec<bool>),
+}
+
+impl Datum {
+    /// A small number.
+    pub fn number(value: impl Into<BigUint>) -> Datum {
+        Datum::Number(value.into())
+    }
+
+    /// A text.
+    pub fn text(value: &str) -> Datum {
+        Datum::Text(value.to_owned())
+    }
+}
+
+/// Values by the numbers of their fields.
+pub type Row = BTreeMap<u32, Datum>;
+
+/// The number that a byte string is, which has as many bytes as its field.
+fn number(bytes: &[u8], width: u32, what: &str) -> Result<BigUint, Failure> {
+    let wanted = width.div_ceil(8) as usize;
+    if bytes.len() != wanted {
+        let why = format!("{what}: {wanted} bytes make its value, not {}", bytes.len());
+        return Err(Failure::invalid(why));
+    }
+    let value = BigUint::from_bytes_be(bytes);
+    if value.bits() > u64::from(width) {
+        return Err(Failure::invalid(format!("{what}: {value:#x} does not fit into {width} bits")));
+    }
+    Ok(value)
+}
+
+/// The byte string of a number, with as many bytes as its field.
+fn stream(value: &BigUint, width: u32) -> Vec<u8> {
+    let (digits, wanted) = (value.to_bytes_be(), width.div_ceil(8) as usize);
+    let mut bytes = vec![0; wanted.saturating_sub(digits.len())];
+    bytes.extend_from_slice(&digits[digits.len().saturating_sub(wanted)..]);
+    bytes
+}
+
+fn width(ty: &Type) -> u32 {
+    match ty {
+        Type::Bits(width) => *width,
+        Type::Bool => 1,
+        Type::Text(_) => 0,
+    }
+}
+
+fn ones(width: u32) -> BigUint {
+    (BigUint::from(1_u8) << width) - 1_u8
+}
+
+/// A key of a table that packets are matched in: what is left out matches anything, of an exact key
+/// 0, as in the vendor's driver.
+///
+/// # Errors
+/// It is not one of the table's.
+pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure> {
+    let mut found = Matched::default();
+    for field in &given.fields {
+        let key = find_key(table, field)?;
+        if key.id == MATCH_PRIORITY {
+            found.priority = small(&exact(table, key, field)?);
+            continue;
+        }
+        if found.matches.contains_key(&key.inner) {
+            return Err(Failure::invalid(format!("key `{}` of `{}` twice", key.name, table.name)));
+        }
+        if let Some(value) = one(table, key, field)? {
+            found.matches.insert(key.inner.clone(), value);
+        }
+    }
+    let exact = table.keys.iter().filter(|key| key.matched == Match::Exact);
+    for key in exact.filter(|key| key.id != MATCH_PRIORITY) {
+        let zero = MatchValue::Exact(Number(BigUint::ZERO));
+        found.matches.entry(key.inner.clone()).or_insert(zero);
+    }
+    Ok(found)
+}
+
+/// A member of a value set: a match for each column.
+///
+/// # Errors
+/// It is not one of the value set's.
+pub fn columns(table: &Table, given: &bfrt::TableKey) -> Result<Vec<MatchValue>, Failure> {
+    let mut found = BTreeMap::new();
+    for field in &given.fields {
+        let key = find_key(table, field)?;
+        found.insert(key.id, one(table, key, field)?);
+    }
+    let any = || MatchValue::Ternary { value: Number(BigUint::ZERO), mask: Number(BigUint::ZERO) };
+    let column = |key: &Key| found.remove(&key.id).flatten().unwrap_or_else(any);
+    Ok(table.keys.iter().map(column).collect())
+}
+
+/// The numbers of a key all of whose elements are exact.
+///
+/// # Errors
+/// It is not the table's, or not whole.
+pub fn exact_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<u64>, Failure> {
+    table
+        .keys
+        .iter()
+        .map(|key| {
+            let field = given.fields.iter().find(|field| field.field_id == key.id);
+            let missing =
+                || Failure::invalid(format!("key `{}` of `{}` is missing", key.name, table.name));
+            let value = exact(table, key, field.ok_or_else(missing)?)?;
+            Ok(value.iter_u64_digits().next().unwrap_or(0))
+        })
+        .collect()
+}
+
+fn find_key<'t>(table: &'t Table, field: &bfrt::KeyField) -> Result<&'t Key, Failure> {
+    let key = table.keys.iter().find(|key| key.id == field.field_id);
+    key.ok_or_else(|| Failure::invalid(format!("`{}` has no key {}", table.name, field.field_id)))
+}
+
+fn exact(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<BigUint, Failure> {
+    let what = || format!("key `{}` of `{}`", key.name, table.name);
+    match &field.match_type {
+        Some(MatchType::Exact(exact)) => number(&exact.value, width(&key.ty), &what()),
+        _ => Err(Failure::invalid(format!("{} is exact, and this is no such match", what()))),
+    }
+}
+
+/// The match of one key element; none if it matches anything.
+fn one(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<Option<MatchValue>, Failure> {
+    let what = || format!("key `{}` of `{}`", key.name, table.name);
+    let width = width(&key.ty);
+    let read = |bytes: &[u8]| number(bytes, width, &what());
+    Ok(match (key.matched, &field.match_type) {
+        (Match::Exact, Some(MatchType::Exact(exact))) => {
+            Some(MatchValue::Exact(Number(read(&exact.value)?)))
+        }
+        (Match::Ternary, Some(MatchType::Ternary(ternary))) => {
+            let (value, mask) = (read(&ternary.value)?, read(&ternary.mask)?);
+            let value = Number(value & &mask);
+            (mask != BigUint::ZERO).then_some(MatchValue::Ternary { value, mask: Number(mask) })
+        }
+        (Match::Lpm, Some(MatchType::Lpm(lpm))) => {
+            let value = read(&lpm.value)?;
+            let length = u32::try_from(lpm.prefix_len).ok().filter(|length| *length <= width);
+            let wrong = || {
+                let given = lpm.prefix_len;
+                Failure::invalid(format!("{}: a prefix has 0 to {width} bits, not {given}", what()))
+            };
+            let prefix = length.ok_or_else(wrong)?;
+            let mask = ones(width) ^ ones(width - prefix);
+            let value = Number(value & mask);
+            (prefix > 0).then_some(MatchValue::Prefix { value, prefix })
+        }
+        (Match::Range, Some(MatchType::Range(range))) => {
+            let (low, high) = (read(&range.low)?, read(&range.high)?);
+            if low > high {
+                return Err(Failure::invalid(format!("{}: the range is empty", what())));
+            }
+            let any = low == BigUint::ZERO && high == ones(width);
+            (!any).then_some(MatchValue::Range { low: Number(low), high: Number(high) })
+        }
+        (Match::Optional, Some(MatchType::Optional(optional))) => {
+            let value = if optional.is_valid { Some(read(&optional.value)?) } else { None };
+            value.map(|value| MatchValue::Exact(Number(value)))
+        }
+        (kind, _) => {
+            let kind = format!("{kind:?}").to_lowercase();
+            return Err(Failure::invalid(format!(
+                "{} is {kind}, and this is no such match",
+                what()
+            )));
+        }
+    })
+}
+
+/// The key of an entry that was read.
+pub fn key_read(
+    table: &Table,
+    matches: &BTreeMap<String, MatchValue>,
+    priority: u32,
+) -> bfrt::TableKey {
+    let field = |key: &Key| {
+        let bits = width(&key.ty);
+        let bytes = |value: &BigUint| stream(value, bits);
+        if key.id == MATCH_PRIORITY {
+            let value = bytes(&priority.into());
+            return keyed(key, MatchType::Exact(key_field::Exact { value }));
+        }
+        let given = matches.get(&key.inner);
+        let found = match (key.matched, given) {
+            (Match::Exact, Some(MatchValue::Exact(value))) => exactly(bytes(&value.0)),
+            (Match::Exact, _) => exactly(bytes(&BigUint::ZERO)),
+            (Match::Ternary, given) => {
+                let (value, mask) = masked(given, bits);
+                ternary(bytes(&value), bytes(&mask))
+            }
+            (Match::Lpm, Some(MatchValue::Prefix { value, prefix })) => {
+                lpm(bytes(&value.0), *prefix)
+            }
+            (Match::Lpm, Some(MatchValue::Exact(value))) => lpm(bytes(&value.0), bits),
+            (Match::Lpm, _) => lpm(bytes(&BigUint::ZERO), 0),
+            (Match::Range, Some(MatchValue::Range { low, high })) => {
+                range(bytes(&low.0), bytes(&high.0))
+            }
+            (Match::Range, Some(MatchValue::Exact(value))) => {
+                range(bytes(&value.0), bytes(&value.0))
+            }
+            (Match::Range, _) => range(bytes(&BigUint::ZERO), bytes(&ones(bits))),
+            (Match::Optional, given) => {
+                let value = match given {
+                    Some(MatchValue::Exact(value)) => Some(bytes(&value.0)),
+                    _ => None,
+                };
+                let (is_valid, value) = (value.is_some(), value.unwrap_or_default());
+                MatchType::Optional(key_field::Optional { value, is_valid })
+            }
+        };
+        keyed(key, found)
+    };
+    bfrt::TableKey { fields: table.keys.iter().map(field).collect() }
+}
+
+/// The key of a row whose key elements are numbers.
+pub fn exact_key_read(table: &Table, numbers: &[u64]) -> bfrt::TableKey {
+    let field = |(key, number): (&Key, &u64)| {
+        keyed(key, exactly(stream(&BigUint::from(*number), width(&key.ty))))
+    };
+    bfrt::TableKey { fields: table.keys.iter().zip(numbers).map(field).collect() }
+}
+
+/// The key of a value set's member.
+pub fn columns_read(table: &Table, member: &[MatchValue]) -> bfrt::TableKey {
+    let field = |(key, value): (&Key, &MatchValue)| {
+        let bits = width(&key.ty);
+        let (value, mask) = masked(Some(value), bits);
+        keyed(key, ternary(stream(&value, bits), stream(&mask, bits)))
+    };
+    bfrt::TableKey { fields: table.keys.iter().zip(member).map(field).collect() }
+}
+
+fn keyed(key: &Key, found: MatchType) -> bfrt::KeyField {
+    bfrt::KeyField { field_id: key.id, match_type: Some(found) }
+}
+
+fn exactly(value: Vec<u8>) -> MatchType {
+    MatchType::Exact(key_field::Exact { value })
+}
+
+fn ternary(value: Vec<u8>, mask: Vec<u8>) -> MatchType {
+    MatchType::Ternary(key_field::Ternary { value, mask })
+}
+
+fn lpm(value: Vec<u8>, prefix: u32) -> MatchType {
+    MatchType::Lpm(key_field::Lpm { value, prefix_len: prefix as i32 })
+}
+
+fn range(low: Vec<u8>, high: Vec<u8>) -> MatchType {
+    MatchType::Range(key_field::Range { low, high })
+}
+
+/// A match as value and mask.
+fn masked(given: Option<&MatchValue>, width: u32) -> (BigUint, BigUint) {
+    match given {
+        Some(MatchValue::Exact(value)) => (value.0.clone(), ones(width)),
+        Some(MatchValue::Ternary { value, mask }) => (value.0.clone(), mask.0.clone()),
+        Some(MatchValue::Prefix { value, prefix }) => {
+            (value.0.clone(), ones(width) ^ ones(width.saturating_sub(*prefix)))
+        }
+        _ => (BigUint::ZERO, BigUint::ZERO),
+    }
+}
+
+/// Data of an entry: values of `fields`, each at most once.
+///
+/// # Errors
+/// They are not those of the table, or not of their types.
+pub fn row(of: &str, fields: &[&Field], given: &[bfrt::DataField]) -> Result<Row, Failure> {
+    let mut row = Row::new();
+    for datum in given {
+        let field = fields.iter().find(|field| field.id == datum.field_id);
+        let field = field.ok_or_else(|| {
+            Failure::invalid(format!("`{of}` has no data field {}", datum.field_id))
+        })?;
+        if field.read_only {
+            let why = format!("field `{}` of `{of}` can only be read", field.name);
+            return Err(Failure::invalid(why));
+        }
+        let value = value(of, field, datum.value.as_ref())?;
+        if row.insert(field.id, value).is_some() {
+            return Err(Failure::invalid(format!("field `{}` of `{of}` twice", field.name)));
+        }
+    }
+    Ok(row)
+}
+
+fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failure> {
+    let what = || format!("field `{}` of `{of}`", field.name);
+    Ok(match (&field.ty, field.repeated, given) {
+        (Type::Bits(width), false, Some(Given::Stream(bytes))) => {
+            Datum::Number(number(bytes, *width, &what())?)
+        }
+        (Type::Bits(width), true, Some(Given::IntArrVal(array))) => {
+            let fits = |value: &u32| *width >= 32 || value >> *width == 0;
+            if let Some(wide) = array.val.iter().find(|value| !fits(value)) {
+                let why = format!("{}: {wide} does not fit into {width} bits", what());
+                return Err(Failure::invalid(why));
+            }
+            Datum::Numbers(array.val.clone())
+        }
+        // An empty list is not on the wire.
+        (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
+        (Type::Bool, true, None) => Datum::Bools(Vec::new()),
+        (Type::Bool, false, Some(Given::BoolVal(value))) => Datum::Bool(*value),
+        (Type::Bool, true, Some(Given::BoolArrVal(array))) => Datum::Bools(array.val.clone()),
+        (Type::Text(choices), false, Some(Given::StrVal(text))) => {
+            if !choices.is_empty() && !choices.contains(text) {
+                let why = format!("{} is one of {}, not `{text}`", what(), choices.join(", "));
+                return Err(Failure::invalid(why));
+            }
+            Datum::Text(text.clone())
+        }
+        (ty, repeated, _) => {
+            let kind = match ty {
+                Type::Bits(width) => format!("a number of {width} bits"),
+                Type::Bool => "a boolean".to_owned(),
+                Type::Text(_) => "a text".to_owned(),
+            };
+            let several = if repeated { ", several of them" } else { "" };
+            return Err(Failure::invalid(format!("{} is {kind}{several}", what())));
+        }
+    })
+}
+
+/// A field that was read.
+pub fn field_read(field: &Field, datum: &Datum) -> bfrt::DataField {
+    let value = match datum {
+        Datum::Number(value) => Given::Stream(stream(value, width(&field.ty))),
+        Datum::Bool(value) => Given::BoolVal(*value),
+        Datum::Text(text) => Given::StrVal(text.clone()),
+        Datum::Numbers(all) => Given::IntArrVal(data::IntArray { val: all.clone() }),
+        Datum::Bools(all) => Given::BoolArrVal(data::BoolArray { val: all.clone() }),
+    };
+    bfrt::DataField { field_id: field.id, value: Some(value) }
+}
+
+/// Values that were read, of the fields that are wanted; of all if `wanted` names none.
+pub fn row_read<'f>(
+    fields: impl IntoIterator<Item = &'f Field>,
+    row: &Row,
+    wanted: &[u32],
+) -> Vec<bfrt::DataField> {
+    let shown = |field: &&Field| wanted.is_empty() || wanted.contains(&field.id);
+    let read = |field: &Field| row.get(&field.id).map(|datum| field_read(field, datum));
+    fields.into_iter().filter(shown).filter_map(read).collect()
+}
+
+/// A message to clients: its fields out of bits that lie one behind the other, zeros in front.
+pub fn learned(fields: &[(u32, u32)], bytes: &[u8]) -> bfrt::TableData {
+    let mut bits = BigUint::from_bytes_be(bytes);
+    let mut found = Vec::with_capacity(fields.len());
+    for (id, width) in fields.iter().rev() {
+        let value = Given::Stream(stream(&(&bits & ones(*width)), *width));
+        found.push(bfrt::DataField { field_id: *id, value: Some(value) });
+        bits >>= *width;
+    }
+    found.reverse();
+    bfrt::TableData { action_id: 0, fields: found }
+}
+
+/// A number as 32 bits, as those of keys are.
+pub fn small(value: &BigUint) -> u32 {
+    value.iter_u32_digits().next().unwrap_or(0)
+}

@@ -1,0 +1,404 @@
+//! Tables that every Tofino has, as far as the switch here has what they are about: their part of the
+//! document, in the names and numbers of the vendor's driver.
+//!
+//! What they mean is in `write/` and `read.rs`.
+
+use serde_json::{Value, json};
+
+/// Which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixed {
+    /// `$mirror.cfg`: mirror sessions.
+    Mirror,
+    /// `$pre.mgid`: multicast groups.
+    Group,
+    /// `$pre.node`: what groups are made of.
+    Node,
+    /// `$PORT`: ports.
+    Port,
+    /// `$PORT_STAT`: what has passed them.
+    PortStatistics,
+    /// `tm.port.cfg`: where their queues are.
+    PortConfig,
+    /// `tm.port.sched_shaping`: rates of ports.
+    PortShaping,
+    /// `tm.port.sched_cfg`: whether they are shaped.
+    PortScheduling,
+    /// `tm.queue.map`: ports of queues.
+    QueueMap,
+    /// `tm.queue.sched_shaping`: rates of queues.
+    QueueShaping,
+    /// `tm.queue.sched_cfg`: whether they are shaped.
+    QueueScheduling,
+    /// `tm.counter.queue`: what is in them, and what was dropped.
+    QueueCounter,
+    /// `pktgen.port_cfg`: ports that recirculate.
+    Recirculation,
+    /// `dev.device_configuration`: what the chip has.
+    Device,
+}
+
+/// Numbers of the fields, table by table.
+pub mod field {
+    #![allow(missing_docs)]
+    pub const SESSION_ENABLE: u32 = 5;
+    pub const DIRECTION: u32 = 6;
+    pub const EGRESS_PORT: u32 = 7;
+    pub const EGRESS_PORT_VALID: u32 = 8;
+    pub const EGRESS_QUEUE: u32 = 9;
+    pub const GROUP_A: u32 = 14;
+    pub const GROUP_A_VALID: u32 = 15;
+    pub const GROUP_B_VALID: u32 = 17;
+    pub const COPY_TO_CPU: u32 = 22;
+    pub const MAX_LENGTH: u32 = 23;
+
+    pub const NODES: u32 = 1;
+    pub const NODE_XIDS_VALID: u32 = 2;
+    pub const NODE_XIDS: u32 = 3;
+    pub const ECMPS: u32 = 4;
+
+    pub const NODE_RID: u32 = 1;
+    pub const NODE_LAGS: u32 = 2;
+    pub const NODE_PORTS: u32 = 3;
+
+    pub const SPEED: u32 = 1;
+    pub const FEC: u32 = 2;
+    pub const PORT_ENABLE: u32 = 4;
+    pub const PORT_VALID: u32 = 21;
+    pub const PORT_UP: u32 = 25;
+
+    pub const FRAMES_RECEIVED: [u32; 2] = [1, 2];
+    pub const OCTETS_RECEIVED: [u32; 2] = [5, 6];
+    pub const FRAMES_SENT: [u32; 2] = [33, 34];
+    pub const OCTETS_SENT: [u32; 2] = [36, 37];
+
+    pub const PORT_GROUP: u32 = 1;
+    pub const PLACE_IN_GROUP: u32 = 2;
+    pub const QUEUES: u32 = 3;
+
+    pub const UNIT: u32 = 1;
+    pub const PROVISIONING: u32 = 2;
+    pub const PORT_RATE: u32 = 3;
+    pub const PORT_BURST: u32 = 4;
+    pub const PORT_SHAPED: u32 = 1;
+
+    pub const MAP_PORT: u32 = 1;
+    pub const MAP_QUEUE: u32 = 2;
+
+    pub const QUEUE_MIN_RATE: u32 = 3;
+    pub const QUEUE_RATE: u32 = 5;
+    pub const QUEUE_BURST: u32 = 6;
+    pub const QUEUE_SHAPED: u32 = 5;
+
+    pub const DROPPED: u32 = 1;
+    pub const USAGE: u32 = 2;
+    pub const WATERMARK: u32 = 3;
+
+    pub const RECIRCULATES: u32 = 1;
+
+    pub const PIPES: u32 = 2;
+    pub const STAGES: u32 = 3;
+    pub const PORTS: u32 = 4;
+    pub const EXTERNAL_PORTS: u32 = 9;
+    pub const RECIRCULATION_PORTS: u32 = 10;
+}
+
+/// A column: number, name, and type: `!` in front can only be read, `[]` behind has several.
+type Column = (u32, &'static str, &'static str);
+
+struct Given {
+    what: Fixed,
+    name: &'static str,
+    id: u32,
+    kind: &'static str,
+    size: u32,
+    keys: &'static [Column],
+    data: &'static [Column],
+    /// Its actions, which have no data of their own.
+    actions: &'static [(u32, &'static str)],
+}
+
+const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
+
+const TABLES: [Given; 14] = [
+    Given {
+        what: Fixed::Mirror,
+        name: "$mirror.cfg",
+        id: 4_278_452_225,
+        kind: "MirrorCfg",
+        size: 1024,
+        keys: &[(1, "$sid", "uint16")],
+        data: &[
+            (field::SESSION_ENABLE, "$session_enable", "bool"),
+            (field::DIRECTION, "$direction", "INGRESS EGRESS BOTH"),
+            (field::EGRESS_PORT, "$ucast_egress_port", "uint32"),
+            (field::EGRESS_PORT_VALID, "$ucast_egress_port_valid", "bool"),
+            (field::EGRESS_QUEUE, "$egress_port_queue", "uint32"),
+            (10, "$ingress_cos", "uint32"),
+            (11, "$packet_color", "GREEN YELLOW RED"),
+            (12, "$level1_mcast_hash", "uint32"),
+            (13, "$level2_mcast_hash", "uint32"),
+            (field::GROUP_A, "$mcast_grp_a", "uint16"),
+            (field::GROUP_A_VALID, "$mcast_grp_a_valid", "bool"),
+            (16, "$mcast_grp_b", "uint16"),
+            (field::GROUP_B_VALID, "$mcast_grp_b_valid", "bool"),
+            (18, "$mcast_l1_xid", "uint16"),
+            (19, "$mcast_l2_xid", "uint16"),
+            (20, "$mcast_rid", "uint16"),
+            (21, "$icos_for_copy_to_cpu", "uint32"),
+            (field::COPY_TO_CPU, "$copy_to_cpu", "bool"),
+            (field::MAX_LENGTH, "$max_pkt_len", "uint16"),
+        ],
+        actions: &[(2, "$normal")],
+    },
+    Given {
+        what: Fixed::Group,
+        name: "$pre.mgid",
+        id: 4_278_321_153,
+        kind: "PreMgid",
+        size: 65_536,
+        keys: &[(1, "$MGID", "uint16")],
+        data: &[
+            (field::NODES, "$MULTICAST_NODE_ID", "uint32[]"),
+            (field::NODE_XIDS_VALID, "$MULTICAST_NODE_L1_XID_VALID", "bool[]"),
+            (field::NODE_XIDS, "$MULTICAST_NODE_L1_XID", "uint16[]"),
+            (field::ECMPS, "$MULTICAST_ECMP_ID", "uint32[]"),
+            (5, "$MULTICAST_ECMP_L1_XID_VALID", "bool[]"),
+            (6, "$MULTICAST_ECMP_L1_XID", "uint16[]"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::Node,
+        name: "$pre.node",
+        id: 4_278_321_154,
+        kind: "PreNode",
+        size: 16_777_216,
+        keys: &[(1, "$MULTICAST_NODE_ID", "uint32")],
+        data: &[
+            (field::NODE_RID, "$MULTICAST_RID", "uint16"),
+            (field::NODE_LAGS, "$MULTICAST_LAG_ID", "uint8[]"),
+            (field::NODE_PORTS, "$DEV_PORT", "uint32[]"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::Port,
+        name: "$PORT",
+        id: 4_278_255_617,
+        kind: "PortConfigure",
+        size: 256,
+        keys: &[(1, "$DEV_PORT", "uint32")],
+        data: &[
+            (field::SPEED, "$SPEED", SPEEDS),
+            (field::FEC, "$FEC", "BF_FEC_TYP_NONE BF_FEC_TYP_FIRECODE BF_FEC_TYP_REED_SOLOMON"),
+            (3, "$N_LANES", "uint32"),
+            (field::PORT_ENABLE, "$PORT_ENABLE", "bool"),
+            (5, "$AUTO_NEGOTIATION", "PM_AN_DEFAULT PM_AN_FORCE_ENABLE PM_AN_FORCE_DISABLE"),
+            (7, "$TX_MTU", "uint32"),
+            (8, "$RX_MTU", "uint32"),
+            (field::PORT_VALID, "$IS_VALID", "!bool"),
+            (field::PORT_UP, "$PORT_UP", "!bool"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::PortStatistics,
+        name: "$PORT_STAT",
+        id: 4_278_255_618,
+        kind: "PortStat",
+        size: 256,
+        keys: &[(1, "$DEV_PORT", "uint32")],
+        data: &[
+            (field::FRAMES_RECEIVED[0], "$FramesReceivedOK", "!uint64"),
+            (field::FRAMES_RECEIVED[1], "$FramesReceivedAll", "!uint64"),
+            (field::OCTETS_RECEIVED[0], "$OctetsReceivedinGoodFrames", "!uint64"),
+            (field::OCTETS_RECEIVED[1], "$OctetsReceived", "!uint64"),
+            (field::FRAMES_SENT[0], "$FramesTransmittedOK", "!uint64"),
+            (field::FRAMES_SENT[1], "$FramesTransmittedAll", "!uint64"),
+            (field::OCTETS_SENT[0], "$OctetsTransmittedwithouterror", "!uint64"),
+            (field::OCTETS_SENT[1], "$OctetsTransmittedTotal", "!uint64"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::PortConfig,
+        name: "tf1.tm.port.cfg",
+        id: 4_278_517_776,
+        kind: "TmPortCfg",
+        size: 288,
+        keys: &[(1, "dev_port", "uint32")],
+        data: &[
+            (field::PORT_GROUP, "pg_id", "!uint8"),
+            (field::PLACE_IN_GROUP, "pg_port_nr", "!uint8"),
+            (field::QUEUES, "port_queues_count", "!uint8"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::PortShaping,
+        name: "tf1.tm.port.sched_shaping",
+        id: 4_278_517_783,
+        kind: "TmPortSchedShaping",
+        size: 288,
+        keys: &[(1, "dev_port", "uint32")],
+        data: &[
+            (field::UNIT, "unit", "PPS BPS"),
+            (field::PROVISIONING, "provisioning", "UPPER LOWER MIN_ERROR"),
+            (field::PORT_RATE, "max_rate", "uint32"),
+            (field::PORT_BURST, "max_burst_size", "uint32"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::PortScheduling,
+        name: "tf1.tm.port.sched_cfg",
+        id: 4_278_517_782,
+        kind: "TmPortSchedCfg",
+        size: 288,
+        keys: &[(1, "dev_port", "uint32")],
+        data: &[(field::PORT_SHAPED, "max_rate_enable", "bool")],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::QueueMap,
+        name: "tf1.tm.queue.map",
+        id: 4_278_517_794,
+        kind: "TmQueueMap",
+        size: 2304,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[(field::MAP_PORT, "dev_port", "!uint32"), (field::MAP_QUEUE, "queue_nr", "!uint8")],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::QueueShaping,
+        name: "tf1.tm.queue.sched_shaping",
+        id: 4_278_517_798,
+        kind: "TmQueueSchedShaping",
+        size: 2304,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[
+            (field::UNIT, "unit", "PPS BPS"),
+            (field::PROVISIONING, "provisioning", "UPPER LOWER MIN_ERROR"),
+            (field::QUEUE_MIN_RATE, "min_rate", "uint32"),
+            (4, "min_burst_size", "uint32"),
+            (field::QUEUE_RATE, "max_rate", "uint32"),
+            (field::QUEUE_BURST, "max_burst_size", "uint32"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::QueueScheduling,
+        name: "tf1.tm.queue.sched_cfg",
+        id: 4_278_517_797,
+        kind: "TmQueueSchedCfg",
+        size: 2304,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[
+            (2, "min_rate_enable", "bool"),
+            (1, "min_priority", "LOW 0 1 2 3 4 5 6 7 HIGH"),
+            (field::QUEUE_SHAPED, "max_rate_enable", "bool"),
+            (4, "max_priority", "LOW 0 1 2 3 4 5 6 7 HIGH"),
+            (3, "dwrr_weight", "uint16"),
+            (6, "scheduling_enable", "bool"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::QueueCounter,
+        name: "tf1.tm.counter.queue",
+        id: 4_278_517_827,
+        kind: "TmCounterQueue",
+        size: 576,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[
+            (field::DROPPED, "drop_count_packets", "!uint64"),
+            (field::USAGE, "usage_cells", "!uint64"),
+            (field::WATERMARK, "watermark_cells", "!uint64"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::Recirculation,
+        name: "tf1.pktgen.port_cfg",
+        id: 4_278_386_689,
+        kind: "PktgenPortCfg",
+        size: 256,
+        keys: &[(1, "dev_port", "uint32")],
+        data: &[(field::RECIRCULATES, "recirculation_enable", "bool")],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::Device,
+        name: "tf1.dev.device_configuration",
+        id: 4_278_583_297,
+        kind: "DevConfigure",
+        size: 1,
+        keys: &[],
+        data: &[
+            (field::PIPES, "num_pipes", "!uint32"),
+            (field::STAGES, "num_stages", "!uint32"),
+            (field::PORTS, "num_max_ports", "!uint32"),
+            (field::EXTERNAL_PORTS, "external_port_list", "!uint32[]"),
+            (field::RECIRCULATION_PORTS, "recirc_port_list", "!uint32[]"),
+        ],
+        actions: &[],
+    },
+];
+
+/// Each as its part of the document, and which it is.
+pub fn tables() -> impl Iterator<Item = (Value, Fixed)> {
+    TABLES.iter().map(|table| (made(table), table.what))
+}
+
+/// The document of all of them.
+pub fn document() -> Value {
+    let tables: Vec<Value> = TABLES.iter().map(made).collect();
+    json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": [] })
+}
+
+fn made(table: &Given) -> Value {
+    let keys = table.keys.iter().map(|column| {
+        let mut key = named(column);
+        key["mandatory"] = true.into();
+        key["match_type"] = "Exact".into();
+        key
+    });
+    let data = table.data.iter().map(|column| {
+        let read_only = column.2.starts_with('!');
+        json!({ "mandatory": false, "read_only": read_only, "singleton": named(column) })
+    });
+    let mut made = json!({
+        "name": table.name,
+        "id": table.id,
+        "table_type": table.kind,
+        "size": table.size,
+        "annotations": [],
+        "depends_on": [],
+        "key": keys.collect::<Vec<_>>(),
+        "data": data.collect::<Vec<_>>(),
+        "supported_operations": [],
+        "attributes": [],
+    });
+    if !table.actions.is_empty() {
+        let action = |(id, name): &(u32, &str)| json!({ "id": id, "name": name, "data": [] });
+        made["action_specs"] = table.actions.iter().map(action).collect();
+    }
+    made
+}
+
+fn named((id, name, ty): &Column) -> Value {
+    let ty = ty.trim_start_matches('!');
+    let (ty, repeated) = ty.strip_suffix("[]").map_or((ty, false), |ty| (ty, true));
+    let of = match ty {
+        "bool" | "uint8" | "uint16" | "uint32" | "uint64" => json!({ "type": ty }),
+        SPEEDS => {
+            let choices: Vec<String> = ty.split(' ').map(|s| format!("BF_SPEED_{s}")).collect();
+            json!({ "type": "string", "choices": choices })
+        }
+        choices => {
+            json!({ "type": "string", "choices": choices.split(' ').collect::<Vec<_>>() })
+        }
+    };
+    json!({ "id": id, "name": name, "repeated": repeated, "annotations": [], "type": of })
+}

@@ -1,0 +1,592 @@
+//! What is in a switch, told in BfRt's words, piece by piece so that packets pass meanwhile.
+
+use super::document::field;
+use super::fields::{
+    Datum, Row, columns_read, exact_key, exact_key_read, key_read, matched, row_read,
+};
+use super::fixed::{Fixed, field as fixed_field};
+use super::schema::{Field, Kind, Schema, Table};
+use super::store::{Entry, Store};
+use super::write::{pipe_of, place_of, port_and_queue, recirculates, spec_read};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use crate::wire::bfrt_proto::entity::Entity;
+use sojourn_engine::control::{self, program};
+use sojourn_p4::interp::Tables;
+use sojourn_switch::{PortStatistics, ShapedRate, Switch};
+use sojourn_targets::control::{EntryRead, Query, Reply};
+use sojourn_targets::schema::Unit;
+use std::collections::BTreeSet;
+use tonic::Code;
+
+/// Handles of entries that are looked at at once.
+const ENTRIES: u32 = 256;
+/// Cells that are read at once.
+const CELLS: u64 = 1_024;
+
+/// What is left of a request.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    /// What was asked.
+    entity: bfrt::Entity,
+    /// The first handle or cell that is left.
+    from: u64,
+}
+
+impl Cursor {
+    /// All of a request.
+    pub fn new(entity: bfrt::Entity) -> Cursor {
+        Cursor { entity, from: 0 }
+    }
+}
+
+/// What something is read with.
+pub struct Reader<'a> {
+    /// What numbers mean.
+    pub schema: &'a Schema,
+    /// What the program does not keep.
+    pub store: &'a Store,
+    /// The switch.
+    pub switch: &'a mut Switch,
+    /// Ports that are down.
+    pub down: &'a BTreeSet<u16>,
+    /// What is asked of.
+    pub target: &'a bfrt::TargetDevice,
+}
+
+/// What a client wants to see of an entry.
+struct Wanted<'e> {
+    fields: Vec<u32>,
+    action: u32,
+    key_only: bool,
+    target: Option<&'e bfrt::TargetDevice>,
+}
+
+impl Reader<'_> {
+    /// Reads some of what was asked; what is left.
+    ///
+    /// # Errors
+    /// It is not there, or nothing of that kind is read.
+    pub fn read(
+        &mut self,
+        cursor: Cursor,
+        out: &mut Vec<bfrt::Entity>,
+    ) -> Result<Option<Cursor>, Failure> {
+        let asked = cursor.entity.entity.as_ref();
+        match asked.ok_or_else(|| Failure::invalid("a request without an entity"))? {
+            Entity::TableEntry(entry) => {
+                pipe_of(entry.entry_tgt.as_ref().unwrap_or(self.target))?;
+                let next = self.entries(entry, cursor.from, out)?;
+                return Ok(next.map(|from| Cursor { entity: cursor.entity, from }));
+            }
+            Entity::TableUsage(usage) => {
+                let usage = bfrt::TableUsage { usage: self.usage(usage.table_id)?, ..*usage };
+                out.push(entity(Entity::TableUsage(usage)));
+            }
+            Entity::Handle(handle) => {
+                let table = self.schema.table(handle.table_id)?;
+                let Some(bfrt::handle_id::Value::Key(key)) = &handle.value else {
+                    return Err(Failure::invalid("a handle is asked for with a key"));
+                };
+                let found = self.find(table, key)?;
+                let value = Some(bfrt::handle_id::Value::HandleId(found.handle));
+                out.push(entity(Entity::Handle(bfrt::HandleId { table_id: table.id, value })));
+            }
+            Entity::ObjectId(object) => out.push(entity(Entity::ObjectId(self.number(object)?))),
+            Entity::TableAttribute(attribute) => {
+                out.push(entity(Entity::TableAttribute(self.attribute(attribute)?)));
+            }
+            Entity::TableOperation(_) => {
+                return Err(Failure::invalid("an operation is written, not read"));
+            }
+        }
+        Ok(None)
+    }
+
+    fn tables(&mut self) -> Result<&mut Tables, Failure> {
+        Ok(program(self.switch)?.tables())
+    }
+
+    fn ask(&mut self, query: &Query) -> Result<Reply, Failure> {
+        Ok(control::read(self.switch, query)?)
+    }
+
+    fn entries(
+        &mut self,
+        asked: &bfrt::TableEntry,
+        from: u64,
+        out: &mut Vec<bfrt::Entity>,
+    ) -> Result<Option<u64>, Failure> {
+        let schema = self.schema;
+        let table = schema.table(asked.table_id)?;
+        let data = asked.data.as_ref();
+        let wanted = Wanted {
+            fields: data.map_or_else(Vec::new, |d| d.fields.iter().map(|f| f.field_id).collect()),
+            action: data.map_or(0, |data| data.action_id),
+            key_only: asked.table_flags.is_some_and(|flags| flags.key_only),
+            target: asked.entry_tgt.as_ref(),
+        };
+        match (&table.kind, &asked.value) {
+            (Kind::Match { .. }, value) => {
+                use bfrt::table_entry::Value;
+                if asked.is_default_entry {
+                    out.push(self.default_entry(table, &wanted)?);
+                    return Ok(None);
+                }
+                match value {
+                    Some(Value::Key(key)) => {
+                        let found = self.find(table, key)?;
+                        out.push(self.matched(table, &found, &wanted)?);
+                        Ok(None)
+                    }
+                    Some(Value::HandleId(handle)) => {
+                        let (page, _) = self.page(table, *handle, 1)?;
+                        let found = page.first().filter(|entry| entry.handle == *handle);
+                        let found = found.ok_or_else(|| absent(table))?;
+                        out.push(self.matched(table, found, &wanted)?);
+                        Ok(None)
+                    }
+                    None => {
+                        let (page, next) = self.page(table, from as u32, ENTRIES)?;
+                        for entry in &page {
+                            // With an action only its entries are meant.
+                            let of = entry.entry.action.as_deref();
+                            let of = of.and_then(|name| table.action_called(name));
+                            if wanted.action == 0 || of.is_some_and(|of| of.id == wanted.action) {
+                                out.push(self.matched(table, entry, &wanted)?);
+                            }
+                        }
+                        Ok(next.map(u64::from))
+                    }
+                }
+            }
+            (_, Some(bfrt::table_entry::Value::HandleId(_))) => {
+                Err(Failure::invalid("only entries that packets are matched with have handles"))
+            }
+            (Kind::ValueSet, None) => {
+                let members = self.store.members.get(&table.id).into_iter().flatten();
+                out.extend(members.map(|member| {
+                    let key = columns_read(table, member);
+                    made(table, key, 0, Vec::new(), &wanted)
+                }));
+                Ok(None)
+            }
+            (Kind::ValueSet, Some(_)) => {
+                Err(Failure::unimplemented("members of value sets are read all at once"))
+            }
+            (_, Some(bfrt::table_entry::Value::Key(key))) => {
+                let key = exact_key(table, key)?;
+                let entry = self.one(table, &key)?;
+                out.push(shown(table, &key, &entry, &wanted));
+                Ok(None)
+            }
+            (Kind::Register(_) | Kind::Counter | Kind::Meter(_), None) => {
+                let until = table.size.min(from + CELLS);
+                for index in from..until {
+                    let entry = self.one(table, &[index])?;
+                    out.push(shown(table, &[index], &entry, &wanted));
+                }
+                Ok((until < table.size).then_some(until))
+            }
+            (_, None) => {
+                for key in self.keys(table) {
+                    let entry = self.one(table, &key)?;
+                    out.push(shown(table, &key, &entry, &wanted));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Keys of a table whose entries are kept here, or are always there.
+    fn keys(&self, table: &Table) -> Vec<Vec<u64>> {
+        let ports = || self.switch.statistics().ports;
+        match &table.kind {
+            Kind::Fixed(
+                Fixed::Port
+                | Fixed::PortStatistics
+                | Fixed::PortConfig
+                | Fixed::PortShaping
+                | Fixed::PortScheduling
+                | Fixed::Recirculation,
+            ) => ports().iter().map(|port| vec![u64::from(port.port.0)]).collect(),
+            Kind::Fixed(
+                Fixed::QueueMap
+                | Fixed::QueueShaping
+                | Fixed::QueueScheduling
+                | Fixed::QueueCounter,
+            ) => {
+                let queues = |port: &PortStatistics| {
+                    let (group, first) = place_of(port);
+                    (0..port.queues.len() as u64).map(move |queue| vec![group, first + queue])
+                };
+                ports().iter().flat_map(queues).collect()
+            }
+            Kind::Fixed(Fixed::Device) => vec![Vec::new()],
+            _ => self.store.entries(table.id).map(|(key, _)| key.clone()).collect(),
+        }
+    }
+
+    /// One entry of a table whose keys are numbers.
+    fn one(&mut self, table: &Table, key: &[u64]) -> Result<Entry, Failure> {
+        let index = key.first().copied().unwrap_or(0) as usize;
+        let name = table.inner.clone();
+        let row = match &table.kind {
+            Kind::Register(_) => {
+                let Reply::Register(words) = self.ask(&Query::Register { name, index })? else {
+                    return Err(absent(table));
+                };
+                let words = words.into_iter().map(|word| Datum::Number(word.0));
+                table.fields.iter().map(|field| field.id).zip(words).collect()
+            }
+            Kind::Counter => self.count(&table.inner, index)?,
+            Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
+            Kind::Fixed(fixed) => return self.fixed(table, *fixed, key),
+            _ => return self.store.entry(table.id, key).cloned().ok_or_else(|| absent(table)),
+        };
+        Ok(Entry { action: 0, row })
+    }
+
+    fn count(&mut self, name: &str, index: usize) -> Result<Row, Failure> {
+        let query = Query::Counter { name: name.to_owned(), index };
+        let Reply::Counter(count) = self.ask(&query)? else { return Ok(Row::new()) };
+        Ok(Row::from([
+            (field::COUNTER_BYTES, Datum::number(count.bytes)),
+            (field::COUNTER_PACKETS, Datum::number(count.packets)),
+        ]))
+    }
+
+    /// Rates of a cell; none that were set are without a limit.
+    fn rates(
+        &mut self,
+        name: &str,
+        index: usize,
+        unit: Unit,
+        bounds: Option<&Table>,
+    ) -> Result<Row, Failure> {
+        if let Some(table) = bounds.filter(|table| index as u64 >= table.size) {
+            let why = format!("`{}` has no cell {index}", table.name);
+            return Err(Failure::new(Code::OutOfRange, why));
+        }
+        let query = Query::Meter { name: name.to_owned(), index };
+        let rates = match self.ask(&query) {
+            Ok(Reply::Meter(spec)) => spec_read(&spec, unit),
+            _ => [u64::MAX; 4],
+        };
+        let first = if unit == Unit::Packets { field::METER_PPS } else { field::METER_KBPS };
+        Ok((first..).zip(rates.map(Datum::number)).collect())
+    }
+
+    fn page(
+        &mut self,
+        table: &Table,
+        from: u32,
+        most: u32,
+    ) -> Result<(Vec<EntryRead>, Option<u32>), Failure> {
+        let query = Query::Page { table: table.inner.clone(), from, most };
+        match self.ask(&query)? {
+            Reply::Page { page, next } => Ok((page, next)),
+            _ => Ok((Vec::new(), None)),
+        }
+    }
+
+    fn find(&mut self, table: &Table, key: &bfrt::TableKey) -> Result<EntryRead, Failure> {
+        if !matches!(table.kind, Kind::Match { .. }) {
+            let why = format!("entries of `{}` have no handles", table.name);
+            return Err(Failure::invalid(why));
+        }
+        let query = Query::Entry { table: table.inner.clone(), at: matched(table, key)? };
+        match self.ask(&query)? {
+            Reply::Entries(mut entries) => entries.pop().ok_or_else(|| absent(table)),
+            _ => Err(absent(table)),
+        }
+    }
+
+    fn matched(
+        &mut self,
+        table: &Table,
+        read: &EntryRead,
+        wanted: &Wanted<'_>,
+    ) -> Result<bfrt::Entity, Failure> {
+        let key = key_read(table, &read.entry.matches, read.entry.priority);
+        if wanted.key_only {
+            return Ok(made(table, key, 0, Vec::new(), wanted));
+        }
+        let mut row = Row::new();
+        let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
+        let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
+        for parameter in parameters {
+            if let Some(value) = read.entry.args.get(&parameter.inner) {
+                row.insert(parameter.id, Datum::Number(value.0.clone()));
+            }
+        }
+        if let Kind::Match { counter, meter, .. } = &table.kind {
+            let handle = read.handle as usize;
+            if let Some(name) = counter {
+                row.extend(self.count(name, handle)?);
+            }
+            if let Some((name, unit)) = meter {
+                row.extend(self.rates(name, handle, *unit, None)?);
+            }
+        }
+        let member = read.entry.member.map(|member| (field::ACTION_MEMBER_ID, member));
+        let group = read.entry.group.map(|group| (field::SELECTOR_GROUP_ID, group));
+        row.extend([member, group].into_iter().flatten().map(|(id, n)| (id, Datum::number(n))));
+        let fields = parameters.iter().chain(&table.fields);
+        let data = row_read(fields, &row, &wanted.fields);
+        Ok(made(table, key, action.map_or(0, |action| action.id), data, wanted))
+    }
+
+    fn default_entry(
+        &mut self,
+        table: &Table,
+        wanted: &Wanted<'_>,
+    ) -> Result<bfrt::Entity, Failure> {
+        let query = Query::Default { table: table.inner.clone() };
+        let Reply::Default(Some(call)) = self.ask(&query)? else {
+            let why = format!("`{}` has no default entry", table.name);
+            return Err(Failure::new(Code::NotFound, why));
+        };
+        let action = table.action_called(&call.action);
+        let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
+        let value = |field: &Field| {
+            let value = call.args.get(&field.inner)?;
+            Some((field.id, Datum::Number(value.0.clone())))
+        };
+        let row: Row = parameters.iter().filter_map(value).collect();
+        let fields = row_read(parameters, &row, &wanted.fields);
+        let data = bfrt::TableData { action_id: action.map_or(0, |action| action.id), fields };
+        Ok(entity(Entity::TableEntry(bfrt::TableEntry {
+            table_id: table.id,
+            data: Some(data),
+            is_default_entry: true,
+            ..bfrt::TableEntry::default()
+        })))
+    }
+
+    /// An entry of one of the tables that every Tofino has.
+    fn fixed(&self, table: &Table, fixed: Fixed, key: &[u64]) -> Result<Entry, Failure> {
+        let kept = self.store.entry(table.id, key).cloned();
+        if matches!(fixed, Fixed::Mirror | Fixed::Group | Fixed::Node) {
+            return kept.ok_or_else(|| absent(table));
+        }
+        let ports = self.switch.statistics().ports;
+        let mut row = match fixed {
+            Fixed::Device => device(&ports),
+            Fixed::QueueMap
+            | Fixed::QueueShaping
+            | Fixed::QueueScheduling
+            | Fixed::QueueCounter => {
+                let (port, queue) = port_and_queue(&ports, key).ok_or_else(|| absent(table))?;
+                let of = ports.iter().find(|known| known.port.0 == port);
+                let of = of.and_then(|port| port.queues.get(usize::from(queue)));
+                match (fixed, of) {
+                    (Fixed::QueueMap, _) => Row::from([
+                        (fixed_field::MAP_PORT, Datum::number(port)),
+                        (fixed_field::MAP_QUEUE, Datum::number(queue)),
+                    ]),
+                    (Fixed::QueueCounter, Some(queue)) => Row::from([
+                        (fixed_field::DROPPED, Datum::number(queue.tail_drops.packets)),
+                        (fixed_field::USAGE, Datum::number(queue.cells)),
+                        (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
+                    ]),
+                    _ => Row::new(),
+                }
+            }
+            _ => {
+                let wanted = key.first().copied().unwrap_or(0);
+                let port = ports.iter().find(|port| u64::from(port.port.0) == wanted);
+                self.port(fixed, port.ok_or_else(|| absent(table))?)
+            }
+        };
+        row.extend(kept.unwrap_or_default().row);
+        Ok(Entry { action: 0, row })
+    }
+
+    fn port(&self, fixed: Fixed, port: &PortStatistics) -> Row {
+        match fixed {
+            Fixed::Port => Row::from([
+                (fixed_field::PORT_ENABLE, Datum::Bool(true)),
+                (fixed_field::PORT_VALID, Datum::Bool(true)),
+                (fixed_field::PORT_UP, Datum::Bool(!self.down.contains(&port.port.0))),
+            ]),
+            Fixed::PortStatistics => {
+                let twice = |ids: [u32; 2], value: u64| ids.map(|id| (id, Datum::number(value)));
+                let (received, sent) = (port.received, port.sent);
+                [
+                    twice(fixed_field::FRAMES_RECEIVED, received.packets),
+                    twice(fixed_field::OCTETS_RECEIVED, received.bytes),
+                    twice(fixed_field::FRAMES_SENT, sent.packets),
+                    twice(fixed_field::OCTETS_SENT, sent.bytes),
+                ]
+                .into_iter()
+                .flatten()
+                .collect()
+            }
+            Fixed::PortConfig => {
+                let place = u32::from(port.port.0 & 0x7f);
+                Row::from([
+                    (fixed_field::PORT_GROUP, Datum::number(place / 4)),
+                    (fixed_field::PLACE_IN_GROUP, Datum::number(place % 4)),
+                    (fixed_field::QUEUES, Datum::number(port.queues.len())),
+                ])
+            }
+            Fixed::PortScheduling => {
+                Row::from([(fixed_field::PORT_SHAPED, Datum::Bool(port.shaper.is_some()))])
+            }
+            Fixed::PortShaping => shaping(port),
+            Fixed::Recirculation => {
+                let comes_back = Datum::Bool(recirculates(port.port.0));
+                Row::from([(fixed_field::RECIRCULATES, comes_back)])
+            }
+            _ => Row::new(),
+        }
+    }
+
+    fn usage(&mut self, id: u32) -> Result<u32, Failure> {
+        let schema = self.schema;
+        let table = schema.table(id)?;
+        let count = match &table.kind {
+            Kind::Match { .. } => {
+                let found = self.tables()?.find(&table.inner);
+                let found = found.map_err(|error| Failure::new(Code::NotFound, error))?;
+                let entries = self.tables()?.entries(found);
+                entries.map_err(|error| Failure::new(Code::NotFound, error))?.len()
+            }
+            Kind::ValueSet => self.store.members.get(&id).map_or(0, Vec::len),
+            Kind::Counter | Kind::Meter(_) | Kind::Register(_) => table.size as usize,
+            _ => self.keys(table).len(),
+        };
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    fn attribute(&self, asked: &bfrt::TableAttribute) -> Result<bfrt::TableAttribute, Failure> {
+        use bfrt::mode::{PredefinedMode, Scope};
+        use bfrt::table_attribute::Attribute;
+        let table = self.schema.table(asked.table_id)?;
+        let all = bfrt::Mode { scope: Some(Scope::Predef(PredefinedMode::All as i32)), args: 0 };
+        let attribute = match asked.attribute.as_ref() {
+            Some(Attribute::EntryScope(_)) => Attribute::EntryScope(bfrt::EntryScope {
+                gress_scope: Some(all),
+                pipe_scope: Some(all),
+                prsr_scope: Some(all),
+            }),
+            Some(Attribute::IdleTable(_)) => Attribute::IdleTable(bfrt::IdleTable::default()),
+            Some(Attribute::ByteCountAdj(_)) => {
+                Attribute::ByteCountAdj(bfrt::ByteCountAdj::default())
+            }
+            Some(Attribute::PortStatusNotify(_)) => {
+                Attribute::PortStatusNotify(bfrt::PortStatusChg { enable: self.store.tells_ports })
+            }
+            _ => {
+                let why = format!("`{}` has no such attribute on this switch", table.name);
+                return Err(Failure::unimplemented(why));
+            }
+        };
+        Ok(bfrt::TableAttribute { table_id: table.id, attribute: Some(attribute) })
+    }
+
+    /// The number of a thing with a name.
+    fn number(&self, asked: &bfrt::ObjectId) -> Result<bfrt::ObjectId, Failure> {
+        use bfrt::object_id::{Object, table_object::Names};
+        let none = |name: &str| Failure::new(Code::NotFound, format!("there is no `{name}`"));
+        let unset = || Failure::invalid("a number is asked for without a name");
+        let id = match asked.object.as_ref().ok_or_else(unset)? {
+            Object::TableObject(given) => {
+                let mut tables = self.schema.tables.values();
+                let table = tables.find(|table| table.name == given.table_name);
+                let table = table.ok_or_else(|| none(&given.table_name))?;
+                let action = |name: &str| {
+                    let action = table.actions.iter().find(|action| action.name == name);
+                    action.ok_or_else(|| none(name))
+                };
+                match &given.names {
+                    None => table.id,
+                    Some(Names::ActionName(named)) => action(&named.action)?.id,
+                    Some(Names::KeyFieldName(named)) => {
+                        let key = table.keys.iter().find(|key| key.name == named.field);
+                        key.ok_or_else(|| none(&named.field))?.id
+                    }
+                    Some(Names::DataFieldName(named)) => {
+                        let of_action = match named.action.as_str() {
+                            "" => &[][..],
+                            name => &action(name)?.fields,
+                        };
+                        let mut fields = of_action.iter().chain(&table.fields);
+                        let field = fields.find(|field| field.name == named.field);
+                        field.ok_or_else(|| none(&named.field))?.id
+                    }
+                }
+            }
+            Object::LearnObject(given) => {
+                let mut learns = self.schema.learns.values();
+                let known = learns.find(|learn| given.learn_name.ends_with(&learn.inner));
+                known.ok_or_else(|| none(&given.learn_name))?.id
+            }
+        };
+        Ok(bfrt::ObjectId { id, ..asked.clone() })
+    }
+}
+
+fn entity(of: Entity) -> bfrt::Entity {
+    bfrt::Entity { entity: Some(of) }
+}
+
+fn absent(table: &Table) -> Failure {
+    Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name))
+}
+
+/// An entry of a table whose keys are numbers, as a message.
+fn shown(table: &Table, key: &[u64], entry: &Entry, wanted: &Wanted<'_>) -> bfrt::Entity {
+    let action = table.actions.iter().find(|action| action.id == entry.action);
+    let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
+    let data = row_read(parameters.iter().chain(&table.fields), &entry.row, &wanted.fields);
+    made(table, exact_key_read(table, key), entry.action, data, wanted)
+}
+
+fn made(
+    table: &Table,
+    key: bfrt::TableKey,
+    action_id: u32,
+    fields: Vec<bfrt::DataField>,
+    wanted: &Wanted<'_>,
+) -> bfrt::Entity {
+    let data = (!wanted.key_only).then_some(bfrt::TableData { action_id, fields });
+    // Of keys alone clients want to know where they are.
+    let all = bfrt::TargetDevice { pipe_id: super::write::ALL_PIPES, ..Default::default() };
+    let target = wanted.target.copied().or(wanted.key_only.then_some(all));
+    entity(Entity::TableEntry(bfrt::TableEntry {
+        table_id: table.id,
+        value: Some(bfrt::table_entry::Value::Key(key)),
+        data,
+        entry_tgt: target,
+        ..bfrt::TableEntry::default()
+    }))
+}
+
+/// What a port is shaped to, as the hardware makes it.
+fn shaping(port: &PortStatistics) -> Row {
+    let Some(shaper) = port.shaper else { return Row::new() };
+    let (unit, rate) = match shaper.rate {
+        ShapedRate::Bits(rate) => ("BPS", rate.0 / 1_000),
+        ShapedRate::Packets(rate) => ("PPS", rate),
+    };
+    Row::from([
+        (fixed_field::UNIT, Datum::text(unit)),
+        (fixed_field::PORT_RATE, Datum::number(rate)),
+        (fixed_field::PORT_BURST, Datum::number(shaper.burst)),
+    ])
+}
+
+/// What the chip has, as far as this switch is one.
+fn device(ports: &[PortStatistics]) -> Row {
+    let (loops, fronts): (Vec<u32>, Vec<u32>) =
+        ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));
+    Row::from([
+        (fixed_field::PIPES, Datum::number(1_u32)),
+        (fixed_field::STAGES, Datum::number(12_u32)),
+        (fixed_field::PORTS, Datum::number(ports.len())),
+        (fixed_field::EXTERNAL_PORTS, Datum::Numbers(fronts)),
+        (fixed_field::RECIRCULATION_PORTS, Datum::Numbers(loops)),
+    ])
+}

@@ -1,0 +1,384 @@
+//! The document that clients get, as the server reads it: tables, keys, actions and fields by number,
+//! each with what the program calls it.
+//!
+//! The tables of the program and those that every Tofino has are in one list. Knows no messages.
+
+use super::fixed::{self, Fixed};
+use super::{bfrt, document};
+use crate::failure::Failure;
+use serde_json::Value;
+use sojourn_targets::Program;
+use sojourn_targets::describe::{ProgramDescription, TableDescription};
+use sojourn_targets::schema::{Schema as Declared, Unit};
+use std::collections::BTreeMap;
+
+/// What values of a field are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A number of so many bits.
+    Bits(u32),
+    /// A boolean.
+    Bool,
+    /// A text; one of these, if there are any.
+    Text(Vec<String>),
+}
+
+/// A field of a table's data, or a parameter of an action.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its number.
+    pub id: u32,
+    /// Its name there.
+    pub name: String,
+    /// What the program calls it.
+    pub inner: String,
+    /// Its values.
+    pub ty: Type,
+    /// It has several at once.
+    pub repeated: bool,
+    /// Nobody writes it.
+    pub read_only: bool,
+}
+
+/// How a key is matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// All bits.
+    Exact,
+    /// The bits of a mask.
+    Ternary,
+    /// The bits of a prefix.
+    Lpm,
+    /// A range.
+    Range,
+    /// All bits or none.
+    Optional,
+}
+
+/// A key element.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its number.
+    pub id: u32,
+    /// Its name there.
+    pub name: String,
+    /// What the program calls it.
+    pub inner: String,
+    /// How it is matched.
+    pub matched: Match,
+    /// Its values.
+    pub ty: Type,
+}
+
+/// An action of a table.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its number.
+    pub id: u32,
+    /// Its full name.
+    pub name: String,
+    /// Its parameters.
+    pub fields: Vec<Field>,
+}
+
+/// What a table is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A table that packets are matched in.
+    Match {
+        /// Entries name members, or groups, of an action profile.
+        indirect: bool,
+        /// The direct counter.
+        counter: Option<String>,
+        /// The direct meter and what it measures.
+        meter: Option<(String, Unit)>,
+        /// Its entries are those of the program.
+        is_const: bool,
+    },
+    /// The members of an action profile.
+    Members,
+    /// The groups of a selector, which is this one.
+    Groups,
+    /// The cells of a counter.
+    Counter,
+    /// The cells of a meter.
+    Meter(Unit),
+    /// The cells of a register, and what a cell is at first.
+    Register(Vec<num_bigint::BigUint>),
+    /// A parser's value set.
+    ValueSet,
+    /// One that every Tofino has.
+    Fixed(Fixed),
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its number.
+    pub id: u32,
+    /// Its name there.
+    pub name: String,
+    /// What the program calls what it is of.
+    pub inner: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Its keys, `$MATCH_PRIORITY` among them.
+    pub keys: Vec<Key>,
+    /// Its actions.
+    pub actions: Vec<Action>,
+    /// Its data beside those of an action.
+    pub fields: Vec<Field>,
+    /// Entries at most, as it is declared.
+    pub size: u64,
+}
+
+/// A message to clients.
+#[derive(Clone, Debug)]
+pub struct Learn {
+    /// Its number.
+    pub id: u32,
+    /// What the program calls it.
+    pub inner: String,
+    /// Numbers and widths of its fields.
+    pub fields: Vec<(u32, u32)>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    /// The program's name.
+    pub name: String,
+    /// What is said of the program, as JSON.
+    pub document: Vec<u8>,
+    /// Tables by number.
+    pub tables: BTreeMap<u32, Table>,
+    /// Messages by number.
+    pub learns: BTreeMap<u32, Learn>,
+}
+
+impl Schema {
+    /// What a program is to clients.
+    pub fn of(program: &Program) -> Schema {
+        let (declared, described) = (program.schema(), program.describe());
+        let pipe = described.pipelines.first().map_or("pipe", String::as_str);
+        let document = bfrt(&declared, pipe);
+        let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let reader = Reader { declared: &declared, described: &described, pipe };
+        let mut tables = BTreeMap::new();
+        for table in list(&document, "tables") {
+            let table = reader.table(table);
+            tables.insert(table.id, table);
+        }
+        for (table, fixed) in fixed::tables() {
+            let mut table = reader.plain(&table);
+            table.kind = Kind::Fixed(fixed);
+            tables.insert(table.id, table);
+        }
+        let learns = list(&document, "learn_filters").map(|learn| {
+            let inner = reader.inner(text(learn, "name"));
+            let fields = list(learn, "fields");
+            let fields = fields.map(|field| (number(field, "id"), bits(&field["type"])));
+            let learn = Learn { id: number(learn, "id"), inner, fields: fields.collect() };
+            (learn.id, learn)
+        });
+        let learns = learns.collect();
+        Schema { name, document: document.to_string().into_bytes(), tables, learns }
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// There is none with that number.
+    pub fn table(&self, id: u32) -> Result<&Table, Failure> {
+        self.tables.get(&id).ok_or_else(|| Failure::no("table", id))
+    }
+}
+
+impl Table {
+    /// An action.
+    ///
+    /// # Errors
+    /// The table has none with that number.
+    pub fn action(&self, id: u32) -> Result<&Action, Failure> {
+        let found = self.actions.iter().find(|action| action.id == id);
+        let unknown = || Failure::invalid(format!("`{}` has no action {id:#x}", self.name));
+        found.ok_or_else(unknown)
+    }
+
+    /// The action with a name, which may be more than its end.
+    pub fn action_called(&self, name: &str) -> Option<&Action> {
+        let ends = |long: &str, short: &str| {
+            long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        let mut all = self.actions.iter();
+        all.find(|action| action.name == name)
+            .or_else(|| self.actions.iter().find(|action| ends(name, &action.name)))
+    }
+}
+
+/// Reads the document beside the program.
+struct Reader<'a> {
+    declared: &'a Declared,
+    described: &'a ProgramDescription,
+    pipe: &'a str,
+}
+
+impl Reader<'_> {
+    /// A name without that of the pipeline.
+    fn inner(&self, name: &str) -> String {
+        let rest = name.strip_prefix(self.pipe).and_then(|rest| rest.strip_prefix('.'));
+        rest.unwrap_or(name).to_owned()
+    }
+
+    /// A table with nothing that the document does not say.
+    fn plain(&self, table: &Value) -> Table {
+        let name = text(table, "name");
+        Table {
+            id: number(table, "id"),
+            name: name.to_owned(),
+            inner: self.inner(name),
+            kind: Kind::Counter,
+            keys: list(table, "key").map(key).collect(),
+            actions: list(table, "action_specs").map(action).collect(),
+            fields: list(table, "data").flat_map(field).collect(),
+            size: table["size"].as_u64().unwrap_or(0),
+        }
+    }
+
+    fn table(&self, given: &Value) -> Table {
+        let mut table = self.plain(given);
+        let of = text(given, "table_type");
+        table.kind = match of {
+            "Action" => Kind::Members,
+            "Selector" => Kind::Groups,
+            "Meter" => Kind::Meter(self.measured(&table.inner)),
+            "Register" => Kind::Register(Vec::new()),
+            "ParserValueSet" => Kind::ValueSet,
+            "Counter" => Kind::Counter,
+            _ => self.matched(&table.inner, of != "MatchAction_Direct"),
+        };
+        if table.kind == Kind::Members {
+            // Members that are declared apart are the selector's all the same.
+            let of = self.declared.profiles.iter().find(|profile| {
+                profile.members.as_ref().is_some_and(|(named, _)| named.name == table.inner)
+            });
+            if let Some(selector) = of {
+                table.inner.clone_from(&selector.named.name);
+            }
+        }
+        let known = self.described.tables.iter().find(|known| known.name == table.inner);
+        if let Some(known) = known {
+            rename(&mut table, known);
+        }
+        table
+    }
+
+    /// What a meter measures.
+    fn measured(&self, name: &str) -> Unit {
+        let meter = self.declared.meters.iter().find(|meter| meter.named.name == name);
+        meter.and_then(|meter| meter.unit).unwrap_or(Unit::Bytes)
+    }
+
+    fn matched(&self, name: &str, indirect: bool) -> Kind {
+        let table = self.declared.tables.iter().find(|table| table.named.name == name);
+        let direct = || table.iter().flat_map(|table| &table.direct);
+        let is_counter = |name: &&String| {
+            self.declared.counters.iter().any(|counter| counter.named.name == **name)
+        };
+        let meter = direct().find(|name| !is_counter(name));
+        Kind::Match {
+            indirect,
+            counter: direct().find(is_counter).cloned(),
+            meter: meter.map(|name| (name.clone(), self.measured(name))),
+            is_const: table.is_some_and(|table| table.const_entries),
+        }
+    }
+}
+
+/// Keys and parameters get the names that the program has for them.
+fn rename(table: &mut Table, known: &TableDescription) {
+    let inside = known.keys.iter().filter(|key| key.match_kind != "selector");
+    for (key, inside) in table.keys.iter_mut().zip(inside) {
+        if key.id != document::field::MATCH_PRIORITY {
+            key.inner.clone_from(&inside.name);
+        }
+    }
+    for action in &mut table.actions {
+        let inside = known.actions.iter().find(|inside| inside.name == action.name);
+        let Some(inside) = inside else { continue };
+        for (field, inside) in action.fields.iter_mut().zip(&inside.parameters) {
+            field.inner.clone_from(&inside.name);
+        }
+    }
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value[name].as_array().into_iter().flatten()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn number(value: &Value, name: &str) -> u32 {
+    value[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+}
+
+fn bits(ty: &Value) -> u32 {
+    match text(ty, "type") {
+        "uint8" => 8,
+        "uint16" => 16,
+        "uint32" => 32,
+        "uint64" => 64,
+        _ => number(ty, "width"),
+    }
+}
+
+fn ty(given: &Value) -> Type {
+    match text(given, "type") {
+        "bool" => Type::Bool,
+        "string" => {
+            let choices = list(given, "choices").filter_map(Value::as_str);
+            Type::Text(choices.map(str::to_owned).collect())
+        }
+        _ => Type::Bits(bits(given)),
+    }
+}
+
+fn key(given: &Value) -> Key {
+    let name = text(given, "name").to_owned();
+    let matched = match text(given, "match_type") {
+        "Ternary" => Match::Ternary,
+        "LPM" => Match::Lpm,
+        "Range" => Match::Range,
+        "Optional" => Match::Optional,
+        _ => Match::Exact,
+    };
+    Key { id: number(given, "id"), inner: name.clone(), name, matched, ty: ty(&given["type"]) }
+}
+
+fn action(given: &Value) -> Action {
+    let fields = list(given, "data").flat_map(field).collect();
+    Action { id: number(given, "id"), name: text(given, "name").to_owned(), fields }
+}
+
+/// A field, or the two that one of is given.
+fn field(given: &Value) -> Vec<Field> {
+    let read_only = given["read_only"].as_bool().unwrap_or(false);
+    let one = |given: &Value| {
+        let name = text(given, "name").to_owned();
+        Field {
+            id: number(given, "id"),
+            inner: name.clone(),
+            name,
+            ty: ty(&given["type"]),
+            repeated: given["repeated"].as_bool().unwrap_or(false),
+            read_only,
+        }
+    };
+    match (given.get("singleton"), given.get("oneof")) {
+        (Some(single), _) => vec![one(single)],
+        (_, Some(choice)) => choice.as_array().into_iter().flatten().map(one).collect(),
+        _ => vec![one(given)],
+    }
+}

@@ -1,0 +1,321 @@
+//! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
+//!
+//! An update becomes operations, which are applied at once. Runs where the switch is; knows no wires.
+
+mod cells;
+mod matched;
+mod ports;
+mod profiles;
+mod replication;
+
+pub use cells::spec_read;
+pub use ports::{place_of, port_and_queue, recirculates};
+
+use super::fields::{Row, exact_key, row};
+use super::fixed::Fixed;
+use super::schema::{Field, Kind, Schema, Table};
+use super::store::{Entry, Store};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use crate::wire::bfrt_proto::entity::Entity;
+use crate::wire::bfrt_proto::table_attribute::Attribute;
+use crate::wire::bfrt_proto::update::Type;
+use sojourn_engine::control::Transaction;
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
+use sojourn_targets::control::Operation;
+use tonic::Code;
+
+/// All pipes of the chip.
+pub const ALL_PIPES: u32 = 0xffff;
+
+/// What an update is carried out with.
+pub struct Writer<'a> {
+    schema: &'a Schema,
+    store: &'a mut Store,
+    batch: Transaction<'a>,
+}
+
+/// What is to be done with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// It is not there yet.
+    Insert,
+    /// It is there.
+    Modify,
+    /// Whichever it is.
+    Set,
+    /// Something is added to it.
+    Add,
+    /// Something is taken out of it.
+    Remove,
+    /// It goes.
+    Delete,
+    /// It becomes what it was at first.
+    Reset,
+}
+
+impl Verb {
+    /// Whether an entry is written anew, given that it is there or not.
+    ///
+    /// # Errors
+    /// It must be there and is not, or the other way round.
+    fn check(self, is_there: bool, what: impl Fn() -> String) -> Result<(), Failure> {
+        match (self, is_there) {
+            (Verb::Insert, true) => {
+                Err(Failure::new(Code::AlreadyExists, format!("{} is there already", what())))
+            }
+            (Verb::Modify | Verb::Add | Verb::Remove | Verb::Delete, false) => {
+                Err(Failure::new(Code::NotFound, format!("there is no {}", what())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Carries out updates as they come; what came of each.
+pub fn each(
+    (schema, store): (&Schema, &mut Store),
+    (switch, now): (&mut Switch, Time),
+    updates: &[bfrt::Update],
+    target: &bfrt::TargetDevice,
+) -> Vec<Result<(), Failure>> {
+    let batch = Transaction::lasting(switch, now);
+    let mut writer = Writer { schema, store, batch };
+    updates.iter().map(|update| writer.update(update, target)).collect()
+}
+
+/// Carries out all updates or none, between two packets; what came of each.
+pub fn all(
+    (schema, store): (&Schema, &mut Store),
+    (switch, now): (&mut Switch, Time),
+    updates: &[bfrt::Update],
+    target: &bfrt::TargetDevice,
+) -> Vec<Result<(), Failure>> {
+    let before = store.clone();
+    let batch = Transaction::begin(switch, now);
+    let mut writer = Writer { schema, store, batch };
+    for (at, update) in updates.iter().enumerate() {
+        let Err(failure) = writer.update(update, target) else { continue };
+        writer.batch.roll_back();
+        *store = before;
+        let why = format!("nothing was done because update {} failed", at + 1);
+        let mut results = vec![Err(Failure::new(Code::Aborted, why)); updates.len()];
+        results[at] = Err(failure);
+        return results;
+    }
+    vec![Ok(()); updates.len()]
+}
+
+/// That something is asked of a part of the chip that there is.
+///
+/// # Errors
+/// There is one pipe, and it is another.
+pub fn pipe_of(target: &bfrt::TargetDevice) -> Result<u32, Failure> {
+    match target.pipe_id {
+        0 | ALL_PIPES => Ok(0),
+        pipe => {
+            let why = format!("there is no pipe {pipe}: all ports of this switch are of pipe 0");
+            Err(Failure::new(Code::NotFound, why))
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn update(
+        &mut self,
+        update: &bfrt::Update,
+        target: &bfrt::TargetDevice,
+    ) -> Result<(), Failure> {
+        let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
+        match entity.ok_or_else(|| Failure::invalid("an update without an entity"))? {
+            Entity::TableEntry(entry) => {
+                pipe_of(entry.entry_tgt.as_ref().unwrap_or(target))?;
+                self.entry(verb(update.r#type(), entry)?, entry)
+            }
+            Entity::TableOperation(operation) => {
+                let table = self.schema.table(operation.table_id)?;
+                // What is read is always what is.
+                match operation.table_operations_type.as_str() {
+                    "Sync" | "SyncCounters" | "SyncRegisters" | "UpdateHitState" => Ok(()),
+                    other => {
+                        let why = format!("`{}` has no operation `{other}`", table.name);
+                        Err(Failure::invalid(why))
+                    }
+                }
+            }
+            Entity::TableAttribute(attribute) => self.attribute(attribute),
+            Entity::TableUsage(_) | Entity::ObjectId(_) | Entity::Handle(_) => {
+                Err(Failure::invalid("a usage, a number or a handle can only be read"))
+            }
+        }
+    }
+
+    fn entry(&mut self, verb: Verb, entry: &bfrt::TableEntry) -> Result<(), Failure> {
+        let schema = self.schema;
+        let table = schema.table(entry.table_id)?;
+        if entry.is_default_entry && !matches!(table.kind, Kind::Match { .. }) {
+            return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
+        }
+        match &table.kind {
+            Kind::Match { .. } => self.match_entry(table, verb, entry),
+            Kind::Members => self.member(table, verb, entry),
+            Kind::Groups => self.group(table, verb, entry),
+            Kind::Counter => self.counter(table, verb, entry),
+            Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
+            Kind::Register(first) => self.register(table, first, verb, entry),
+            Kind::ValueSet => self.value_set(table, verb, entry),
+            Kind::Fixed(fixed) => self.fixed(table, *fixed, verb, entry),
+        }
+    }
+
+    fn fixed(
+        &mut self,
+        table: &Table,
+        fixed: Fixed,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let fields: Vec<&Field> = table.fields.iter().collect();
+        let Some(key) = key(entry)? else {
+            if table.keys.is_empty() {
+                return Err(Failure::invalid(format!("`{}` can only be read", table.name)));
+            }
+            return self.clear_fixed(table, fixed, verb);
+        };
+        let key = exact_key(table, key)?;
+        let data = entry.data.clone().unwrap_or_default();
+        if data.action_id != 0 {
+            table.action(data.action_id)?;
+        }
+        let row = row(&table.name, &fields, &data.fields)?;
+        match fixed {
+            Fixed::Mirror => self.mirror(table, verb, key, row),
+            Fixed::Group => self.multicast_group(table, verb, key, row),
+            Fixed::Node => self.node(table, verb, key, row),
+            Fixed::Port => self.port(table, verb, key, row),
+            Fixed::PortShaping | Fixed::PortScheduling => self.shape(table, fixed, verb, key, row),
+            Fixed::QueueShaping | Fixed::QueueScheduling => self.pace(table, fixed, verb, key, row),
+            Fixed::Recirculation => self.recirculation(verb, &key, &row),
+            Fixed::PortStatistics
+            | Fixed::PortConfig
+            | Fixed::QueueMap
+            | Fixed::QueueCounter
+            | Fixed::Device => Err(Failure::invalid(format!("`{}` can only be read", table.name))),
+        }
+    }
+
+    /// Takes all entries out that clients have put in.
+    fn clear_fixed(&mut self, table: &Table, fixed: Fixed, verb: Verb) -> Result<(), Failure> {
+        must_delete(table, verb)?;
+        let keys: Vec<Vec<u64>> =
+            self.store.entries(table.id).map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            match fixed {
+                Fixed::Mirror => self.mirror(table, Verb::Delete, key, Row::new())?,
+                Fixed::Group => self.multicast_group(table, Verb::Delete, key, Row::new())?,
+                Fixed::Node => self.node(table, Verb::Delete, key, Row::new())?,
+                _ => {
+                    let why = format!("entries of `{}` are always there", table.name);
+                    return Err(Failure::invalid(why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, given: &bfrt::TableAttribute) -> Result<(), Failure> {
+        let table = self.schema.table(given.table_id)?;
+        let no = |what: &str| {
+            let why = format!("`{}`: {what} cannot be set on this switch", table.name);
+            Err(Failure::unimplemented(why))
+        };
+        match given.attribute.as_ref() {
+            Some(Attribute::EntryScope(scope)) => {
+                use bfrt::mode::{PredefinedMode, Scope};
+                let one = PredefinedMode::Single as i32;
+                let parts = [&scope.gress_scope, &scope.pipe_scope, &scope.prsr_scope];
+                let all = |mode: &bfrt::Mode| match mode.scope {
+                    Some(Scope::UserDefined(pipes)) => pipes & 1 == 1,
+                    Some(Scope::Predef(mode)) => mode <= one,
+                    None => true,
+                };
+                if parts.into_iter().flatten().all(all) {
+                    return Ok(());
+                }
+                no("a scope that has no pipe 0")
+            }
+            Some(Attribute::IdleTable(idle)) if !idle.enable => Ok(()),
+            Some(Attribute::ByteCountAdj(adjust)) if adjust.byte_count_adjust == 0 => Ok(()),
+            Some(Attribute::PortStatusNotify(notify)) => {
+                self.store.tells_ports = notify.enable;
+                Ok(())
+            }
+            Some(Attribute::IdleTable(_)) => no("idle timeouts"),
+            Some(Attribute::ByteCountAdj(_)) => no("a byte count adjustment"),
+            Some(Attribute::DynKeyMask(_)) => no("a key mask"),
+            Some(Attribute::DynHashing(_)) => no("a hash"),
+            Some(Attribute::IntvlMs(_)) => no("an interval"),
+            Some(Attribute::PreDeviceConfig(_)) => no("the replication engine's configuration"),
+            Some(Attribute::SelectorUpdateNotify(_)) => no("news of selectors"),
+            None => Err(Failure::invalid("an attribute without a value")),
+        }
+    }
+
+    /// Sets what is kept of an entry.
+    fn keep(&mut self, table: &Table, key: Vec<u64>, row: Option<Row>) {
+        let action = table.actions.first().map_or(0, |action| action.id);
+        self.store.set(table.id, key, row.map(|row| Entry { action, row }));
+    }
+
+    /// What is kept of an entry with what is given in its place.
+    fn merged(&self, table: &Table, key: &[u64], given: Row) -> Row {
+        let mut row = self.store.entry(table.id, key).map(|e| e.row.clone()).unwrap_or_default();
+        row.extend(given);
+        row
+    }
+
+    fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, Failure> {
+        Ok(self.batch.apply(operation)?)
+    }
+}
+
+/// What an update does.
+fn verb(kind: Type, entry: &bfrt::TableEntry) -> Result<Verb, Failure> {
+    let removes = || {
+        let flags = entry.table_flags.is_some_and(|flags| flags.mod_del);
+        let before = entry.table_mod_inc_flag.is_some_and(|flag| flag.r#type == 1);
+        flags || before
+    };
+    Ok(match kind {
+        Type::Insert => Verb::Insert,
+        Type::Modify => Verb::Modify,
+        Type::ModifyInc if removes() => Verb::Remove,
+        Type::ModifyInc => Verb::Add,
+        Type::Delete => Verb::Delete,
+        Type::InsertOrModify => Verb::Set,
+        Type::Reset => Verb::Reset,
+        Type::Unspecified => {
+            return Err(Failure::invalid("what an update does is unset"));
+        }
+    })
+}
+
+/// The key of an entry, if it has one.
+fn key(entry: &bfrt::TableEntry) -> Result<Option<&bfrt::TableKey>, Failure> {
+    match &entry.value {
+        Some(bfrt::table_entry::Value::Key(key)) => Ok(Some(key)),
+        Some(bfrt::table_entry::Value::HandleId(_)) => {
+            Err(Failure::invalid("only entries that packets are matched with have handles"))
+        }
+        None => Ok(None),
+    }
+}
+
+/// That a whole table is meant to be emptied.
+fn must_delete(table: &Table, verb: Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Delete | Verb::Reset => Ok(()),
+        _ => Err(Failure::invalid(format!("`{}`: an entry without a key", table.name))),
+    }
+}

@@ -1,0 +1,155 @@
+//! Cells of registers, counters and meters.
+
+use super::{Verb, Writer, key, must_delete};
+use crate::bfrt::document::field;
+use crate::bfrt::fields::{Datum, Row, exact_key, row};
+use crate::bfrt::schema::{Field, Table};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use num_bigint::BigUint;
+use sojourn_engine::control::read;
+use sojourn_targets::control::{Number, Operation, Query, Reply};
+use sojourn_targets::externs::meter::MeterSpec;
+use sojourn_targets::schema::Unit;
+
+/// A kbit in bytes.
+const KBIT: u64 = 1_000 / 8;
+
+impl Writer<'_> {
+    /// Which cell an entry means; none if it means all of them, which only deleting does.
+    fn cell(
+        &self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(Option<usize>, Row), Failure> {
+        let Some(given) = key(entry)? else {
+            must_delete(table, verb)?;
+            return Ok((None, Row::new()));
+        };
+        let index = exact_key(table, given)?.first().copied().unwrap_or(0);
+        let fields: Vec<&Field> = table.fields.iter().collect();
+        let given = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
+        let index = usize::try_from(index).map_err(Failure::invalid)?;
+        Ok((Some(index), row(&table.name, &fields, given)?))
+    }
+
+    pub(super) fn register(
+        &mut self,
+        table: &Table,
+        first: &[BigUint],
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let (index, row) = self.cell(table, verb, entry)?;
+        let name = table.inner.clone();
+        if matches!(verb, Verb::Delete | Verb::Reset) {
+            let value = first.iter().cloned().map(Number).collect();
+            return self.apply(&Operation::WriteRegister { name, index, value }).map(drop);
+        }
+        let query = Query::Register { name: name.clone(), index: index.unwrap_or(0) };
+        let Reply::Register(mut value) = read(self.batch.switch(), &query)? else {
+            return Err(Failure::invalid(format!("`{}` is no register", table.name)));
+        };
+        for (field, word) in table.fields.iter().zip(&mut value) {
+            if let Some(Datum::Number(given)) = row.get(&field.id) {
+                word.0.clone_from(given);
+            }
+        }
+        self.apply(&Operation::WriteRegister { name, index, value }).map(drop)
+    }
+
+    pub(super) fn counter(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let (index, row) = self.cell(table, verb, entry)?;
+        self.set_count(&table.inner, index, &row)
+    }
+
+    /// Sets a cell of a counter, or all of them; what is not given becomes 0.
+    pub(super) fn set_count(
+        &mut self,
+        name: &str,
+        index: Option<usize>,
+        row: &Row,
+    ) -> Result<(), Failure> {
+        let of = |id| number(row, id).unwrap_or(0);
+        let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
+        let name = name.to_owned();
+        self.apply(&Operation::WriteCounter { name, index, packets, bytes }).map(drop)
+    }
+
+    pub(super) fn meter(
+        &mut self,
+        table: &Table,
+        unit: Unit,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let (index, row) = self.cell(table, verb, entry)?;
+        match (verb, index) {
+            (Verb::Delete | Verb::Reset, index) => {
+                let name = table.inner.clone();
+                self.apply(&Operation::ResetMeter { name, index }).map(drop)
+            }
+            (_, Some(index)) => self.set_rates(&table.inner, index, unit, &row),
+            (_, None) => must_delete(table, verb),
+        }
+    }
+
+    /// Sets rates of a cell of a meter; what is not given stays, and is without a limit at first.
+    pub(super) fn set_rates(
+        &mut self,
+        name: &str,
+        index: usize,
+        unit: Unit,
+        row: &Row,
+    ) -> Result<(), Failure> {
+        let query = Query::Meter { name: name.to_owned(), index };
+        let before = match read(self.batch.switch(), &query) {
+            Ok(Reply::Meter(spec)) => spec_read(&spec, unit),
+            _ => [u64::MAX; 4],
+        };
+        let first = first_rate(unit);
+        let mut given = before;
+        for (id, value) in (first..).zip(&mut given) {
+            *value = number(row, id).unwrap_or(*value);
+        }
+        let name = name.to_owned();
+        if given == [u64::MAX; 4] {
+            return self.apply(&Operation::ResetMeter { name, index: Some(index) }).map(drop);
+        }
+        let [cir, pir, cbs, pbs] = given.map(|value| match unit {
+            Unit::Packets => value,
+            _ => value.saturating_mul(KBIT),
+        });
+        let spec = MeterSpec { cir, pir, cbs, pbs };
+        self.apply(&Operation::SetMeter { name, index, spec }).map(drop)
+    }
+}
+
+/// The number of a meter's first field.
+fn first_rate(unit: Unit) -> u32 {
+    match unit {
+        Unit::Packets => field::METER_PPS,
+        _ => field::METER_KBPS,
+    }
+}
+
+/// Rates and bursts in BfRt's units and order; what has no limit as the largest number.
+pub fn spec_read(spec: &MeterSpec, unit: Unit) -> [u64; 4] {
+    [spec.cir, spec.pir, spec.cbs, spec.pbs].map(|value| match (unit, value) {
+        (Unit::Packets, value) | (_, value @ u64::MAX) => value,
+        (_, value) => value / KBIT,
+    })
+}
+
+fn number(row: &Row, id: u32) -> Option<u64> {
+    match row.get(&id) {
+        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
+        _ => None,
+    }
+}

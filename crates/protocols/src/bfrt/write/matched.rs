@@ -1,0 +1,290 @@
+//! Entries of tables that packets are matched in, their default actions, and value sets.
+
+use super::{Verb, Writer, must_delete};
+use crate::bfrt::document::field;
+use crate::bfrt::fields::{Datum, Row, columns, matched, row, small};
+use crate::bfrt::schema::{Action, Field, Kind, Table};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use sojourn_engine::control::read;
+use sojourn_targets::control::{
+    ActionCall, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
+};
+use std::collections::BTreeMap;
+use tonic::Code;
+
+/// What data says: an action with its arguments, and what is the entry's own.
+struct Data<'t> {
+    action: Option<(&'t Action, BTreeMap<String, Number>)>,
+    row: Row,
+}
+
+impl Writer<'_> {
+    pub(super) fn match_entry(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        if let Kind::Match { is_const: true, .. } = table.kind
+            && !entry.is_default_entry
+            && verb != Verb::Modify
+        {
+            let why = format!("the entries of `{}` are those of the program", table.name);
+            return Err(Failure::new(Code::PermissionDenied, why));
+        }
+        if entry.is_default_entry {
+            return self.default_entry(table, verb, entry);
+        }
+        let Some(value) = &entry.value else {
+            must_delete(table, verb)?;
+            self.apply(&Operation::ClearTable { table: table.inner.clone() })?;
+            return Ok(());
+        };
+        let (at, match_of) = match value {
+            bfrt::table_entry::Value::HandleId(handle) => (Which::Handle(*handle), None),
+            bfrt::table_entry::Value::Key(key) => {
+                let found = matched(table, key)?;
+                (Which::Match(found.clone()), Some(found))
+            }
+        };
+        match verb {
+            Verb::Delete => {
+                let table = table.inner.clone();
+                self.apply(&Operation::DeleteEntry { table, at }).map(drop)
+            }
+            Verb::Insert => self.insert(table, match_of, entry.data.as_ref()),
+            Verb::Modify => self.modify(table, at, entry.data.as_ref()),
+            Verb::Set => match self.find(table, &at) {
+                Ok(_) => self.modify(table, at, entry.data.as_ref()),
+                Err(failure) if failure.code == Code::NotFound => {
+                    self.insert(table, match_of, entry.data.as_ref())
+                }
+                Err(failure) => Err(failure),
+            },
+            Verb::Add | Verb::Remove | Verb::Reset => {
+                let why = format!("an entry of `{}` is added, modified or deleted", table.name);
+                Err(Failure::invalid(why))
+            }
+        }
+    }
+
+    fn insert(
+        &mut self,
+        table: &Table,
+        matched: Option<Matched>,
+        data: Option<&bfrt::TableData>,
+    ) -> Result<(), Failure> {
+        let by_handle = || Failure::invalid("an entry is added by its key, not by a handle");
+        let Matched { matches, priority, .. } = matched.ok_or_else(by_handle)?;
+        let data = self.data(table, data)?;
+        let mut entry = leads(table, &data)?.ok_or_else(|| {
+            Failure::invalid(format!("`{}`: an entry without an action", table.name))
+        })?;
+        (entry.matches, entry.priority) = (matches, priority);
+        let added = Operation::AddEntry { table: table.inner.clone(), entry };
+        let handle = self.apply(&added)?;
+        let done = match handle {
+            Some(handle) => self.direct(table, handle, &data.row, true),
+            None => Ok(()),
+        };
+        if let (Err(_), Some(handle)) = (&done, handle) {
+            let (table, at) = (table.inner.clone(), Which::Handle(handle));
+            self.apply(&Operation::DeleteEntry { table, at })?;
+        }
+        done
+    }
+
+    fn modify(
+        &mut self,
+        table: &Table,
+        at: Which,
+        data: Option<&bfrt::TableData>,
+    ) -> Result<(), Failure> {
+        let data = self.data(table, data)?;
+        let before = self.find(table, &at)?;
+        let at = Which::Handle(before.handle);
+        if let Some(to) = leads(table, &data)? {
+            self.apply(&Operation::ModifyEntry { table: table.inner.clone(), at, to })?;
+        }
+        self.direct(table, before.handle, &data.row, false)
+    }
+
+    /// The entry that is there.
+    fn find(&mut self, table: &Table, at: &Which) -> Result<EntryRead, Failure> {
+        let name = table.inner.clone();
+        let absent = || Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name));
+        let query = match at {
+            Which::Match(at) => Query::Entry { table: name, at: at.clone() },
+            Which::Handle(handle) => Query::Page { table: name, from: *handle, most: 1 },
+        };
+        let found = match read(self.batch.switch(), &query)? {
+            Reply::Entries(mut entries) => entries.pop(),
+            Reply::Page { mut page, .. } => page.pop(),
+            _ => None,
+        };
+        let found = found.ok_or_else(absent)?;
+        match at {
+            Which::Handle(handle) if found.handle != *handle => Err(absent()),
+            _ => Ok(found),
+        }
+    }
+
+    /// Counts and rates that belong to an entry.
+    fn direct(
+        &mut self,
+        table: &Table,
+        handle: u32,
+        row: &Row,
+        is_new: bool,
+    ) -> Result<(), Failure> {
+        let Kind::Match { counter, meter, .. } = &table.kind else { return Ok(()) };
+        if let Some(name) = counter
+            && (is_new || row.keys().any(|id| is_count(*id)))
+        {
+            self.set_count(name, Some(handle as usize), row)?;
+        }
+        if let Some((name, unit)) = meter
+            && (is_new || row.keys().any(|id| is_rate(*id)))
+        {
+            self.set_rates(name, handle as usize, *unit, row)?;
+        }
+        Ok(())
+    }
+
+    fn default_entry(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let name = table.inner.clone();
+        if matches!(verb, Verb::Delete | Verb::Reset) {
+            return self.apply(&Operation::ResetDefault { table: name }).map(drop);
+        }
+        let data = self.data(table, entry.data.as_ref())?;
+        let Some((action, args)) = data.action else {
+            let why = format!("`{}`: a default entry without an action", table.name);
+            return Err(Failure::invalid(why));
+        };
+        let call = ActionCall { action: action.name.clone(), args };
+        self.apply(&Operation::SetDefault { table: name, call }).map(drop)
+    }
+
+    fn data<'t>(
+        &self,
+        table: &'t Table,
+        given: Option<&bfrt::TableData>,
+    ) -> Result<Data<'t>, Failure> {
+        let Some(given) = given else { return Ok(Data { action: None, row: Row::new() }) };
+        let own = || table.fields.iter();
+        if given.action_id == 0 {
+            let fields: Vec<&Field> = own().collect();
+            let row = row(&table.name, &fields, &given.fields)?;
+            return Ok(Data { action: None, row: refuse_idle(table, row)? });
+        }
+        let action = table.action(given.action_id)?;
+        let fields: Vec<&Field> = action.fields.iter().chain(own()).collect();
+        let mut row = row(&table.name, &fields, &given.fields)?;
+        let args = arguments(action, &mut row)?;
+        Ok(Data { action: Some((action, args)), row: refuse_idle(table, row)? })
+    }
+
+    pub(super) fn value_set(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let mut members = self.store.members.get(&table.id).cloned().unwrap_or_default();
+        match super::key(entry)? {
+            None => {
+                must_delete(table, verb)?;
+                members.clear();
+            }
+            Some(key) => {
+                let member = columns(table, key)?;
+                let place = members.iter().position(|known| *known == member);
+                verb.check(place.is_some(), || format!("member of `{}` like that", table.name))?;
+                match (verb, place) {
+                    (Verb::Delete, Some(place)) => drop(members.remove(place)),
+                    (Verb::Insert | Verb::Set, None) => members.push(member),
+                    _ => {}
+                }
+            }
+        }
+        if members.len() as u64 > table.size {
+            let why = format!("`{}` holds {} members", table.name, table.size);
+            return Err(Failure::new(Code::ResourceExhausted, why));
+        }
+        let name = table.inner.clone();
+        self.apply(&Operation::ClearValueSet { name: name.clone() })?;
+        for member in &members {
+            let (name, member) = (name.clone(), member.clone());
+            self.apply(&Operation::AddToValueSet { name, member })?;
+        }
+        self.store.members.insert(table.id, members);
+        Ok(())
+    }
+}
+
+/// Takes the arguments of an action out of values.
+///
+/// # Errors
+/// One is missing.
+pub(super) fn arguments(
+    action: &Action,
+    row: &mut Row,
+) -> Result<BTreeMap<String, Number>, Failure> {
+    let argument = |field: &Field| match row.remove(&field.id) {
+        Some(Datum::Number(value)) => Ok((field.inner.clone(), Number(value))),
+        _ => {
+            let why = format!("argument `{}` of `{}` is missing", field.name, action.name);
+            Err(Failure::invalid(why))
+        }
+    };
+    action.fields.iter().map(argument).collect()
+}
+
+/// What an entry leads to, if its data says.
+fn leads(table: &Table, data: &Data<'_>) -> Result<Option<TableEntry>, Failure> {
+    if let Some((action, args)) = &data.action {
+        let (action, args) = (Some(action.name.clone()), args.clone());
+        return Ok(Some(TableEntry { action, args, ..TableEntry::default() }));
+    }
+    let Kind::Match { indirect: true, .. } = table.kind else { return Ok(None) };
+    let named = |id| match data.row.get(&id) {
+        Some(Datum::Number(value)) => Some(small(value)),
+        _ => None,
+    };
+    match (named(field::ACTION_MEMBER_ID), named(field::SELECTOR_GROUP_ID)) {
+        (Some(_), Some(_)) => {
+            let why = format!("an entry of `{}` names a member or a group, not both", table.name);
+            Err(Failure::invalid(why))
+        }
+        (None, None) => Ok(None),
+        (member, group) => Ok(Some(TableEntry { member, group, ..TableEntry::default() })),
+    }
+}
+
+fn is_count(id: u32) -> bool {
+    matches!(id, field::COUNTER_BYTES | field::COUNTER_PACKETS)
+}
+
+fn is_rate(id: u32) -> bool {
+    (field::METER_KBPS..field::COUNTER_BYTES).contains(&id)
+}
+
+/// A time to live would be a promise that nobody keeps.
+fn refuse_idle(table: &Table, mut row: Row) -> Result<Row, Failure> {
+    match row.remove(&field::ENTRY_TTL) {
+        Some(Datum::Number(ttl)) if small(&ttl) != 0 => {
+            let why = format!("`{}`: entries with an idle timeout", table.name);
+            Err(Failure::unimplemented(why))
+        }
+        _ => {
+            row.remove(&field::ENTRY_HIT_STATE);
+            Ok(row)
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Ports, their shapers and their queues.
+
+use super::{Verb, Writer};
+use crate::bfrt::fields::{Datum, Row};
+use crate::bfrt::fixed::{Fixed, field};
+use crate::bfrt::schema::{Kind, Table};
+use crate::failure::Failure;
+use sojourn_switch::{PortStatistics, Switch};
+use sojourn_targets::control::{Operation, QueueSetting};
+use tonic::Code;
+
+/// Ports of a port group, and queues that each has unless one has more.
+const GROUP: u16 = 4;
+const EACH: usize = 8;
+
+fn number(row: &Row, id: u32) -> Option<u64> {
+    match row.get(&id) {
+        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
+        _ => None,
+    }
+}
+
+fn is_set(row: &Row, id: u32) -> Option<bool> {
+    match row.get(&id) {
+        Some(Datum::Bool(value)) => Some(*value),
+        _ => None,
+    }
+}
+
+/// Where a port's queues are: its group, and the first of its queues there.
+pub fn place_of(port: &PortStatistics) -> (u64, u64) {
+    let local = port.port.0 & 0x7f;
+    let first = match port.queues.len() > EACH {
+        true => 0,
+        false => usize::from(local % GROUP) * EACH,
+    };
+    (u64::from(local / GROUP), first as u64)
+}
+
+/// Port and queue of a group and the number of a queue in it.
+pub fn port_and_queue(ports: &[PortStatistics], key: &[u64]) -> Option<(u16, u8)> {
+    let &[group, queue] = key else { return None };
+    ports.iter().find_map(|port| {
+        let (of, first) = place_of(port);
+        let queue = queue.checked_sub(first)?;
+        (of == group && queue < port.queues.len() as u64).then_some((port.port.0, queue as u8))
+    })
+}
+
+/// The port with a number.
+fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, Failure> {
+    let wanted = key.first().copied().unwrap_or(0);
+    let mut ports = switch.statistics().ports.into_iter();
+    ports
+        .find(|port| u64::from(port.port.0) == wanted)
+        .ok_or_else(|| Failure::new(Code::NotFound, format!("this switch has no port {wanted}")))
+}
+
+/// What is always there is modified.
+fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Modify | Verb::Set | Verb::Insert => Ok(()),
+        _ => {
+            let why = format!("an entry of `{}` is always there: it is modified", table.name);
+            Err(Failure::invalid(why))
+        }
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn port(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        let port = find_port(self.batch.switch(), &key)?.port.0;
+        if verb == Verb::Delete || is_set(&given, field::PORT_ENABLE) == Some(false) {
+            let why = format!("port {port} cannot be taken away from this switch while it runs");
+            return Err(Failure::unimplemented(why));
+        }
+        only_modify(table, verb)?;
+        // Ports are there from the start; a client that adds one first is served.
+        if verb == Verb::Insert {
+            let is_there = self.store.entry(table.id, &key).is_some();
+            verb.check(is_there, || format!("port {port}"))?;
+        }
+        let row = self.merged(table, &key, given);
+        self.keep(table, key, Some(row));
+        Ok(())
+    }
+
+    pub(super) fn recirculation(
+        &mut self,
+        verb: Verb,
+        key: &[u64],
+        given: &Row,
+    ) -> Result<(), Failure> {
+        let port = find_port(self.batch.switch(), key)?.port.0;
+        if matches!(verb, Verb::Delete | Verb::Reset) || given.is_empty() {
+            return Err(Failure::invalid("`recirculation_enable` is modified"));
+        }
+        let is_loop = recirculates(port);
+        if is_set(given, field::RECIRCULATES) == Some(is_loop) {
+            return Ok(());
+        }
+        let why = match is_loop {
+            true => format!("port {port} recirculates on this switch, whatever is asked"),
+            false => format!("port {port} does not recirculate on this switch; 68 to 71 do"),
+        };
+        Err(Failure::unimplemented(why))
+    }
+
+    /// What another table says of the same key.
+    fn of_other(&self, wanted: Fixed, key: &[u64]) -> Row {
+        let mut all = self.schema.tables.values();
+        let table = all.find(|table| table.kind == Kind::Fixed(wanted));
+        let entry = table.and_then(|table| self.store.entry(table.id, key));
+        entry.map(|entry| entry.row.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn shape(
+        &mut self,
+        table: &Table,
+        fixed: Fixed,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        only_modify(table, verb)?;
+        let port = find_port(self.batch.switch(), &key)?;
+        let row = self.merged(table, &key, given);
+        let (rates, enables) = match fixed {
+            Fixed::PortShaping => (row.clone(), self.of_other(Fixed::PortScheduling, &key)),
+            _ => (self.of_other(Fixed::PortShaping, &key), row.clone()),
+        };
+        if rates.get(&field::UNIT) == Some(&Datum::text("PPS")) {
+            let why = "a port's shaper counts bytes on this switch: `unit` is BPS";
+            return Err(Failure::unimplemented(why));
+        }
+        let rate = number(&rates, field::PORT_RATE).map(|kbit| kbit.saturating_mul(1_000));
+        let enabled = is_set(&enables, field::PORT_SHAPED).unwrap_or(port.shaper.is_some());
+        let number_of = port.port.0;
+        let shaped = match (enabled, rate) {
+            (true, Some(rate)) => Some(Operation::ShapePort {
+                port: number_of,
+                rate: Some(rate),
+                burst: number(&rates, field::PORT_BURST),
+            }),
+            (true, None) if port.shaper.is_none() => {
+                let why = format!("port {number_of} has no `max_rate` in `sched_shaping` yet");
+                return Err(Failure::invalid(why));
+            }
+            (true, None) => None,
+            (false, _) => Some(Operation::ShapePort { port: number_of, rate: None, burst: None }),
+        };
+        if let Some(operation) = shaped {
+            self.apply(&operation)?;
+        }
+        self.keep(table, key, Some(row));
+        Ok(())
+    }
+
+    pub(super) fn pace(
+        &mut self,
+        table: &Table,
+        fixed: Fixed,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        only_modify(table, verb)?;
+        let ports = self.batch.switch().statistics().ports;
+        let (port, queue) = port_and_queue(&ports, &key).ok_or_else(|| {
+            let why = format!("this switch has no queue {key:?} (`pg_id`, `pg_queue`)");
+            Failure::new(Code::NotFound, why)
+        })?;
+        let known = match fixed {
+            Fixed::QueueShaping => {
+                &[field::UNIT, field::PROVISIONING, field::QUEUE_RATE, field::QUEUE_BURST][..]
+            }
+            _ => &[field::QUEUE_SHAPED],
+        };
+        if let Some(id) = given.keys().find(|id| !known.contains(id)) {
+            let name = table.fields.iter().find(|field| field.id == *id);
+            let name = name.map_or("", |field| field.name.as_str());
+            let why = format!("`{name}` of `{}`: queues have no such setting here", table.name);
+            return Err(Failure::unimplemented(why));
+        }
+        let row = self.merged(table, &key, given);
+        let (rates, enables) = match fixed {
+            Fixed::QueueShaping => (row.clone(), self.of_other(Fixed::QueueScheduling, &key)),
+            _ => (self.of_other(Fixed::QueueShaping, &key), row.clone()),
+        };
+        if let Some(enabled) = is_set(&enables, field::QUEUE_SHAPED) {
+            let rate = number(&rates, field::QUEUE_RATE);
+            let rate = if enabled { rate } else { Some(0) };
+            let rate = rate.ok_or_else(|| {
+                let why = format!("queue {key:?} has no `max_rate` in `sched_shaping` yet");
+                Failure::invalid(why)
+            })?;
+            let in_packets = rates.get(&field::UNIT) == Some(&Datum::text("PPS"));
+            let bits = if in_packets { 0 } else { rate.saturating_mul(1_000) };
+            self.apply(&Operation::SetQueue(QueueSetting {
+                port: Some(port),
+                priority: Some(queue),
+                packets_per_second: Some(if in_packets { rate } else { 0 }),
+                bits_per_second: Some(bits),
+                depth: None,
+            }))?;
+        }
+        self.keep(table, key, Some(row));
+        Ok(())
+    }
+}
+
+/// Ports whose packets come back.
+pub fn recirculates(port: u16) -> bool {
+    (68..72).contains(&(port & 0x7f))
+}

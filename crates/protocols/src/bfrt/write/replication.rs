@@ -1,0 +1,224 @@
+//! Mirror sessions and multicast groups.
+
+use super::{Verb, Writer};
+use crate::bfrt::fields::{Datum, Row, small};
+use crate::bfrt::fixed::{Fixed, field};
+use crate::bfrt::schema::{Kind, Table};
+use crate::failure::Failure;
+use sojourn_targets::control::{
+    MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection,
+};
+use tonic::Code;
+
+fn number(row: &Row, id: u32) -> Option<u32> {
+    match row.get(&id) {
+        Some(Datum::Number(value)) => Some(small(value)),
+        _ => None,
+    }
+}
+
+fn numbers(row: &Row, id: u32) -> Vec<u32> {
+    match row.get(&id) {
+        Some(Datum::Numbers(all)) => all.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_set(row: &Row, id: u32) -> bool {
+    row.get(&id) == Some(&Datum::Bool(true))
+}
+
+fn short(value: u32, what: &str) -> Result<u16, Failure> {
+    u16::try_from(value).map_err(|_| Failure::invalid(format!("there is no {what} {value}")))
+}
+
+/// Something that the switch has not got.
+fn refuse(asked: bool, what: &str) -> Result<(), Failure> {
+    match asked {
+        true => Err(Failure::unimplemented(format!("{what}: not on this switch"))),
+        false => Ok(()),
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn mirror(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        let session = short(key.first().copied().unwrap_or(0) as u32, "mirror session")?;
+        let before = self.store.entry(table.id, &key);
+        verb.check(before.is_some(), || format!("mirror session {session}"))?;
+        let enabled = before.is_some_and(|entry| is_set(&entry.row, field::SESSION_ENABLE));
+        if verb == Verb::Delete {
+            if enabled {
+                self.apply(&Operation::RemoveMirrorSession { session })?;
+            }
+            self.keep(table, key, None);
+            return Ok(());
+        }
+        let row = self.merged(table, &key, given);
+        refuse(is_set(&row, field::GROUP_B_VALID), "`$mcast_grp_b`")?;
+        refuse(is_set(&row, field::COPY_TO_CPU), "`$copy_to_cpu`")?;
+        let direction = match row.get(&field::DIRECTION) {
+            Some(Datum::Text(text)) if text == "INGRESS" => SessionDirection::Ingress,
+            Some(Datum::Text(text)) if text == "BOTH" => SessionDirection::Both,
+            Some(_) => SessionDirection::Egress,
+            None => {
+                let why = format!("mirror session {session} has no `$direction`");
+                return Err(Failure::invalid(why));
+            }
+        };
+        let to = |valid, id| match is_set(&row, valid) {
+            true => number(&row, id).map(|value| short(value, "port")).transpose(),
+            false => Ok(None),
+        };
+        let queue = number(&row, field::EGRESS_QUEUE).unwrap_or(0);
+        let made = MirrorSession {
+            session,
+            direction,
+            port: to(field::EGRESS_PORT_VALID, field::EGRESS_PORT)?,
+            group: to(field::GROUP_A_VALID, field::GROUP_A)?,
+            queue: u8::try_from(queue)
+                .map_err(|_| Failure::invalid(format!("there is no queue {queue}")))?,
+            max_length: number(&row, field::MAX_LENGTH).filter(|length| *length > 0),
+        };
+        match (is_set(&row, field::SESSION_ENABLE), enabled) {
+            (true, _) => drop(self.apply(&Operation::SetMirrorSession(made))?),
+            (false, true) => drop(self.apply(&Operation::RemoveMirrorSession { session })?),
+            (false, false) => {}
+        }
+        self.keep(table, key, Some(row));
+        Ok(())
+    }
+
+    /// The table of another kind.
+    fn other(&self, wanted: Fixed) -> u32 {
+        let mut all = self.schema.tables.values();
+        all.find(|table| table.kind == Kind::Fixed(wanted)).map_or(0, |table| table.id)
+    }
+
+    pub(super) fn multicast_group(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        let group = short(key.first().copied().unwrap_or(0) as u32, "multicast group")?;
+        let before = self.store.entry(table.id, &key);
+        verb.check(before.is_some(), || format!("multicast group {group}"))?;
+        if verb == Verb::Delete {
+            self.apply(&Operation::RemoveMulticastGroup { group })?;
+            self.keep(table, key, None);
+            return Ok(());
+        }
+        refuse(!numbers(&given, field::ECMPS).is_empty(), "`$MULTICAST_ECMP_ID`")?;
+        let pruned = matches!(given.get(&field::NODE_XIDS_VALID),
+            Some(Datum::Bools(all)) if all.contains(&true));
+        refuse(pruned, "`$MULTICAST_NODE_L1_XID_VALID`")?;
+        let mut nodes = before.map(|entry| numbers(&entry.row, field::NODES)).unwrap_or_default();
+        change(&mut nodes, verb, &given, field::NODES);
+        let table_of_nodes = self.other(Fixed::Node);
+        let missing =
+            nodes.iter().find(|node| self.store.entry(table_of_nodes, &[**node as u64]).is_none());
+        if let Some(node) = missing {
+            return Err(Failure::new(Code::NotFound, format!("there is no multicast node {node}")));
+        }
+        let row = Row::from([
+            (field::NODES, Datum::Numbers(nodes.clone())),
+            (field::NODE_XIDS_VALID, Datum::Bools(vec![false; nodes.len()])),
+            (field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()])),
+        ]);
+        self.set_group(group, &nodes)?;
+        self.keep(table, key, Some(row));
+        Ok(())
+    }
+
+    fn set_group(&mut self, group: u16, nodes: &[u32]) -> Result<(), Failure> {
+        let table = self.other(Fixed::Node);
+        let node = |id: &u32| {
+            let row = &self.store.entry(table, &[u64::from(*id)])?.row;
+            let ports = numbers(row, field::NODE_PORTS);
+            let ports = ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect();
+            let rid = number(row, field::NODE_RID).unwrap_or(0) as u16;
+            Some(MulticastNode { rid, ports })
+        };
+        let nodes = nodes.iter().filter_map(node).collect();
+        self.apply(&Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))?;
+        Ok(())
+    }
+
+    pub(super) fn node(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        let node = key.first().copied().unwrap_or(0) as u32;
+        let before = self.store.entry(table.id, &key);
+        verb.check(before.is_some(), || format!("multicast node {node}"))?;
+        refuse(!numbers(&given, field::NODE_LAGS).is_empty(), "`$MULTICAST_LAG_ID`")?;
+        let mut ports =
+            before.map(|entry| numbers(&entry.row, field::NODE_PORTS)).unwrap_or_default();
+        let was = before.cloned();
+        change(&mut ports, verb, &given, field::NODE_PORTS);
+        for port in &ports {
+            short(*port, "port")?;
+        }
+        let row = (verb != Verb::Delete).then(|| {
+            let mut row = self.merged(table, &key, given);
+            row.insert(field::NODE_PORTS, Datum::Numbers(ports));
+            row
+        });
+        let is_gone = row.is_none();
+        self.keep(table, key.clone(), row);
+        let done = self.renew_groups(node, is_gone);
+        if done.is_err() {
+            self.store.set(table.id, key, was);
+        }
+        done
+    }
+
+    /// Groups in which a node is are as it is now.
+    fn renew_groups(&mut self, node: u32, is_gone: bool) -> Result<(), Failure> {
+        let table = self.other(Fixed::Group);
+        let groups: Vec<(Vec<u64>, Vec<u32>)> = self
+            .store
+            .entries(table)
+            .map(|(key, entry)| (key.clone(), numbers(&entry.row, field::NODES)))
+            .filter(|(_, nodes)| nodes.contains(&node))
+            .collect();
+        for (key, mut nodes) in groups {
+            if is_gone {
+                nodes.retain(|other| *other != node);
+            }
+            self.set_group(key.first().copied().unwrap_or(0) as u16, &nodes)?;
+            if let Some(mut entry) = self.store.entry(table, &key).cloned() {
+                entry.row.insert(field::NODES, Datum::Numbers(nodes.clone()));
+                entry.row.insert(field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()]));
+                let valid = Datum::Bools(vec![false; nodes.len()]);
+                entry.row.insert(field::NODE_XIDS_VALID, valid);
+                self.store.set(table, key, Some(entry));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A list as an update leaves it.
+fn change(list: &mut Vec<u32>, verb: Verb, given: &Row, id: u32) {
+    let named = numbers(given, id);
+    match verb {
+        Verb::Add => {
+            list.retain(|known| !named.contains(known));
+            list.extend(named);
+        }
+        Verb::Remove => list.retain(|known| !named.contains(known)),
+        _ if given.contains_key(&id) => *list = named,
+        _ => {}
+    }
+}

@@ -1,0 +1,255 @@
+//! What nobody should send: random bytes, messages with bytes changed, messages that are too long,
+//! many streams. Servers answer with an error and go on.
+//!
+//! `SOJOURN_HOSTILE=1000000` sends as many as one likes.
+
+use crate::bench::{self, house};
+use prost::Message;
+use sojourn_protocols::bfrt::service::Server;
+use sojourn_protocols::serve::{Served, serve};
+use sojourn_protocols::wire::bfrt_proto as bfrt;
+use sojourn_protocols::wire::p4::v1 as p4;
+use std::net::SocketAddr;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+
+/// Bytes as they are.
+#[derive(Clone, Copy, Default)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Vec<u8>;
+    type Decode = Vec<u8>;
+    type Encoder = Raw;
+    type Decoder = Raw;
+
+    fn encoder(&mut self) -> Raw {
+        Raw
+    }
+
+    fn decoder(&mut self) -> Raw {
+        Raw
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn encode(&mut self, item: Vec<u8>, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        use prost::bytes::BufMut;
+        buffer.put_slice(&item);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
+        use prost::bytes::Buf;
+        let mut item = vec![0; buffer.remaining()];
+        buffer.copy_to_slice(&mut item);
+        Ok(Some(item))
+    }
+}
+
+/// Numbers that are the same every time (xorshift).
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        (self.next() % most.max(1) as u64) as usize
+    }
+
+    /// A message with some of its bytes changed, cut out or doubled.
+    fn mutated(&mut self, message: &[u8]) -> Vec<u8> {
+        let mut bytes = message.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(bytes.len());
+            match self.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at.min(bytes.len()), self.next() as u8),
+                2 if !bytes.is_empty() => drop(bytes.remove(at)),
+                _ if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
+                _ => {}
+            }
+        }
+        bytes
+    }
+
+    fn random(&mut self) -> Vec<u8> {
+        let length = self.below(200);
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+}
+
+fn how_many() -> usize {
+    std::env::var("SOJOURN_HOSTILE").ok().and_then(|n| n.parse().ok()).unwrap_or(1_500)
+}
+
+async fn channel(address: SocketAddr) -> Channel {
+    Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
+}
+
+/// Sends bytes to a call whose answer is one message or a stream, and hears it to its end.
+async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
+    let mut grpc = Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    let path = PathAndQuery::from_static(path);
+    match grpc.server_streaming(Request::new(bytes), path, Raw).await {
+        Err(status) => status.code(),
+        Ok(answer) => {
+            let mut answer = answer.into_inner();
+            loop {
+                match answer.message().await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return Code::Ok,
+                    Err(status) => return status.code(),
+                }
+            }
+        }
+    }
+}
+
+/// Sends what nobody should, made of `messages`, which stand beside the calls that they are for.
+async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)]) {
+    let (channel, mut draw) = (channel(address).await, Draw(0x5050_1234_9876_0001));
+    for _ in 0..how_many() {
+        let (path, message) = &messages[draw.below(messages.len())];
+        let bytes = match draw.below(8) {
+            0 => draw.random(),
+            _ => draw.mutated(message),
+        };
+        let code = send(&channel, path, bytes.clone()).await;
+        // Neither has a thread ended nor the switch.
+        assert_ne!(code, Code::Unavailable, "{path}: {bytes:02x?}");
+    }
+    // A message longer than any that is taken.
+    let (path, _) = messages[0];
+    assert_eq!(send(&channel, path, vec![0; (64 << 20) + 1]).await, Code::OutOfRange);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p4runtime_outlives_what_nobody_should_send() {
+    let house = house();
+    let (mut one, _) = bench::controller(&house, 10).await;
+    let election_id = Some(p4::Uint128 { high: 0, low: 10 });
+    let entities: Vec<p4::Entity> = {
+        let all =
+            p4::Entity { entity: Some(p4::entity::Entity::TableEntry(p4::TableEntry::default())) };
+        let request = p4::ReadRequest { device_id: 1, entities: vec![all], ..Default::default() };
+        let mut stream = one.client.read(request).await.unwrap().into_inner();
+        let mut found = Vec::new();
+        while let Some(response) = stream.message().await.unwrap() {
+            found.extend(response.entities);
+        }
+        found
+    };
+    let updates =
+        entities.iter().cloned().map(|entity| p4::Update { r#type: 1, entity: Some(entity) });
+    let write = p4::WriteRequest {
+        device_id: 1,
+        election_id,
+        updates: updates.collect(),
+        ..Default::default()
+    };
+    let read = p4::ReadRequest { device_id: 1, entities, ..Default::default() };
+    let messages = [
+        ("/p4.v1.P4Runtime/Write", write.encode_to_vec()),
+        ("/p4.v1.P4Runtime/Read", read.encode_to_vec()),
+        ("/p4.v1.P4Runtime/StreamChannel", bench::arbitration(election_id).encode_to_vec()),
+        ("/p4.v1.P4Runtime/GetForwardingPipelineConfig", vec![8, 1]),
+        ("/p4.v1.P4Runtime/Capabilities", vec![8, 1]),
+    ];
+    harass(house.serving.address(), &messages).await;
+    let mut client = bench::client(&house).await;
+    client.capabilities(p4::CapabilitiesRequest::default()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bfrt_outlives_what_nobody_should_send() {
+    let (program, bench, _left, _packets) = bench::switch("tofino.p4");
+    let server = Server::new(bench, 0, program).unwrap();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let serving = serve(Served::bfrt(server), address, None, false).unwrap();
+    let ids: Vec<u32> = {
+        let channel = channel(serving.address()).await;
+        let mut client = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
+        let request = bfrt::GetForwardingPipelineConfigRequest::default();
+        let got = client.get_forwarding_pipeline_config(request).await.unwrap().into_inner();
+        let documents = [&got.config[0].bfruntime_info, &got.non_p4_config.unwrap().bfruntime_info]
+            .map(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap());
+        let tables = documents.iter().flat_map(|of| of["tables"].as_array().unwrap().clone());
+        tables.map(|table| table["id"].as_u64().unwrap() as u32).collect()
+    };
+    let entries = ids.iter().map(|id| {
+        let exact = bfrt::key_field::Exact { value: vec![0, 0, 0, 1] };
+        let field = bfrt::KeyField {
+            field_id: 1,
+            match_type: Some(bfrt::key_field::MatchType::Exact(exact)),
+        };
+        let stream = bfrt::data_field::Value::Stream(vec![0, 0, 0, 1]);
+        let data = bfrt::DataField { field_id: 1, value: Some(stream) };
+        bfrt::TableEntry {
+            table_id: *id,
+            value: Some(bfrt::table_entry::Value::Key(bfrt::TableKey { fields: vec![field] })),
+            data: Some(bfrt::TableData { action_id: 0, fields: vec![data] }),
+            ..Default::default()
+        }
+    });
+    let entities: Vec<bfrt::Entity> = entries
+        .map(|entry| bfrt::Entity { entity: Some(bfrt::entity::Entity::TableEntry(entry)) })
+        .collect();
+    let mut messages = Vec::new();
+    for entity in entities {
+        for kind in [1, 2, 3, 4, 5] {
+            let updates = vec![bfrt::Update { r#type: kind, entity: Some(entity.clone()) }];
+            let write =
+                bfrt::WriteRequest { updates, p4_name: "tofino".into(), ..Default::default() };
+            messages.push(("/bfrt_proto.BfRuntime/Write", write.encode_to_vec()));
+        }
+        let read = bfrt::ReadRequest {
+            entities: vec![entity],
+            p4_name: "tofino".into(),
+            ..Default::default()
+        };
+        messages.push(("/bfrt_proto.BfRuntime/Read", read.encode_to_vec()));
+    }
+    let subscribe = bfrt::StreamMessageRequest { client_id: 1, ..Default::default() };
+    messages.push(("/bfrt_proto.BfRuntime/StreamChannel", subscribe.encode_to_vec()));
+    messages.push(("/bfrt_proto.BfRuntime/SetForwardingPipelineConfig", vec![16, 1]));
+    harass(serving.address(), &messages).await;
+    let channel = channel(serving.address()).await;
+    let mut client = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
+    let request = bfrt::GetForwardingPipelineConfigRequest::default();
+    client.get_forwarding_pipeline_config(request).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_streams_than_anybody_needs_are_held_and_let_go() {
+    let house = house();
+    let mut held = Vec::new();
+    for number in 0..400 {
+        let mut client = bench::client(&house).await;
+        let (says, asks) = tokio::sync::mpsc::channel(1);
+        says.send(bench::arbitration(Some(p4::Uint128 { high: 0, low: number }))).await.unwrap();
+        let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
+        held.push((says, client.stream_channel(asks).await.unwrap().into_inner()));
+    }
+    let (_, last) = held.last_mut().unwrap();
+    last.message().await.unwrap().expect("the last is heard");
+    drop(held);
+    bench::controller(&house, 1_000).await;
+}

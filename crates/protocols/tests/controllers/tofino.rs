@@ -1,0 +1,549 @@
+//! Clients of BfRt against the server, over loopback.
+
+use crate::bench::{self, Bench, Left, receive};
+use sojourn_protocols::bfrt::service::Server;
+use sojourn_protocols::device::Device;
+use sojourn_protocols::serve::{Served, Serving, serve};
+use sojourn_protocols::wire::bfrt_proto as bfrt;
+use sojourn_protocols::wire::bfrt_proto::bf_runtime_client::BfRuntimeClient;
+use sojourn_protocols::wire::bfrt_proto::data_field::{self, Value as Datum};
+use sojourn_protocols::wire::bfrt_proto::entity::Entity;
+use sojourn_protocols::wire::bfrt_proto::key_field::{self, MatchType};
+use sojourn_protocols::wire::bfrt_proto::set_forwarding_pipeline_config_request::Action as Pipe;
+use sojourn_protocols::wire::bfrt_proto::stream_message_request::Update as Asks;
+use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as Says;
+use sojourn_protocols::wire::bfrt_proto::table_entry::Value as At;
+use sojourn_protocols::wire::bfrt_proto::update::Type::{
+    self, Delete, Insert, InsertOrModify, Modify, ModifyInc,
+};
+use sojourn_protocols::wire::bfrt_proto::write_request::Atomicity;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+
+struct House {
+    serving: Serving,
+    bench: Arc<Bench>,
+    left: Receiver<Left>,
+    /// Numbers of tables, keys, fields and actions, by name and name in it.
+    ids: BTreeMap<(String, String), u32>,
+}
+
+fn house() -> House {
+    let (program, bench, left, _) = bench::switch("tofino.p4");
+    let server = Server::new(bench.clone(), 0, program).unwrap();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let serving = serve(Served::bfrt(server), address, None, false).unwrap();
+    House { serving, bench, left, ids: BTreeMap::new() }
+}
+
+struct Client {
+    house: House,
+    wire: BfRuntimeClient<Channel>,
+    number: u32,
+    says: mpsc::Sender<bfrt::StreamMessageRequest>,
+    hears: Streaming<bfrt::StreamMessageResponse>,
+}
+
+async fn wire(house: &House) -> BfRuntimeClient<Channel> {
+    let address = format!("http://{}", house.serving.address());
+    BfRuntimeClient::new(Channel::from_shared(address).unwrap().connect().await.unwrap())
+}
+
+fn subscribe(client_id: u32) -> bfrt::StreamMessageRequest {
+    let notifications = Some(bfrt::subscribe::Notifications::default());
+    let update = Asks::Subscribe(bfrt::Subscribe { notifications, ..Default::default() });
+    bfrt::StreamMessageRequest { client_id, update: Some(update) }
+}
+
+async fn bind(wire: &mut BfRuntimeClient<Channel>, client_id: u32, name: &str) -> Code {
+    let config = bfrt::ForwardingPipelineConfig { p4_name: name.into(), ..Default::default() };
+    let request = bfrt::SetForwardingPipelineConfigRequest {
+        client_id,
+        config: vec![config],
+        ..Default::default()
+    };
+    wire.set_forwarding_pipeline_config(request).await.map_or_else(|no| no.code(), |_| Code::Ok)
+}
+
+/// A client that is bound to the program, and has read what it consists of.
+async fn client() -> Client {
+    let mut house = house();
+    let mut wire = wire(&house).await;
+    let (says, asks) = mpsc::channel(16);
+    says.send(subscribe(3)).await.unwrap();
+    let hears = wire.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
+    let request = bfrt::GetForwardingPipelineConfigRequest::default();
+    let got = wire.get_forwarding_pipeline_config(request).await.unwrap().into_inner();
+    assert_eq!(got.config[0].p4_name, "tofino");
+    let fixed = got.non_p4_config.unwrap().bfruntime_info;
+    for document in [&got.config[0].bfruntime_info, &fixed] {
+        read_ids(&serde_json::from_slice(document).unwrap(), &mut house.ids);
+    }
+    let mut client = Client { house, wire, number: 3, says, hears };
+    let Says::Subscribe(told) = client.hear().await else { panic!("no subscription") };
+    assert_eq!(told.status.unwrap().code, Code::Ok as i32);
+    assert_eq!(bind(&mut client.wire, 3, "tofino").await, Code::Ok);
+    client
+}
+
+fn read_ids(document: &serde_json::Value, ids: &mut BTreeMap<(String, String), u32>) {
+    let list =
+        |value: &serde_json::Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
+    for table in list(document, "tables") {
+        let name = table["name"].as_str().unwrap().trim_start_matches("pipe.Ingress.").to_owned();
+        let kind = table["table_type"].as_str().unwrap();
+        let name = if kind == "Selector" { format!("{name}+") } else { name };
+        let mut note = |of: &str, value: &serde_json::Value| {
+            ids.insert((name.clone(), of.to_owned()), value["id"].as_u64().unwrap() as u32);
+        };
+        note("", &table);
+        list(&table, "key").iter().for_each(|key| note(key["name"].as_str().unwrap(), key));
+        for data in list(&table, "data") {
+            let choice = data["oneof"].as_array().cloned();
+            let fields = choice.unwrap_or_else(|| vec![data["singleton"].clone()]);
+            fields.iter().for_each(|field| note(field["name"].as_str().unwrap(), field));
+        }
+        for action in list(&table, "action_specs") {
+            let called = action["name"].as_str().unwrap().trim_start_matches("Ingress.").to_owned();
+            note(&called, &action);
+            for field in list(&action, "data") {
+                note(&format!("{called}.{}", field["name"].as_str().unwrap()), &field);
+            }
+        }
+    }
+}
+
+fn number(value: u64, bytes: usize) -> Datum {
+    Datum::Stream(value.to_be_bytes()[8 - bytes..].to_vec())
+}
+
+fn numbers(val: &[u32]) -> Datum {
+    Datum::IntArrVal(data_field::IntArray { val: val.to_vec() })
+}
+
+fn exact(value: u64, bytes: usize) -> MatchType {
+    let value = value.to_be_bytes()[8 - bytes..].to_vec();
+    MatchType::Exact(key_field::Exact { value })
+}
+
+fn streams(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
+    let Entity::TableEntry(entry) = entity else { panic!("{entity:?}") };
+    let stream = |field: &bfrt::DataField| match &field.value {
+        Some(Datum::Stream(bytes)) => (field.field_id, bytes.clone()),
+        other => panic!("{other:?}"),
+    };
+    entry.data.as_ref().unwrap().fields.iter().map(stream).collect()
+}
+
+impl Client {
+    async fn hear(&mut self) -> Says {
+        let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
+        message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
+    }
+
+    fn id(&self, table: &str, name: &str) -> u32 {
+        self.house.ids[&(table.to_owned(), name.to_owned())]
+    }
+
+    fn key(&self, table: &str, key: &[(&str, MatchType)]) -> Option<At> {
+        let field = |(name, found): &(&str, MatchType)| bfrt::KeyField {
+            field_id: self.id(table, name),
+            match_type: Some(found.clone()),
+        };
+        (!key.is_empty())
+            .then(|| At::Key(bfrt::TableKey { fields: key.iter().map(field).collect() }))
+    }
+
+    /// An entry: its key, its action, and its data, `ACTION.FIELD` for what is the action's.
+    fn entry(
+        &self,
+        table: &str,
+        key: &[(&str, MatchType)],
+        action: &str,
+        data: &[(&str, Datum)],
+    ) -> bfrt::TableEntry {
+        let field = |(name, value): &(&str, Datum)| {
+            let own = self.house.ids.get(&(table.to_owned(), (*name).to_owned())).copied();
+            let field_id = own.unwrap_or_else(|| self.id(table, &format!("{action}.{name}")));
+            bfrt::DataField { field_id, value: Some(value.clone()) }
+        };
+        let action_id = if action.is_empty() { 0 } else { self.id(table, action) };
+        let data = bfrt::TableData { action_id, fields: data.iter().map(field).collect() };
+        bfrt::TableEntry {
+            table_id: self.id(table, ""),
+            value: self.key(table, key),
+            data: Some(data),
+            ..Default::default()
+        }
+    }
+
+    async fn write_as(
+        &mut self,
+        atomicity: Atomicity,
+        updates: Vec<(Type, bfrt::TableEntry)>,
+    ) -> Result<(), Status> {
+        let update = |(kind, entry): (Type, bfrt::TableEntry)| bfrt::Update {
+            r#type: kind as i32,
+            entity: Some(bfrt::Entity { entity: Some(Entity::TableEntry(entry)) }),
+        };
+        let request = bfrt::WriteRequest {
+            client_id: self.number,
+            updates: updates.into_iter().map(update).collect(),
+            atomicity: atomicity as i32,
+            ..Default::default()
+        };
+        self.wire.write(request).await.map(drop)
+    }
+
+    async fn write(&mut self, kind: Type, entry: bfrt::TableEntry) -> Code {
+        match self.write_as(Atomicity::ContinueOnError, vec![(kind, entry)]).await {
+            Ok(()) => Code::Ok,
+            Err(status) => bench::codes(&status)[0],
+        }
+    }
+
+    async fn read(&mut self, entry: bfrt::TableEntry) -> Result<Vec<Entity>, Status> {
+        let entity = bfrt::Entity { entity: Some(Entity::TableEntry(entry)) };
+        let request = bfrt::ReadRequest {
+            client_id: self.number,
+            entities: vec![entity],
+            ..Default::default()
+        };
+        let mut stream = self.wire.read(request).await?.into_inner();
+        let mut found = Vec::new();
+        while let Some(response) = stream.message().await? {
+            found.extend(response.entities.into_iter().filter_map(|entity| entity.entity));
+        }
+        Ok(found)
+    }
+
+    async fn read_one(&mut self, table: &str, key: &[(&str, MatchType)]) -> Entity {
+        let asked = bfrt::TableEntry { data: None, ..self.entry(table, key, "", &[]) };
+        self.read(asked).await.unwrap().remove(0)
+    }
+}
+
+/// The frame that `exact_t` forwards.
+fn frame(dst: u64) -> Vec<u8> {
+    let mut bytes = dst.to_be_bytes()[2..].to_vec();
+    bytes.resize(60, 0);
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_client_is_bound_to_the_program_and_others_name_it() {
+    let mut one = client().await;
+    let (says, asks) = mpsc::channel(16);
+    let mut other = wire(&one.house).await;
+    let mut hears = other.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
+    for (number, code) in [(3, Code::AlreadyExists), (4, Code::Ok)] {
+        says.send(subscribe(number)).await.unwrap();
+        let told = hears.message().await.unwrap().unwrap().update.unwrap();
+        let Says::Subscribe(told) = told else { panic!("{told:?}") };
+        assert_eq!(told.status.unwrap().code, code as i32);
+    }
+    assert_eq!(bind(&mut other, 4, "tofino").await, Code::AlreadyExists);
+    assert_eq!(bind(&mut other, 4, "another").await, Code::NotFound);
+    assert_eq!(bind(&mut other, 5, "tofino").await, Code::AlreadyExists);
+    one.number = 4;
+    let table = bfrt::TableEntry { table_id: one.id("exact_t", ""), ..Default::default() };
+    assert_eq!(one.read(table.clone()).await.unwrap_err().code(), Code::FailedPrecondition);
+    let entity = bfrt::Entity { entity: Some(Entity::TableEntry(table)) };
+    let mut request = bfrt::ReadRequest {
+        client_id: 77,
+        entities: vec![entity],
+        p4_name: "tofino".into(),
+        ..Default::default()
+    };
+    other.read(request.clone()).await.unwrap();
+    request.target = Some(bfrt::TargetDevice { device_id: 9, ..Default::default() });
+    assert_eq!(other.read(request).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn entries_forward_count_and_go() {
+    let mut one = client().await;
+    let key = [("dst", exact(0x1122, 6))];
+    let entry = one.entry("exact_t", &key, "send", &[("port", number(2, 2))]);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::AlreadyExists);
+    assert!(one.house.bench.submit(receive(1, frame(0x1122))));
+    let (port, bytes) = one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((port, bytes), (2, frame(0x1122)));
+    let read = one.read_one("exact_t", &key).await;
+    let data = streams(&read);
+    assert!(data.contains(&(one.id("exact_t", "send.port"), vec![0, 2])));
+    assert!(
+        data.contains(&(one.id("exact_t", "$COUNTER_SPEC_PKTS"), vec![0, 0, 0, 0, 0, 0, 0, 1]))
+    );
+    let other = one.entry("exact_t", &key, "send", &[("port", number(3, 2))]);
+    assert_eq!(one.write(Modify, other.clone()).await, Code::Ok);
+    assert_eq!(one.write(InsertOrModify, other).await, Code::Ok);
+    assert!(one.house.bench.submit(receive(1, frame(0x1122))));
+    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
+    assert_eq!(one.write(Delete, entry.clone()).await, Code::Ok);
+    assert_eq!(one.write(Delete, entry.clone()).await, Code::NotFound);
+    assert_eq!(one.write(Modify, entry).await, Code::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_is_read_of_every_kind_of_match() {
+    let mut one = client().await;
+    let bytes = |value: u64, count: usize| value.to_be_bytes()[8 - count..].to_vec();
+    let lpm = MatchType::Lpm(key_field::Lpm { value: bytes(0xa00 << 32, 6), prefix_len: 16 });
+    let ternary =
+        MatchType::Ternary(key_field::Ternary { value: bytes(2, 6), mask: bytes(0xff, 6) });
+    let range = MatchType::Range(key_field::Range { low: bytes(1, 2), high: bytes(0x800, 2) });
+    let written = [
+        ("lpm_t", vec![("hdr.ethernet.src", lpm)]),
+        (
+            "ternary_t",
+            vec![
+                ("hdr.ethernet.src", ternary),
+                ("hdr.ethernet.kind", range),
+                ("$MATCH_PRIORITY", exact(7, 4)),
+            ],
+        ),
+    ];
+    for (table, key) in written {
+        let entry = one.entry(table, &key, "mark", &[("color", number(3, 1))]);
+        assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
+        assert_eq!(one.read_one(table, &key).await, Entity::TableEntry(entry.clone()));
+        assert_eq!(one.read_one(table, &[]).await, Entity::TableEntry(entry));
+        let all = one.entry(table, &[], "", &[]);
+        assert_eq!(one.write(Delete, all.clone()).await, Code::Ok);
+        assert_eq!(one.read(all).await.unwrap(), []);
+    }
+    let mut default = one.entry("lpm_t", &[], "mark", &[("color", number(9, 1))]);
+    default.is_default_entry = true;
+    assert_eq!(one.write(Modify, default.clone()).await, Code::Ok);
+    assert_eq!(one.read(default.clone()).await.unwrap(), [Entity::TableEntry(default.clone())]);
+    assert_eq!(one.write(Delete, default.clone()).await, Code::Ok);
+    let Entity::TableEntry(read) = one.read(default).await.unwrap().remove(0) else { panic!() };
+    assert_eq!(read.data.unwrap().action_id, one.id("lpm_t", "NoAction"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn registers_counters_and_meters_are_cells() {
+    let mut one = client().await;
+    let at = |name: &'static str| [(name, exact(9, 4))];
+    let fields = |one: &Client| {
+        ["first", "second"].map(|name| one.id("pairs", &format!("Ingress.pairs.{name}")))
+    };
+    let [first, second] = fields(&one);
+    let was = streams(&one.read_one("pairs", &at("$REGISTER_INDEX")).await);
+    assert_eq!(was, [(first, vec![0, 0, 0, 5]), (second, vec![0, 0, 0, 7])]);
+    let one_field = [("Ingress.pairs.second", number(70_000, 4))];
+    let entry = one.entry("pairs", &at("$REGISTER_INDEX"), "", &one_field);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let now = streams(&one.read_one("pairs", &at("$REGISTER_INDEX")).await);
+    assert_eq!(now, [(first, vec![0, 0, 0, 5]), (second, vec![0, 1, 0x11, 0x70])]);
+    // Emptied, each cell is what the program says.
+    let all = one.entry("pairs", &[], "", &[]);
+    assert_eq!(one.write(Delete, all.clone()).await, Code::Ok);
+    let cells = one.read(all).await.unwrap();
+    assert_eq!(cells.len(), 64);
+    assert!(cells.iter().all(|cell| streams(cell) == was));
+    let count = [("$COUNTER_SPEC_PKTS", number(5, 8)), ("$COUNTER_SPEC_BYTES", number(500, 8))];
+    let entry = one.entry("seen", &at("$COUNTER_INDEX"), "", &count);
+    assert_eq!(one.write(Modify, entry.clone()).await, Code::Ok);
+    let read = streams(&one.read_one("seen", &at("$COUNTER_INDEX")).await);
+    assert!(
+        read.contains(&(one.id("seen", "$COUNTER_SPEC_BYTES"), 500_u64.to_be_bytes().to_vec()))
+    );
+    let rates = ["CIR_KBPS", "PIR_KBPS", "CBS_KBITS", "PBS_KBITS"]
+        .map(|name| format!("$METER_SPEC_{name}"));
+    let given: Vec<_> =
+        rates.iter().zip(1..).map(|(name, n)| (name.as_str(), number(n * 1_000, 8))).collect();
+    let entry = one.entry("rates", &at("$METER_INDEX"), "", &given);
+    assert_eq!(one.write(Modify, entry.clone()).await, Code::Ok);
+    assert_eq!(one.read_one("rates", &at("$METER_INDEX")).await, Entity::TableEntry(entry));
+    let beyond = one.entry("pairs", &[("$REGISTER_INDEX", exact(64, 4))], "", &[]);
+    assert_eq!(one.write(Modify, beyond).await, Code::OutOfRange);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_groups_nodes_and_sessions_are_tables() {
+    let mut one = client().await;
+    let member = |id| [("$ACTION_MEMBER_ID", exact(id, 4))];
+    for id in [1, 2] {
+        let entry = one.entry("members", &member(id), "mark", &[("color", number(id, 1))]);
+        assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
+        assert_eq!(one.write(Insert, entry.clone()).await, Code::AlreadyExists);
+        assert_eq!(one.read_one("members", &member(id)).await, Entity::TableEntry(entry));
+    }
+    let group = [("$SELECTOR_GROUP_ID", exact(5, 4))];
+    let of = |members: &[u32], states: &[bool]| {
+        let val = states.to_vec();
+        let states = Datum::BoolArrVal(data_field::BoolArray { val });
+        [("$ACTION_MEMBER_ID", numbers(members)), ("$ACTION_MEMBER_STATUS", states)]
+    };
+    let wrong = one.entry("groups+", &group, "", &of(&[1, 9], &[true, true]));
+    assert_eq!(one.write(Insert, wrong).await, Code::NotFound);
+    let entry = one.entry("groups+", &group, "", &of(&[1], &[true]));
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let more = one.entry("groups+", &group, "", &of(&[2], &[false]));
+    assert_eq!(one.write(ModifyInc, more).await, Code::Ok);
+    let whole = one.entry("groups+", &group, "", &of(&[1, 2], &[true, false]));
+    assert_eq!(one.read_one("groups+", &group).await, Entity::TableEntry(whole));
+    let key = [("hdr.ethernet.kind", exact(0x800, 2))];
+    let entry = one.entry("chosen_t", &key, "", &[("$SELECTOR_GROUP_ID", number(5, 4))]);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
+    assert_eq!(one.read_one("chosen_t", &key).await, Entity::TableEntry(entry));
+    // A multicast group: what is not there is not named, and the switch copies as it is told.
+    let mgid = [("$MGID", exact(9, 2))];
+    let entry = one.entry("$pre.mgid", &mgid, "", &[("$MULTICAST_NODE_ID", numbers(&[4]))]);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::NotFound);
+    let node = [("$MULTICAST_RID", number(1, 2)), ("$DEV_PORT", numbers(&[2, 3]))];
+    let node = one.entry("$pre.node", &[("$MULTICAST_NODE_ID", exact(4, 4))], "", &node);
+    assert_eq!(one.write(Insert, node).await, Code::Ok);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let copies = one.entry("members", &member(3), "replicate", &[("group", number(9, 2))]);
+    assert_eq!(one.write(Insert, copies).await, Code::Ok);
+    let key = [("hdr.ethernet.kind", exact(0, 2))];
+    let entry = one.entry("chosen_t", &key, "", &[("$ACTION_MEMBER_ID", number(3, 4))]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let key = [("dst", exact(7, 6))];
+    let entry = one.entry("exact_t", &key, "send", &[("port", number(511, 2))]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    assert!(one.house.bench.submit(receive(1, frame(7))));
+    let mut ports = [0, 0].map(|_| one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0);
+    ports.sort_unstable();
+    assert_eq!(ports, [2, 3]);
+    // A mirror session.
+    let sid = [("$sid", exact(27, 2))];
+    let direction = ("$direction", Datum::StrVal("EGRESS".into()));
+    let to = [
+        ("$session_enable", Datum::BoolVal(true)),
+        direction.clone(),
+        ("$ucast_egress_port", number(3, 4)),
+        ("$ucast_egress_port_valid", Datum::BoolVal(true)),
+    ];
+    let entry = one.entry("$mirror.cfg", &sid, "$normal", &to);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
+    assert_eq!(one.write(Insert, entry.clone()).await, Code::AlreadyExists);
+    assert_eq!(one.read_one("$mirror.cfg", &sid).await, Entity::TableEntry(entry.clone()));
+    let to = [direction, ("$copy_to_cpu", Datum::BoolVal(true))];
+    let cpu = one.entry("$mirror.cfg", &[("$sid", exact(28, 2))], "$normal", &to);
+    assert_eq!(one.write(Insert, cpu).await, Code::Unimplemented);
+    assert_eq!(one.write(Delete, entry).await, Code::Ok);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ports_and_queues_are_shaped() {
+    let mut one = client().await;
+    let port = [("dev_port", exact(2, 4))];
+    let enabled = |on| [("max_rate_enable", Datum::BoolVal(on))];
+    let entry = one.entry("tf1.tm.port.sched_cfg", &port, "", &enabled(true));
+    assert_eq!(one.write(Modify, entry.clone()).await, Code::InvalidArgument);
+    let rate = [
+        ("unit", Datum::StrVal("BPS".into())),
+        ("max_rate", number(10_000, 4)),
+        ("max_burst_size", number(9_000, 4)),
+    ];
+    let shaping = one.entry("tf1.tm.port.sched_shaping", &port, "", &rate);
+    assert_eq!(one.write(Modify, shaping).await, Code::Ok);
+    assert_eq!(one.write(Modify, entry).await, Code::Ok);
+    let (answer, answered) = std::sync::mpsc::channel();
+    one.house.bench.submit(Box::new(move |switch, _| {
+        let ports = switch.statistics().ports;
+        let of = ports.iter().find(|port| port.port.0 == 2).and_then(|port| port.shaper);
+        answer.send(of.map(|shaper| shaper.rate.per_second())).unwrap();
+    }));
+    let rate = answered.recv().unwrap().expect("a shaper");
+    assert!(rate.abs_diff(10_000_000) < 20_000, "{rate}");
+    let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(16, 1))];
+    let map = one.read_one("tf1.tm.queue.map", &queue).await;
+    assert_eq!(streams(&map)[0], (one.id("tf1.tm.queue.map", "dev_port"), vec![0, 0, 0, 2]));
+    let weight = [("dwrr_weight", number(5, 2))];
+    let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &weight);
+    assert_eq!(one.write(Modify, entry).await, Code::Unimplemented);
+    let nowhere = one.entry("tf1.tm.port.sched_cfg", &[("dev_port", exact(77, 4))], "", &[]);
+    assert_eq!(one.write(Modify, nowhere).await, Code::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_has_the_atomicity_that_it_asks_for() {
+    let mut one = client().await;
+    let good = |one: &Client, key| {
+        let key = [("dst", exact(key, 6))];
+        (Insert, one.entry("exact_t", &key, "send", &[("port", number(1, 2))]))
+    };
+    let wrong = one.entry("exact_t", &[("dst", exact(1, 5))], "drop", &[]);
+    let batch = vec![good(&one, 1), (Insert, wrong), good(&one, 2)];
+    for (atomicity, left) in [
+        (Atomicity::RollbackOnError, 0),
+        (Atomicity::DataplaneAtomic, 0),
+        (Atomicity::ContinueOnError, 2),
+    ] {
+        let failed = one.write_as(atomicity, batch.clone()).await.unwrap_err();
+        assert_eq!(failed.code(), Code::Unknown);
+        assert_eq!(bench::codes(&failed)[1], Code::InvalidArgument);
+        let all = one.entry("exact_t", &[], "", &[]);
+        assert_eq!(one.read(all).await.unwrap().len(), left);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_of_the_program_is_refused() {
+    let mut one = client().await;
+    let key = [("dst", exact(1, 6))];
+    let good = one.entry("exact_t", &key, "send", &[("port", number(1, 2))]);
+    let mut no_table = good.clone();
+    no_table.table_id = 1;
+    let mut no_action = good.clone();
+    no_action.data.as_mut().unwrap().action_id = 1;
+    let mut no_field = good.clone();
+    no_field.data.as_mut().unwrap().fields[0].field_id = 99;
+    let wide = one.entry("exact_t", &key, "send", &[("port", number(512, 2))]);
+    let long = one.entry("exact_t", &key, "send", &[("port", number(1, 3))]);
+    let missing = one.entry("exact_t", &key, "send", &[]);
+    let kind = one.entry("exact_t", &key, "send", &[("port", Datum::BoolVal(true))]);
+    let none = one.entry("exact_t", &key, "", &[]);
+    let mut elsewhere = good.clone();
+    elsewhere.entry_tgt = Some(bfrt::TargetDevice { pipe_id: 2, ..Default::default() });
+    let cases = [
+        (no_table, Code::NotFound),
+        (no_action, Code::InvalidArgument),
+        (no_field, Code::InvalidArgument),
+        (wide, Code::InvalidArgument),
+        (long, Code::InvalidArgument),
+        (missing, Code::InvalidArgument),
+        (kind, Code::InvalidArgument),
+        (none, Code::InvalidArgument),
+        (elsewhere, Code::NotFound),
+    ];
+    for (entry, code) in cases {
+        assert_eq!(one.write(Insert, entry.clone()).await, code, "{entry:?}");
+    }
+    assert_eq!(one.write(Insert, good).await, Code::Ok);
+    drop(one.says);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_is_set_again_is_as_it_was_at_first() {
+    let mut one = client().await;
+    let key = [("dst", exact(1, 6))];
+    let entry = one.entry("exact_t", &key, "drop", &[]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let config = bfrt::ForwardingPipelineConfig { p4_name: "tofino".into(), ..Default::default() };
+    let request = bfrt::SetForwardingPipelineConfigRequest {
+        client_id: 3,
+        action: Pipe::VerifyAndWarmInitBeginAndEnd as i32,
+        config: vec![config],
+        ..Default::default()
+    };
+    one.wire.set_forwarding_pipeline_config(request).await.unwrap();
+    for done in [0, 1] {
+        let Says::SetForwardingPipelineConfigResponse(told) = one.hear().await else { panic!() };
+        assert_eq!(told.set_forwarding_pipeline_config_response_type, done);
+    }
+    let all = one.entry("exact_t", &[], "", &[]);
+    assert_eq!(one.read(all).await.unwrap(), []);
+}

@@ -1,0 +1,148 @@
+/* What a client of BfRt meets in a program: tables of every kind of match, an action profile with
+ * groups, a register of pairs, counters and meters. It forwards by exact match. */
+#include <core.p4>
+#include <tna.p4>
+
+header ethernet_h {
+    bit<48> dst;
+    bit<48> src;
+    bit<16> kind;
+}
+
+struct headers_t {
+    ethernet_h ethernet;
+}
+
+struct metadata_t {
+    bit<8> color;
+}
+
+struct pair_t {
+    bit<32> first;
+    bit<32> second;
+}
+
+parser IgParser(packet_in packet, out headers_t hdr, out metadata_t meta,
+                out ingress_intrinsic_metadata_t ig) {
+    state start {
+        packet.extract(ig);
+        packet.advance(PORT_METADATA_SIZE);
+        packet.extract(hdr.ethernet);
+        meta.color = 0;
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t ig,
+                in ingress_intrinsic_metadata_from_parser_t from_parser,
+                inout ingress_intrinsic_metadata_for_deparser_t to_deparser,
+                inout ingress_intrinsic_metadata_for_tm_t to_tm) {
+    Counter<bit<64>, bit<4>>(16, CounterType_t.PACKETS_AND_BYTES) seen;
+    Meter<bit<4>>(16, MeterType_t.BYTES) rates;
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) hits;
+    Register<pair_t, bit<6>>(64, { 5, 7 }) pairs;
+    RegisterAction<pair_t, bit<6>, bit<32>>(pairs) count_pair = {
+        void apply(inout pair_t value, out bit<32> result) {
+            value.first = value.first + 1;
+            value.second = value.second + 100;
+            result = value.first;
+        }
+    };
+    ActionProfile(32) members;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
+    ActionSelector(members, hash, SelectorMode_t.FAIR, 8, 4) groups;
+
+    action send(PortId_t port) {
+        to_tm.ucast_egress_port = port;
+        hits.count();
+    }
+    action drop() {
+        to_deparser.drop_ctl = 1;
+        hits.count();
+    }
+    action mark(bit<8> color) {
+        meta.color = color;
+    }
+    action replicate(bit<16> group) {
+        to_tm.mcast_grp_a = group;
+    }
+
+    table exact_t {
+        key = { hdr.ethernet.dst : exact @name("dst"); }
+        actions = { send; drop; }
+        default_action = drop();
+        counters = hits;
+        size = 131072;
+    }
+    table lpm_t {
+        key = { hdr.ethernet.src : lpm; }
+        actions = { mark; NoAction; }
+        default_action = NoAction();
+        size = 64;
+    }
+    table ternary_t {
+        key = {
+            hdr.ethernet.src : ternary;
+            hdr.ethernet.kind : range;
+        }
+        actions = { mark; NoAction; }
+        default_action = NoAction();
+        size = 64;
+    }
+    table chosen_t {
+        key = {
+            hdr.ethernet.kind : exact;
+            hdr.ethernet.src : selector;
+        }
+        actions = { mark; replicate; @defaultonly NoAction; }
+        default_action = NoAction();
+        implementation = groups;
+        size = 64;
+    }
+
+    apply {
+        seen.count(ig.ingress_port[3:0]);
+        meta.color = (bit<8>) rates.execute(ig.ingress_port[3:0]);
+        lpm_t.apply();
+        ternary_t.apply();
+        chosen_t.apply();
+        count_pair.execute(ig.ingress_port[5:0]);
+        exact_t.apply();
+        to_tm.bypass_egress = 1;
+    }
+}
+
+control IgDeparser(packet_out packet, inout headers_t hdr, in metadata_t meta,
+                   in ingress_intrinsic_metadata_for_deparser_t to_deparser) {
+    apply {
+        packet.emit(hdr.ethernet);
+    }
+}
+
+struct nothing_t {}
+
+parser EgParser(packet_in packet, out headers_t hdr, out nothing_t meta,
+                out egress_intrinsic_metadata_t eg) {
+    state start {
+        packet.extract(eg);
+        packet.extract(hdr.ethernet);
+        transition accept;
+    }
+}
+
+control Egress(inout headers_t hdr, inout nothing_t meta, in egress_intrinsic_metadata_t eg,
+               in egress_intrinsic_metadata_from_parser_t from_parser,
+               inout egress_intrinsic_metadata_for_deparser_t to_deparser,
+               inout egress_intrinsic_metadata_for_output_port_t to_port) {
+    apply {}
+}
+
+control EgDeparser(packet_out packet, inout headers_t hdr, in nothing_t meta,
+                   in egress_intrinsic_metadata_for_deparser_t to_deparser) {
+    apply {
+        packet.emit(hdr.ethernet);
+    }
+}
+
+Pipeline(IgParser(), Ingress(), IgDeparser(), EgParser(), Egress(), EgDeparser()) pipe;
+Switch(pipe) main;

@@ -1,0 +1,186 @@
+"""`[control] script`: a controller in Python that acts on a switch of a run, in virtual time.
+
+The script's functions are called at instants of the run and while they work no time passes, so that
+a run with a script is as repeatable as one without, if the script is. Stands on the engine's run
+and on the objects of a switch under control. Knows no scenario and no files but the script.
+"""
+
+import json
+import traceback
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from sojourn import _core
+from sojourn.control import ControlError
+from sojourn.control.switch import Switch
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.layout import shown
+from sojourn.units import TIME
+
+Call = Callable[["ScriptedSwitch"], object]
+
+
+class Digest(NamedTuple):
+    """A message of the program to its control plane."""
+
+    name: str
+    """The `Digest` object; for v1model the type of the data."""
+    time: int
+    """When it was sent, ns."""
+    data: bytes
+    """The fields' bits one behind the other, zeros in front."""
+
+
+class _Door:
+    """One switch of a run in virtual time."""
+
+    def __init__(self, simulation: _core.Simulation, place: int) -> None:
+        self._simulation, self._place = simulation, place
+
+    def describe(self) -> str:
+        return self._asked(lambda: self._simulation.describe(self._place))
+
+    def apply(self, operations: str) -> list[int | None]:
+        try:
+            return self._simulation.apply(self._place, operations)
+        except _core.ConfigError as error:
+            raise ControlError(str(error.args[0])) from None
+
+    def read(self, query: dict[str, Any]) -> Any:
+        return json.loads(
+            self._asked(lambda: self._simulation.read(self._place, json.dumps(query)))
+        )
+
+    def close(self) -> None:
+        pass
+
+    @staticmethod
+    def _asked(question: Callable[[], str]) -> str:
+        try:
+            return question()
+        except _core.ConfigError as error:
+            raise ControlError(str(error.args[0])) from None
+
+
+class ScriptedSwitch(Switch):
+    """A switch of a run, as a script sees it: a `Switch`, and the run's clock."""
+
+    def __init__(self, simulation: _core.Simulation, place: int) -> None:
+        super().__init__(_Door(simulation, place))
+        self._simulation, self._place = simulation, place
+        self._due: list[tuple[int, int, Call]] = []
+        self._order = count()
+
+    @property
+    def now(self) -> int:
+        """The instant, ns."""
+        return self._simulation.now
+
+    def at(self, time: int | str, call: Call) -> None:
+        """Has `call(switch)` called at an instant of the run: ns, or as in `"2.5 s"`."""
+        at = _ns(time)
+        if at < self.now:
+            raise ControlError(f"at {at} ns: it is {self.now} ns already")
+        heappush(self._due, (at, next(self._order), call))
+
+    def every(self, interval: int | str, call: Call) -> None:
+        """Has `call(switch)` called every so often from now on, first after one interval."""
+        step = _ns(interval)
+        if step <= 0:
+            raise ControlError(f"every {interval}: an interval is more than nothing")
+
+        def again(switch: "ScriptedSwitch") -> None:
+            switch.at(switch.now + step, again)
+            call(switch)
+
+        self.at(self.now + step, again)
+
+    def report(self) -> dict[str, Any]:
+        """What the switch has counted so far: ports, queues with their depths, buffer."""
+        told: dict[str, Any] = json.loads(self._simulation.switch_report(self._place))
+        return told
+
+    def take_digests(self) -> list[Digest]:
+        """The messages of the program since the last call."""
+        return [Digest(*one) for one in self._simulation.take_digests(self._place)]
+
+    def next_call(self) -> int | None:
+        """When the next call is due."""
+        return self._due[0][0] if self._due else None
+
+    def pop_due(self) -> Call | None:
+        """A call that is due now."""
+        return heappop(self._due)[2] if self._due and self._due[0][0] <= self.now else None
+
+
+class Controller:
+    """A script at work on a switch of a run.
+
+    The script has `start(switch)`, called at the run's beginning, and may have
+    `digest(switch, message)`, called for each message of the program: they are looked for every
+    `poll` ns.
+    """
+
+    def __init__(self, script: Path, simulation: _core.Simulation, place: int, poll: int) -> None:
+        self._script = script
+        self._switch = ScriptedSwitch(simulation, place)
+        module = self._loaded()
+        start = getattr(module, "start", None)
+        if start is None:
+            raise ScenarioError(f"{shown(script)}: a controller has a function start(switch)")
+        self._digest = getattr(module, "digest", None)
+        self._poll = poll if self._digest is not None else None
+        self._looked = 0
+        self._called(lambda: start(self._switch))
+        self.act()
+
+    def _loaded(self) -> ModuleType:
+        module = ModuleType("controller")
+        module.__file__ = str(self._script)
+        try:
+            text = self._script.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "not a text file in UTF-8"
+            raise ScenarioError(f"{shown(self._script)}: {why}") from error
+        self._called(lambda: exec(compile(text, str(self._script), "exec"), module.__dict__))
+        return module
+
+    def due(self) -> int | None:
+        """Up to when the run may go on before the script is to act."""
+        looks = None if self._poll is None else self._looked + self._poll
+        waits = [at for at in (looks, self._switch.next_call()) if at is not None]
+        return min(waits, default=None)
+
+    def act(self) -> None:
+        """Calls what is due."""
+        if self._poll is not None and self._switch.now >= self._looked + self._poll:
+            self._looked = self._switch.now
+            for message in self._switch.take_digests():
+                self._called(lambda told=message: self._digest(self._switch, told))  # type: ignore[misc]
+        while call := self._switch.pop_due():
+            self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
+
+    def _called(self, call: Callable[[], object]) -> None:
+        """What goes wrong in the script is told with the script's line."""
+        try:
+            call()
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if frame.filename == str(self._script)]
+            line = own[-1].lineno if own else getattr(error, "lineno", None)
+            place = f"{shown(self._script)}:{line}" if line else shown(self._script)
+            kind = "" if isinstance(error, SojournError) else f"{type(error).__name__}: "
+            raise ScenarioError(f"{place}: {kind}{error}") from error
+
+
+def _ns(time: int | str) -> int:
+    if isinstance(time, int):
+        return time
+    try:
+        return int(TIME.parse(time))
+    except ValueError as error:
+        raise ControlError(str(error)) from None

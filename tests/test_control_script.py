@@ -1,0 +1,143 @@
+"""`[control] script`: a controller in Python that acts on a run's switch, in virtual time."""
+
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn import ScenarioError
+
+SCENARIO = """
+duration = "400 ms"
+aqms = ["router.p4"]
+
+[switch]
+rate = "10 Mbit/s"
+
+[control]
+script = "controller.py"
+
+[[flows]]
+kind = "udp"
+rate = "1 Mbit/s"
+rtt = "10 ms"
+"""
+
+ROUTER = """
+#include <core.p4>
+#include <v1model.p4>
+
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> kind; }
+struct headers_t { ethernet_t ethernet; }
+struct seen_t { bit<48> at; }
+struct metadata_t { seen_t seen; }
+
+parser P(packet_in p, out headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    state start { p.extract(h.ethernet); transition accept; }
+}
+control V(inout headers_t h, inout metadata_t m) { apply {} }
+control I(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    counter(4, CounterType.packets) seen;
+    register<bit<32>>(4) last;
+    action drop() { mark_to_drop(s); }
+    action send(bit<9> port) { s.egress_spec = port; }
+    table forward {
+        key = { s.ingress_port : exact; }
+        actions = { send; drop; }
+        default_action = drop();
+    }
+    apply {
+        seen.count((bit<32>) s.ingress_port);
+        m.seen.at = s.ingress_global_timestamp;
+        digest<seen_t>(1, m.seen);
+        forward.apply();
+    }
+}
+control E(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) { apply {} }
+control C(inout headers_t h, inout metadata_t m) { apply {} }
+control D(packet_out p, in headers_t h) { apply { p.emit(h.ethernet); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"""
+
+FORWARD = """
+FORWARDED = {1: 2, 2: 1}
+
+def forward(switch):
+    with switch.batch():
+        for port, to in FORWARDED.items():
+            switch.table("forward").add({"standard_metadata.ingress_port": port}, "send",
+                                        {"port": to})
+"""
+
+
+def scenario(folder: Path, script: str) -> Path:
+    """A scenario with a program and a script beside it."""
+    (folder / "router.p4").write_text(ROUTER.replace("s.ingress_port : exact", KEY))
+    (folder / "controller.py").write_text(script)
+    path = folder / "controlled.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+KEY = 's.ingress_port : exact @name("standard_metadata.ingress_port")'
+
+
+def test_a_script_fills_tables_at_an_instant_and_the_run_is_repeatable(tmp_path: Path) -> None:
+    script = FORWARD + 'def start(switch):\n    switch.at("200 ms", forward)\n'
+    path = scenario(tmp_path, script)
+    results = [sojourn.run(path, report=False) for _ in range(2)]
+    first, second = (result.packets().read_all() for result in results)
+    assert first.equals(second)
+    # Nothing is forwarded before.
+    sent = [row["enqueued"] for row in first.to_pylist() if row["verdict"] == "sent"]
+    assert len(sent) > 10 and min(sent) >= 200_000_000
+    assert first.num_rows > len(sent)
+
+
+def test_a_script_hears_the_messages_of_the_program(tmp_path: Path) -> None:
+    script = FORWARD + (
+        "heard = []\n"
+        "def start(switch):\n"
+        "    switch.every('50 ms', look)\n"
+        "def look(switch):\n"
+        "    counted = switch.counter('seen')[1][0]\n"
+        "    assert abs(counted - len(heard)) <= 2, (counted, len(heard))\n"
+        "    assert switch.report()['ports'], switch.now\n"
+        "    switch.register('last')[0] = counted\n"
+        "    assert switch.register('last')[0] == counted\n"
+        "def digest(switch, message):\n"
+        "    heard.append(int.from_bytes(message.data, 'big'))\n"
+        "    assert message.time // 1000 - heard[-1] in range(100)\n"
+        "    if len(heard) == 3:\n"
+        "        forward(switch)\n"
+    )
+    result = sojourn.run(scenario(tmp_path, script), report=False)
+    assert result.packets().read_all().num_rows > 10
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("def begin(switch):\n    pass\n", "a controller has a function start"),
+        ("def start(switch):\n    1 / 0\n", "controller.py:2: ZeroDivisionError"),
+        ("def start(switch):\n    switch.table('routes')\n", "controller.py:2: there is no table"),
+        ("def start(switch:\n", "controller.py:1: SyntaxError"),
+        ("def start(switch):\n    switch.every('1 s', 5)\n    switch.at(-1, start)", "it is 0 ns"),
+    ],
+)
+def test_what_is_wrong_with_a_script_is_told_with_its_line(
+    tmp_path: Path, script: str, said: str
+) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        sojourn.run(scenario(tmp_path, script), report=False)
+
+
+def test_a_script_stands_below_its_scenario(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    path = scenario(tmp_path / "inside", "")
+    path.write_text(SCENARIO.replace("controller.py", "../controller.py"))
+    with pytest.raises(ScenarioError, match="not below the scenario's folder"):
+        sojourn.run(path, report=False)
+    path.write_text(SCENARIO.replace("router.p4", "codel"))
+    with pytest.raises(ScenarioError, match="no control plane"):
+        sojourn.run(path, report=False)

@@ -1,0 +1,259 @@
+"""`sojourn switch --p4runtime` and `--bfrt`: controllers at work, over loopback."""
+
+import contextlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bfrt_shell import Connection, Shell
+from conftest import Sojourn
+from sojourn import ControlError, connect, open_switch
+from sojourn.control.p4runtime import P4RuntimeDoor, Tls
+from sojourn.layout import programs_folder
+
+PROGRAMS = programs_folder()
+TESTS = Path(__file__).parent.parent / "crates/protocols/tests"
+EMPTY = "tables = []\n"
+
+
+@dataclass
+class Running:
+    """A switch that runs: where its servers listen, and its folder."""
+
+    p4runtime: str
+    bfrt: str
+    folder: Path
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def running(program: str, folder: Path, *options: str) -> Iterator[Running]:
+    """A switch in a process of its own, whose ports are connected to nothing."""
+    servers = ("--p4runtime", f"127.0.0.1:{free_port()}", "--bfrt", f"127.0.0.1:{free_port()}")
+    ports = ("--port", "1=none", "--port", "2=none", "--port", "68=none")
+    out = folder / "run"
+    command = ("switch", program, *ports, *servers, "--out", str(out), *options)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", *command], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        told: dict[str, str] = {}
+        while len(told) < 2:
+            line = process.stderr.readline()
+            assert line, process.wait()
+            if found := re.match(r"(p4runtime|bfrt) (\S+), device", line):
+                told[found[1]] = found[2]
+        yield Running(told["p4runtime"], told["bfrt"], out)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A switch with the program of the servers' own tests."""
+    with running(str(TESTS / "controlled.p4"), tmp_path_factory.mktemp("router")) as switch:
+        yield switch
+
+
+def test_tables_are_objects_over_p4runtime(router: Running) -> None:
+    with connect(router.p4runtime, election=5) as switch:
+        table = switch.table("exact_t")
+        key = table.keys[0]
+        before = len(table)
+        with switch.batch():
+            table.add({key: 7}, "send", {"port": 2})
+            table.add({key: 8}, "drop")
+        assert len(table) == before + 2
+        table.modify({key: 7}, "send", {"port": 1})
+        (found,) = [entry for entry in table.entries if entry.match == {key: 7}]
+        assert found.args == {"port": 1}
+        # All of a batch or nothing.
+        with pytest.raises(ControlError), switch.batch():
+            table.add({key: 9}, "drop")
+            table.add({key: 7}, "drop")
+        assert len(table) == before + 2
+        with contextlib.suppress(ZeroDivisionError), switch.batch():
+            table.add({key: 9}, "drop")
+            raise ZeroDivisionError
+        assert len(table) == before + 2
+        table.delete({key: 7})
+        table.delete({key: 8})
+        with connect(router.p4runtime, election=4) as other:
+            assert len(other.table("exact_t")) == before
+            with pytest.raises(ControlError, match="another controller is primary"):
+                other.table("exact_t").clear()
+
+
+def test_ctl_reaches_a_switch_by_its_address(router: Running, sojourn: Sojourn) -> None:
+    dumped = sojourn("ctl", router.p4runtime, "table", "dump", "exact_t")
+    assert dumped.returncode == 0, dumped.stderr
+    assert re.match(r"\S*exact_t: \d+ entries", dumped.stdout)
+    nobody = sojourn("ctl", "127.0.0.1:1", "table", "dump", "exact_t")
+    assert nobody.returncode == 2 and "127.0.0.1:1" in nobody.stderr
+
+
+def test_the_same_objects_reach_a_switch_in_virtual_time(router: Running) -> None:
+    virtual = open_switch(TESTS / "controlled.p4")
+    seen = []
+    for switch in (virtual, connect(router.folder)):
+        with switch:
+            table = switch.table("exact_t")
+            key = table.keys[0]
+            table.add({key: 7}, "send", {"port": 2})
+            seen.append(table.entries)
+            table.delete({key: 7})
+    assert seen[0] == seen[1]
+    virtual.table("exact_t").add({key: 7}, "send", {"port": 2})
+    frame = (7).to_bytes(6, "big") + bytes(54)
+    virtual.send(1, frame)
+    assert virtual.run(1_000_000) == [(2, frame)]
+
+
+@pytest.fixture(scope="module")
+def tofino(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """codel_exact with tables that are still empty."""
+    folder = tmp_path_factory.mktemp("tofino")
+    (folder / "empty.toml").write_text(EMPTY)
+    program = str(PROGRAMS / "tna" / "codel_exact.p4")
+    with running(program, folder, "--control", str(folder / "empty.toml")) as switch:
+        yield switch
+
+
+def test_an_emitted_script_fills_a_switch_as_its_control_plane_does(
+    tofino: Running, tmp_path: Path, sojourn: Sojourn
+) -> None:
+    program = str(PROGRAMS / "tna" / "codel_exact.p4")
+    done = sojourn("emit", program, "--for", "tofino", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    (script,) = (path for path in tmp_path.glob("*.py") if "add_with_" in path.read_text())
+    connection = Connection(tofino.bfrt)
+    exec(compile(script.read_text(), script.name, "exec"), {"bfrt": Shell(connection)})
+    pipe = getattr(Shell(connection), connection.name)
+    with running(program, tmp_path) as filled:
+        other = Connection(filled.bfrt)
+        names = [name for name, table in other.tables.items() if "Match" in table["table_type"]]
+        assert names
+        for name in names:
+            tables: list[Any] = []
+            for root in (pipe, getattr(Shell(other), other.name)):
+                for part in name.split("."):
+                    root = getattr(root, part)
+                tables.append(sorted(root.dump(), key=str))
+            assert tables[0] == tables[1], name
+        other.channel.close()
+    connection.channel.close()
+
+
+def test_registers_and_sessions_are_tables_of_bfrt(tofino: Running) -> None:
+    connection = Connection(tofino.bfrt)
+    bfrt = Shell(connection)
+    bfrt.mirror.cfg.entry_with_normal(
+        sid=9,
+        direction="EGRESS",
+        session_enable=True,
+        ucast_egress_port=68,
+        ucast_egress_port_valid=True,
+    ).push()
+    assert bfrt.mirror.cfg.get(sid=9)["ucast_egress_port"] == 68
+    bfrt.mirror.cfg.delete(sid=9)
+    name = next(name for name, t in connection.tables.items() if t["table_type"] == "Register")
+    register: Any = getattr(bfrt, connection.name)
+    for part in name.split("."):
+        register = getattr(register, part)
+    cell = register.get(REGISTER_INDEX=0)
+    assert cell["REGISTER_INDEX"] == [] or cell["REGISTER_INDEX"] == [0]
+    grpc = __import__("grpc")
+    with pytest.raises(grpc.RpcError) as refused:
+        bfrt.mirror.cfg.delete(sid=9)
+    assert refused.value.code() == grpc.StatusCode.UNKNOWN
+    connection.channel.close()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_path: Path) -> None:
+    def openssl(*arguments: str) -> None:
+        subprocess.run(("openssl", *arguments), check=True, capture_output=True, cwd=tmp_path)
+
+    for name in ("ca", "other"):
+        openssl(
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.crt",
+            "-subj",
+            f"/CN={name}",
+            "-days",
+            "9",
+        )
+    (tmp_path / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    for name, ca in (("server", "ca"), ("client", "ca"), ("stranger", "other")):
+        openssl(
+            "req",
+            "-new",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.csr",
+            "-subj",
+            f"/CN={name}",
+        )
+        openssl(
+            "x509",
+            "-req",
+            "-in",
+            f"{name}.csr",
+            "-CA",
+            f"{ca}.crt",
+            "-CAkey",
+            f"{ca}.key",
+            "-CAcreateserial",
+            "-out",
+            f"{name}.crt",
+            "-days",
+            "9",
+            "-extfile",
+            "names",
+        )
+    tls = ("--tls-cert", "server.crt", "--tls-key", "server.key", "--tls-clients", "ca.crt")
+    options = [str(tmp_path / one) if "." in one else one for one in tls]
+
+    def certificates(name: str) -> Tls:
+        own = (tmp_path / f"{name}.crt", tmp_path / f"{name}.key")
+        return Tls(tmp_path / "ca.crt", *own)
+
+    with running(str(TESTS / "controlled.p4"), tmp_path, *options) as switch:
+        door = P4RuntimeDoor(switch.p4runtime, tls=certificates("client"))
+        assert "exact_t" in door.describe()
+        door.close()
+        for tls_of in (None, certificates("stranger"), Tls(tmp_path / "ca.crt")):
+            with pytest.raises(ControlError):
+                P4RuntimeDoor(switch.p4runtime, tls=tls_of)

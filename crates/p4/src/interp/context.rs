@@ -240,6 +240,9 @@ impl<'a> Context<'a> {
     /// without validity bits, whether headers are valid or not.
     pub fn append_value(&self, value: &Value, out: &mut PacketOut) {
         match value {
+            Value::Scalar(expr) if expr.scalar.width() <= 64 => {
+                out.append_word(self.eval(expr) as u64, expr.scalar.width());
+            }
             Value::Scalar(expr) if expr.scalar.is_narrow() => {
                 out.append(self.eval(expr), expr.scalar.width());
             }

@@ -321,10 +321,13 @@ impl<'a> Context<'a> {
     fn pass_data(&mut self, action: &ir::TableAction, chosen: &Chosen<'_>) {
         match chosen {
             Chosen::Stored(data) => {
-                for ((_, layout), datum) in action.data.iter().zip(&data.data) {
-                    match datum {
-                        Datum::Narrow(value) => self.set(layout, *value),
-                        Datum::Wide(value) => self.set_wide(layout, value.clone()),
+                for (at, datum) in data.data.iter().enumerate() {
+                    match (datum, action.data.get(at)) {
+                        (Datum::Narrow(value), Some((_, layout))) => self.set(layout, *value),
+                        (Datum::Wide(value), Some((_, layout))) => {
+                            self.set_wide(layout, value.clone());
+                        }
+                        (_, None) => {}
                     }
                 }
             }

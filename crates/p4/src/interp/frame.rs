@@ -6,6 +6,7 @@
 use crate::ir::{Layout, Slot, Unit, WideSlot};
 use num_bigint::BigUint;
 use num_traits::Zero;
+use std::ops::Range;
 
 /// The slots of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl Frame {
 
     /// Makes every slot zero.
     pub fn clear(&mut self) {
-        self.narrow.fill(0);
+        zero(&mut self.narrow);
         self.wide.iter_mut().for_each(BigUint::set_zero);
     }
 
@@ -60,12 +61,32 @@ impl Frame {
     /// Makes all slots of a value zero: numbers 0, headers invalid, stacks empty.
     pub fn clear_layout(&mut self, layout: &Layout) {
         let range = layout.range();
-        if let Some(slots) = self.narrow.get_mut(range.narrow()) {
-            slots.fill(0);
+        self.clear_slots(range.narrow());
+        self.clear_wide_slots(range.wide());
+    }
+
+    /// Makes narrow slots zero; nothing happens if the frame does not have all of them.
+    #[inline]
+    pub fn clear_slots(&mut self, slots: Range<usize>) {
+        if let Some(slots) = self.narrow.get_mut(slots) {
+            zero(slots);
         }
-        if let Some(slots) = self.wide.get_mut(range.wide()) {
+    }
+
+    /// The same for wide slots.
+    #[inline]
+    pub fn clear_wide_slots(&mut self, slots: Range<usize>) {
+        if let Some(slots) = self.wide.get_mut(slots) {
             slots.iter_mut().for_each(BigUint::set_zero);
         }
+    }
+}
+
+// `fill` stores slot by slot; of this the compiler makes one `memset`.
+#[inline]
+fn zero(slots: &mut [u128]) {
+    for slot in slots {
+        *slot = 0;
     }
 }
 

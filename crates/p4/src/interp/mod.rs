@@ -32,7 +32,7 @@ pub use packet::{PacketIn, PacketOut};
 pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
 
-use crate::ir::{Body, Program, UnitId};
+use crate::ir::{Body, Program, Slot, UnitId};
 use flat::{End, Place};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -125,6 +125,14 @@ impl Interpreter {
         self
     }
 
+    /// Tells that nobody reads these slots of a parser, neither the parser itself nor whoever gets
+    /// its frame: what an `extract` would put there stays undefined from now on.
+    pub fn leave_unread(&mut self, unit: UnitId, unread: impl Fn(Slot) -> bool) {
+        if let Some(Some(code)) = Arc::make_mut(&mut self.code).get_mut(unit.index()) {
+            code.leave_unread(unread);
+        }
+    }
+
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
@@ -140,6 +148,7 @@ impl Interpreter {
         Frame::new(&self.program.units[unit.index()])
     }
 
+    #[inline]
     fn context<'a>(
         &'a self,
         frame: &'a mut Frame,

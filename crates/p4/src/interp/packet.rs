@@ -227,6 +227,26 @@ impl PacketOut {
         self.append_full(value, width, room);
     }
 
+    /// [`PacketOut::append_word`] of several words, each with its width.
+    #[inline]
+    pub fn append_words(&mut self, words: impl Iterator<Item = (u64, u32)>) {
+        // What does not yet fill a word stays in registers meanwhile.
+        let (mut partial, mut partial_bits) = (self.partial, self.partial_bits);
+        for (value, width) in words {
+            let value = value & word_mask(width);
+            let room = 64 - partial_bits;
+            if width < room {
+                partial = partial << width | value;
+                partial_bits += width;
+                continue;
+            }
+            (self.partial, self.partial_bits) = (partial, partial_bits);
+            self.append_full(value, width, room);
+            (partial, partial_bits) = (self.partial, self.partial_bits);
+        }
+        (self.partial, self.partial_bits) = (partial, partial_bits);
+    }
+
     /// Appends what fills a word that has room for `room` bits.
     fn append_full(&mut self, value: u64, width: u32, room: u32) {
         let rest = width - room;

@@ -81,14 +81,15 @@ impl Handover {
     pub fn run(&self, from: &mut Frame, to: &mut Frame) {
         match self {
             Handover::Frame { moves, cleared, cleared_wide } => {
-                std::mem::swap(from, to);
+                std::mem::swap(&mut from.narrow, &mut to.narrow);
+                if !to.wide.is_empty() {
+                    std::mem::swap(&mut from.wide, &mut to.wide);
+                }
                 for (source, target) in moves {
                     to.narrow.copy_within(source.clone(), *target);
                 }
-                cleared.iter().for_each(|range| to.narrow[range.clone()].fill(0));
-                for range in cleared_wide {
-                    to.wide[range.clone()].iter_mut().for_each(num_traits::Zero::set_zero);
-                }
+                cleared.iter().for_each(|range| to.clear_slots(range.clone()));
+                cleared_wide.iter().for_each(|range| to.clear_wide_slots(range.clone()));
             }
             Handover::Copies(shared) => {
                 shared.iter().for_each(|(source, target)| copy_range(from, *source, to, *target));

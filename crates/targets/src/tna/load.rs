@@ -17,6 +17,7 @@ use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
 use super::runtime;
+use super::unread;
 use super::validity;
 use crate::guards;
 pub use crate::load::{LoadError, LoadOptions};
@@ -96,11 +97,15 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let interpreter =
+    let mut interpreter =
         Interpreter::with_executor(Arc::new(guards::with_guards(&program)), options.executor);
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);
+    for gress in [&ingress, &egress] {
+        let unread = unread::intrinsic_fields(&program, gress);
+        interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
+    }
     Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
 }
 

@@ -36,6 +36,7 @@ mod target;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod unread;
 mod validity;
 
 pub use crate::control::{

@@ -299,22 +299,34 @@ impl Tofino {
             let resubmit = Some(with_front(&data, &packet));
             return IngressOutput { resubmit, ..IngressOutput::default() };
         }
-        let request = self.runtime.pass.mirror.take();
-        let mirror = request.filter(|request| request.session != 0).map(|request| Mirror {
+        let mirror = self.requested_copy(MirrorDirection::Ingress, &packet);
+        let kept = asked.drop_ctl & 1 == 0;
+        let admission = if kept { asked.admission } else { Admission::default() };
+        let goes_on = admission.unicast.is_some() || admission.replication.is_some();
+        let packet = goes_on.then(|| rewritten(packet, &mut self.written, &self.front, parsed));
+        // In one piece: this happens to every packet, and it is a large one.
+        IngressOutput {
+            packet,
+            admission,
+            mirror,
+            resubmit: None,
+            carried: Carried::default(),
+            parser_rejected: false,
+        }
+    }
+
+    /// The copy that the deparser was asked for, of a packet as it is now.
+    #[inline]
+    fn requested_copy(&mut self, direction: MirrorDirection, packet: &Packet) -> Option<Mirror> {
+        self.runtime.pass.mirror.as_ref()?;
+        let request = self.runtime.pass.mirror.take().filter(|request| request.session != 0)?;
+        Some(Mirror {
             session: request.session,
-            direction: MirrorDirection::Ingress,
+            direction,
             header_len: request.header.len() as u16,
             carried: Carried::default(),
-            packet: with_front(&request.header, &packet),
-        });
-        let mut out = IngressOutput { mirror, ..IngressOutput::default() };
-        if asked.drop_ctl & 1 == 0 {
-            out.admission = asked.admission;
-            if out.admission.unicast.is_some() || out.admission.replication.is_some() {
-                out.packet = Some(rewritten(packet, &mut self.written, &self.front, parsed));
-            }
-        }
-        out
+            packet: with_front(&request.header, packet),
+        })
     }
 
     fn run_egress(&mut self, input: &EgressInput, packet: Packet) -> Result<EgressOutput, Halt> {
@@ -342,21 +354,22 @@ impl Tofino {
 
     /// What the egress deparser's decisions come to.
     fn egress_result(&mut self, packet: Packet, parsed: &Parsed, drop_ctl: u128) -> EgressOutput {
-        let request = self.runtime.pass.mirror.take().filter(|_| drop_ctl & 4 == 0);
-        let request = request.filter(|request| request.session != 0);
+        if drop_ctl & 4 != 0 {
+            self.runtime.pass.mirror = None;
+        }
         let sent = drop_ctl & 1 == 0;
-        if !sent && request.is_none() {
+        if !sent && self.runtime.pass.mirror.is_none() {
             return EgressOutput::default();
         }
         let packet = rewritten(packet, &mut self.written, &self.front, parsed);
-        let mirror = request.map(|request| Mirror {
-            session: request.session,
-            direction: MirrorDirection::Egress,
-            header_len: request.header.len() as u16,
+        let mirror = self.requested_copy(MirrorDirection::Egress, &packet);
+        EgressOutput {
+            packet: sent.then_some(packet),
+            mirror,
+            recirculate: false,
             carried: Carried::default(),
-            packet: with_front(&request.header, &packet),
-        });
-        EgressOutput { packet: sent.then_some(packet), mirror, ..EgressOutput::default() }
+            parser_rejected: false,
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use super::standard::Standard;
 use crate::package::shared_parts;
 use crate::phv::Phv;
 use num_bigint::BigUint;
-use num_traits::Zero;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Body, Layout, Slot, UnitId};
 use std::ops::Range;
@@ -31,18 +30,18 @@ pub struct Block {
     /// Fields of the standard metadata.
     pub standard: Standard,
     /// Each header, for the length of the packet.
-    headers: Vec<HeaderLength>,
+    headers: HeaderLengths,
     /// It has nothing to do.
     pub idle: bool,
 }
 
-/// What a header adds to a packet's length.
-#[derive(Clone, Debug)]
-struct HeaderLength {
-    valid: Slot,
-    bits: u32,
-    /// Lengths of its variable-size fields.
-    variable: Vec<Slot>,
+/// What headers add to a packet's length, each by the slot of its validity.
+#[derive(Clone, Debug, Default)]
+struct HeaderLengths {
+    /// Bits of their fields but for the variable-size ones.
+    fixed: Vec<(Slot, u32)>,
+    /// The slot of the length of each of these, in bits.
+    variable: Vec<(Slot, Slot)>,
 }
 
 /// Which part of the packet header vector a parameter is.
@@ -55,7 +54,7 @@ impl Block {
         let declared = &interpreter.program().units[unit.index()];
         let layouts = shared_parts(declared);
         let parts = layouts.map(|layout| layout.map(Layout::range));
-        let mut headers = Vec::new();
+        let mut headers = HeaderLengths::default();
         layouts[0].inspect(|layout| collect_headers(layout, &mut headers));
         Block {
             unit,
@@ -85,7 +84,7 @@ impl Block {
         let most = sizes.fold((slots, wide_slots), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         for block in blocks.iter_mut().filter(|block| block.joins) {
             block.frame.narrow.resize(most.0, 0);
-            block.frame.wide.resize(most.1, BigUint::zero());
+            block.frame.wide.resize(most.1, BigUint::ZERO);
         }
     }
 
@@ -96,19 +95,15 @@ impl Block {
 
     /// Makes the block's own variables zero.
     fn clear_own(&mut self) {
-        if let Some(slots) = self.frame.narrow.get_mut(self.own.clone()) {
-            slots.fill(0);
-        }
-        if let Some(slots) = self.frame.wide.get_mut(self.own_wide.clone()) {
-            slots.iter_mut().for_each(Zero::set_zero);
-        }
+        self.frame.clear_slots(self.own.clone());
+        self.frame.clear_wide_slots(self.own_wide.clone());
     }
 
     /// Begins this block with what the one before it has left, whose frame is then of no use until
     /// [`Block::give_back`].
     pub fn take_over(&mut self, before: &mut Block) {
         if self.joins && before.joins {
-            std::mem::swap(&mut self.frame, &mut before.frame);
+            swap(&mut self.frame, &mut before.frame);
             self.clear_own();
         } else {
             self.reset();
@@ -119,7 +114,7 @@ impl Block {
     /// Ends this block: the one before it has its frame again, with what this one has changed.
     pub fn give_back(&mut self, before: &mut Block) {
         if self.joins && before.joins {
-            std::mem::swap(&mut self.frame, &mut before.frame);
+            swap(&mut self.frame, &mut before.frame);
         } else {
             copy_shared(self, before);
         }
@@ -127,12 +122,13 @@ impl Block {
 
     /// Bytes that the valid headers take.
     pub fn header_bytes(&self) -> u32 {
+        let is_valid = |valid: Slot| self.frame.get(valid) != 0;
         let mut bits = 0;
-        for header in &self.headers {
-            if self.frame.get(header.valid) != 0 {
-                let variable = header.variable.iter().map(|slot| self.frame.get(*slot) as u32);
-                bits += header.bits + variable.sum::<u32>();
-            }
+        for (valid, fixed) in &self.headers.fixed {
+            bits += if is_valid(*valid) { *fixed } else { 0 };
+        }
+        for (valid, length) in &self.headers.variable {
+            bits += if is_valid(*valid) { self.frame.get(*length) as u32 } else { 0 };
         }
         bits / 8
     }
@@ -200,6 +196,14 @@ impl Block {
     }
 }
 
+/// Exchanges the slots of two frames.
+fn swap(a: &mut Frame, b: &mut Frame) {
+    std::mem::swap(&mut a.narrow, &mut b.narrow);
+    if !a.wide.is_empty() {
+        std::mem::swap(&mut a.wide, &mut b.wide);
+    }
+}
+
 /// Copies the parts that two blocks have to the second one's frame.
 fn copy_shared(from: &Block, to: &mut Block) {
     for (source, target) in from.parts.into_iter().zip(to.parts) {
@@ -225,12 +229,11 @@ fn wide_end(parts: &[Option<SlotRange>]) -> usize {
     parts.iter().flatten().filter(|part| part.wide_len > 0).map(|p| p.wide().end).max().unwrap_or(0)
 }
 
-fn collect_headers(layout: &Layout, headers: &mut Vec<HeaderLength>) {
+fn collect_headers(layout: &Layout, headers: &mut HeaderLengths) {
     match layout {
         Layout::Header { valid, fields, .. } => {
-            let mut header = HeaderLength { valid: *valid, bits: 0, variable: Vec::new() };
-            fields.iter().for_each(|field| measure(field, &mut header));
-            headers.push(header);
+            let bits = fields.iter().map(|field| measure(*valid, field, headers)).sum();
+            headers.fixed.push((*valid, bits));
         }
         Layout::Union { members: parts, .. }
         | Layout::Struct { fields: parts, .. }
@@ -241,10 +244,16 @@ fn collect_headers(layout: &Layout, headers: &mut Vec<HeaderLength>) {
     }
 }
 
-fn measure(field: &Layout, header: &mut HeaderLength) {
+/// Bits of a field but for those of variable size, which are noted.
+fn measure(valid: Slot, field: &Layout, headers: &mut HeaderLengths) -> u32 {
     match field {
-        Layout::VarBit { length, .. } => header.variable.push(*length),
-        Layout::Struct { fields, .. } => fields.iter().for_each(|field| measure(field, header)),
-        other => header.bits += other.wire_bits(None) as u32,
+        Layout::VarBit { length, .. } => {
+            headers.variable.push((valid, *length));
+            0
+        }
+        Layout::Struct { fields, .. } => {
+            fields.iter().map(|field| measure(valid, field, headers)).sum()
+        }
+        other => other.wire_bits(None) as u32,
     }
 }

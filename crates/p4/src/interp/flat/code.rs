@@ -400,6 +400,15 @@ pub(in crate::interp) struct UnitCode {
     pub(super) sites: Vec<Site>,
 }
 
+impl UnitCode {
+    /// Extracts nothing into these slots, where headers are read at once.
+    pub(in crate::interp) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
+        for wire in self.extracted.iter_mut().filter_map(|header| header.wire.as_mut()) {
+            wire.leave_unread(&unread);
+        }
+    }
+}
+
 impl Op {
     /// Where it may go on other than behind itself, if that is written in it.
     pub fn target(&mut self) -> Option<&mut To> {

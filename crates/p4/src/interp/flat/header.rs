@@ -5,10 +5,10 @@
 
 use super::code::At;
 use crate::interp::PacketOut;
-use crate::ir::Layout;
+use crate::ir::{Layout, Slot};
 
-/// Words of the longest header that is written at once.
-const WORDS: usize = 16;
+/// Bytes of the longest header that is read and written at once.
+const LONGEST: usize = 128;
 
 /// A header.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl WireHeader {
         collect(fields, &mut narrow)?;
         let bits: u32 = narrow.iter().map(|(_, width)| width).sum();
         let bytes = (bits / 8) as usize;
-        if !bits.is_multiple_of(8) || bytes > 8 * WORDS {
+        if !bits.is_multiple_of(8) || bytes == 0 || bytes > LONGEST {
             return None;
         }
         let (mut reads, mut long_reads, mut writes) = (Vec::new(), Vec::new(), Vec::new());
@@ -88,13 +88,22 @@ impl WireHeader {
         })
     }
 
+    /// Does not read the fields of these slots.
+    pub fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
+        for reads in [&mut self.reads, &mut self.long_reads] {
+            let read = std::mem::take(reads).into_iter();
+            *reads = read.filter(|field| !unread(Slot(field.to.into()))).collect();
+        }
+    }
+
     /// Reads the header from the front of `bytes`; false, and nothing read, if there are not enough
     /// to look at.
     #[inline]
     pub fn read(&self, bytes: &[u8], slots: &mut [u128]) -> bool {
         let Some(bytes) = bytes.get(..self.window) else { return false };
         for field in &self.reads {
-            let word = bytes.get(usize::from(field.byte)..).and_then(|rest| rest.first_chunk());
+            let at = usize::from(field.byte);
+            let word = bytes.get(at..at + 8).and_then(<[u8]>::first_chunk);
             let (Some(word), Some(to)) = (word, slots.get_mut(usize::from(field.to))) else {
                 continue;
             };
@@ -110,24 +119,21 @@ impl WireHeader {
         true
     }
 
-    /// Writes the header.
+    /// Writes the header, word by word.
     #[inline]
     pub fn write(&self, slots: &[u128], out: &mut PacketOut) {
-        let mut buffer = [[0; 8]; WORDS];
         let (mut word, mut at) = (0u64, 0);
         for piece in &self.writes {
             if piece.word != at {
-                buffer[usize::from(at) % WORDS] = word.to_be_bytes();
+                out.append_word(word, 64);
                 (word, at) = (0, piece.word);
             }
             let slot = slots.get(usize::from(piece.a)).copied().unwrap_or(0);
             let half = if piece.upper { (slot >> 64) as u64 } else { slot as u64 };
             word |= half >> piece.right << piece.left;
         }
-        buffer[usize::from(at) % WORDS] = word.to_be_bytes();
-        if let Some(bytes) = buffer.as_flattened().get(..self.bytes) {
-            out.append_bytes(bytes);
-        }
+        let last = 8 * (self.bytes - 8 * usize::from(at)) as u32;
+        out.append_word(word >> (64 - last), last);
     }
 }
 

@@ -50,11 +50,13 @@ fn long_unary(code: &UnitCode, slots: &mut [u128], (to, a): (At, At), what: u16)
 
 /// Runs operations until one needs more than the slots: it is the answer, with the place behind it.
 #[inline(always)]
-fn on_slots(code: &UnitCode, slots: &mut [u128], mut at: To) -> (Op, To) {
+fn on_slots<'c>(code: &'c UnitCode, slots: &mut [u128], mut at: To) -> (&'c Op, To) {
+    let ops = &*code.ops;
     loop {
-        let op = code.ops[at as usize];
+        // Not copied out: each operation reads the operands that it has.
+        let op = &ops[at as usize];
         at += 1;
-        match op {
+        match *op {
             Op::Set { to, value } => put(slots, to, value),
             Op::SetLong { to, constant } => set_long(code, slots, to, constant),
             Op::Move { to, a } => slots[usize::from(to)] = slots[usize::from(a)],
@@ -150,7 +152,7 @@ fn on_slots(code: &UnitCode, slots: &mut [u128], mut at: To) -> (Op, To) {
             | Op::JumpNotEqualConst { .. }
             | Op::JumpLessConst { .. }
             | Op::JumpNotLessConst { .. } => {}
-            other => return (other, at),
+            _ => return (op, at),
         }
     }
 }
@@ -175,7 +177,7 @@ impl Context<'_> {
         loop {
             let op;
             (op, at) = on_slots(code, &mut self.frame.narrow, at);
-            let flow = match op {
+            let flow = match *op {
                 Op::Extract { header } => self.extract_whole(code, header),
                 Op::Emit { header } => {
                     self.emit_whole(code, header);
@@ -312,17 +314,25 @@ impl Context<'_> {
             None => self.look_up(site.table, externs)?,
             Some(slots) => {
                 let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };
-                let mut keys = SmallVec::<[u128; 8]>::new();
-                let mut selector = SmallVec::<[u128; 4]>::new();
-                for (at, selects) in slots.iter().zip(state.selectors()) {
-                    let value = self.frame.narrow[usize::from(*at)];
-                    if *selects {
-                        selector.push(value);
-                    } else {
-                        keys.push(value);
+                let value = |at: At| self.frame.narrow[usize::from(at)];
+                match (&**slots, state.selectors()) {
+                    ([key], [false]) => {
+                        let key = value(*key);
+                        self.look_up_key(site.table, &[key], &[], externs)?
+                    }
+                    (slots, selectors) => {
+                        let mut keys = SmallVec::<[u128; 8]>::new();
+                        let mut selector = SmallVec::<[u128; 4]>::new();
+                        for (at, selects) in slots.iter().zip(selectors) {
+                            if *selects {
+                                selector.push(value(*at));
+                            } else {
+                                keys.push(value(*at));
+                            }
+                        }
+                        self.look_up_key(site.table, &keys, &selector, externs)?
                     }
                 }
-                self.look_up_key(site.table, &keys, &selector, externs)?
             }
         };
         let Some(applied) = applied else { return Ok(site.end) };

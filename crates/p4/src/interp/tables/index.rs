@@ -84,7 +84,18 @@ impl Criterion {
 
 impl RangeCheck {
     /// True if the key's element lies between the bounds.
+    #[inline]
     pub fn holds(&self, key: &[u128]) -> bool {
+        if let ([low], [high]) = (&*self.low, &*self.high) {
+            return key
+                .get(self.limb)
+                .is_some_and(|value| (low..=high).contains(&&(value ^ self.flip)));
+        }
+        self.holds_wide(key)
+    }
+
+    /// [`RangeCheck::holds`] with bounds of more than one limb.
+    fn holds_wide(&self, key: &[u128]) -> bool {
         let Some(value) = key.get(self.limb..self.limb + self.low.len()) else { return false };
         let value = || {
             let flips = std::iter::once(self.flip).chain(std::iter::repeat(0));
@@ -163,6 +174,7 @@ fn hash(values: &[u128]) -> u64 {
 }
 
 /// The row of an entry that the index has.
+#[inline]
 fn row(entries: &[Option<Entry>], at: u32) -> Option<&Row> {
     entries.get(at as usize)?.as_ref().map(|entry| &entry.row)
 }
@@ -171,9 +183,13 @@ fn rank(entries: &[Option<Entry>], at: u32) -> Option<Rank> {
     row(entries, at).map(|row| row.rank)
 }
 
+#[inline]
 fn has_values(entries: &[Option<Entry>], candidates: &Candidates, values: &[u128]) -> bool {
     let first = candidates.first().and_then(|first| row(entries, *first));
-    first.is_some_and(|row| row.values[..] == *values)
+    first.is_some_and(|row| match (&row.values[..], values) {
+        ([a], [b]) => a == b,
+        (row, values) => row == values,
+    })
 }
 
 fn hash_of(entries: &[Option<Entry>], candidates: &Candidates) -> u64 {
@@ -184,9 +200,22 @@ fn hash_of(entries: &[Option<Entry>], candidates: &Candidates) -> u64 {
 impl Group {
     #[inline]
     fn lookup<'e>(&self, key: &[u128], entries: &'e [Option<Entry>]) -> Option<(u32, &'e Row)> {
+        if let ([limb], [mask]) = (key, &*self.masks) {
+            return self.lookup_masked(key, &[limb & mask], entries);
+        }
         let mut masked = SmallVec::<[u128; 8]>::from_slice(key);
         masked.iter_mut().zip(&*self.masks).for_each(|(limb, mask)| *limb &= mask);
-        let candidates = self.candidates(&masked, entries)?;
+        self.lookup_masked(key, &masked, entries)
+    }
+
+    #[inline]
+    fn lookup_masked<'e>(
+        &self,
+        key: &[u128],
+        masked: &[u128],
+        entries: &'e [Option<Entry>],
+    ) -> Option<(u32, &'e Row)> {
+        let candidates = self.candidates(masked, entries)?;
         let rows = candidates.iter().filter_map(|at| Some((*at, row(entries, *at)?)));
         rows.into_iter().find(|(_, row)| row.ranges.iter().all(|range| range.holds(key)))
     }

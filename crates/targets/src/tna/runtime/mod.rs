@@ -147,6 +147,25 @@ pub(crate) struct Pass {
     pub priority: u8,
 }
 
+impl Pass {
+    /// Becomes the next pass. What is empty stays as it is, as nearly everything is.
+    #[inline]
+    fn begin(&mut self, now: Time, bytes: u64) {
+        let Pass { mirror, resubmit, deposits, .. } = self;
+        deposits.clear();
+        if mirror.is_some() {
+            *mirror = None;
+        }
+        if resubmit.is_some() {
+            *resubmit = None;
+        }
+        self.number += 1;
+        (self.now, self.bytes) = (now, bytes);
+        self.copies = CopyTypes::default();
+        (self.parser_counter, self.priority) = (0, 0);
+    }
+}
+
 /// The state of all extern objects of a program.
 #[derive(Debug)]
 pub struct Runtime {
@@ -176,10 +195,7 @@ pub struct Runtime {
 impl Runtime {
     /// Starts a pass of a packet of `bytes` bytes at `now`.
     pub(crate) fn begin(&mut self, now: Time, bytes: u64) {
-        let number = self.pass.number + 1;
-        self.pass.deposits.clear();
-        let deposits = std::mem::take(&mut self.pass.deposits);
-        self.pass = Pass { number, now, bytes, deposits, ..Pass::default() };
+        self.pass.begin(now, bytes);
         self.checksums.fill(OnesComplement::new());
     }
 

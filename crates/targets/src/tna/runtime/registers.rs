@@ -1,8 +1,8 @@
 //! Registers: memory, and the stateful ALU in front of it.
 
 use super::{Runtime, Site, answer, field, scalar};
-use crate::tna::register_action::{CompiledRegister, OutputFormat, Row};
-use crate::tna::salu::{Fetched, Instruction, by_unit, execute};
+use crate::tna::register_action::{CompiledRegister, Row};
+use crate::tna::salu::{Fetched, Instruction, Shared, by_unit, execute};
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 
@@ -116,22 +116,20 @@ impl RegisterState {
         self.open = false;
         first
     }
+}
 
-    /// Runs an instruction on an entry. An index beyond the memory accesses nothing and puts out 0.
-    #[inline]
-    fn run(&mut self, instruction: &Instruction, index: usize, fields: [u32; 2]) -> u32 {
-        let Some(entry) = self.memory.get_mut(index) else { return 0 };
-        let [phv_lo, phv_hi] = fields;
-        let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
-        let done = execute(instruction, &self.compiled.shared, &fetched);
-        if let Some(lo) = done.lo {
-            entry[0] = lo;
-        }
-        if let Some(hi) = done.hi {
-            entry[1] = hi;
-        }
-        done.output
+/// Runs an instruction on an entry.
+#[inline]
+fn run(instruction: &Instruction, shared: &Shared, entry: &mut [u32; 2], fields: [u32; 2]) -> u32 {
+    let ([mem_lo, mem_hi], [phv_lo, phv_hi]) = (*entry, fields);
+    let done = execute(instruction, shared, &Fetched { mem_lo, mem_hi, phv_lo, phv_hi });
+    if let Some(lo) = done.lo {
+        entry[0] = lo;
     }
+    if let Some(hi) = done.hi {
+        entry[1] = hi;
+    }
+    done.output
 }
 
 impl Runtime {
@@ -213,11 +211,13 @@ impl Runtime {
         let mask = state.compiled.shape.width.mask();
         let fields = &state.compiled.fields;
         let fields = [field(fields, 0, ctx) & mask, field(fields, 1, ctx) & mask];
-        let action = &state.compiled.actions[action as usize];
-        let (instruction, format): (Instruction, OutputFormat) =
-            (action.instruction, action.format);
-        let output = state.run(&instruction, index, fields);
-        answer(call, ctx, format.read(output).into());
+        let RegisterState { compiled, memory, .. } = state;
+        let action = &compiled.actions[action as usize];
+        // An index beyond the memory accesses nothing and puts out 0.
+        let entry = memory.get_mut(index);
+        let output =
+            entry.map_or(0, |entry| run(&action.instruction, &compiled.shared, entry, fields));
+        answer(call, ctx, action.format.read(output).into());
     }
 
     /// The entry that `read` and `write` of a register mean, in the one access of this pass.

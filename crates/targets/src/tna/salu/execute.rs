@@ -160,6 +160,12 @@ pub fn update(
     }
 }
 
+/// The ALU, if there is one and its predicate holds.
+#[inline(always)]
+fn on(alu: &Option<Update>, hot: u8) -> Option<&Update> {
+    alu.as_ref().filter(|alu| alu.predicate.0 & hot != 0)
+}
+
 /// Runs one instruction on fetched operands.
 pub fn execute(instruction: &Instruction, shared: &Shared, operands: &Fetched) -> Outcome {
     let Instruction { width, dual, compare: [lo, hi], .. } = instruction;
@@ -171,16 +177,13 @@ pub fn execute(instruction: &Instruction, shared: &Shared, operands: &Fetched) -
         let operand = source_word(instruction.math_operand, operands, None, None);
         shared.math.execute(operand, shared.parity) & width.mask()
     };
-    let run = |alu: &Option<Update>| {
-        let alu = alu.as_ref().filter(|alu| alu.predicate.0 & hot != 0)?;
-        Some(update(alu, *width, operands, &shared.rows, math))
-    };
+    let run = |alu: &Update| update(alu, *width, operands, &shared.rows, math);
     let either = |one: Option<u32>, two: Option<u32>| match (one, two) {
         (None, None) => None,
         _ => Some(one.unwrap_or(0) | two.unwrap_or(0)),
     };
-    let new_lo = either(run(&instruction.lo1), run(&instruction.lo2));
-    let new_hi = either(run(&instruction.hi1), run(&instruction.hi2));
+    let new_lo = either(on(&instruction.lo1, hot).map(run), on(&instruction.lo2, hot).map(run));
+    let new_hi = either(on(&instruction.hi1, hot).map(run), on(&instruction.hi2, hot).map(run));
     Outcome {
         lo: new_lo,
         hi: new_hi.filter(|_| *dual),

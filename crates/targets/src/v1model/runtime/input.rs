@@ -27,8 +27,8 @@ struct Group {
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// A slot and its width, at most 64: what nearly all are.
-    Slot(Slot, u32),
+    /// Slots, each with its width of at most 64: what nearly all are.
+    Slots(Vec<(Slot, u32)>),
     Value(Value),
 }
 
@@ -61,12 +61,15 @@ impl Input {
             Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. })
                 if scalar.width() <= 64 =>
             {
-                Piece::Slot(*slot, scalar.width())
+                Piece::Slots(vec![(*slot, scalar.width())])
             }
             other => Piece::Value(other.clone()),
         };
         match self.groups.last_mut().filter(|group| group.valid == valid) {
-            Some(group) => group.pieces.push(piece),
+            Some(group) => match (group.pieces.last_mut(), piece) {
+                (Some(Piece::Slots(before)), Piece::Slots(slots)) => before.extend(slots),
+                (_, piece) => group.pieces.push(piece),
+            },
             None => {
                 let first = valid.map(|valid| first_field(valid, value, unit)).unwrap_or_default();
                 self.groups.push(Group { valid, pieces: vec![piece], first });
@@ -83,12 +86,15 @@ impl Input {
                 missing = missing.or(Some(&*group.first));
                 continue;
             }
-            group.pieces.iter().for_each(|piece| match piece {
-                Piece::Slot(slot, width) => {
-                    out.append_word(ctx.frame().get(*slot) as u64, *width);
+            for piece in &group.pieces {
+                match piece {
+                    Piece::Slots(slots) => {
+                        let word = |slot: Slot| ctx.frame().get(slot) as u64;
+                        out.append_words(slots.iter().map(|(slot, width)| (word(*slot), *width)));
+                    }
+                    Piece::Value(value) => ctx.append_value(value, out),
                 }
-                Piece::Value(value) => ctx.append_value(value, out),
-            });
+            }
         }
         out.align();
         missing

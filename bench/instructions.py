@@ -1,11 +1,14 @@
 """Instructions that a packet costs in the passes of each program, beside what they were.
 
-Usage: bench/instructions.py [--keep] [PROGRAM.p4 ...]
+Usage: bench/instructions.py [--keep] [--short] [PROGRAM.p4 ...]
 
 Counted by valgrind's callgrind, so that neither the machine nor what else it does matters: the
 difference between two numbers of packets through `crates/targets/examples/passes`, built as a
 release is. The yardstick is p4_codel written by hand in Rust behind the same interface. What has
 grown by more than a twentieth is marked. `--keep` writes today's figures into `instructions.json`.
+
+`--short` counts a few packets of a few programs in the example as `cargo test` builds it, beside
+figures of such builds, and ends in 1 if one has grown by more than 15 %.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -25,40 +29,65 @@ KEPT = HERE / "instructions.json"
 YARDSTICK = "-"
 """What the example calls the program that is written by hand."""
 
-GROWN = 1.05
-"""What is marked: times the committed figure."""
 
-FEW, MANY = 4_000, 24_000
-"""Packets of the two runs; the first thousand are other than the rest."""
+class Kind(NamedTuple):
+    """How it is counted."""
 
-EXAMPLE = ("cargo", "build", "--locked", "--quiet", "--release", "-p", "sojourn-targets")
+    name: str
+    """Of its figures in the file."""
+    profile: str
+    """Cargo's."""
+    folder: str
+    """Where that puts what it builds."""
+    packets: tuple[int, int]
+    """Of the two runs."""
+    grown: float
+    """What is marked: times the committed figure."""
+
+
+RELEASE = Kind("release", "release", "release", (4_000, 24_000), 1.05)
+"""The first thousand packets are other than the rest."""
+SHORT = Kind("test", "dev", "debug", (1_000, 2_000), 1.15)
+
+FEW = [YARDSTICK, "p4/tna/p4_codel.p4", "p4/v1model/codel.p4"]
+"""What `--short` counts."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="instructions a packet, program by program")
     parser.add_argument("programs", nargs="*", help="all that are shipped, unless given")
     parser.add_argument("--keep", action="store_true", help="commit to today's figures")
+    parser.add_argument("--short", action="store_true", help="few programs, as tests are built")
     arguments = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("instructions are not counted: valgrind is not installed (apt-get install valgrind)")
         return
-    example = built()
-    before: dict[str, int] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    kind = SHORT if arguments.short else RELEASE
+    example = built(kind)
+    kept: dict[str, dict[str, int]] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    before = kept.get(kind.name, {})
     now: dict[str, int] = {}
     print(f"{'instructions a packet':32}{'now':>8}{'before':>8}")
-    for program in arguments.programs or [YARDSTICK, *shipped()]:
-        now[program] = per_packet(example, program)
-        print(line(program, now[program], before.get(program)), flush=True)
+    all_of_kind = FEW if arguments.short else [YARDSTICK, *shipped()]
+    for program in arguments.programs or all_of_kind:
+        now[program] = per_packet(example, program, kind)
+        print(line(program, now[program], before.get(program), kind), flush=True)
     if arguments.keep:
-        KEPT.write_text(json.dumps(before | now, indent=1) + "\n", encoding="utf-8")
+        figures = kept | {kind.name: before | now}
+        KEPT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    elif arguments.short and any(grown(now[p], before.get(p), kind) for p in now):
+        sys.exit("more than is committed to; to commit to it: bench/instructions.py --short --keep")
 
 
-def built() -> Path:
-    """The example, built as a release is."""
-    subprocess.run([*EXAMPLE, "--example", "passes"], cwd=ROOT, check=True)
+def built(kind: Kind) -> Path:
+    """The example."""
+    # With the features that everything together has, as `cargo test --workspace` builds it.
+    what = ("--workspace", "--example", "passes", "--profile", kind.profile)
+    subprocess.run(["cargo", "build", "--locked", "--quiet", *what], cwd=ROOT, check=True)
     asked = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
     described = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True)
-    return Path(json.loads(described.stdout)["target_directory"]) / "release/examples/passes"
+    target = Path(json.loads(described.stdout)["target_directory"])
+    return target / kind.folder / "examples/passes"
 
 
 def shipped() -> list[str]:
@@ -68,9 +97,9 @@ def shipped() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found]
 
 
-def per_packet(example: Path, program: str) -> int:
-    few, many = (counted(example, program, packets) for packets in (FEW, MANY))
-    return (many - few) // (MANY - FEW)
+def per_packet(example: Path, program: str, kind: Kind) -> int:
+    few, many = (counted(example, program, packets) for packets in kind.packets)
+    return (many - few) // (kind.packets[1] - kind.packets[0])
 
 
 def counted(example: Path, program: str, packets: int) -> int:
@@ -85,12 +114,15 @@ def counted(example: Path, program: str, packets: int) -> int:
     return int(found[1])
 
 
-def line(program: str, now: int, before: int | None) -> str:
+def grown(now: int, before: int | None, kind: Kind) -> bool:
+    """Whether a figure is to be marked."""
+    return before is not None and now > kind.grown * before
+
+
+def line(program: str, now: int, before: int | None, kind: Kind) -> str:
     name = "p4_codel by hand" if program == YARDSTICK else program
-    if before is None:
-        return f"{name:32}{now:8,}"
-    grown = "  MORE" if now > GROWN * before else ""
-    return f"{name:32}{now:8,}{before:8,}{grown}"
+    committed = "" if before is None else f"{before:8,}"
+    return f"{name:32}{now:8,}{committed}{'  MORE' if grown(now, before, kind) else ''}"
 
 
 if __name__ == "__main__":

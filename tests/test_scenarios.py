@@ -162,11 +162,21 @@ def test_a_value_beyond_the_engines_range_is_refused_before_anything_runs() -> N
     document = {
         "duration": "1 s",
         "aqms": ["fifo"],
-        "switch": {"rate": "100 Gbit/s"},
+        "switch": {"rate": "100 Gbit/s", "port_speed": "10 Gbit/s"},
         "flows": [{"rtt": "1 ms"}],
     }
     with pytest.raises(ScenarioError, match=r"switch\.rate = 100000000000"):
         plan_scenario(document)
+
+
+@pytest.mark.parametrize("rate", ["11 Gbit/s", "400 Gbit/s"])
+def test_ports_and_access_links_are_as_fast_as_the_bottleneck(rate: str) -> None:
+    flows = [{"rtt": "1 ms"}]
+    document = {"duration": "1 s", "aqms": ["fifo"], "switch": {"rate": rate}, "flows": flows}
+    network = plan_scenario(document).runs[0].config["network"]
+    speeds = [switch["port_speed"] for switch in network["switches"]]
+    speeds += [host["access_rate"] for host in network["hosts"]]
+    assert speeds == [network["links"][1]["rate"]] * 3
 
 
 def test_an_unknown_aqm_is_answered_with_the_near_name() -> None:

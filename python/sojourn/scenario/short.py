@@ -6,9 +6,9 @@ is a short form. Stands on the model of the network and on what must fit in any 
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from sojourn.scenario.fit import Problem, in_order, late_flows, steps_forward
 from sojourn.scenario.flows import FlowGroup
@@ -31,6 +31,7 @@ from sojourn.units import RATE
 
 SENDERS, SWITCH, RECEIVERS = "senders", "switch", "receivers"
 """What its network calls them."""
+_Model = TypeVar("_Model", bound=Strict)
 LONG_FORM = ("hosts", "switches", "links")
 """What cannot stand beside it."""
 
@@ -50,7 +51,8 @@ class Switch(Ports, Queue):
 
     rate: Rate
     """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what. The
-    port's own speed, and no shaper, if only `packets_per_second` is given."""
+    port's own speed, and no shaper, if only `packets_per_second` is given. Ports are at least as
+    fast, unless `port_speed` is given."""
     packets_per_second: PacketRate | None = None
     """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
     delay: Time = 0
@@ -68,15 +70,31 @@ class Switch(Ports, Queue):
             return given | {"rate": given.get("port_speed", RATE.format(default))}
         return given
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fast_enough(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """A port that is not said to be slower is as fast as what it is shaped to."""
+        switch = read(given)
+        fastest = max([switch.rate, *(step.rate or 0 for step in switch.schedule)])
+        return _at_least(switch, "port_speed", fastest)
+
 
 class OneSwitch(Common):
     """A scenario in the short form."""
 
     switch: Switch
     access_rate: Rate = ACCESS_RATE
-    """Of the links between all senders and the switch, and the switch and all receivers."""
+    """Of the links between all senders and the switch, and the switch and all receivers; if it is
+    not given at least the ports' speed."""
     sender_shaper: HostShaper | None = None
     """What all senders send goes through it first."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fast_enough(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """Links that are not said to be slower are as fast as the switch's ports."""
+        scenario = read(given)
+        return _at_least(scenario, "access_rate", scenario.switch.port_speed)
 
     def problems(self) -> list[Problem]:
         """All that does not fit, as keys and a sentence."""
@@ -143,6 +161,13 @@ class OneSwitch(Common):
             **queue,
         )
         return [access, bottleneck]
+
+
+def _at_least(model: _Model, key: str, speed: int) -> _Model:
+    """The model with a speed that is raised to this one, unless it was given."""
+    if key in model.model_fields_set or getattr(model, key) >= speed:
+        return model
+    return model.model_copy(update={key: speed})
 
 
 def _made(model: Any, **values: Any) -> Any:

@@ -30,7 +30,18 @@ def outside(**changes: float) -> tuple[str, ...]:
 def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -> None:
     everything = list(cells())
     assert len(everything) == 5 * 4 * 2 * 2 * 3
-    assert len({cell.name for cell in everything}) == len(everything)
+    assert {cell.switches for cell in everything} == {1}
+    networks = list(cells(switches=[2]))
+    assert len(networks) == len(everything)
+    assert len({cell.name for cell in everything + networks}) == 2 * len(everything)
+
+
+@pytest.mark.parametrize("aqm", AQMS)
+def test_a_cell_with_two_switches_runs_on_all_grounds(aqm: str) -> None:
+    scenario = Cell(aqm, FLOWS[0], RATES[0], RTTS[0], "cubic", 2).scenario(10**9, seed=1)
+    for ground in (SIMULATOR, Linux(Kernel(Path("/nowhere")))):
+        (bottleneck, *_) = plan_scenario(scenario, ground=ground).runs[0].bottlenecks
+        assert bottleneck.name == "r>s"
 
 
 @pytest.mark.parametrize("aqm", AQMS)

@@ -1,4 +1,4 @@
-"""The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls.
+"""The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls, switches.
 
 A cell is a scenario that means the same on both grounds: queue limits, thresholds and timers are
 set to values that the kernel can hold exactly, ECN is off. Stands on the scenario model. Runs
@@ -20,6 +20,9 @@ RATES = (10_000_000, 100_000_000)
 RTTS = (10_000_000, 100_000_000)
 CONGESTION_CONTROLS = tuple(name for name in kernel_controls() if name != "dctcp")
 """Without ECN, DCTCP is NewReno by another name."""
+SWITCHES = (1, 2)
+"""One between groups of hosts, as all cells have it if nothing is said; or a network of two, the
+bottleneck between them."""
 
 _T = TypeVar("_T")
 _FRAME = 1514
@@ -36,27 +39,37 @@ class Cell:
     rate: int
     rtt: int
     congestion_control: str
+    switches: int = 1
 
     @property
     def name(self) -> str:
         """Short, and a file's name."""
         rate, rtt = self.rate // 10**6, self.rtt // 10**6
-        return f"{self.aqm}-{self.flows}x{self.congestion_control}-{rate}M-{rtt}ms"
+        beyond = f"-{self.switches}s" if self.switches > 1 else ""
+        return f"{self.aqm}-{self.flows}x{self.congestion_control}-{rate}M-{rtt}ms{beyond}"
 
     def scenario(self, duration: int, seed: int) -> dict[str, Any]:
         """The scenario that both grounds run."""
-        return {
+        common = {
             "duration": TIME.format(duration),
             "seed": seed,
-            "switch": {"rate": RATE.format(self.rate), "queue_limit": "3 MB"},
             "aqms": [_choice(self.aqm, self.rate)],
-            "flows": [
-                {
-                    "count": self.flows,
-                    "rtt": TIME.format(self.rtt),
-                    "congestion_control": self.congestion_control,
-                }
+        }
+        bottleneck = {"rate": RATE.format(self.rate), "queue_limit": "3 MB"}
+        flows = {"count": self.flows, "congestion_control": self.congestion_control}
+        if self.switches == 1:
+            flows |= {"rtt": TIME.format(self.rtt)}
+            return common | {"switch": bottleneck, "flows": [flows]}
+        quarter = {"delay": TIME.format(self.rtt // 4)}
+        return common | {
+            "hosts": ["a", "b"],
+            "switches": [{"name": "r"}, {"name": "s"}],
+            "links": [
+                {"between": ["a", "r"]} | quarter,
+                {"between": ["r", "s"]} | bottleneck | quarter,
+                {"between": ["s", "b"]},
             ],
+            "flows": [{"from": "a", "to": "b"} | flows],
         }
 
 
@@ -66,17 +79,20 @@ def cells(
     rates: Sequence[int] = (),
     rtts: Sequence[int] = (),
     controls: Sequence[str] = (),
+    switches: Sequence[int] = (),
 ) -> Iterator[Cell]:
-    """The cells that have one of each of these; a filter that is empty lets all pass."""
+    """The cells that have one of each of these; a filter that is empty lets all pass, but that of
+    `switches` those with one."""
     axes = (
         _chosen("aqm", aqms, AQMS),
         _chosen("flows", flows, FLOWS),
         _chosen("rate", rates, RATES),
         _chosen("rtt", rtts, RTTS),
         _chosen("cc", controls, CONGESTION_CONTROLS),
+        _chosen("switches", switches or SWITCHES[:1], SWITCHES),
     )
-    for aqm, count, rate, rtt, control in product(*axes):
-        yield Cell(aqm, count, rate, rtt, control)
+    for aqm, count, rate, rtt, control, between in product(*axes):
+        yield Cell(aqm, count, rate, rtt, control, between)
 
 
 def _chosen(name: str, given: Sequence[_T], known: Sequence[_T]) -> Sequence[_T]:

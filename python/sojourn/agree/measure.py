@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.agree.grid import Cell, cells
+from sojourn.agree.grid import SWITCHES, Cell, cells
 from sojourn.agree.verdict import Figures, Spread, Verdict, compare, scattered, spread, unsteady
 from sojourn.errors import Interrupted, SojournError, output_error
 from sojourn.ground import SIMULATOR, Ground
@@ -216,7 +216,7 @@ class Bench:
 
     def all_kept(self) -> list[Measured]:
         """All cells that the folder has figures of, in the grid's order."""
-        return [self.read(cell) for cell in cells() if self._path(cell).is_file()]
+        return [self.read(cell) for cell in cells(switches=SWITCHES) if self._path(cell).is_file()]
 
     def _write(self, measured: Measured) -> None:
         content = {

@@ -127,7 +127,8 @@ def _row(m: Measured) -> dict[str, Any]:
 def _name(m: Measured) -> str:
     cell = m.cell
     flows = f"{cell.flows} {cell.congestion_control}"
-    return f"{cell.aqm}, {flows}, {cell.rate // 10**6} Mbit/s, {cell.rtt // 10**6} ms"
+    between = f", {cell.switches} switches" if cell.switches > 1 else ""
+    return f"{cell.aqm}, {flows}, {cell.rate // 10**6} Mbit/s, {cell.rtt // 10**6} ms{between}"
 
 
 def _both(m: Measured, name: str) -> str:

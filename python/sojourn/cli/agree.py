@@ -35,6 +35,10 @@ def agree(
     rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = "",
     rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = "",
     cc: Annotated[str, typer.Option(help=f"cubic, newreno, bbr. {_LIST}")] = "",
+    switches: Annotated[
+        str,
+        typer.Option(help="1, 2: a network of two with the bottleneck between. 1 if not given."),
+    ] = "",
     duration: Annotated[str, typer.Option(help="Of each run.")] = "10 s",
     repeat: Annotated[int, typer.Option(min=1, help="Runs of a cell, each with a seed.")] = 1,
     up_to: Annotated[
@@ -59,8 +63,8 @@ def agree(
         raise ScenarioError(f"--up-to {up_to}: less than --repeat {repeat}")
     wanted = list(
         cells(
-            _words(aqm), [_number(word) for word in _words(flows)], _quantities(rate, RATE),
-            _quantities(rtt, TIME), _words(cc),
+            _words(aqm), _numbers("flows", flows), _quantities(rate, RATE),
+            _quantities(rtt, TIME), _words(cc), _numbers("switches", switches),
         )
     )  # fmt: skip
     compared = _grounds(grounds)
@@ -78,7 +82,8 @@ def agree(
             measured.append(bench.measure(cell, tell))
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
     runs += f" --grounds {grounds}" if "live" in compared else ""
-    command = _command(aqm, flows, rate, rtt, cc, duration, runs, kernel)
+    given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc, "switches": switches}
+    command = _command(given, duration, runs, kernel)
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
 
@@ -108,10 +113,12 @@ def _grounds(text: str) -> list[str]:
     return found
 
 
-def _number(word: str) -> int:
-    if not word.isdigit():
-        raise ScenarioError(f"--flows {word}: write numbers of flows, like 1,10")
-    return int(word)
+def _numbers(option: str, text: str) -> list[int]:
+    words = _words(text)
+    for word in words:
+        if not word.isdigit():
+            raise ScenarioError(f"--{option} {word}: write numbers of {option}, like 1,2")
+    return [int(word) for word in words]
 
 
 def _quantities(text: str, dimension: Any) -> list[int]:
@@ -126,11 +133,8 @@ def _quantity(word: str, dimension: Any) -> int:
     return value
 
 
-def _command(
-    aqm: str, flows: str, rate: str, rtt: str, cc: str, duration: str, runs: str, kernel: str
-) -> str:
+def _command(given: dict[str, str], duration: str, runs: str, kernel: str) -> str:
     """What to type for the same page."""
-    given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc}
     if kernel != "uml":
         given["kernel"] = Path(kernel).name
     words = [f'--{name} "{text}"' for name, text in given.items() if text]

@@ -82,8 +82,10 @@ def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shape
 
 
 def qdisc_of(config: dict[str, Any], tick: int) -> Qdisc:
-    """The qdisc for the discipline of a run between groups, of a kernel with that tick in ns."""
-    return qdisc(config["aqm"], switch_of(config)["queue_limit"], tick)
+    """The qdisc for the discipline of a run at its first bottleneck, of a kernel with that tick in
+    ns."""
+    first = Network(config["network"]).measured[0]
+    return qdisc(config["aqm"], first.link["queue_limit"], tick)
 
 
 def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kernel) -> Spot:

@@ -19,8 +19,12 @@ SIGN, AGAIN = 2**31 / 1e6, 2**32 / 1e6
 
 PROGRAMS = [
     "codel_exact",
+    "tna/fq_codel",
     *(f"v1model/{name}" for name in ("codel", "codel_act", "fq_codel", "pie", "pi2", "red")),
 ]
+
+AS_PUBLISHED = ["codel_act", "p4_codel"]
+"""On Tofino; nothing bounds how far their next drop falls behind the clock."""
 
 BEFORE_THE_QUEUE = ["v1model/pie", "v1model/pi2", "v1model/red"]
 
@@ -81,7 +85,7 @@ class Rows:
 
 @pytest.fixture(scope="module")
 def flood(tmp_path_factory: pytest.TempPathFactory) -> package.Result:
-    return run(tmp_path_factory.mktemp("flood"), AGAIN + 120, FLOOD)
+    return run(tmp_path_factory.mktemp("flood"), AGAIN + 120, FLOOD, aqms=PROGRAMS + AS_PUBLISHED)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +105,20 @@ def test_a_flood_of_72_minutes_never_silences_a_program(flood: package.Result, n
     drops = rows.time[rows.dropped & (rows.time >= 100)]
     # RED's average over 512 packets swings at so slow a rate; the native one's pauses are as long.
     assert np.diff(drops).max() < (10.0 if name == "v1model/red" else 2.0), "s without a drop"
+
+
+def test_a_flood_silences_the_two_published_laws_as_their_headers_say(
+    flood: package.Result,
+) -> None:
+    pauses = {}
+    for name in AS_PUBLISHED:
+        rows = Rows(flood, name)
+        pauses[name] = np.diff(rows.time[rows.dropped & (rows.time >= 100)])
+    # Half of what 32 bits of nanoseconds hold, and then about as long no pause, by turns.
+    act = pauses["codel_act"]
+    assert 2.0 < act.max() < 2.3
+    assert (act > 2).sum() == pytest.approx((AGAIN + 20) / (2**32 / 1e9), rel=0.1)
+    assert pauses["p4_codel"].max() > 60
 
 
 DELUGE = """

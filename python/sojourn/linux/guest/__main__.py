@@ -21,6 +21,7 @@ from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
 from .sockets import SocketDump
 from .system import call, enter_namespace, exact_timers, load_modules, mount, power_off
+from .ticks import next_turn
 from .watch import Watch
 
 _ROUTER = "router"
@@ -91,7 +92,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         switch.wait()
     hosts = _start_hosts(job, folder)
     watch = Watch(job, folder, dumps)
-    origin = time.monotonic_ns() + _LEAD + job["lead"]
+    origin = next_turn(time.monotonic_ns() + _LEAD + job["lead"])
     real = origin + time.time_ns() - time.monotonic_ns()
     for switch in switches:
         switch.begin(origin)

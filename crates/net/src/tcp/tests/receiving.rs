@@ -103,7 +103,8 @@ fn after_three_reports_of_a_gap_one_acknowledgement_goes_for_those_of_a_twentiet
         drill.data(QUICK + n);
         drill.nothing();
     }
-    assert_eq!(drill.timer(), ms(10) + Time::from_micros(500));
+    // And a tenth of a millisecond, by which the kernel lets this timer be late.
+    assert_eq!(drill.timer(), ms(10) + Time::from_micros(500 + 100));
     assert_eq!(sack(&drill.one()), [(seq(QUICK + 1), seq(QUICK + 7))]);
     drill.data(QUICK);
     assert_eq!(drill.one().ack, PEER + seq(QUICK + 7), "the gap is closed");
@@ -143,6 +144,7 @@ fn the_block_that_changed_last_comes_first_and_three_fit_beside_timestamps() {
         drill.all();
     }
     drill.data(5);
+    drill.timer();
     let blocks = sack(&drill.one());
     assert_eq!(blocks, [(seq(4), seq(7)), (seq(8), seq(9)), (seq(2), seq(3))]);
 }

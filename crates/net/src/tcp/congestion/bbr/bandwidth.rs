@@ -11,35 +11,43 @@ const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends after so many segments in any case.
 const LONGEST_EPOCH: u32 = 1 << 20;
 
-/// Segments per second, times 2^16.
+/// Segments per microsecond, times 2^24 (`BW_SCALE`). At 1 Mbit/s that are some 1,400, so that what is
+/// rounded down shows in the time between two segments: the kernel's numbers are kept to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bandwidth(pub(super) u64);
+
+/// One segment per microsecond.
+const BANDWIDTH_UNIT: u128 = 1 << 24;
+
+/// Whole microseconds, in which the kernel counts.
+fn micros(time: Time) -> u128 {
+    u128::from(time.0 / 1_000)
+}
 
 impl Bandwidth {
     pub(super) const ZERO: Bandwidth = Bandwidth(0);
 
     /// `segments` delivered in `interval`.
     pub(super) fn of(segments: u64, interval: Time) -> Bandwidth {
-        let scaled = (u128::from(segments) << 16) * 1_000_000_000;
-        Bandwidth((scaled / u128::from(interval.0.max(1))) as u64)
+        Bandwidth((u128::from(segments) * BANDWIDTH_UNIT / micros(interval).max(1)) as u64)
     }
 
     /// Segments that this bandwidth delivers in `time`, times `gain`, rounded up.
     pub(super) fn segments(self, time: Time, gain: Gain) -> u32 {
-        let scaled = u128::from(self.0) * u128::from(time.0) * u128::from(gain) / u128::from(UNIT);
-        scaled.div_ceil(1_000_000_000 << 16).min(u128::from(u32::MAX)) as u32
+        let scaled = u128::from(self.0) * micros(time) * u128::from(gain) / u128::from(UNIT);
+        scaled.div_ceil(BANDWIDTH_UNIT).min(u128::from(u32::MAX)) as u32
     }
 
     /// The same without a gain, rounded down.
     pub(super) fn whole_segments(self, time: Time) -> u32 {
-        let scaled = u128::from(self.0) * u128::from(time.0);
-        (scaled / (1_000_000_000 << 16)).min(u128::from(u32::MAX)) as u32
+        let scaled = u128::from(self.0) * micros(time);
+        (scaled / BANDWIDTH_UNIT).min(u128::from(u32::MAX)) as u32
     }
 
     /// Payload bytes per second to pace at.
     pub(super) fn pacing_rate(self, mss: u32, gain: Gain) -> u64 {
         let bytes = u128::from(self.0) * u128::from(mss) * u128::from(gain) / u128::from(UNIT);
-        ((bytes * (100 - PACING_MARGIN_PERCENT) / 100) >> 16) as u64
+        (bytes * 10_000 * (100 - PACING_MARGIN_PERCENT) / BANDWIDTH_UNIT) as u64
     }
 }
 
@@ -103,5 +111,21 @@ impl Bbr {
         let excess = (counted.acked - expected).min(cwnd);
         let greatest = &mut counted.excess[counted.current];
         *greatest = (*greatest).max(excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bandwidth_is_rounded_down_as_the_kernel_rounds_it() {
+        // Ten segments in 100.004 ms are 1677.65 units of 2^-24 segments per microsecond.
+        let bandwidth = Bandwidth::of(10, Time::from_micros(100_004));
+        assert_eq!(bandwidth.0, 1_677);
+        // 1677 * 1448 * 740 >> 8 = 7,019,293; times 990,000, >> 24.
+        assert_eq!(bandwidth.pacing_rate(1448, 740), 414_198);
+        assert_eq!(bandwidth.segments(Time::from_micros(100_004), UNIT), 10);
+        assert_eq!(bandwidth.whole_segments(Time::from_micros(100_004)), 9);
     }
 }

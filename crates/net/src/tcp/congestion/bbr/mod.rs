@@ -276,8 +276,9 @@ impl Bbr {
         }
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
         if expired && !self.idle_restart && !probing {
-            self.save_cwnd(window);
+            // In this order: a window remembered from before a recovery is not forgotten.
             self.mode = Mode::ProbeRtt { done: None, round_passed: false };
+            self.save_cwnd(window);
         }
         let mut verdict = Verdict::default();
         if let Mode::ProbeRtt { done, round_passed } = self.mode {

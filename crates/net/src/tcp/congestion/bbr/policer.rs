@@ -5,6 +5,7 @@
 use super::bandwidth::Bandwidth;
 use super::{Gain, UNIT};
 use crate::tcp::congestion::Flow;
+use crate::tcp::ticks::coarse;
 use sojourn_packet::Time;
 
 /// An interval has at least so many round trips, and at most four times as many.
@@ -16,7 +17,6 @@ const SAME_RATIO: Gain = UNIT / 8;
 const SAME_DIFFERENCE: u64 = 500;
 /// Round trips for which the rate is kept to.
 const KEPT_ROUNDS: u32 = 48;
-const LEAST_INTERVAL: Time = Time::from_millis(1);
 
 /// The long-term estimate of the rate.
 #[derive(Clone, Debug, Default)]
@@ -94,8 +94,9 @@ impl Policer {
     fn end_interval(&mut self, flow: &Flow) {
         let lost = flow.lost - self.lost;
         let delivered = flow.delivered - self.delivered;
-        let interval = flow.delivered_at.saturating_sub(self.start);
-        if delivered == 0 || lost * UNIT < HEAVY_LOSS * delivered || interval < LEAST_INTERVAL {
+        // The kernel keeps the beginning in milliseconds.
+        let interval = coarse(flow.delivered_at).saturating_sub(coarse(self.start));
+        if delivered == 0 || lost * UNIT < HEAVY_LOSS * delivered || interval == Time::ZERO {
             return;
         }
         let rate = Bandwidth::of(delivered, interval);

@@ -218,3 +218,13 @@ fn a_sample_that_the_application_limited_does_not_lower_the_bandwidth() {
         assert_eq!(drive.bbr.max_bandwidth(), before, "{n}");
     }
 }
+
+#[test]
+fn probing_the_round_trip_time_does_not_forget_a_larger_window_from_before_a_recovery() {
+    // Linux enters the mode first and saves the window then (`bbr_update_min_rtt`).
+    let mut drive = Drive::new();
+    drive.until(|bbr| bbr.mode == Mode::ProbeBw);
+    drive.bbr.prior_cwnd = 5_000;
+    drive.until(is_probing_rtt);
+    assert_eq!(drive.bbr.prior_cwnd, 5_000);
+}

@@ -17,6 +17,7 @@ from sojourn.linux.addresses import base, hosts, prefixes
 from sojourn.linux.delays import delays
 from sojourn.linux.ground import Linux
 from sojourn.linux.guest.datagrams import departure, departures
+from sojourn.linux.guest.ticks import turn_from
 from sojourn.linux.kernel import Kernel, read_kernel
 from sojourn.linux.path import Path as Path_
 from sojourn.linux.tc import full_frames, kernel_disciplines
@@ -370,3 +371,15 @@ def test_a_voice_leaves_at_its_interval_until_it_stops() -> None:
     assert {later - sooner for sooner, later in pairwise(sent)} == {20 * MS}
     assert 100 * MS - 20 * MS <= sent[-1] < 100 * MS
     assert (flow["payload"], flow["samples"]) == (172, 160)
+
+
+def test_a_run_begins_where_the_kernels_tick_and_its_timer_wheel_begin() -> None:
+    # As Linux 6.1 prints it: the tick that has begun, 4294937296 at boot, is 2000 behind 2.0003 s.
+    told = "Timer List Version: v0.9\nnow at 2000300000 nsecs\n\ncpu: 0\n  jiffies: 4294939296\n"
+    begin = turn_from(2_600_500_001, told)
+    assert begin >= 2_600_500_001 and begin % MS == 0
+    assert (4294939296 + begin // MS - 2000) % 512 == 0
+    assert begin - 2_600_500_001 < 513 * MS
+    assert turn_from(begin, told) == begin
+    # Where only root may read it, at least a tick begins.
+    assert turn_from(2_600_500_001, "") == 2_601 * MS

@@ -1,8 +1,9 @@
 """When a run begins by the kernel's ticks: as the simulator's clock does, with a fresh timer wheel.
 
 TCP's timers expire at ticks, those of 63 ticks and more at multiples of 8 or 64 of them. A run that
-began in the middle of a tick would send a delayed acknowledgement up to a tick earlier or later than
-the simulator, each time by the same distance, whatever the seed. Stands on `/proc`. Knows nothing of runs.
+began in the middle of a tick would send a delayed acknowledgement up to a tick earlier or later
+than the simulator, each time by the same distance, whatever the seed. Stands on `/proc`. Knows
+nothing of runs.
 """
 
 import re
@@ -18,7 +19,8 @@ _JIFFIES = re.compile(r"^\s*jiffies: (\d+)", re.MULTILINE)
 
 
 def next_turn(instant: int) -> int:
-    """The first instant from `instant` on, ns on the monotonic clock, at which a tick and a turn begin."""
+    """The first instant from `instant` on at which a tick and a turn begin, both in ns on the
+    monotonic clock."""
     try:
         told = _TIMERS.read_text()
     except OSError:
@@ -27,7 +29,7 @@ def next_turn(instant: int) -> int:
 
 
 def turn_from(instant: int, timers: str) -> int:
-    """The same by what `/proc/timer_list` says; a tick's beginning if it does not tell the ticks."""
+    """The same by what `/proc/timer_list` says; where a tick begins if it does not tell."""
     ticks = -(-instant // TICK)
     now, jiffies = _NOW.search(timers), _JIFFIES.search(timers)
     if now and jiffies:

@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
+DOCS := $(VENV)/.docs
 
 # The interpreter that the extension is built for; the same for every cargo command, so that none of
 # them makes another rebuild.
@@ -15,12 +16,12 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures equivalence papers published clean
+.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
 
-test: $(BUILT)
+test: $(BUILT) $(DOCS)
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
 		|| { echo 'rustfmt or clippy is missing: rustup component add rustfmt clippy'; exit 1; }
 	cargo fmt --all --check
@@ -43,6 +44,10 @@ stage-figures: $(BUILT)
 	done
 	$(BIN)/sojourn check p4/plain/codel_rfc8289.p4 --dependencies \
 		--svg docs/state_codel_rfc8289.svg >/dev/null
+
+# docs/gallery.md and its pictures: all shipped scenarios, a minute or two.
+gallery: $(BUILT)
+	$(BIN)/python bench/gallery.py
 
 # The pictures and tables of docs/equivalence.md: half an hour on two cores.
 REPLAY := $(BIN)/sojourn replay
@@ -73,7 +78,6 @@ published: $(BUILT)
 	$(BIN)/sojourn paper published --sources "$(SOURCES)" --out papers --markdown docs/published.md
 
 # The site of docs/, without a network but for what is installed: site/index.html.
-DOCS := $(VENV)/.docs
 docs: $(BUILT) $(DOCS)
 	$(BIN)/python -m sphinx -q -W --keep-going docs site
 

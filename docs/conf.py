@@ -1,19 +1,28 @@
 """The site: `make docs` makes it of the pages in this folder, without a network."""
 
-import os
-import subprocess
-import sys
+import re
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 project = "Sojourn"
 author = "The Sojourn authors"
 release = metadata.version("sojourn")
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"Sojourn {release}"
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
+myst_enable_extensions = ["deflist"]
+# A notebook runs when the site is made; one that fails is an error.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_execution_in_temp = True
+nb_merge_streams = True
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 suppress_warnings = [
@@ -26,24 +35,76 @@ suppress_warnings = [
 ]
 
 
-def _help_of(*words: str) -> str:
-    """What the command line says of itself."""
-    shell = os.environ | {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
-    command = [sys.executable, "-m", "sojourn", *words, "--help"]
-    done = subprocess.run(command, env=shell, capture_output=True, text=True, check=True)
-    said = done.stdout.replace("python -m sojourn", "sojourn")
-    return "\n".join(line.rstrip() for line in said.split("\n")).strip("\n")
+def _commands() -> Iterator[str]:
+    """The page of all commands, read from the command line itself."""
+    import typer
+
+    from sojourn.cli.shared import COMMANDS, app
+
+    group = typer.main.get_command(app)
+    yield "# Commands\n"
+    yield (
+        "Every command has `--help` and `--json`. A mistake of yours ends with status 2, a fault "
+        "of ours with 1, Ctrl-C with 130. `sojourn --install-completion` has the shell complete "
+        "commands and options.\n"
+    )
+    for name in sorted(COMMANDS):
+        context = group.make_context("sojourn", [name], resilient_parsing=True)
+        _, command, _ = group.resolve_command(context, [name])
+        yield from _command(f"sojourn {name}", command)
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    """A command with its arguments and options; of a group its commands."""
+    own = {"help", "as_json"}
+    params = [param for param in command.params if param.name not in own and not param.hidden]
+    arguments = [_metavar(param) for param in params if param.param_type_name == "argument"]
+    yield f"## {name}\n"
+    yield _prose(command.help or "") + "\n"
+    if hasattr(command, "commands"):
+        for each, inner in command.commands.items():
+            yield from _command(f"{name} {each}", inner)
+        return
+    context = command.make_context(name, [], resilient_parsing=True)
+    yield "```text\n" + " ".join([name, *arguments, "[OPTIONS]"]) + "\n```\n"
+    for param in params:
+        yield f"`{_called(param, context)}`\n: {_prose(_told(param))}\n"
+
+
+def _metavar(param: Any) -> str:
+    """How an argument is written."""
+    name = (param.metavar or param.name.upper()).strip("{}[]")
+    return (name if param.required else f"[{name}]") + ("..." if param.nargs == -1 else "")
+
+
+def _called(param: Any, context: Any) -> str:
+    """An argument, or an option's names and what it takes."""
+    if param.param_type_name == "argument":
+        return _metavar(param)
+    names = ", ".join([*param.opts, *param.secondary_opts])
+    return names if param.is_flag else f"{names} {param.metavar or param.display_type(context)}"
+
+
+def _told(param: Any) -> str:
+    """What is said of it, and what it is if it is not given."""
+    text = (getattr(param, "help", "") or "").strip()
+    default = None if callable(param.default) or getattr(param, "is_flag", False) else param.default
+    if getattr(param, "show_default", False) and default not in (None, False, "", (), []):
+        text += f" By default `{default}`."
+    return text or "."
+
+
+def _prose(text: str) -> str:
+    """Help text as Markdown, in which nothing but code in backticks is marked up."""
+    parts = text.replace("\b", "").split("`")
+    parts[::2] = [re.sub(r"([*_<>\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts).strip()
 
 
 def _write_commands(_app: object) -> None:
-    """A page of all commands, made from their own help."""
-    from sojourn.cli.shared import COMMANDS
-
-    parts = ["# Commands", "```text\n" + _help_of() + "\n```"]
-    for name in sorted(COMMANDS):
-        parts += [f"## sojourn {name}", "```text\n" + _help_of(name) + "\n```"]
+    """Writes that page, if it has changed."""
     page = Path(__file__).parent / "commands.md"
-    text = "\n\n".join(parts) + "\n"
+    text = "\n".join(_commands())
     if not page.is_file() or page.read_text() != text:
         page.write_text(text)
 

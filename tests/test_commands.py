@@ -14,13 +14,14 @@ from sojourn.cli.shared import app
 from sojourn.layout import programs_folder
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "p4/README.md"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "p4/README.md"]
 
 
 def printed(page: Path) -> list[str]:
-    """The lines of a page's indented blocks that call sojourn, with those that go on joined."""
+    """The lines of a page's indented and console blocks that call sojourn, with those that go on
+    joined."""
     text = page.read_text().replace("\\\n", " ")
-    lines = re.findall(r"^    (?:\$ )?(sojourn [^\n]*)$", text, re.MULTILINE)
+    lines = re.findall(r"^(?:    |\$ |    \$ )(sojourn [^\n]*)$", text, re.MULTILINE)
     return [re.split(r"\s{3,}|\s\|\s|\s&&\s", line)[0].strip() for line in lines]
 
 

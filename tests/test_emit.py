@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,26 @@ def test_another_interval_reaches_the_switch_s_table(sojourn: Sojourn, tmp_path:
     spacings = [told for name, told in run_script(tmp_path / "out") if name == path]
     assert spacings[:2] == [{"count": 1, "ns": 20_000_000}, {"count": 2, "ns": 14_142_136}]
     assert "-DINTERVAL=20000000" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "folder", "flag"), [("tofino", "tna", "-I"), ("bmv2", "v1model", "-I ")]
+)
+def test_a_compiler_is_told_where_shipped_parts_are(
+    sojourn: Sojourn, tmp_path: Path, target: str, folder: str, flag: str
+) -> None:
+    """For a program of one's own; one of theirs stands where its parts are."""
+    shipped = programs_folder() / folder
+    name = {"tna": "p4_codel", "v1model": "codel"}[folder]
+    shutil.copy(shipped / f"{name}.p4", tmp_path / "mine.p4")
+    told = {}
+    for program in (tmp_path / "mine.p4", shipped / f"{name}.p4"):
+        done = sojourn("emit", program, "--for", target, "--out", program.stem)
+        assert done.returncode == 0, done.stderr
+        told[program.stem] = (tmp_path / program.stem / "README.md").read_text()
+    assert f"{flag}{shipped.resolve()}" in told["mine"]
+    assert "-I" not in told[name]
+    assert "include" not in told["mine"]
 
 
 def test_tables_are_emptied_before_they_are_filled_so_that_the_script_can_run_again(

@@ -90,6 +90,17 @@ def test_goodput_and_utilisation_are_over_simulated_time(tmp_path: Path) -> None
     assert (summary.recirculated, summary.mirrored, summary.unsynchronised) == (7, 8, 9_000)
 
 
+def test_utilisation_over_time_is_right_at_rates_whose_bits_no_word_of_64_holds(
+    tmp_path: Path,
+) -> None:
+    """1 s at 100 Gbit/s: 10^20, in nanoseconds times bit/s."""
+    findings_of(tmp_path, [0] * 500, ["sent"] * 500)
+    found = read_findings(tmp_path, target=5 * MS, rate=10**11, duration=1_000 * MS)
+    share = found.queue.utilisation
+    assert share[:1] == pytest.approx([500 * 1000 * 8 / (10**11 * 0.005)])
+    assert not share[1:].any()
+
+
 def test_the_distribution_rises_from_none_to_all(tmp_path: Path) -> None:
     curve = findings_of(tmp_path, [1 * MS, 2 * MS, 4 * MS, 80 * MS], ["sent"] * 4).distribution
     assert curve.share[0] == 0

@@ -2,9 +2,10 @@
 
 `run` takes a scenario through all its AQMs and returns figures and Arrow tables; `sweep` does so
 with many seeds and values; `check` says what the engine thinks of a P4 program; `run_test` puts
-packets to it. `connect` and `open_switch` give switches to control, `open_run` an earlier run,
-`load_program` and `load_scenario` the things themselves, `list_aqms` and `list_scenarios` what
-there is. The examples in their docstrings run as they stand.
+packets to it. `compare_runs` puts runs beside each other, `replay_trace` the decisions of several
+programs about the same packets. `connect` and `open_switch` give switches to control, `open_run` an
+earlier run, `load_program` and `load_scenario` the things themselves, `list_aqms` and
+`list_scenarios` what there is. The examples in their docstrings run as they stand.
 """
 
 from importlib import import_module
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sojourn.api import (
+        compare_runs,
         list_aqms,
         list_scenarios,
         load_program,
         load_scenario,
+        replay_trace,
         run_test,
     )
     from sojourn.checker import CheckResult, check
@@ -42,6 +45,7 @@ __all__ = [
     "Switch",
     "VirtualSwitch",
     "check",
+    "compare_runs",
     "connect",
     "list_aqms",
     "list_scenarios",
@@ -49,6 +53,7 @@ __all__ = [
     "load_scenario",
     "open_run",
     "open_switch",
+    "replay_trace",
     "run",
     "run_test",
     "sweep",
@@ -67,6 +72,7 @@ _PLACES = {
     "Switch": "control.switch",
     "VirtualSwitch": "switches",
     "check": "checker",
+    "compare_runs": "api",
     "connect": "switches",
     "open_switch": "switches",
     "list_aqms": "api",
@@ -74,6 +80,7 @@ _PLACES = {
     "load_program": "api",
     "load_scenario": "api",
     "open_run": "notebook",
+    "replay_trace": "api",
     "run_test": "api",
     "run": "runner",
     "sweep": "sweeps.sweep",

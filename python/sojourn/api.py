@@ -5,14 +5,20 @@ Stands on them. Each function here is a line or two; what it does is theirs.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from sojourn import _core
 from sojourn.aqms import Aqm, catalogue
-from sojourn.errors import UnknownAqmError
+from sojourn.errors import ScenarioError, UnknownAqmError
+from sojourn.notebook import open_run
 from sojourn.programs import compiled, refuse_unread_macros, with_own_folder
+from sojourn.result import Result
 from sojourn.scenario import Scenario, find_scenario, read_scenario
 from sojourn.scenario.read import shipped_scenarios
 from sojourn.stf import StfResult, run_stf
+from sojourn.units import RATE, TIME, Dimension
 
 
 def load_program(
@@ -90,3 +96,92 @@ def run_test(
     True
     """
     return run_stf(Path(program), Path(test), include_paths=include_paths, defines=defines)
+
+
+def compare_runs(runs: Mapping[str, Result | str | Path]) -> pa.Table:
+    """Runs beside each other, results or their folders by name: a row an AQM and set-up.
+
+    Runs that differ in the seed alone are one set-up, named after its first. Each figure is a mean
+    (ns, bit/s, shares of 1), with half its 95 % interval if there are several seeds; a
+    `_difference` is to the first set-up. Raises `ScenarioError` for fewer than two runs.
+
+    >>> slow, fast = (sojourn.run("bufferbloat", aqms="codel", report=False,
+    ...                           set={"duration": "0.5 s", "switch.rate": rate})
+    ...               for rate in ("50 Mbit/s", "100 Mbit/s"))
+    >>> table = sojourn.compare_runs({"slow": slow, "fast": fast})
+    >>> table.column("setup").to_pylist()
+    ['slow', 'fast']
+    >>> table.column("goodput_difference")[1].as_py() > 0
+    True
+    """
+    from sojourn.compare import compare
+    from sojourn.sweeps.metrics import SHOWN
+
+    if len(runs) < 2:
+        raise ScenarioError("runs: name two at least")
+    opened = [
+        (name, run if isinstance(run, Result) else open_run(run)) for name, run in runs.items()
+    ]
+    rows = []
+    for line in compare(opened)[1]:
+        row: dict[str, Any] = {"aqm": line.aqm, "setup": line.setup}
+        for metric, value, apart in zip(SHOWN, line.values, line.differences, strict=True):
+            for name, found in ((metric.name, value), (f"{metric.name}_difference", apart)):
+                row[name] = None if found is None else found.mean
+                row[f"{name}_half_interval"] = None if found is None else found.half
+        rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def replay_trace(
+    trace: str | Path,
+    aqms: str | Sequence[str],
+    *,
+    rate: str | None = None,
+    duration: str | None = None,
+    seed: int = 1,
+    defines: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """Puts the same packets to P4 programs and to RFC 8289, and compares their drops.
+
+    `trace` is a run's folder or the name of a synthetic one (docs/equivalence.md), for which
+    `rate`, `duration` and `seed` are. A row a queue of the trace and AQM: how many drops RFC 8289
+    makes and how many the AQM, the share of packets that both decide alike, the RFC's drops that
+    it makes at the same packet, and within 1 us, and those that are missing or too many. Raises
+    `ScenarioError` for a name or a quantity that makes no sense.
+
+    >>> table = sojourn.replay_trace("bursts", "codel_exact", rate="100 Mbit/s", duration="2 s")
+    >>> table.column("missed").to_pylist(), table.column("extra").to_pylist()
+    ([0], [0])
+    """
+    from sojourn.replay import Study, find_traces, subjects
+
+    traces = find_traces(
+        [str(trace)],
+        rates=None if rate is None else [_parsed("rate", rate, RATE)],
+        duration=None if duration is None else _parsed("duration", duration, TIME),
+        seed=seed,
+        packet_size=None,
+    )
+    asked = subjects([aqms] if isinstance(aqms, str) else aqms, macros=dict(defines or {}))
+    rows = []
+    for found in Study(traces, asked, [_COPIES_TAKE]).outcomes():
+        for outcome in found.outcomes:
+            named = {"trace": found.trace.name, "aqm": outcome.subject.label}
+            figures = outcome.comparison.as_dict()
+            rows.append(named | {name: figures[name] for name in _COMPARED})
+    return pa.Table.from_pylist(rows)
+
+
+_COMPARED = (
+    "packets", "equal", "reference_drops", "drops", "same_packet", "within_1_us", "missed", "extra",
+)  # fmt: skip
+_COPIES_TAKE = 1_000
+"""ns from a mirror request to the copy's egress pass."""
+
+
+def _parsed(key: str, text: str, dimension: Dimension) -> int:
+    try:
+        return dimension.parse(text)
+    except ValueError as error:
+        raise ScenarioError(f"{key}: {text!r}: {error}") from error

@@ -23,13 +23,18 @@ _FILES = {
 }
 
 
+def architectures() -> list[str]:
+    """What there are templates for, as folders of `p4/` are called."""
+    return [folder for folder in target_folders() if (_TEMPLATES / folder).is_dir()]
+
+
 def write_skeleton(name: str, target: str, out: Path | None = None) -> list[Path]:
-    """Writes the files of the AQM `name` for `target` (`tna` or `v1model`) into the folder `out`,
-    by default one of its name; returns them.
+    """Writes the files of the AQM `name` for `target`, one of `architectures()`, into the folder
+    `out`, by default one of its name; returns them.
 
     `ScenarioError` for a name or target that is none, `OutputError` if one of them is there.
     """
-    known = list(target_folders())
+    known = architectures()
     if target not in known:
         allowed = " or ".join(known)
         raise ScenarioError(f"--for {target}: it can be {allowed}{did_you_mean(target, known)}")

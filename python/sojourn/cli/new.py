@@ -8,15 +8,14 @@ import typer
 
 from sojourn.cli.shared import Json, app
 from sojourn.layout import shown
-from sojourn.programs import target_folders
-from sojourn.skeleton import write_skeleton
+from sojourn.skeleton import architectures, write_skeleton
 
 
 @app.command()
 def new(
     name: Annotated[str, typer.Argument(help="What it is called, as in my_aqm.")],
     target: Annotated[
-        str, typer.Option("--for", help=f"{' (Tofino 1) or '.join(target_folders())} (bmv2).")
+        str, typer.Option("--for", help=f"Its architecture: {' or '.join(architectures())}.")
     ] = "tna",
     out: Annotated[Path | None, typer.Option(help="The folder; NAME by default.")] = None,
     as_json: Json = False,

@@ -34,7 +34,11 @@ from sojourn.sweeps.sweep import workers_for
 @app.command()
 def paper(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="As `sojourn papers` lists; or all; or published.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="As `sojourn papers` lists; or a file of your own; or all; or published.",
+        ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds, short runs.")] = False,
     out: Annotated[

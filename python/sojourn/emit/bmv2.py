@@ -34,13 +34,14 @@ BMV2 = Target(
 
 def _readme(job: Job) -> str:
     """What to type, and what bmv2 cannot do of this control plane."""
-    macros = "".join(f" -D {name}={value}" for name, value in sorted(job.choice.defines.items()))
+    flags = "".join(f" -I {folder}" for folder in job.include_folders)
+    flags += "".join(f" -D {name}={value}" for name, value in sorted(job.choice.defines.items()))
     queues = job.control.get("fair_queues") or job.control.get("priority_queues")
     options = f" -- --priority-queues {queues}" if queues else ""
     lines = [
         f"# {job.name} on bmv2",
         "",
-        f"    p4c-bm2-ss{macros} {job.choice.program.resolve()} -o {job.name}.json",
+        f"    p4c-bm2-ss{flags} {job.choice.program.resolve()} -o {job.name}.json",
         f"    simple_switch -i 1@veth1 -i 2@veth2 {job.name}.json{options}",
         "    simple_switch_CLI < commands.txt",
     ]

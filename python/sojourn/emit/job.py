@@ -5,10 +5,12 @@ Stands on the control plane as the simulation has it. Knows no target.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sojourn.control import ProgramDescription
 from sojourn.control.file import ProgramChoice, read_control_plane
+from sojourn.layout import programs_folder
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,21 @@ class Job:
     def name(self) -> str:
         """The program's name: its file's, without ending."""
         return self.choice.program.stem
+
+    @property
+    def include_folders(self) -> list[Path]:
+        """Where a compiler has to look for what the program includes, beside its own folder and
+        the folder of the architectures."""
+        program = self.choice.program.resolve()
+        files = [path.resolve() for path in self.choice.compiled.sources]
+        folders = [Path(folder).resolve() for folder in self.choice.include_paths]
+        return [
+            folder
+            for folder in folders
+            if folder != programs_folder().resolve() / "include"
+            and not program.is_relative_to(folder)
+            and any(path.is_relative_to(folder) for path in files)
+        ]
 
     @property
     def description(self) -> ProgramDescription:

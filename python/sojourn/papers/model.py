@@ -3,11 +3,14 @@
 Stands on pydantic and the sweep file. Knows neither runs nor results.
 """
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from sojourn.scenario.quantities import Strict
+
+FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+"""A name by which a file or folder is called, too."""
 
 Where = dict[str, Any]
 """A selection of rows: values by column; an axis's value as the set-up writes it."""
@@ -112,7 +115,7 @@ class Claim(Strict):
 class FigureSpec(Strict):
     """A figure or table, drawn again in the paper's form."""
 
-    name: str
+    name: FileName
     source: str
     caption: str
     kind: Literal["bars", "lines", "series", "table"]
@@ -177,7 +180,7 @@ class Factor(Strict):
 class Paper(Strict):
     """All of a paper."""
 
-    name: str
+    name: FileName
     line: str
     """For the list."""
     title: str

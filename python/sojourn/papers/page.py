@@ -97,15 +97,16 @@ def write_page(report: Report) -> Path:
 
 def tally(report: Report) -> str:
     """How many claims came out how, in a sentence."""
-    found = counts(report.claims)
-    several = {
-        Status.HOLDS: "hold",
-        Status.DIFFERS: "hold with a difference",
-        Status.FAILS: "do not hold as published",
-        Status.UNSEEN: "cannot be seen here",
+    words = {
+        Status.HOLDS: ("holds", "hold"),
+        Status.DIFFERS: ("holds with a difference", "hold with a difference"),
+        Status.FAILS: ("does not hold as published", "do not hold as published"),
+        Status.UNSEEN: ("cannot be seen here", "cannot be seen here"),
     }
-    parts = [f"{number} {several[status]}" for status, number in found.items() if number]
-    return f"Of {len(report.claims)} claims: {', '.join(parts)}."
+    found = {status: number for status, number in counts(report.claims).items() if number}
+    parts = [f"{number} {words[status][number > 1]}" for status, number in found.items()]
+    claims = "1 claim" if len(report.claims) == 1 else f"{len(report.claims)} claims"
+    return f"Of {claims}: {', '.join(parts)}."
 
 
 def _searched(one: Searched) -> dict[str, Any]:

@@ -42,8 +42,9 @@ def _head(job: Job) -> str:
 
 
 def _compile(job: Job) -> str:
-    macros = [f"-D{name}={value}" for name, value in sorted(job.choice.defines.items())]
-    flags = [f'  -DP4PPFLAGS="{" ".join(macros)}" \\'] if macros else []
+    given = [f"-I{folder}" for folder in job.include_folders]
+    given += [f"-D{name}={value}" for name, value in sorted(job.choice.defines.items())]
+    flags = [f'  -DP4PPFLAGS="{" ".join(given)}" \\'] if given else []
     lines = [
         "cmake $SDE/p4studio \\",
         "  -DCMAKE_INSTALL_PREFIX=$SDE_INSTALL -DCMAKE_MODULE_PATH=$SDE/cmake \\",

@@ -1,0 +1,83 @@
+"""The site: every page is made without a warning, its notebook runs, and no link within it leads
+nowhere. Links to other hosts are not followed."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytest.importorskip("myst_nb", reason="make docs installs what the site needs")
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+class Page(HTMLParser):
+    """What a page links to, and what in it can be linked to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if name := given.get("id"):
+            self.anchors.add(name)
+        for key in ("href", "src"):
+            if link := given.get(key):
+                self.links.append(link)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(DOCS), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_no_link_within_the_site_leads_nowhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    assert len(pages) > 30
+    assert list(broken(pages)) == []
+
+
+def broken(pages: dict[Path, Page]) -> Iterator[str]:
+    """Each link to a page, picture or heading that is not there."""
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = pages.get(target)
+            lost = known and parts.fragment and unquote(parts.fragment) not in known.anchors
+            if lost or not target.exists():
+                yield f"{path.name}: {link}"
+
+
+def test_the_notebook_s_cells_have_run(site: Path) -> None:
+    page = (site / "tutorials/notebook.html").read_text()
+    assert page.count("cell_output") >= 8
+    assert page.count("<img") >= 3
+
+
+def test_the_page_of_commands_has_every_command_and_option(site: Path) -> None:
+    from sojourn.cli.shared import COMMANDS
+
+    page = (site / "commands.html").read_text()
+    for name in COMMANDS:
+        assert f'id="sojourn-{name}"' in page
+    assert "--no-report" in page
+
+
+def test_every_page_is_in_the_index(site: Path) -> None:
+    listed = (DOCS / "index.md").read_text().split("\n")
+    pages = {str(path.relative_to(DOCS).with_suffix("")) for path in DOCS.rglob("*.md")}
+    assert pages - set(listed) == {"index"}

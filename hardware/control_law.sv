@@ -1,4 +1,4 @@
-// RFC 8289's control law: INTERVAL / sqrt(count), in nanoseconds.
+// RFC 8289's control law, t + INTERVAL / sqrt(count), in nanoseconds.
 //
 // A ROM and a shift instead of a square root and a division. Write count = j * 4^k with j of ten
 // bits, 256 to 1023; then
@@ -14,15 +14,19 @@
 //
 // tests/test_hardware.py proves both from the ROM's entries. A count of 0 is taken as 1.
 //
-// Five cycles from `start` to `done`; `start` may come in every one.
-module control_law (
-    input  logic        clk,
-    input  logic        rst,
-    input  logic        start,
-    input  logic [31:0] count,
-    input  logic [31:0] interval,  // ns
-    output logic        done,
-    output logic [31:0] spacing    // ns
+// Seven cycles from `start` to `done`; `start` may come in every one. `t` is wanted with `done`.
+module control_law #(
+    parameter int TIME_WIDTH = 48
+) (
+    input  logic                  clk,
+    input  logic                  rst,
+    input  logic                  start,
+    input  logic [          31:0] count,
+    input  logic                  at_1,      // count is 1, whatever `count` says: comes late in the cycle
+    input  logic [          31:0] interval,  // ns
+    input  logic [TIME_WIDTH-1:0] t,
+    output logic                  done,
+    output logic [TIME_WIDTH-1:0] drop_next  // t + INTERVAL / sqrt(count)
 );
     // The ROM: round(2^34 * 16 / sqrt(j)), the largest r with (2 r - 1)^2 * j <= (2^39)^2, found
     // bit by bit. j = 256 would be 2^34, which has no room: 2^34 - 1.
@@ -62,40 +66,59 @@ module control_law (
     end
 
     always_ff @(posedge clk) begin
-        j       <= shifted[31:22];
-        shift_1 <= 4'd15 - pairs;
+        j       <= at_1 ? 10'd256 : shifted[31:22];
+        shift_1 <= at_1 ? 4'd0 : 4'd15 - pairs;
     end
 
-    // 2. The ROM. Its top half and its bottom half fit a multiplier's narrow input.
-    logic [33:0] y;
-    logic [3:0] shift_2;
+    // 2. and 3. The ROM, and the register that block RAM has behind it.
+    logic [33:0] entry_read, y;
+    logic [3:0] shift_2, shift_3;
 
     always_ff @(posedge clk) begin
-        y       <= rom[j];
-        shift_2 <= shift_1;
+        entry_read <= rom[j];
+        shift_2    <= shift_1;
+        y          <= entry_read;
+        shift_3    <= shift_2;
     end
 
-    // 3. and 4. INTERVAL * y.
-    logic [48:0] high, low;
-    logic [65:0] product;
-    logic [3:0] shift_3, shift_4;
+    // 4. INTERVAL * y in four parts of 17 bits by 17, which a multiplier of any FPGA takes.
+    logic [33:0] low, across, up, high;
+    logic [3:0] shift_4;
 
     always_ff @(posedge clk) begin
-        high    <= interval * y[33:17];
-        low     <= interval * y[16:0];
-        shift_3 <= shift_2;
-        product <= {high, 17'd0} + {17'd0, low};
+        low     <= interval[16:0] * y[16:0];
+        across  <= interval[16:0] * y[33:17];
+        up      <= {2'b0, interval[31:17]} * y[16:0];
+        high    <= {2'b0, interval[31:17]} * y[33:17];
         shift_4 <= shift_3;
     end
 
-    // 5. Twice the result, cut off; then halves are rounded up.
-    logic [32:0] doubled;
-    assign doubled = product[65:33] >> shift_4;
+    // 5. and 6. Their sum; of `low` only what is carried counts: 2^17 is the unit.
+    logic [34:0] middle;
+    logic [48:0] outer, sum;
+    logic [3:0] shift_5, shift_6;
 
-    always_ff @(posedge clk) spacing <= 32'((34'(doubled) + 34'd1) >> 1);
+    always_ff @(posedge clk) begin
+        middle  <= {1'b0, across} + {1'b0, up};
+        outer   <= {high[31:0], low[33:17]};
+        shift_5 <= shift_4;
+        sum     <= outer + {14'd0, middle};
+        shift_6 <= shift_5;
+    end
+
+    // 7. Twice the result, cut off: shifted by fours, then by ones. Then halves are rounded up: the last
+    // bit is carried into the sum.
+    logic [32:0] coarse, doubled;
+    logic [TIME_WIDTH:0] rounded;
+
+    assign coarse = sum[48:16] >> {shift_6[3:2], 2'b00};
+    always_ff @(posedge clk) doubled <= coarse >> shift_6[1:0];
+
+    assign rounded   = {{(TIME_WIDTH - 32) {1'b0}}, doubled} + {t, 1'b1};
+    assign drop_next = rounded[TIME_WIDTH:1];
 
     // Where the questions are.
-    logic [4:0] stage;
-    always_ff @(posedge clk) stage <= rst ? 5'd0 : {stage[3:0], start};
-    assign done = stage[4];
+    logic [6:0] stage;
+    always_ff @(posedge clk) stage <= rst ? 7'd0 : {stage[5:0], start};
+    assign done = stage[6];
 endmodule

@@ -45,8 +45,8 @@ class Proof:
 PROOFS = (
     Proof("counter", "counter", depth=2),
     Proof("registers", "registers", sizes=(), small=(), depth=2),
-    Proof("codel", "codel", ("any_control_law.sv",), depth=9),
-    Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=9, cover=16),
+    Proof("codel", "codel", ("any_control_law.sv",), depth=11),
+    Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=11, cover=24),
     Proof(
         "queue",
         "queue",
@@ -58,14 +58,15 @@ PROOFS = (
 )
 
 FAULTS = (
-    ("rfc8289", "delta > 1 && recently ? delta : 1", "recently ? delta : 1"),
+    ("rfc8289", "is_used && recently && sum[31:1] != 0", "is_used && recently"),
     ("rfc8289", "owing[q]    <= again && !can_mark", "owing[q]    <= 1'b0"),
-    ("codel", "phase <= signal ? CONTROL_LAW : IDLE", "phase <= enter ? CONTROL_LAW : IDLE"),
+    ("rfc8289", "owing[q]    <= again && !can_mark", "owing[q]    <= again"),
+    ("codel", "phase <= signal ? COUNT : IDLE", "phase <= enter ? COUNT : IDLE"),
     ("queue", "reading && reading_queue == s_axis_tdest) oldest", "0) oldest"),
     ("queue", "next_valid && nearly_done && (!granted || take)", "next_valid && nearly_done"),
     ("queue", "if (!next_valid || next_taken) next_valid", "if (next_taken) next_valid"),
     ("registers", "!s_axil_rvalid || s_axil_rready", "1'b1"),
-    ("counter", "used[queue_id] ? counted[queue_id] : 0", "counted[queue_id]"),
+    ("counter", "used[number] ? counted[number] : 0", "counted[number]"),
 )
 """Proof, text of its module, and what is put in its place: a fault that the proof has to find."""
 

@@ -1,7 +1,7 @@
 // The queues themselves: whole packets in, whole packets out, in order, or not at all.
 //
 // Each of QUEUES queues has WORDS words of one memory, used as a ring, and a ring of descriptors, one
-// for each packet: length, when it came, whether its transport knows ECN. A packet is queued when its
+// for each packet: length, when it came, its ECN field. A packet is queued when its
 // last word is in; one that does not fit is forgotten (a tail drop). On the other side the queues take
 // turns; for the packet whose turn it is an AQM is asked (codel.sv), and what it drops is passed over:
 // its words are never read. It must not know why a packet is dropped.
@@ -68,17 +68,21 @@ module queue #(
     localparam int ENTRY = $clog2(ENTRIES) + 1;
     localparam int WORD_ADDRESS = $clog2(QUEUES * WORDS);
     localparam int ENTRY_ADDRESS = $clog2(QUEUES * ENTRIES);
+    localparam int FILL = POINTER + BYTES_WIDTH;   // bits that count the bytes of a queue
+    localparam int DESCRIPTOR = 16 + 5 + TIME_WIDTH;
 
     typedef logic [QUEUE_WIDTH-1:0] queue_t;
     typedef logic [POINTER-1:0] pointer_t;
     typedef logic [ENTRY-1:0] entry_t;
+    typedef logic [FILL-1:0] fill_t;
+    typedef logic [DESCRIPTOR-1:0] descriptor_t;  // {length, ECN field, when it came}
 
     function automatic logic [POINTER-1:0] words_of(input logic [15:0] bytes);
-        words_of = POINTER'((17'(bytes) + 17'(BYTES - 1)) >> BYTES_WIDTH);
+        words_of = POINTER'(bytes >> BYTES_WIDTH) + POINTER'(bytes[BYTES_WIDTH-1:0] != 0);
     endfunction
 
     logic [DATA_WIDTH-1:0] memory[0:QUEUES*WORDS-1];
-    logic [16+1+TIME_WIDTH-1:0] descriptors[0:QUEUES*ENTRIES-1];
+    descriptor_t descriptors[0:QUEUES*ENTRIES-1];
 
     function automatic logic [WORD_ADDRESS-1:0] word_address(input logic [QUEUE_WIDTH-1:0] q, input logic [POINTER-1:0] p);
         word_address = WORD_ADDRESS'({q, p[POINTER-2:0]});
@@ -103,25 +107,26 @@ module queue #(
     // ---- In: words are written behind the last whole packet; the last word makes it one. ----
     pointer_t written_of[0:QUEUES-1];            // behind the last whole packet
     entry_t last_entry_of[0:QUEUES-1]; // behind its descriptor
-    logic [31:0] bytes_in_of[0:QUEUES-1];        // all that was ever queued
+    fill_t bytes_in_of[0:QUEUES-1];              // all that was ever queued
     pointer_t taken_of[0:QUEUES-1];              // where the next packet to be asked about begins
     entry_t next_entry_of[0:QUEUES-1]; // its descriptor
-    logic [31:0] bytes_out_of[0:QUEUES-1];       // all that has been asked about
+    fill_t bytes_out_of[0:QUEUES-1];             // all that has been asked about
 
     pointer_t words_before;  // of the packet that is coming
-    logic too_big, capable_before, capable_now, capable;
+    logic too_big;
+    logic [4:0] ecn_before, ecn_now, ecn_found;
     logic arriving, first_word, no_room, whole;
     pointer_t position, oldest;
     logic [BYTES_WIDTH:0] bytes_in_word;
-    logic [31:0] length;
+    fill_t length;
 
     assign s_axis_tready = !sweeping;
     assign arriving      = s_axis_tvalid && s_axis_tready;
     assign first_word    = words_before == 0 && !too_big;
     assign position      = written_of[s_axis_tdest] + words_before;
-    assign capable       = first_word ? capable_now : capable_before;
+    assign ecn_found     = first_word ? ecn_now : ecn_before;
 
-    ecn_capable #(.DATA_WIDTH(DATA_WIDTH)) ecn_capable (.word(s_axis_tdata), .capable(capable_now));
+    ecn_field #(.DATA_WIDTH(DATA_WIDTH)) ecn_field (.word(s_axis_tdata), .found(ecn_now));
 
     integer byte_number;
     always_comb begin
@@ -129,13 +134,13 @@ module queue #(
         for (byte_number = 0; byte_number < BYTES; byte_number = byte_number + 1)
             if (s_axis_tkeep[byte_number]) bytes_in_word = (BYTES_WIDTH + 1)'(byte_number + 1);
     end
-    assign length = (32'(words_before) << BYTES_WIDTH) + 32'(bytes_in_word);
+    assign length = {words_before, {BYTES_WIDTH{1'b0}}} + FILL'(bytes_in_word);
 
     // A ring is full of what is queued and of what is being asked about, waits or is read.
     entry_t entries_used;
     assign entries_used = last_entry_of[s_axis_tdest] - next_entry_of[s_axis_tdest];
     assign no_room      = too_big || position - oldest == POINTER'(WORDS)
-                          || entries_used == ENTRY'(ENTRIES) || length[31:16] != 0
+                          || entries_used == ENTRY'(ENTRIES) || length >> 16 != 0
                           || 32'(s_axis_tdest) >= QUEUES;
     assign whole        = arriving && s_axis_tlast && !no_room;
 
@@ -150,11 +155,11 @@ module queue #(
             too_big      <= no_room && !s_axis_tlast;
         end
 
-    always_ff @(posedge clk) if (arriving) capable_before <= capable;
+    always_ff @(posedge clk) if (arriving) ecn_before <= ecn_found;
 
     always_ff @(posedge clk)
         if (whole)
-            descriptors[entry_address(s_axis_tdest, last_entry_of[s_axis_tdest])] <= {length[15:0], capable, now};
+            descriptors[entry_address(s_axis_tdest, last_entry_of[s_axis_tdest])] <= {16'(length), ecn_found, now};
 
     always_ff @(posedge clk)
         if (sweeping) begin
@@ -176,7 +181,7 @@ module queue #(
     queue_t turn, picked;
     logic pick, next_valid, next_taken, read_valid;
     queue_t next_queue, read_queue;
-    logic [16+1+TIME_WIDTH-1:0] read_descriptor, next_descriptor;
+    descriptor_t read_descriptor, next_descriptor;
     entry_t picked_entry;
 
     // The first that waits, from the one whose turn it is on; else the first of all.
@@ -230,12 +235,16 @@ module queue #(
     queue_t asked_queue, granted_queue;
     pointer_t asked_from, asked_words, granted_from, granted_words;
     logic [15:0] asked_length, granted_length;
+    logic [4:0] ask_ecn, asked_ecn, granted_ecn;
+    fill_t bytes_out;  // with the packet that is asked about
     logic [TIME_WIDTH-1:0] asked_enqueued, granted_enqueued;
     logic granted_mark, nearly_done;
 
-    assign {ask_length, ask_capable, ask_enqueued} = next_descriptor;
+    assign {ask_length, ask_ecn, ask_enqueued} = next_descriptor;
     assign ask_queue   = next_queue;
-    assign ask_backlog = bytes_in_of[next_queue] - bytes_out_of[next_queue] - 32'(ask_length);
+    assign ask_capable = ask_ecn[1:0] != 0;
+    assign bytes_out   = bytes_out_of[next_queue] + FILL'(ask_length);
+    assign ask_backlog = 32'(FILL'(bytes_in_of[next_queue] - bytes_out));
     assign ask         = next_valid && nearly_done && (!granted || take) && (!asking || (answer && drop));
     assign next_taken  = ask && ready;
 
@@ -245,6 +254,7 @@ module queue #(
             asked_from     <= taken_of[next_queue];
             asked_words    <= words_of(ask_length);
             asked_length   <= ask_length;
+            asked_ecn      <= ask_ecn;
             asked_enqueued <= ask_enqueued;
         end
 
@@ -254,7 +264,7 @@ module queue #(
             bytes_out_of[sweep] <= '0;
         end else if (next_taken) begin
             taken_of[next_queue]     <= taken_of[next_queue] + words_of(ask_length);
-            bytes_out_of[next_queue] <= bytes_out_of[next_queue] + 32'(ask_length);
+            bytes_out_of[next_queue] <= bytes_out;
         end
 
     logic answered;
@@ -281,6 +291,7 @@ module queue #(
             granted_from     <= asked_from;
             granted_words    <= asked_words;
             granted_length   <= asked_length;
+            granted_ecn      <= asked_ecn;
             granted_enqueued <= asked_enqueued;
             granted_mark     <= mark;
         end
@@ -290,6 +301,7 @@ module queue #(
     queue_t reading_queue;
     pointer_t reading_from, left;  // the packet's next word; words not yet read, this one included
     logic [15:0] reading_length;
+    logic [4:0] reading_ecn;
     logic [TIME_WIDTH-1:0] reading_enqueued;
     logic reading_mark;
 
@@ -309,6 +321,7 @@ module queue #(
             reading_from     <= granted_from;
             left             <= granted_words;
             reading_length   <= granted_length;
+            reading_ecn      <= granted_ecn;
             reading_enqueued <= granted_enqueued;
             reading_mark     <= granted_mark;
         end else if (advance && reading) begin
@@ -320,6 +333,7 @@ module queue #(
     // The memory's own register.
     logic [DATA_WIDTH-1:0] word, marked;
     logic word_valid, word_first, word_last, word_mark;
+    logic [4:0] word_ecn;
     queue_t word_queue;
     logic [BYTES_WIDTH-1:0] word_bytes;  // of the last word; 0 is all
     logic [TIME_WIDTH-1:0] word_enqueued;
@@ -330,6 +344,7 @@ module queue #(
             word_first    <= first;
             word_last     <= left == 1;
             word_mark     <= reading_mark;
+            word_ecn      <= reading_ecn;
             word_queue    <= reading_queue;
             word_bytes    <= reading_length[BYTES_WIDTH-1:0];
             word_enqueued <= reading_enqueued;
@@ -340,7 +355,7 @@ module queue #(
         else if (advance) word_valid <= reading;
 
     ecn_mark #(.DATA_WIDTH(DATA_WIDTH)) ecn_mark (
-        .clk, .advance, .first(word_first), .enable(word_mark), .word, .marked
+        .clk, .advance, .first(word_first), .enable(word_mark), .found(word_ecn), .word, .marked
     );
 
     always_ff @(posedge clk)

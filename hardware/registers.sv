@@ -1,7 +1,7 @@
 // What software sees, by AXI-Lite: parameters to write, counters to read. All words have 32 bits.
 //
 //     0x00  TARGET, ns          0x10  queue whose counters are read
-//     0x04  INTERVAL, ns        0x14  queued      0x1c  sent       0x24  marked (also sent)
+//     0x04  INTERVAL, ns        0x14  queued      0x1c  sent       0x24  sent with a mark
 //     0x08  MAXPACKET, bytes    0x18  refused     0x20  dropped
 //     0x0c  bit 0: ECN
 //
@@ -36,11 +36,9 @@ module registers #(
     output logic        ecn,
 
     output logic [QUEUE_WIDTH-1:0] read_id,
-    input  logic [           31:0] queued,
-    input  logic [           31:0] refused,
-    input  logic [           31:0] sent,
-    input  logic [           31:0] dropped,
-    input  logic [           31:0] marked
+    output logic [            1:0] read_kind,
+    input  logic [           31:0] arrivals,   // queued or refused, by `read_kind`
+    input  logic [           31:0] decisions   // sent, dropped or marked
 );
     assign s_axil_bresp = 2'b00;
     assign s_axil_rresp = 2'b00;
@@ -73,6 +71,8 @@ module registers #(
         else if (write) s_axil_bvalid <= 1'b1;
         else if (s_axil_bready) s_axil_bvalid <= 1'b0;
 
+    assign read_kind = s_axil_araddr[3:2];
+
     logic read;
     assign read           = s_axil_arvalid && (!s_axil_rvalid || s_axil_rready);
     assign s_axil_arready = read;
@@ -85,11 +85,8 @@ module registers #(
                 2: s_axil_rdata <= maxpacket;
                 3: s_axil_rdata <= 32'(ecn);
                 4: s_axil_rdata <= 32'(read_id);
-                5: s_axil_rdata <= queued;
-                6: s_axil_rdata <= refused;
-                7: s_axil_rdata <= sent;
-                8: s_axil_rdata <= dropped;
-                9: s_axil_rdata <= marked;
+                5, 6: s_axil_rdata <= arrivals;
+                7, 8, 9: s_axil_rdata <= decisions;
                 default: s_axil_rdata <= 0;
             endcase
 

@@ -72,3 +72,9 @@ def environment() -> dict[str, str]:
     root = verilator_root()
     path = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return os.environ | {"VERILATOR_ROOT": str(root), "PATH": path}
+
+
+if __name__ == "__main__":
+    # Installed if they are not: VERILATOR_ROOT of whoever asks.
+    python()
+    print(verilator_root())

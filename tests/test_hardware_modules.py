@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from sojourn.errors import SojournError
@@ -189,3 +190,19 @@ def test_without_verilator_the_message_names_the_packages(
 def test_the_shipped_module_says_what_it_is() -> None:
     for path in modules.shipped().values():
         assert modules.summary(path).startswith("CoDel (RFC 8289)")
+
+
+def test_a_sweep_sends_a_users_module_along_and_runs_again_what_was_changed(tmp_path: Path) -> None:
+    sources, out = tmp_path / "sources", tmp_path / "sweep"
+    sources.mkdir()
+    module = sources / "my_aqm.sv"
+    scenario = sources / "small.toml"
+    scenario.write_text(SCENARIO.format(aqms='"my_aqm.sv"'))
+    drops = []
+    for every in (9, 4):
+        module.write_text(MY_AQM.replace("asked == 9", f"asked == {every}"))
+        command = [sys.executable, "-m", "sojourn", "run", scenario, "--seeds", "1", "--out", out]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+        assert done.returncode == 0, done.stdout + done.stderr
+        drops.append(pq.read_table(out / "table.parquet").column("drop_share")[0].as_py())
+    assert drops == pytest.approx([0.1, 0.2], rel=0.05)

@@ -183,9 +183,7 @@ class Bench:
         if drop:
             self.note("dropped", queue)
             return
-        self.note("sent", queue)
-        if mark:
-            self.note("marked", queue)
+        self.note("marked" if mark else "sent", queue)
         self.leaving.append((queue, held, mark))
 
     def left(self) -> None:
@@ -217,8 +215,8 @@ class Bench:
             await self.write(0x10, queue)
             for number, count in enumerate(self.counts.values()):
                 assert await self.read(0x14 + 4 * number) == count[queue]
-            queued, _, sent, dropped, _ = (count[queue] for count in self.counts.values())
-            assert queued == sent + dropped
+            queued, _, sent, dropped, marked = (count[queue] for count in self.counts.values())
+            assert queued == sent + dropped + marked
         target, interval, maxpacket = [await self.read(address) for address in (0, 4, 8)]
         told = {"target": target, "interval": interval, "maxpacket": maxpacket}
         ecn = bool(await self.read(12))

@@ -1,15 +1,19 @@
 // In place of control_law.sv when codel.sv is proven: as long on its way, and whatever it says.
-module control_law (
-    input  logic        clk,
-    input  logic        rst,
-    input  logic        start,
-    input  logic [31:0] count,
-    input  logic [31:0] interval,
-    output logic        done,
-    output logic [31:0] spacing,
-    output logic [ 4:0] running  // where the question is
+module control_law #(
+    parameter int TIME_WIDTH = 48
+) (
+    input  logic                  clk,
+    input  logic                  rst,
+    input  logic                  start,
+    input  logic [          31:0] count,
+    input  logic                  at_1,
+    input  logic [          31:0] interval,
+    input  logic [TIME_WIDTH-1:0] t,
+    output logic                  done,
+    output logic [TIME_WIDTH-1:0] drop_next
 );
-    assign spacing = $anyseq;
-    always_ff @(posedge clk) running <= rst ? 5'd0 : {running[3:0], start};
-    assign done = running[4];
+    logic [6:0] running;  // where the question is
+    assign drop_next = $anyseq;
+    always_ff @(posedge clk) running <= rst ? 7'd0 : {running[5:0], start};
+    assign done = running[6];
 endmodule

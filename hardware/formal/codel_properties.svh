@@ -2,8 +2,9 @@
 //
 // Beside it runs RFC 8289's own routine for one queue, any: the pseudocode of sections 5.5 and 5.6, a
 // packet at a time. The control law is cut out (any_control_law.sv): what it says may be anything,
-// and both use it. Without ECN, of which the pseudocode says nothing. Times are compared as the
-// module does, by the sign of their difference.
+// and both use it. Of ECN the pseudocode says nothing; here a packet that can be marked is marked where
+// it would be dropped, and sent, which ends the routine: drop_next has moved on then. Times are
+// compared as the module does, by the sign of their difference.
 
 // ---- What is assumed ----
 logic begun = 1'b0;
@@ -20,9 +21,6 @@ assign one = $anyconst;
 always_comb begin
     assume (interval == the_interval && target == the_target && maxpacket == the_maxpacket);
     assume (32'(one) < QUEUES);
-`ifdef RFC_8289
-    assume (!ecn);
-`endif
 end
 
 // A question stays until it is taken.
@@ -40,30 +38,31 @@ always_comb
         if (drop || mark) assert (sojourn_time >= TIME_WIDTH'(target) && behind > maxpacket);
     end
 
-// Ready again one cycle after an answer, or seven after one that drops or marks.
+// Ready again one cycle after an answer, or nine after one that drops or marks.
 logic [3:0] since;
-logic [4:0] law_running;  // where the control law is, counted here
+logic [6:0] law_running;  // where the control law is, counted here
 always_ff @(posedge clk) begin
     since       <= rst || ready ? 4'd0 : since + 4'd1;
-    law_running <= rst ? 5'd0 : {law_running[3:0], law_start};
+    law_running <= rst ? 7'd0 : {law_running[5:0], law_start};
 end
 always_comb
     if (begun && !rst) begin
-        assert (since <= 7 && law_done == law_running[4]);
+        assert (since <= 9 && law_done == law_running[6]);
+        assert (law_start == (phase == COUNT) && law_running == 7'((10'd1 << since) >> 2));
         case (phase)
-            IDLE:        assert (!law_start && law_running == 0);
-            DECIDE:      assert (since == 0 && !law_start && law_running == 0);
-            CONTROL_LAW: assert (since >= 1 && law_start == (since == 1) && law_running == 5'((7'd1 << since) >> 2));
-            default:     assert (0);
+            IDLE:    assert (since < 2 || since == 9);
+            DECIDE:  assert (since == 0);
+            COUNT:   assert (since == 1);
+            default: assert (since >= 2);
         endcase
     end
 
 // ---- Other queues are left alone ----
 always_ff @(posedge clk)
     if (begun && !rst && $past(begun && !rst) && $past(q) != one) begin
-        assert ($stable({above[one], dropping[one], owing[one], used[one]}));
-        assert ($stable({count_of[one], lastcount_of[one], drop_next_of[one]}));
-        assert ($stable({first_above_time_of[one], next_owed_of[one]}));
+        assert ($stable({above[one], dropping[one], owing[one], place[one], used[one]}));
+        assert ($stable({count_of[one], lastcount_of[one], first_above_time_of[one]}));
+        assert ($stable({drop_next_of[{one, 1'b0}], drop_next_of[{one, 1'b1}]}));
     end
 
 `ifdef RFC_8289
@@ -75,19 +74,21 @@ logic [31:0] rfc_count, rfc_lastcount;
 // that begins the drop state, or in the loop behind a drop.
 logic behind_first, in_loop;
 
-logic asked_one, rfc_old, rfc_ok, rfc_drop, rfc_delta_counts;
+logic asked_one, rfc_old, rfc_ok, rfc_signal, rfc_delta_counts;
 logic rfc_still;  // in the loop, after this packet's dodeque
 logic [TIME_WIDTH-1:0] rfc_moved, rfc_since;
 logic [31:0] rfc_delta, rfc_entry;
-logic [31:0] law_said;  // of the last drop of this queue
+logic [TIME_WIDTH-1:0] rfc_from;           // what control_law() is told as t
+logic [TIME_WIDTH-1:0] spacing, law_said;  // what it adds: now, and for the last drop of this queue
 
+assign spacing   = law_says - law_from;
 assign asked_one = phase == DECIDE && q == one;
 assign rfc_old   = !(sojourn_time < TIME_WIDTH'(target) || behind <= maxpacket);
 assign rfc_since = time_now - rfc_first_above_time;
 assign rfc_ok    = rfc_old && rfc_above && !rfc_since[TIME_WIDTH-1];
 
 // In the loop: `else drop_next = control_law(drop_next, count)`, then the loop's condition again.
-assign rfc_moved = in_loop && rfc_ok ? rfc_drop_next + TIME_WIDTH'(law_said) : rfc_drop_next;
+assign rfc_moved = in_loop && rfc_ok ? rfc_drop_next + law_said : rfc_drop_next;
 logic [TIME_WIDTH-1:0] rfc_due;
 assign rfc_due   = time_now - rfc_moved;
 assign rfc_still = rfc_dropping && rfc_ok;
@@ -99,10 +100,10 @@ assign rfc_delta_counts = rfc_delta > 1 && (rfc_ago[TIME_WIDTH-1] || rfc_ago < T
 assign rfc_entry = rfc_delta_counts ? rfc_delta : 32'd1;
 
 always_comb begin
-    rfc_drop = 1'b0;
-    if (behind_first) rfc_drop = 1'b0;  // `r = dodeque(now)` is what is sent, whatever it says
-    else if (rfc_dropping) rfc_drop = rfc_still && !rfc_due[TIME_WIDTH-1];
-    else rfc_drop = rfc_ok;
+    rfc_signal = 1'b0;
+    if (behind_first) rfc_signal = 1'b0;  // `r = dodeque(now)` is what is sent, whatever it says
+    else if (rfc_dropping) rfc_signal = rfc_still && !rfc_due[TIME_WIDTH-1];
+    else rfc_signal = rfc_ok;
 end
 
 always_ff @(posedge clk)
@@ -116,23 +117,24 @@ always_ff @(posedge clk)
         if (rfc_old && !rfc_above) rfc_first_above_time <= time_now + TIME_WIDTH'(interval);
         behind_first <= 1'b0;
         in_loop      <= 1'b0;
+        rfc_from     <= rfc_dropping ? rfc_moved : time_now;
         if (behind_first) rfc_dropping <= 1'b1;
         else if (rfc_dropping) begin
             rfc_dropping  <= rfc_ok;
             rfc_drop_next <= rfc_moved;
-            if (rfc_drop) begin
+            if (rfc_signal) begin
                 rfc_count <= rfc_count + 1;
-                in_loop   <= 1'b1;
+                in_loop   <= !can_mark;
             end
         end else if (rfc_ok) begin
-            behind_first  <= 1'b1;
+            behind_first  <= !can_mark;
             rfc_count     <= rfc_entry;
             rfc_lastcount <= rfc_entry;
             rfc_dropping  <= 1'b1;
         end
     end else if (law_done && q == one) begin
         law_said <= spacing;
-        if (behind_first) rfc_drop_next <= law_from + TIME_WIDTH'(spacing);
+        if (!in_loop) rfc_drop_next <= rfc_from + spacing;
     end
 
 // Two assumptions about time. It does not run backwards, nor half its range within one drop state: a
@@ -149,42 +151,53 @@ always_comb
     end
 
 // What holds between the two when the queue has no question open, and on the way to it.
-logic settled;
-assign settled = !(phase == CONTROL_LAW && q == one);
+logic settled, counted;
+assign settled = !((phase == COUNT || phase == CONTROL_LAW) && q == one);
+assign counted = !(phase == COUNT && q == one);
+
+logic [TIME_WIDTH-1:0] drop_next, next_owed;
+assign drop_next = drop_next_of[{one, place[one]}];
+assign next_owed = drop_next_of[{one, !place[one]}];
 
 always_comb
     if (begun && !rst) begin
-        if (asked_one) assert (drop == rfc_drop);
+        if (asked_one) assert (drop == (rfc_signal && !can_mark) && mark == (rfc_signal && can_mark));
 
-        assert (above[one] == rfc_above && (!rfc_above || used[one]));
+        assert (above[one] == rfc_above);
         if (rfc_above) assert (first_above_time_of[one] == rfc_first_above_time);
-        assert ((used[one] ? count_of[one] : 0) == rfc_count);
-        assert ((used[one] ? lastcount_of[one] : 0) == rfc_lastcount);
+        if (counted) begin
+            assert ((used[one] ? count_of[one] : 0) == rfc_count);
+            assert ((used[one] ? lastcount_of[one] : 0) == rfc_lastcount);
+        end
         assert (owing[one] == in_loop && (!in_loop || dropping[one]));
-        assert (!dropping[one] || (rfc_dropping && rfc_above && had_come));
+        assert (!dropping[one] || (rfc_dropping && rfc_above && had_come && used[one]));
         assert (!rfc_dropping || dropping[one] || !rfc_above);
         assert (!behind_first || (dropping[one] && !in_loop));
-        if (settled || !behind_first) assert ((used[one] ? drop_next_of[one] : 0) == rfc_drop_next);
-        if (settled && in_loop) assert (next_owed_of[one] == rfc_drop_next + TIME_WIDTH'(law_said));
+        if (settled || is_dropping) assert ((used[one] ? drop_next : 0) == rfc_drop_next);
+        if (settled && in_loop) assert (next_owed == rfc_drop_next + law_said);
         if (!settled) begin
-            assert (law_count == rfc_count && dropping[one] && used[one]);
-            assert (leave_open == in_loop && behind_first == !in_loop);
-            if (in_loop) assert (law_from == rfc_drop_next);
+            assert (dropping[one] && used[one] && law_from == rfc_from);
+            assert (next_count == rfc_count && (is_dropping || rfc_lastcount == rfc_count));
+            if (is_dropping && !counted) assert (lastcount_of[one] == rfc_lastcount && !behind_first);
+            if (is_dropping) assert (law_from == rfc_drop_next && !behind_first);
+            else assert (!in_loop);
         end
         // The registers of cycle 1 are the queue's state.
         if (phase == DECIDE) begin
-            assert (32'(q) < QUEUES && !can_mark);
-            assert (count == (used[q] ? count_of[q] : 0) && lastcount == (used[q] ? lastcount_of[q] : 0));
-            assert (drop_next == (used[q] ? drop_next_of[q] : 0) && next_owed == next_owed_of[q]);
+            assert (32'(q) < QUEUES && is_used == used[q]);
+            assert (count == count_of[q] && lastcount == lastcount_of[q]);
+            assert (due == drop_next_of[{q, place[q] ^ owing[q]}]);
             assert (first_above_time == first_above_time_of[q]);
             assert (is_above == above[q] && is_dropping == dropping[q] && is_owing == owing[q]);
         end
     end
 
-// Not proven of nothing: the packet behind the first dropped one, and a drop in the drop state.
+// Not proven of nothing: the packet behind the first dropped one, a drop in the drop state, and a
+// mark behind a drop.
 always_comb
     if (begun && !rst && asked_one) begin
         cover (behind_first && !rfc_old);
         cover (drop && rfc_dropping && rfc_count > 0);
+        cover (mark && in_loop);
     end
 `endif

@@ -1,19 +1,19 @@
-// What is proven of counter.sv, read into the module by formal.py: one queue's value, any, is how often
-// it was counted since the reset.
+// What is proven of counter.sv, read into the module by formal.py: one value, of any kind of any queue,
+// is how often that was counted since the reset.
 logic begun = 1'b0;
 always_ff @(posedge clk) begun <= 1'b1;
 always_comb assume (rst == !begun);
 
-logic [QUEUE_WIDTH-1:0] one;
+logic [NUMBER-1:0] one;
 logic [31:0] times;
 assign one = $anyconst;
-always_comb assume (32'(one) < QUEUES && 32'(queue_id) < QUEUES && 32'(read_id) < QUEUES);
+always_comb assume (32'(one) < QUEUES * KINDS && 32'(queue_id) < QUEUES && 32'(read_id) < QUEUES);
 always_ff @(posedge clk)
     if (rst) times <= 0;
-    else if (count && queue_id == one) times <= times + 1;
+    else if (count && number == one) times <= times + 1;
 
 always_comb
     if (begun && !rst) begin
         assert ((used[one] ? counted[one] : 0) == times);
-        if (read_id == one) assert (value == times);
+        if (read_number == one) assert (value == times);
     end

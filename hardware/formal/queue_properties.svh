@@ -43,13 +43,13 @@ logic leaves;  // a frame's last word is taken
 assign leaves = m_axis_tvalid && m_axis_tready && m_axis_tlast;
 
 // Of a packet, the words.
-function automatic logic [POINTER-1:0] words_at(input logic [16+TIME_WIDTH:0] descriptor);
-    words_at = words_of(descriptor[16+TIME_WIDTH-:16]);
+function automatic logic [POINTER-1:0] words_at(input logic [DESCRIPTOR-1:0] descriptor);
+    words_at = words_of(descriptor[DESCRIPTOR-1-:16]);
 endfunction
 
 // It has words, and no more than a ring.
-function automatic logic is_whole(input logic [16+TIME_WIDTH:0] descriptor);
-    is_whole = descriptor[16+TIME_WIDTH-:16] != 0 && descriptor[16+TIME_WIDTH-:16] <= 16'(WORDS * BYTES);
+function automatic logic is_whole(input logic [DESCRIPTOR-1:0] descriptor);
+    is_whole = descriptor[DESCRIPTOR-1-:16] != 0 && descriptor[DESCRIPTOR-1-:16] <= 16'(WORDS * BYTES);
 endfunction
 
 genvar queue_number, entry;
@@ -100,7 +100,7 @@ generate
 
         // Every packet in the ring has words.
         for (entry = 0; entry < ENTRIES; entry = entry + 1) begin : kept
-            logic [16+TIME_WIDTH:0] descriptor;
+            logic [DESCRIPTOR-1:0] descriptor;
             assign descriptor = descriptors[entry_address(Q, next_entry_of[Q] + ENTRY'(entry))];
             always_comb if (sane && ENTRY'(entry) < ring) assert (is_whole(descriptor));
         end
@@ -181,7 +181,7 @@ logic follow, followed, alive, follow_entry, entry_followed;
 pointer_t its_place, its_age;
 entry_t its_entry, entry_age;
 logic [DATA_WIDTH-1:0] its_word;
-logic [16+TIME_WIDTH:0] its_descriptor;
+logic [DESCRIPTOR-1:0] its_descriptor;
 logic [POINTER+3:0] kept_of_one, before_it;
 assign one          = $anyconst;
 assign follow       = $anyseq;
@@ -214,7 +214,7 @@ always_ff @(posedge clk) begin
     else if (follow_entry && whole && s_axis_tdest == one) begin
         entry_followed <= 1'b1;
         its_entry      <= last_entry_of[one];
-        its_descriptor <= {length[15:0], capable, now};
+        its_descriptor <= {16'(length), ecn_found, now};
     end
 end
 

@@ -33,5 +33,5 @@ always_ff @(posedge clk)
         if ($past(write && s_axil_awaddr[7:2] == 0)) assert (target == $past(s_axil_wdata));
         if ($past(write && s_axil_awaddr[7:2] == 1)) assert (interval == $past(s_axil_wdata));
         if ($past(read && s_axil_araddr[7:2] == 0)) assert (s_axil_rdata == $past(target));
-        if ($past(read && s_axil_araddr[7:2] == 8)) assert (s_axil_rdata == $past(dropped));
+        if ($past(read && s_axil_araddr[7:2] == 8)) assert (s_axil_rdata == $past(decisions) && $past(read_kind) == 0);
     end

@@ -36,10 +36,9 @@ def library(path: Path) -> Path:
     Other modules are looked for beside it and among the shipped ones.
     """
     text = _read(path)
-    around = sorted({path.parent.resolve(), hardware_folder()})
-    files = {file for folder in around for file in (*folder.glob("*.sv"), *folder.glob("*.v"))}
+    around = _around(path)
     digest = hashlib.sha256(path.name.encode())
-    for file in (path, hardware_folder() / "shim.cpp", *sorted(files), Path(__file__)):
+    for file in (path, hardware_folder() / "shim.cpp", *sources(path), Path(__file__)):
         digest.update(_read(file).encode())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sojourn"
     kept = cache / f"verilog-{path.stem}-{digest.hexdigest()[:16]}.so"
@@ -51,6 +50,19 @@ def library(path: Path) -> Path:
         # In one step, so that two runs at once both find a whole file.
         fresh.replace(kept)
     return kept
+
+
+def sources(path: Path) -> list[Path]:
+    """All files that the module in the file `path` may be made of."""
+    files = (
+        file for folder in _around(path) for end in ("*.sv", "*.v") for file in folder.glob(end)
+    )
+    return sorted({path.resolve(), *files})
+
+
+def _around(path: Path) -> list[Path]:
+    """The folders in which other modules are looked for."""
+    return sorted({path.parent.resolve(), hardware_folder()})
 
 
 def _compiled(path: Path, text: str, around: Sequence[Path], folder: Path) -> Path:

@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 from sojourn.aqms import find_aqm
 from sojourn.errors import UnknownAqmError
 from sojourn.ground import Ground
+from sojourn.hardware.verilator import VerilatorError, library
 from sojourn.papers.measure import Measured, rows_of
-from sojourn.papers.model import Setup
+from sojourn.papers.model import OptionalAqm, Setup
 from sojourn.papers.traces import trace_figures
 from sojourn.sweeps.coordinate import State, Workers
 from sojourn.sweeps.file import parse_seeds, sweep_from_dict
@@ -34,12 +35,11 @@ def plan_setup(setup: Setup, *, quick: bool) -> tuple[SweepPlan, tuple[str, ...]
     aqms: list[Any] = list(setup.aqms)
     missing = [*setup.absent]
     for one in setup.optional:
-        try:
-            find_aqm(one.use)
-        except UnknownAqmError:
-            missing.append(f"{one.label}: {one.what} is not in this version")
-        else:
+        why = _why_not(one)
+        if why is None:
             aqms.append({"use": one.use, "label": one.label})
+        else:
+            missing.append(f"{one.label}: {why}")
     document = {
         "scenario": setup.scenario,
         "seeds": setup.quick_seeds if quick else setup.seeds,
@@ -51,6 +51,19 @@ def plan_setup(setup: Setup, *, quick: bool) -> tuple[SweepPlan, tuple[str, ...]
         "keep": ["rows"] if setup.rows else [],
     }
     return plan_file(sweep_from_dict(document)), tuple(missing)
+
+
+def _why_not(one: OptionalAqm) -> str | None:
+    """Why an optional AQM cannot be run here; none if it can."""
+    try:
+        module = find_aqm(one.use).module
+        if module is not None:
+            library(module)
+    except UnknownAqmError:
+        return f"{one.what} is not in this version"
+    except VerilatorError as error:
+        return str(error).splitlines()[0]
+    return None
 
 
 def run_setup(

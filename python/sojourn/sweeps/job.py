@@ -32,7 +32,7 @@ class Job:
     engine: str
     files: Mapping[str, str] = field(default_factory=dict)
     """What the scenario reads and Sojourn does not ship: text by relative path. The scenario names
-    them by the same paths, and what is shipped by `SHIPPED` and its path below `p4/`."""
+    them by the same paths, and what is shipped by `SHIPPED` and its path below `data_root()`."""
     keep: tuple[str, ...] = ()
 
 

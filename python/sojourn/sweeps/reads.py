@@ -1,4 +1,5 @@
-"""What a scenario's AQMs read from files: P4 texts and control planes, to be named and sent along.
+"""What a scenario's AQMs read from files: P4 texts, control planes, hardware modules. They are
+named and sent along.
 
 Stands on the scenario's plan. A file that Sojourn ships is not sent: an equal engine has it.
 """
@@ -13,7 +14,8 @@ from typing import Any
 
 from sojourn.aqms import find_aqm
 from sojourn.errors import ScenarioError
-from sojourn.layout import data_root, programs_folder, shown
+from sojourn.hardware.verilator import sources
+from sojourn.layout import data_root, hardware_folder, programs_folder, shown
 from sojourn.scenario import AqmChoice, PlannedRun
 from sojourn.scenario.plan import program_choice
 from sojourn.sweeps.job import SHIPPED
@@ -36,8 +38,8 @@ class Reads:
     def portable(self, path: Path) -> str | None:
         """What `path` is called on another machine; nothing for a folder that has none of the
         files."""
-        if path.is_relative_to(programs_folder()):
-            return f"{SHIPPED}{path.relative_to(programs_folder())}"
+        if _is_shipped(path):
+            return f"{SHIPPED}{path.relative_to(data_root())}"
         if path.is_relative_to(self.root):
             return str(path.relative_to(self.root))
         return None
@@ -47,6 +49,7 @@ def reads_of(planned: PlannedRun, choices: list[AqmChoice]) -> Reads:
     """What `planned` reads; `choices` are its AQM and those of single switches."""
     paths = [_source(name, digest) for name, digest in planned.sources.items()]
     paths += [path for choice in choices if (path := _control_file(choice)) is not None]
+    paths += [path for choice in choices for path in _module_files(choice)]
     texts = {path: _bytes(path) for path in dict.fromkeys(paths)}
     own = {path: data for path, data in texts.items() if not _is_shipped(path)}
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
@@ -72,6 +75,12 @@ def _control_file(choice: AqmChoice) -> Path | None:
     return path.absolute() if path is not None else None
 
 
+def _module_files(choice: AqmChoice) -> list[Path]:
+    """The files of which a hardware module is made: its own and those that it may use."""
+    module = find_aqm(choice.use).module
+    return [] if module is None else sources(module.absolute())
+
+
 def with_portable_paths(scenario: dict[str, Any], reads: Reads) -> dict[str, Any]:
     """`scenario`, whose paths are absolute, with paths that mean the same on another machine."""
     portable: dict[str, Any] = json.loads(json.dumps(scenario))
@@ -94,7 +103,7 @@ def choices_in(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _is_shipped(path: Path) -> bool:
-    return path.is_relative_to(programs_folder())
+    return path.is_relative_to(programs_folder()) or path.is_relative_to(hardware_folder())
 
 
 def _bytes(path: Path) -> bytes:

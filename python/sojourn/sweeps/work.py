@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import OutputError, ScenarioError, SojournError
-from sojourn.layout import programs_folder
+from sojourn.layout import data_root
 from sojourn.result import AqmResult, Result, read_result
 from sojourn.runner import finish, plan_scenario, record
 from sojourn.sweeps.job import SHIPPED, Failure, Job, Outcome, engine_identity
@@ -93,7 +93,7 @@ def _unpacked(job: Job, root: Path) -> dict[str, Any]:
 def _found(name: str, root: Path) -> str:
     """Where on this machine a portable path leads."""
     if name.startswith(SHIPPED):
-        return str(programs_folder() / name.removeprefix(SHIPPED))
+        return str(data_root() / name.removeprefix(SHIPPED))
     return str(root / name)
 
 

@@ -57,6 +57,9 @@ always_comb
         endcase
     end
 
+always_ff @(posedge clk)
+    if (begun && !rst && $past(answer) && !$past(rst)) assert (ready == !$past(drop || mark));
+
 // ---- Other queues are left alone ----
 always_ff @(posedge clk)
     if (begun && !rst && $past(begun && !rst) && $past(q) != one) begin

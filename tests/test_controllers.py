@@ -19,6 +19,8 @@ from sojourn import ControlError, connect, open_switch
 from sojourn.control.p4runtime import P4RuntimeDoor, Tls
 from sojourn.layout import programs_folder
 
+pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[control]'")
+
 PROGRAMS = programs_folder()
 TESTS = Path(__file__).parent.parent / "crates/protocols/tests"
 EMPTY = "tables = []\n"

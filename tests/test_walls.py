@@ -5,10 +5,13 @@ alone do not count. The Rust floors have the same test in crates/engine/tests/wa
 """
 
 import ast
+import re
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "python" / "sojourn"
 
 STANDARD_LIBRARY_ONLY = ("linux/guest",)
 """What runs where nothing else is installed."""
@@ -16,7 +19,7 @@ STANDARD_LIBRARY_ONLY = ("linux/guest",)
 FACES = ("cli", "__main__", "__init__")
 """What users meet; nothing below knows it."""
 
-BELOW_RESULTS = ("scenario", "control", "stf", "emit", "aqms", "control_plane")
+BELOW_RESULTS = ("scenario", "control", "stf", "emit", "aqms")
 """What is known before anything has run."""
 
 ABOVE_RUNS = ("plots", "report", "table", "result", "statistics", "traffic", "queues", "phases")
@@ -136,3 +139,24 @@ def test_the_help_has_every_command_with_its_own_line() -> None:
         name: str(command.help).strip().split("\n\n")[0] for name, command in known.commands.items()
     }
     assert {name: " ".join(line.split()) for name, line in lines.items()} == COMMANDS
+
+
+def compiled_again(changed: str) -> set[str]:
+    """The crates that Cargo compiles when one has changed."""
+    below = {}
+    for path in ROOT.glob("crates/*/Cargo.toml"):
+        named = tomllib.loads(path.read_text(encoding="utf-8")).get("dependencies", {})
+        below[path.parent.name] = {name.removeprefix("sojourn-") for name in named}
+    found, more = set[str](), {changed}
+    while more:
+        found |= more
+        more = {crate for crate, stands_on in below.items() if stands_on & found} - found
+    return found
+
+
+def test_what_a_change_has_compiled_is_what_the_map_says() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for what in ("TCP, links, traffic", "the language"):
+        row = re.search(rf"^\| {what} \(`(\w+)`\) \| ([^;|]+);", text, re.MULTILINE)
+        assert row is not None, what
+        assert set(re.findall(r"`(\w+)`", row[2])) == compiled_again(row[1]), what

@@ -58,6 +58,13 @@ impl From<Failure> for Status {
 /// The status of a batch: nothing if all went well, else an error for each request of it, in the
 /// message `of` that the protocol has for that.
 ///
+/// ```
+/// use sojourn_protocols::failure::{Failure, status};
+/// assert!(status(&[Ok(()), Ok(())], "p4.v1.Error").is_ok());
+/// let refused = status(&[Ok(()), Err(Failure::no("table", 7))], "p4.v1.Error").unwrap_err();
+/// assert!(!refused.details().is_empty(), "an error for each request");
+/// ```
+///
 /// # Errors
 /// One of them failed.
 pub fn status(results: &[Result<(), Failure>], of: &str) -> Result<(), Status> {

@@ -82,7 +82,7 @@ def _called(param: Any, context: Any) -> str:
     if param.param_type_name == "argument":
         return _metavar(param)
     names = ", ".join([*param.opts, *param.secondary_opts])
-    return names if param.is_flag else f"{names} {param.metavar or param.display_type(context)}"
+    return names if param.is_flag else f"{names} {param.make_metavar(context)}"
 
 
 def _told(param: Any) -> str:

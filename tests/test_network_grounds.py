@@ -22,7 +22,7 @@ MS = 1_000_000
 
 SCENARIO = """
 duration = "2 s"
-hosts = ["a", "b", "c"]
+hosts = ["a", "b", "router"]
 aqms = ["codel_linux"]
 
 [[switches]]
@@ -49,7 +49,7 @@ queue_limit = "100 kB"
 schedule = [{ at = "1 s", rate = "3 Mbit/s" }]
 
 [[links]]
-between = ["s", "c"]
+between = ["s", "router"]
 
 [[flows]]
 from = "a"
@@ -57,7 +57,7 @@ to = "b"
 count = 2
 
 [[flows]]
-from = "c"
+from = "router"
 to = "a"
 rate_cap = "1 Mbit/s"
 ip_version = 6
@@ -70,12 +70,12 @@ to = "b"
 [[flows]]
 kind = "requests"
 from = "a"
-to = "c"
+to = "router"
 think = "50 ms"
 
 [[flows]]
 kind = "transfers"
-from = "c"
+from = "router"
 to = "b"
 load = "500 kbit/s"
 max_size = "20 kB"

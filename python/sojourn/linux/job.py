@@ -11,6 +11,7 @@ from sojourn import _core
 from sojourn.linux.addresses import SERVER_PORT
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, has_groups, switch_of
+from sojourn.linux.guest.system import FIRST
 from sojourn.linux.kernel import Kernel
 from sojourn.linux.needs import MODULES
 from sojourn.linux.spaces import Spaces, Spot
@@ -116,12 +117,12 @@ def make_job(
         "lead": lead(drawn, config),
         "sample": _SAMPLE["virtual" if virtual_time else "real"],
         "flows": [flow | {"piece": piece} for flow in guest_flows(drawn, config)],
-        "ip": {"router": spaces.links(), **spaces.nodes()},
+        "ip": {FIRST: spaces.links(), **spaces.nodes()},
         "tc": spaces.queues(),
-        "sysctl": {"router": {}}
+        "sysctl": {FIRST: {}}
         | {name: router_parameters(versions) for name in (*network.switches, *spaces.wires)}
         | {name: end_parameters(versions) for name in network.hosts},
-        "interfaces": {"router": [], **spaces.interfaces()},
+        "interfaces": {FIRST: [], **spaces.interfaces()},
         "hosts": list(network.hosts),
         "taps": _taps(spaces),
         # The last is the way back to the first bottleneck.

@@ -20,6 +20,7 @@ from sojourn.linux.addresses import Block
 from sojourn.linux.delays import delay_changes, delays
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, group_links, way_to_group
+from sojourn.linux.guest.system import FIRST
 from sojourn.linux.leaving import at_hosts, leaving_delays, leaving_shaper
 from sojourn.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
 from sojourn.linux.topology import Managed, bottleneck, burst_of, reshape
@@ -78,7 +79,7 @@ class Spaces:
 
     def links(self) -> list[str]:
         """Namespaces and links, from outside."""
-        lines = ["netns attach router {pid}"]
+        lines = [f"netns attach {FIRST} {{pid}}"]
         names = [*self.network.hosts, *self.network.switches, *self.wires]
         lines += [f"netns add {name}" for name in names]
         for way in self.network.directions:

@@ -17,6 +17,7 @@ from typing import Any
 from sojourn.linux.addresses import BEHIND, FRONT, SERVER_PORT, sends_from_behind
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, group_links, has_groups
+from sojourn.linux.guest.system import FIRST
 from sojourn.linux.job import arrived_at, shapers_of, tap
 from sojourn.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
 from sojourn.linux.tc import Qdisc
@@ -76,12 +77,12 @@ def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, 
         "sample": _SAMPLE,
         "flows": [flow | {"piece": _PIECE} for flow in guest_flows(drawn, config)],
         "ip": {
-            "router": _links(network, ours),
+            FIRST: _links(network, ours),
             **{host: _host(network, host, flows, drawn) for host in network.hosts},
         },
         "tc": {},
-        "sysctl": {"router": silent, **dict.fromkeys(network.hosts, ends)},
-        "interfaces": {"router": ours, **{host: [HOSTS_PORT] for host in network.hosts}},
+        "sysctl": {FIRST: silent, **dict.fromkeys(network.hosts, ends)},
+        "interfaces": {FIRST: ours, **{host: [HOSTS_PORT] for host in network.hosts}},
         "also_off": ["tx", "sg"],
         "hosts": list(network.hosts),
         "taps": _group_taps(flows, ours) if has_groups(config) else _taps(flows),
@@ -106,7 +107,7 @@ def commands_of(config: dict[str, Any], folder: str) -> list[dict[str, Any]]:
 
 def _links(network: Network, ours: list[str]) -> list[str]:
     """Namespaces and links, from the switches' side."""
-    lines = [*(f"netns add {host}" for host in network.hosts), "netns attach router {pid}"]
+    lines = [*(f"netns add {host}" for host in network.hosts), f"netns attach {FIRST} {{pid}}"]
     for way in network.directions:
         if not way.back:
             one, other = _end(network, way.near, way.port), _end(network, way.far, way.peer)
@@ -152,7 +153,7 @@ def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, 
     if not datagrams:
         return []
     taps = [
-        tap("router", ours[0], "entered.ring", outgoing=False, only_udp=True),
+        tap(FIRST, ours[0], "entered.ring", outgoing=False, only_udp=True),
         tap(BEHIND, HOSTS_PORT, "left.ring", outgoing=False, only_udp=True),
     ]
     if any(sends_from_behind(flow) for flow in datagrams):

@@ -20,12 +20,10 @@ from .hosts import Hosts
 from .iperf import IperfClients, IperfServers
 from .offload import offloads_off
 from .sockets import SocketDump
-from .system import call, enter_namespace, exact_timers, load_modules, mount, power_off
+from .system import FIRST, call, enter_namespace, exact_timers, load_modules, mount, power_off
 from .ticks import next_turn
 from .watch import Watch
 
-_ROUTER = "router"
-"""The namespace of this process."""
 _FAILED = "the process of the {} failed; the guest's console.log says why"
 _LEAD = 600_000_000
 """ns between the last preparation and time zero, beside what the job asks for. A qdisc has
@@ -86,7 +84,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     for name in job["hosts"]:
         enter_namespace(name)
         dumps.append(SocketDump(job["families"]))
-    enter_namespace(_ROUTER)
+    enter_namespace(FIRST)
     switches = [Between(told) for told in job.get("switches", ())]
     for switch in switches:
         switch.wait()
@@ -118,19 +116,19 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _make_network(job: dict[str, Any]) -> None:
     """The first namespace is this process's; its lines make the others. Hosts set their own
     parameters, for who else stands between them it is done here."""
-    _set_parameters(job, _ROUTER)
-    call(("ip", "-batch", "-"), _lines(job["ip"][_ROUTER]).format(pid=os.getpid()))
-    others = [name for name in job["ip"] if name != _ROUTER]
+    _set_parameters(job, FIRST)
+    call(("ip", "-batch", "-"), _lines(job["ip"][FIRST]).format(pid=os.getpid()))
+    others = [name for name in job["ip"] if name != FIRST]
     between = [name for name in others if name not in job["hosts"]]
     for name in between:
         enter_namespace(name)
         _set_parameters(job, name)
-    enter_namespace(_ROUTER)
+    enter_namespace(FIRST)
     for name in others:
         call(("ip", "-n", name, "-batch", "-"), _lines(job["ip"][name]))
     for name, lines in job["tc"].items():
         call(("tc", "-n", name, "-batch", "-"), _lines(lines))
-    for name in (*between, _ROUTER):
+    for name in (*between, FIRST):
         enter_namespace(name)
         for interface in job["interfaces"].get(name, ()):
             offloads_off(interface, job.get("also_off", ()))

@@ -20,6 +20,9 @@ _ALREADY_THERE = 17
 _ABSOLUTE = 1
 _SET_TIMER_SLACK = 29
 
+FIRST = "first-process"
+"""The namespace of the first process: no host, no switch has a hyphen in its name."""
+
 
 class _Timespec(ctypes.Structure):
     _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))

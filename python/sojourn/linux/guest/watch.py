@@ -10,7 +10,7 @@ from typing import Any
 
 from .ring import Ring
 from .sockets import SocketDump
-from .system import Batch, enter_namespace, sleep_until
+from .system import FIRST, Batch, enter_namespace, sleep_until
 
 _PROGRESS = 200_000_000
 _BLOCKS, _FEW = 384, 4
@@ -37,7 +37,7 @@ class Watch:
     def __init__(self, job: dict[str, Any], folder: Path, dumps: list[SocketDump]) -> None:
         self._job = job
         self._rings = [_ring(tap, folder, len(job["taps"])) for tap in job["taps"]]
-        enter_namespace("router")
+        enter_namespace(FIRST)
         self._samples = (folder / "sockets.bin").open("wb", buffering=1 << 20)
         self._dumps = dumps
         self._late: list[int] = []

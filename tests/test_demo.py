@@ -41,7 +41,7 @@ def test_codel_act_has_cycles_without_a_drop(demo: Result, math_unit: str) -> No
 
 def test_codel_act_begins_most_cycles_afresh_in_nearly_every_run(tmp_path: Path) -> None:
     # Under `paper` a run has about ten cycles with two drops, so the median of one run may fall on
-    # the other side: seed 5 has 46 ms, the other seeds from 1 to 8 have 142 ms.
+    # the other side.
     gaps: dict[str, list[int]] = {}
     for seed in (1, 2, 4, 5, 8):
         result = sojourn.run("bufferbloat", aqms=["codel_act"], seed=seed, out=tmp_path / f"{seed}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linux_parts import MS, config_of, job_of, native
+from linux_parts import MS, THERE, config_of, job_of, native
 from sojourn.linux.disturbance import timing
 from sojourn.linux.exchanges import read_datagrams, read_exchanges
 from sojourn.linux.frames import Frames, read_frames
@@ -164,7 +164,7 @@ def test_exchanges_are_joined_from_both_sides_by_the_true_clock(tmp_path: Path) 
     config = config_of(asks, transfers)
     drawn = draw(config)
     (tmp_path / "exchanges-senders.bin").write_bytes(
-        notes((2, 0, 0, 500 * MS), (3, 0, 0, 600 * MS), (4, 0, 0, 1900 * MS))
+        notes(*((who, 0, 0, at * MS + THERE) for who, at in ((2, 500), (3, 600), (4, 1900))))
     )
     (tmp_path / "exchanges-receivers.bin").write_bytes(
         # The request is seen by one host alone; the last transfer is done after the run.
@@ -201,7 +201,8 @@ def test_a_voices_datagrams_are_told_by_their_numbers_beyond_sixteen_bits(tmp_pa
     went = frames_of(tmp_path / "out", [(2000 + n, voice(n)) for n in numbers if n != 1])
     columns = read_datagrams(config, drawn, (came, went, None), 1000)
     assert columns["number"] == [0, 2, 65_535, 65_536, 65_540]
-    assert columns["sent"] == columns["number"]
+    # What links and switch take of its way lies before the queue.
+    assert columns["sent"] == [n - THERE for n in columns["number"]]
     assert columns["received"] == [1000 + n + 15 * MS for n in columns["number"]]
 
 
@@ -210,13 +211,13 @@ def test_a_voice_from_behind_arrives_at_the_front(tmp_path: Path) -> None:
     drawn = draw(config)
     start = drawn.drawn[0]["start"]
     # Sent early by half a round trip, it arrives a whole one later.
-    at = [start + n * 20 * MS + 15 * MS for n in range(3)]
+    at = [start + n * 20 * MS + 15 * MS + THERE for n in range(3)]
     path = tmp_path / "back"
     path.write_bytes(ring([(at[n], voice(n, back=True)) for n in range(3)]))
     back = read_frames(path, back=True).numbered(drawn.numbers).of_flows()
     nobody = frames_of(tmp_path / "in", [])
     columns = read_datagrams(config, drawn, (nobody, nobody, back), 0)
-    assert columns["received"] == at
+    assert columns["received"] == [when - THERE for when in at]
     assert [r - s for r, s in zip(columns["received"], columns["sent"], strict=True)] == [
         15 * MS
     ] * 3

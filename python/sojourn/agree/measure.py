@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
 from sojourn.linux.ground import Linux
 from sojourn.linux.job import qdisc_of
+from sojourn.linux.path import path_of
 from sojourn.live.ground import LiveGround
 from sojourn.record import DROPS
 from sojourn.result import read_result
@@ -41,6 +42,9 @@ GROUNDS = ("sim", KERNEL)
 
 _DELAYS = "of packets sent"
 """What is kept as delays; files that say otherwise are of an earlier meaning."""
+_SAMPLE = 100_000_000
+"""ns between two samples of the kernel's sockets: no figure is of them, and each costs the guest as
+much time as a hundred packets."""
 
 
 @dataclass
@@ -110,7 +114,7 @@ class Bench:
         found: dict[str, Ground] = {"sim": SIMULATOR} if self.with_simulator else {}
         if self.live is not None:
             found["live"] = self.live
-        return found | {KERNEL: self.kernel}
+        return found | {KERNEL: replace(self.kernel, sample=_SAMPLE)}
 
     def measure(self, cell: Cell, tell: Callable[[str], None] = lambda _: None) -> Measured:
         """The cell's figures: those of earlier calls, and what is missing measured now."""
@@ -177,14 +181,16 @@ class Bench:
 
     def _job(self, cell: Cell) -> dict[str, Any]:
         """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, when
-        the flows start under the first seed, and the kernel's tick in ns.
+        the flows start under the first seed, what links take in a guest, and the kernel's tick in
+        ns.
         """
         tick = self.kernel.kernel.tick
-        plan = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel)
+        config = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel).runs[0].config
         starts = [_core.start_jitter(1, flow) for flow in range(cell.flows)]
         return self._scenario(cell) | {
-            "aqms": [qdisc_of(plan.runs[0].config, tick).text],
+            "aqms": [qdisc_of(config, tick).text],
             "starts": starts,
+            "links": list(path_of(config["flows"][0], config).links),
             "tick": tick,
         }
 

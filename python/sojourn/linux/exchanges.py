@@ -65,7 +65,7 @@ def _of_source(
     times: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = ({}, {})
     for side, everybodys in notes.items():
         mine = everybodys[traffic.sources[everybodys["flow"]] == source]
-        # In a network, where nobody's clock is early, that has no effect.
+        # In a network, where all clocks are true, that has no effect.
         at = path.true(mine["at"].astype(np.int64), behind=side == BEHIND)
         for who, number, done, instant in zip(
             mine["flow"].tolist(), mine["number"].tolist(), mine["done"], at.tolist(), strict=True
@@ -114,7 +114,8 @@ def read_datagrams(
         start = traffic.drawn[number]["start"]
         sent = start + numbers * flow["interval"]
         if not behind:
-            sent = _when_sent(numbers, *_voice(entered, number, origin))
+            when_sent = _when_sent(numbers, *_voice(entered, number, origin))
+            sent = path.true(when_sent, behind=False)
         kept = received <= config["duration"]
         columns = (numbers[kept], sent[kept], received[kept])
         found += [

@@ -100,9 +100,16 @@ def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kern
 
 
 def make_job(
-    config: dict[str, Any], spaces: Spaces, drawn: Traffic, *, virtual_time: bool, traffic: str
+    config: dict[str, Any],
+    spaces: Spaces,
+    drawn: Traffic,
+    *,
+    virtual_time: bool,
+    traffic: str,
+    sample: int | None = None,
 ) -> dict[str, Any]:
-    """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
+    """The job of one run, whose traffic is `drawn` and sent by `traffic`; ns between two samples
+    of its sockets, if not the usual."""
     network, versions = spaces.network, spaces.versions
     check_ports(config, drawn)
     piece = _PIECE["virtual" if virtual_time else "real"]
@@ -115,7 +122,7 @@ def make_job(
         "port": SERVER_PORT,
         "duration": config["duration"],
         "lead": lead(drawn, config),
-        "sample": _SAMPLE["virtual" if virtual_time else "real"],
+        "sample": sample or _SAMPLE["virtual" if virtual_time else "real"],
         "flows": [flow | {"piece": piece} for flow in guest_flows(drawn, config)],
         "ip": {FIRST: spaces.links(), **spaces.nodes()},
         "tc": spaces.queues(),

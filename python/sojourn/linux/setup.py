@@ -25,9 +25,19 @@ class Setup:
     measure: Callable[[Raw], Measured]
 
 
-def set_up(config: dict[str, Any], kernel: Kernel, *, traffic: str) -> Setup:
-    """That of a run on that kernel whose traffic is sent by `traffic`."""
+def set_up(
+    config: dict[str, Any], kernel: Kernel, *, traffic: str, sample: int | None = None
+) -> Setup:
+    """That of a run on that kernel whose traffic is sent by `traffic`; `sample` is ns between two
+    samples of its sockets in virtual time, if not the usual."""
     drawn = draw(config)
     spaces = spaces_of(config, drawn, kernel)
-    job = make_job(config, spaces, drawn, virtual_time=kernel.virtual_time, traffic=traffic)
+    job = make_job(
+        config,
+        spaces,
+        drawn,
+        virtual_time=kernel.virtual_time,
+        traffic=traffic,
+        sample=sample if kernel.virtual_time else None,
+    )
     return Setup(spaces.measured, job, lambda raw: measure(raw, config, spaces, drawn))

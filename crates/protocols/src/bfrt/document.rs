@@ -8,7 +8,8 @@ use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_targets::schema::{
-    Annotation, Body, Cells, DataType, Field, Named, Schema, Table, Unit, ValueSet,
+    Annotation, Body, Cells, DataType, Field, Filter, Named, PortMetadata, Schema, Table, Unit,
+    ValueSet,
 };
 
 /// The kinds of things that have numbers: the first byte of each.
@@ -19,8 +20,11 @@ mod kind {
     pub const SELECTOR: u32 = 0x82;
     pub const COUNTER: u32 = 0x83;
     pub const METER: u32 = 0x85;
+    pub const WRED: u32 = 0x87;
+    pub const LPF: u32 = 0x89;
     pub const REGISTER: u32 = 0x8b;
     pub const DIGEST: u32 = 0x8e;
+    pub const PORT_METADATA: u32 = 0x90;
     pub const VALUE_SET: u32 = 0xfe;
 }
 
@@ -52,11 +56,41 @@ pub mod field {
     pub const REGISTER_INDEX: u32 = 65_557;
     /// `$ACTION_MEMBER_STATUS` of a selector.
     pub const MEMBER_STATUS: u32 = 65_564;
+    /// `$LPF_INDEX`
+    pub const LPF_INDEX: u32 = 65_560;
+    /// `$WRED_INDEX`
+    pub const WRED_INDEX: u32 = 65_561;
+    /// `$LPF_SPEC_TYPE`; the time constants follow.
+    pub const LPF_TYPE: u32 = 65_567;
+    /// `$LPF_SPEC_GAIN_TIME_CONSTANT_NS`
+    pub const LPF_GAIN: u32 = 65_568;
+    /// `$LPF_SPEC_DECAY_TIME_CONSTANT_NS`
+    pub const LPF_DECAY: u32 = 65_569;
+    /// `$LPF_SPEC_OUT_SCALE_DOWN_FACTOR`
+    pub const LPF_SCALE: u32 = 65_570;
+    /// `$WRED_SPEC_TIME_CONSTANT_NS`
+    pub const WRED_TIME: u32 = 65_571;
+    /// `$WRED_SPEC_MIN_THRESH_CELLS`
+    pub const WRED_MIN: u32 = 65_572;
+    /// `$WRED_SPEC_MAX_THRESH_CELLS`
+    pub const WRED_MAX: u32 = 65_573;
+    /// `$WRED_SPEC_MAX_PROBABILITY`
+    pub const WRED_PROBABILITY: u32 = 65_574;
+    /// The port that metadata are of.
+    pub const INGRESS_PORT: u32 = 65_575;
+    /// `$DEFAULT_FIELD`: all of them.
+    pub const PORT_METADATA: u32 = 65_576;
     /// `$MAX_GROUP_SIZE`
     pub const MAX_GROUP_SIZE: u32 = 65_565;
     /// `$ADT_OFFSET`
     pub const ADT_OFFSET: u32 = 65_566;
 }
+
+/// Ports that may have metadata: 72 of each of four pipes, numbers of nine bits.
+const PORTS: u64 = 288;
+const PORT_BITS: u32 = 9;
+/// Bits of a port's metadata.
+pub const PORT_METADATA_BITS: u32 = 64;
 
 /// The schema of a program, as a document. `pipe` is the name of its pipeline, which all names of
 /// tables begin with.
@@ -121,6 +155,8 @@ impl Maker<'_> {
             made["supported_operations"] = json!(["Sync"]);
             tables.push(made);
         }
+        tables.extend(schema.filters.iter().filter_map(|filter| self.filter_cells(filter)));
+        tables.extend(schema.port_metadata.iter().map(|of| self.port_metadata(of)));
         tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
         let filters: Vec<Value> = schema.digests.iter().map(|digest| self.filter(digest)).collect();
         json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
@@ -217,6 +253,11 @@ impl Maker<'_> {
                 attributes.push("MeterByteCountAdjust");
             }
         }
+        let filter = given.filter.as_ref();
+        let filter = filter.and_then(|name| schema.filters.iter().find(|f| f.named.name == *name));
+        if let Some(filter) = filter.filter(|filter| matches!(filter.cells, Cells::Direct(_))) {
+            data.extend(filter_fields(filter.drops));
+        }
         attributes.push("EntryScope");
         if given.const_entries {
             attributes.push("ConstTable");
@@ -278,6 +319,41 @@ impl Maker<'_> {
         ]);
         groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
         vec![members, groups]
+    }
+
+    /// A filter with cells of its own.
+    fn filter_cells(&self, filter: &Filter) -> Option<Value> {
+        let Cells::Indexed(size, _) = filter.cells else { return None };
+        let (of, kind, key, name) = match filter.drops {
+            true => ("Wred", kind::WRED, field::WRED_INDEX, "$WRED_INDEX"),
+            false => ("Lpf", kind::LPF, field::LPF_INDEX, "$LPF_INDEX"),
+        };
+        let mut made = self.cells(of, kind, &filter.named, size);
+        made["key"] = json!([index(key, name)]);
+        made["data"] = Value::from(filter_fields(filter.drops));
+        Some(made)
+    }
+
+    /// What the control plane puts in front of a port's packets.
+    fn port_metadata(&self, of: &PortMetadata) -> Value {
+        let name = format!("{}.$PORT_METADATA", of.parser);
+        let named = Named { name, annotations: Vec::new() };
+        let mut made = self.cells("PortMetadata", kind::PORT_METADATA, &named, PORTS);
+        let mut key = index(field::INGRESS_PORT, &format!("{}.ingress_port", of.header));
+        key["type"] = bytes(PORT_BITS);
+        made["key"] = json!([key]);
+        let whole = common(field::PORT_METADATA, "$DEFAULT_FIELD", bytes(PORT_METADATA_BITS), None);
+        made["data"] = match of.fields.is_empty() {
+            true => json!([{ "mandatory": false, "read_only": false, "singleton": whole }]),
+            false => {
+                let fields = of.fields.iter().zip(1u32..);
+                let must = || Manner { mandatory: true, ..Manner::default() };
+                let fields =
+                    fields.map(|((name, width), id)| single(id, name, bytes(*width), must()));
+                Value::from(fields.collect::<Vec<_>>())
+            }
+        };
+        made
     }
 
     fn value_set(&self, set: &ValueSet) -> Value {
@@ -455,6 +531,27 @@ fn meter_fields(unit: Option<Unit>) -> Vec<Value> {
         single(id, &format!("$METER_SPEC_{what}_{of}"), ty, Manner::default())
     });
     named.collect()
+}
+
+fn filter_fields(drops: bool) -> Vec<Value> {
+    let float = || json!({ "type": "float" });
+    let kinds = json!({ "type": "string", "choices": ["RATE", "SAMPLE"] });
+    let fields = match drops {
+        false => [
+            (field::LPF_TYPE, "$LPF_SPEC_TYPE", kinds),
+            (field::LPF_GAIN, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS", float()),
+            (field::LPF_DECAY, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS", float()),
+            (field::LPF_SCALE, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", uint32()),
+        ],
+        true => [
+            (field::WRED_TIME, "$WRED_SPEC_TIME_CONSTANT_NS", float()),
+            (field::WRED_MIN, "$WRED_SPEC_MIN_THRESH_CELLS", uint32()),
+            (field::WRED_MAX, "$WRED_SPEC_MAX_THRESH_CELLS", uint32()),
+            (field::WRED_PROBABILITY, "$WRED_SPEC_MAX_PROBABILITY", float()),
+        ],
+    };
+    let must = || Manner { mandatory: true, ..Manner::default() };
+    fields.into_iter().map(|(id, name, ty)| single(id, name, ty, must())).collect()
 }
 
 fn notes(annotations: &[Annotation]) -> Value {

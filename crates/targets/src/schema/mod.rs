@@ -32,6 +32,10 @@ pub struct Schema {
     pub meters: Vec<Meter>,
     /// Registers.
     pub registers: Vec<Register>,
+    /// Low-pass filters and random early detection, direct ones among them.
+    pub filters: Vec<Filter>,
+    /// What parsers find in front of a port's packets that the control plane has put there.
+    pub port_metadata: Vec<PortMetadata>,
     /// Messages to the control plane.
     pub digests: Vec<Digest>,
     /// Parsers' value sets.
@@ -79,6 +83,8 @@ pub struct Table {
     pub profile: Option<String>,
     /// The full names of its direct counters and meters.
     pub direct: Vec<String>,
+    /// The full name of its filter, direct or not.
+    pub filter: Option<String>,
     /// True if idle entries are told.
     pub idle_timeout: bool,
 }
@@ -206,6 +212,28 @@ pub struct Register {
     pub ty: DataType,
     /// The type of its index, if it has one of its own.
     pub index: Option<DataType>,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Its name.
+    pub named: Named,
+    /// True for random early detection.
+    pub drops: bool,
+    /// Cells or entries.
+    pub cells: Cells,
+}
+
+/// What a parser finds in front of packets that come from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortMetadata {
+    /// The parser.
+    pub parser: String,
+    /// What it calls the header with the port.
+    pub header: String,
+    /// Names and widths of its parts; none if the parser takes them as a header of its own.
+    pub fields: Vec<(String, u32)>,
 }
 
 /// A message to the control plane.

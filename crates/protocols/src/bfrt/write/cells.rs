@@ -2,7 +2,7 @@
 
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::document::field;
-use crate::bfrt::fields::{Datum, Row, exact_key, row};
+use crate::bfrt::fields::{Datum, Row, exact_key, number_in, row};
 use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -17,7 +17,7 @@ const KBIT: u64 = 1_000 / 8;
 
 impl Writer<'_> {
     /// Which cell an entry means; none if it means all of them, which only deleting does.
-    fn cell(
+    pub(super) fn cell(
         &self,
         table: &Table,
         verb: Verb,
@@ -76,7 +76,7 @@ impl Writer<'_> {
         index: Option<usize>,
         row: &Row,
     ) -> Result<(), Failure> {
-        let of = |id| number(row, id).unwrap_or(0);
+        let of = |id| number_in(row, id).unwrap_or(0);
         let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
         let name = name.to_owned();
         self.apply(&Operation::WriteCounter { name, index, packets, bytes }).map(drop)
@@ -116,7 +116,7 @@ impl Writer<'_> {
         let first = first_rate(unit);
         let mut given = before;
         for (id, value) in (first..).zip(&mut given) {
-            *value = number(row, id).unwrap_or(*value);
+            *value = number_in(row, id).unwrap_or(*value);
         }
         let name = name.to_owned();
         if given == [u64::MAX; 4] {
@@ -145,11 +145,4 @@ pub fn spec_read(spec: &MeterSpec, unit: Unit) -> [u64; 4] {
         (Unit::Packets, value) | (_, value @ u64::MAX) => value,
         (_, value) => value / KBIT,
     })
-}
-
-fn number(row: &Row, id: u32) -> Option<u64> {
-    match row.get(&id) {
-        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
-        _ => None,
-    }
 }

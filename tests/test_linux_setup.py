@@ -22,7 +22,7 @@ from sojourn.linux.kernel import Kernel, read_kernel
 from sojourn.linux.path import Path as Path_
 from sojourn.linux.path import path_of
 from sojourn.linux.tc import full_frames, kernel_disciplines
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 from sojourn.parameters import disciplines
 from sojourn.runner import plan_scenario
 
@@ -381,14 +381,16 @@ def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
         name: np.frombuffer(exchanges[name], kind)
         for name, kind in (("flow", "<u4"), ("source", "<u4"), ("size", "<u8"), ("started", "<i8"))
     }
-    drawn = draw(config)
+    workload = workload_of(config)
     for source in (2, 3):
-        first, count = drawn.crowds[source]
+        first, count = workload.crowds[source]
         mine = rows["source"] == source
         order = np.argsort(rows["started"][mine], kind="stable")
-        assert rows["flow"][mine][order].tolist() == drawn.numbers[first : first + count].tolist()
+        assert (
+            rows["flow"][mine][order].tolist() == workload.numbers[first : first + count].tolist()
+        )
         told = list(zip(rows["started"][mine][order], rows["size"][mine][order], strict=True))
-        assert told == [tuple(pair) for pair in drawn.drawn[source]["transfers"]]
+        assert told == [tuple(pair) for pair in workload.flows[source]["transfers"]]
         # One is behind the bottleneck, and early; the other in front of it, and late.
         later = -10 * MS if source == 3 else THERE
         guest = job_of(config)["flows"][source]["transfers"]

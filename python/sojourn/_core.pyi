@@ -143,7 +143,7 @@ def shaper_as_built(rate: int, burst: int) -> tuple[int, int]:
 
     Raises `ConfigError` if it cannot express one of them."""
 
-def drawn_traffic(config: str) -> str:
+def workload(config: str) -> str:
     """What is random about the flows of a configuration, as JSON: for each its start, and the
     bursts, pauses or transfers that the simulator would draw."""
 

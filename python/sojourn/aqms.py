@@ -84,6 +84,11 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     )
 
 
+def known_names() -> set[str]:
+    """Every name that something shipped has."""
+    return {*_known(), *KERNEL_ONLY}
+
+
 def _known() -> dict[str, Aqm]:
     """Everything that is shipped, by every name that it has."""
     aqms = catalogue()
@@ -108,8 +113,8 @@ def _module_at(path: Path, written: str) -> Aqm:
 
 def _module(name: str, path: Path) -> Aqm:
     """A module takes the parameters that every module takes."""
-    told = next(d.parameters for d in disciplines() if d.name == modules.PARAMETERS_OF)
-    return Aqm(name, modules.summary(path), None, HARDWARE, told, path)
+    parameters = next(d.parameters for d in disciplines() if d.name == modules.PARAMETERS_OF)
+    return Aqm(name, modules.summary(path), None, HARDWARE, parameters, path)
 
 
 def _text(path: Path) -> str:

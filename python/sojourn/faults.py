@@ -44,9 +44,9 @@ def faults(counters: Mapping[str, Any]) -> list[str]:
     return said + [f"{what}: {count}" for what, count in counted if count]
 
 
-def of_program(told: Iterable[Mapping[str, Any]]) -> list[str]:
+def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:
     """One clause for each kind of fault of a program, as the engine tells them."""
-    return [_of_the_program(fault) for fault in told]
+    return [_of_the_program(fault) for fault in counted]
 
 
 def _of_the_program(fault: Mapping[str, Any]) -> str:

@@ -48,8 +48,8 @@ mod _core {
     use super::servers::ControlServer;
     #[pymodule_export]
     use super::simulation::{
-        Configuration, Simulation, check_config, default_network, drawn_traffic, shaper_as_built,
-        start_jitter,
+        Configuration, Simulation, check_config, default_network, shaper_as_built, start_jitter,
+        workload,
     };
     #[pymodule_export]
     use super::tofino::run_salu;

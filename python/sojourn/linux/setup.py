@@ -12,7 +12,7 @@ from sojourn.linux.kernel import Kernel
 from sojourn.linux.measured import Measured, Raw
 from sojourn.linux.rows import measure
 from sojourn.linux.topology import Managed
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ def set_up(
 ) -> Setup:
     """That of a run on that kernel whose traffic is sent by `traffic`; `sample` is ns between two
     samples of its sockets in virtual time, if not the usual."""
-    drawn = draw(config)
-    spaces = spaces_of(config, drawn, kernel)
+    workload = workload_of(config)
+    spaces = spaces_of(config, workload, kernel)
     job = make_job(
         config,
         spaces,
-        drawn,
+        workload,
         virtual_time=kernel.virtual_time,
         traffic=traffic,
         sample=sample if kernel.virtual_time else None,
     )
-    return Setup(spaces.measured, job, lambda raw: measure(raw, config, spaces, drawn))
+    return Setup(spaces.measured, job, lambda raw: measure(raw, config, spaces, workload))

@@ -22,6 +22,7 @@ from sojourn.hardware.modules import PARAMETERS_OF, is_module
 from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.programs import target_names
 from sojourn.scenario.quantities import FilePath, Label, RegisterName, Strict
+from sojourn.scenario.registered import spelled_out
 
 
 def _target(name: str) -> str:
@@ -74,6 +75,8 @@ def choose(value: object) -> AqmChoice:
         return value
     if isinstance(value, str):
         value = {"use": value}
+    if isinstance(value, dict):
+        value = spelled_out(value)
     use = value.get("use") if isinstance(value, dict) else None
     native = _native(use) if isinstance(use, str) else None
     model = _model_of_anyones() if native is None else _model_of(native.name)

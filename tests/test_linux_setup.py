@@ -89,6 +89,12 @@ def test_red_gets_the_burst_from_which_tc_derives_the_weight(min_th: int, weight
     assert queue_weight == weight
 
 
+def test_red_is_told_whether_to_drop_above_its_upper_threshold_although_it_marks() -> None:
+    assert native("red", ecn=1).arguments[-2:] == ("ecn", "harddrop")
+    assert native("red", ecn=1, harddrop=0).arguments[-1] == "ecn"
+    assert "harddrop" not in native("red").arguments
+
+
 def test_red_says_what_the_kernel_does_otherwise() -> None:
     assert any("gentle" in difference for difference in native("red").differences)
 

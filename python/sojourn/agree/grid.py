@@ -119,6 +119,9 @@ def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
     """The discipline with parameters that mean the same in the engine and in the kernel."""
     low = max(_packets(rate, 5_000_000), 10)
     marks = {"ecn": True} if ecn else {}
+    if ecn and aqm == "red":
+        # The kernel's default.
+        marks["harddrop"] = False
     choice: dict[str, Any] = {
         # Round numbers of packets: 100 at 10 Mbit/s, 1000 at 100 Mbit/s.
         "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},

@@ -262,7 +262,7 @@ def main() -> int:
     parser.add_argument("--only", help="files whose names have this word in them")
     parser.add_argument("--jobs", type=int, default=2, help="files at once")
     parser.add_argument("--log", help="a folder for what was said")
-    parser.add_argument("--longest", type=float, default=900, help="seconds for a file of tests")
+    parser.add_argument("--longest", type=float, default=900, help="seconds for a file")
     for inner in ("--ports", "--program", "--tests", "--packages"):
         parser.add_argument(inner, help=argparse.SUPPRESS)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

@@ -65,11 +65,18 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     Counter<bit<64>, bit<4>>(16, CounterType_t.PACKETS_AND_BYTES) seen;
     Meter<bit<4>>(16, MeterType_t.BYTES) rates;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) hits;
+    RegisterParam<bit<32>>(100) step;
+    DirectRegister<bit<32>>(9) meetings;
+    DirectRegisterAction<bit<32>, bit<32>>(meetings) count_meeting = {
+        void apply(inout bit<32> value) {
+            value = value + 1;
+        }
+    };
     Register<pair_t, bit<6>>(64, { 5, 7 }) pairs;
     RegisterAction<pair_t, bit<6>, bit<32>>(pairs) count_pair = {
         void apply(inout pair_t value, out bit<32> result) {
             value.first = value.first + 1;
-            value.second = value.second + 100;
+            value.second = value.second + step.read();
             result = value.first;
         }
     };
@@ -92,6 +99,10 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     }
     action mean() {
         meta.color = means.execute(meta.color, ig.ingress_port[3:0]);
+    }
+    action meet(bit<8> color) {
+        meta.color = color;
+        count_meeting.execute();
     }
     action mark_early() {
         meta.color = early.execute(meta.color);
@@ -133,6 +144,13 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         size = 64;
     }
 
+    table met_t {
+        key = { hdr.ethernet.kind : exact; }
+        actions = { meet; NoAction; }
+        default_action = NoAction();
+        registers = meetings;
+        size = 64;
+    }
     table aging_t {
         key = { hdr.ethernet.src : exact; }
         actions = { mark_early; NoAction; }
@@ -147,6 +165,7 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         meta.color = (bit<8>) rates.execute(ig.ingress_port[3:0]);
         mean();
         aging_t.apply();
+        met_t.apply();
         lpm_t.apply();
         ternary_t.apply();
         chosen_t.apply();

@@ -8,8 +8,8 @@ use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_targets::schema::{
-    Annotation, Body, Cells, DataType, Field, Filter, Named, PortMetadata, Schema, Table, Unit,
-    ValueSet,
+    Annotation, Body, Cells, DataType, Field, Filter, Named, PortMetadata, Register,
+    RegisterParameter, Schema, Table, Unit, ValueSet,
 };
 
 /// The kinds of things that have numbers: the first byte of each.
@@ -23,6 +23,7 @@ mod kind {
     pub const WRED: u32 = 0x87;
     pub const LPF: u32 = 0x89;
     pub const REGISTER: u32 = 0x8b;
+    pub const PARAMETER: u32 = 0x8d;
     pub const DIGEST: u32 = 0x8e;
     pub const PORT_METADATA: u32 = 0x90;
     pub const VALUE_SET: u32 = 0xfe;
@@ -30,6 +31,8 @@ mod kind {
 
 /// Numbers of fields that every table of a kind has.
 pub mod field {
+    /// `value` of a register's parameter.
+    pub const PARAMETER: u32 = 1;
     /// `$MATCH_PRIORITY`
     pub const MATCH_PRIORITY: u32 = 65_537;
     /// `$ACTION_MEMBER_ID`
@@ -145,16 +148,11 @@ impl Maker<'_> {
         for register in &schema.registers {
             let mut made = self.cells("Register", kind::REGISTER, &register.named, register.size);
             made["key"] = json!([index(field::REGISTER_INDEX, "$REGISTER_INDEX")]);
-            let fields = parts(schema, &register.ty).into_iter().zip(1u32..);
-            let fields = fields.map(|((name, width), id)| {
-                let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
-                let name = format!("{}.{name}", register.named.name);
-                single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
-            });
-            made["data"] = Value::from(fields.collect::<Vec<_>>());
+            made["data"] = Value::from(register_fields(schema, register, 1));
             made["supported_operations"] = json!(["Sync"]);
             tables.push(made);
         }
+        tables.extend(schema.register_parameters.iter().map(|of| self.parameter(of)));
         tables.extend(schema.filters.iter().filter_map(|filter| self.filter_cells(filter)));
         tables.extend(schema.port_metadata.iter().map(|of| self.port_metadata(of)));
         tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
@@ -253,6 +251,13 @@ impl Maker<'_> {
                 attributes.push("MeterByteCountAdjust");
             }
         }
+        let register = given.register.as_ref();
+        let register = register
+            .and_then(|name| schema.direct_registers.iter().find(|r| r.named.name == *name));
+        if let Some(register) = register {
+            data.extend(register_fields(schema, register, largest_parameter(schema, given) + 1));
+            operations.push("SyncRegisters");
+        }
         let filter = given.filter.as_ref();
         let filter = filter.and_then(|name| schema.filters.iter().find(|f| f.named.name == *name));
         if let Some(filter) = filter.filter(|filter| matches!(filter.cells, Cells::Direct(_))) {
@@ -319,6 +324,19 @@ impl Maker<'_> {
         ]);
         groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
         vec![members, groups]
+    }
+
+    /// A constant of a register's actions: a table without keys.
+    fn parameter(&self, of: &RegisterParameter) -> Value {
+        let mut made = self.cells("RegisterParam", kind::PARAMETER, &of.named, 1);
+        let ty = json!({ "type": "bytes", "width": of.width, "default_value": of.initial });
+        let must = Manner { mandatory: true, ..Manner::default() };
+        made["data"] = json!([single(field::PARAMETER, "value", ty, must)]);
+        if let Some(name) = &of.register {
+            let named = Named { name: name.clone(), annotations: Vec::new() };
+            made["depends_on"] = json!([self.id(kind::REGISTER, &named)]);
+        }
+        made
     }
 
     /// A filter with cells of its own.
@@ -531,6 +549,27 @@ fn meter_fields(unit: Option<Unit>) -> Vec<Value> {
         single(id, &format!("$METER_SPEC_{what}_{of}"), ty, Manner::default())
     });
     named.collect()
+}
+
+/// The parts of a register's cell, numbered from `first` on.
+fn register_fields(schema: &Schema, register: &Register, first: u32) -> Vec<Value> {
+    let fields = parts(schema, &register.ty).into_iter().zip(first..);
+    let fields = fields.map(|((name, width), id)| {
+        let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
+        let name = format!("{}.{name}", register.named.name);
+        single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
+    });
+    fields.collect()
+}
+
+/// The largest number of a parameter of a table's actions.
+fn largest_parameter(schema: &Schema, table: &Table) -> u32 {
+    let of = |listed: &sojourn_targets::schema::ActionReference| {
+        let known = schema.actions.iter().find(|action| action.named.name == listed.action);
+        let parameters = known.map_or(&[][..], |action| &action.parameters);
+        of_parts(parameters.iter().map(|p| &p.named.annotations[..])).into_iter().max()
+    };
+    table.actions.iter().filter_map(of).max().unwrap_or(0)
 }
 
 fn filter_fields(drops: bool) -> Vec<Value> {

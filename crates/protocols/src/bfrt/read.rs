@@ -302,7 +302,7 @@ impl Reader<'_> {
                 };
                 ports().iter().flat_map(queues).collect()
             }
-            Kind::Fixed(Fixed::Device) => vec![Vec::new()],
+            Kind::Fixed(Fixed::Device) | Kind::Parameter(_) => vec![Vec::new()],
             _ => self.store.keys(table.id),
         }
     }
@@ -313,19 +313,28 @@ impl Reader<'_> {
         let name = table.inner.clone();
         let row = match &table.kind {
             Kind::Register(_) => {
-                let Reply::Register(words) = self.ask(&Query::Register { name, index })? else {
-                    return Err(absent(table));
-                };
-                let words = words.into_iter().map(|word| Datum::Number(word.0));
-                table.fields.iter().map(|field| field.id).zip(words).collect()
+                let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
+                self.words(&name, index, &ids)?
             }
             Kind::Counter => self.count(&table.inner, index)?,
             Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
+            Kind::Parameter(_) => {
+                let value = program(self.switch)?.parameter(&table.inner);
+                let value = value.map_err(|error| Failure::new(Code::NotFound, error))?;
+                Row::from([(field::PARAMETER, Datum::number(value))])
+            }
             Kind::Filter => self.filter(&table.inner, index)?,
             Kind::Fixed(fixed) => return self.fixed(table, *fixed, key),
             _ => return self.store.entry(table.id, key).cloned().ok_or_else(|| absent(table)),
         };
         Ok(Entry { action: 0, row })
+    }
+
+    /// A register's cell, a field for each of its parts.
+    fn words(&mut self, name: &str, index: usize, ids: &[u32]) -> Result<Row, Failure> {
+        let query = Query::Register { name: name.to_owned(), index };
+        let Reply::Register(words) = self.ask(&query)? else { return Ok(Row::new()) };
+        Ok(ids.iter().copied().zip(words.into_iter().map(|word| Datum::Number(word.0))).collect())
     }
 
     fn count(&mut self, name: &str, index: usize) -> Result<Row, Failure> {
@@ -407,8 +416,11 @@ impl Reader<'_> {
                 row.insert(parameter.id, Datum::Number(value.0.clone()));
             }
         }
-        if let Kind::Match { counter, meter, filter, .. } = &table.kind {
+        if let Kind::Match { counter, meter, filter, register, .. } = &table.kind {
             let handle = read.handle as usize;
+            if let Some((name, ids)) = register {
+                row.extend(self.words(name, handle, ids)?);
+            }
             if let Some(name) = filter {
                 row.extend(self.filter(name, handle)?);
             }

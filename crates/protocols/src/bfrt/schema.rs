@@ -98,6 +98,8 @@ pub enum Kind {
         meter: Option<(String, Unit)>,
         /// The direct filter.
         filter: Option<String>,
+        /// The direct register, and the fields that its cells are.
+        register: Option<(String, Vec<u32>)>,
         /// Its entries are those of the program.
         is_const: bool,
     },
@@ -109,6 +111,8 @@ pub enum Kind {
     Counter,
     /// The cells of a meter.
     Meter(Unit),
+    /// A constant of a register's actions, which has been this at first.
+    Parameter(u64),
     /// The cells of a filter.
     Filter,
     /// What the control plane puts in front of a port's packets.
@@ -268,11 +272,12 @@ impl Reader<'_> {
             "Selector" => Kind::Groups,
             "Meter" => Kind::Meter(self.measured(&table.inner)),
             "Lpf" | "Wred" => Kind::Filter,
+            "RegisterParam" => Kind::Parameter(self.initial(&table.inner)),
             "PortMetadata" => Kind::PortMetadata,
             "Register" => Kind::Register(Vec::new()),
             "ParserValueSet" => Kind::ValueSet,
             "Counter" => Kind::Counter,
-            _ => self.matched(&table.inner, of != "MatchAction_Direct"),
+            _ => self.matched(&table, of != "MatchAction_Direct"),
         };
         if table.kind == Kind::Members {
             // Members that are declared apart are the selector's all the same.
@@ -290,14 +295,21 @@ impl Reader<'_> {
         table
     }
 
+    /// What a register's parameter is at first.
+    fn initial(&self, name: &str) -> u64 {
+        let mut all = self.declared.register_parameters.iter();
+        all.find(|known| known.named.name == name).map_or(0, |known| known.initial)
+    }
+
     /// What a meter measures.
     fn measured(&self, name: &str) -> Unit {
         let meter = self.declared.meters.iter().find(|meter| meter.named.name == name);
         meter.and_then(|meter| meter.unit).unwrap_or(Unit::Bytes)
     }
 
-    fn matched(&self, name: &str, indirect: bool) -> Kind {
-        let table = self.declared.tables.iter().find(|table| table.named.name == name);
+    fn matched(&self, made: &Table, indirect: bool) -> Kind {
+        let name = &made.inner;
+        let table = self.declared.tables.iter().find(|table| table.named.name == *name);
         let direct = || table.iter().flat_map(|table| &table.direct);
         let is_counter = |name: &&String| {
             self.declared.counters.iter().any(|counter| counter.named.name == **name)
@@ -314,6 +326,12 @@ impl Reader<'_> {
             counter: direct().find(is_counter).cloned(),
             meter: meter.map(|name| (name.clone(), self.measured(name))),
             filter: filter.filter(is_direct).cloned(),
+            register: table.and_then(|table| table.register.as_ref()).and_then(|register| {
+                let prefix = format!("{register}.");
+                let mine = made.fields.iter().filter(|field| field.name.starts_with(&prefix));
+                let ids: Vec<u32> = mine.map(|field| field.id).collect();
+                (!ids.is_empty()).then(|| (register.clone(), ids))
+            }),
             is_const: table.is_some_and(|table| table.const_entries),
         }
     }

@@ -191,6 +191,7 @@ impl Writer<'_> {
             Kind::Groups => self.group(table, verb, entry),
             Kind::Counter => self.counter(table, verb, entry),
             Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
+            Kind::Parameter(first) => self.parameter(table, *first, verb, entry),
             Kind::Filter => self.filter(table, verb, entry),
             Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),

@@ -706,3 +706,36 @@ async fn clients_hear_of_entries_that_are_idle_and_that_are_hit_again() {
     assert_eq!(told(one.hear().await), (entry.value.clone(), EntryActive as i32));
     assert_eq!(told(one.hear().await), (entry.value, EntryIdle as i32));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_of_registers_and_registers_of_entries_are_set_and_read() {
+    let mut one = client().await;
+    let value = one.id("step", "value");
+    assert_eq!(streams(&one.read_one("step", &[]).await), [(value, vec![0, 0, 0, 100])]);
+    let set = |one: &Client, to| bfrt::TableEntry {
+        is_default_entry: true,
+        ..one.entry("step", &[], "", &[("value", number(to, 4))])
+    };
+    let seven = set(&one, 7);
+    assert_eq!(one.write(Modify, seven).await, Code::Ok);
+    assert_eq!(streams(&one.read_one("step", &[]).await), [(value, vec![0, 0, 0, 7])]);
+    let key = [("hdr.ethernet.kind", exact(0x88b5, 2))];
+    let word = "Ingress.meetings.f1";
+    let entry = one.entry("met_t", &key, "meet", &[("color", number(3, 1)), (word, number(40, 4))]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let dst = [("dst", exact(5, 6))];
+    let forward = one.entry("exact_t", &dst, "send", &[("port", number(2, 2))]);
+    assert_eq!(one.write(Insert, forward).await, Code::Ok);
+    let mut bytes = frame(5);
+    bytes[12..14].copy_from_slice(&[0x88, 0xb5]);
+    assert!(one.house.bench.submit(receive(1, bytes)));
+    one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    let data = streams(&one.read_one("met_t", &key).await);
+    assert!(data.contains(&(one.id("met_t", word), vec![0, 0, 0, 41])), "{data:?}");
+    // The packet has met the register of pairs, too, with the constant as it is now.
+    let pair = streams(&one.read_one("pairs", &[("$REGISTER_INDEX", exact(1, 4))]).await);
+    assert_eq!(pair[1].1, vec![0, 0, 0, 14]);
+    let again = bfrt::TableEntry { data: None, ..set(&one, 0) };
+    assert_eq!(one.write(Delete, again).await, Code::Ok);
+    assert_eq!(streams(&one.read_one("step", &[]).await), [(value, vec![0, 0, 0, 100])]);
+}

@@ -7,7 +7,9 @@ use super::pipeline::Tofino;
 use super::runtime::RegisterState;
 use crate::control::ControlError;
 use crate::digest::Digest;
-use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells, find_name};
+use crate::runtime_control::{
+    LAST_HANDLE, Parts, RegisterCells, RuntimeControl, as_cells, find_name,
+};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::interp::tables::EntryHandle;
@@ -118,7 +120,9 @@ impl RegisterCells for RegisterState {
     }
 
     fn read(&self, index: usize) -> Option<Vec<BigUint>> {
-        let entry = self.get(index)?;
+        // A direct register has cells where its table may have entries.
+        let unmet = self.is_direct() && index <= LAST_HANDLE;
+        let entry = self.get(index).or(unmet.then_some(self.compiled().initial))?;
         if self.compiled().is_wide {
             return Some(vec![BigUint::from(entry[1]) << 32 | BigUint::from(entry[0])]);
         }
@@ -127,6 +131,9 @@ impl RegisterCells for RegisterState {
     }
 
     fn write(&mut self, index: usize, value: &[BigUint]) -> bool {
+        if self.is_direct() && index <= LAST_HANDLE {
+            self.grow(index);
+        }
         let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
         if self.compiled().is_wide {
             let mut digits = value.first().into_iter().flat_map(|v| v.iter_u32_digits());

@@ -47,16 +47,54 @@ impl Writer<'_> {
             let value = first.iter().cloned().map(Number).collect();
             return self.apply(&Operation::WriteRegister { name, index, value }).map(drop);
         }
-        let query = Query::Register { name: name.clone(), index: index.unwrap_or(0) };
+        let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
+        self.set_words(&name, index.unwrap_or(0), &ids, &row, false)
+    }
+
+    /// Sets the parts of a register's cell that are given; of a new one the others are 0.
+    pub(super) fn set_words(
+        &mut self,
+        name: &str,
+        index: usize,
+        ids: &[u32],
+        row: &Row,
+        is_new: bool,
+    ) -> Result<(), Failure> {
+        let query = Query::Register { name: name.to_owned(), index };
         let Reply::Register(mut value) = read(self.batch.switch(), &query)? else {
-            return Err(Failure::invalid(format!("`{}` is no register", table.name)));
+            return Err(Failure::invalid(format!("`{name}` is no register")));
         };
-        for (field, word) in table.fields.iter().zip(&mut value) {
-            if let Some(Datum::Number(given)) = row.get(&field.id) {
-                word.0.clone_from(given);
+        for (id, word) in ids.iter().zip(&mut value) {
+            match row.get(id) {
+                Some(Datum::Number(given)) => word.0.clone_from(given),
+                _ if is_new => *word = Number::default(),
+                _ => {}
             }
         }
+        let (name, index) = (name.to_owned(), Some(index));
         self.apply(&Operation::WriteRegister { name, index, value }).map(drop)
+    }
+
+    pub(super) fn parameter(
+        &mut self,
+        table: &Table,
+        first: u64,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let fields: Vec<&Field> = table.fields.iter().collect();
+        let given = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
+        let value = match verb {
+            Verb::Delete | Verb::Reset => first,
+            _ => {
+                let row = row(&table.name, &fields, given)?;
+                number_in(&row, field::PARAMETER).ok_or_else(|| {
+                    Failure::invalid(format!("`{}` is given no `value`", table.name))
+                })?
+            }
+        };
+        let (name, value) = (table.inner.clone(), Number::from(value));
+        self.apply(&Operation::SetParameter { name, value }).map(drop)
     }
 
     pub(super) fn counter(

@@ -149,7 +149,14 @@ impl Writer<'_> {
         row: &Row,
         is_new: bool,
     ) -> Result<(), Failure> {
-        let Kind::Match { counter, meter, filter, .. } = &table.kind else { return Ok(()) };
+        let Kind::Match { counter, meter, filter, register, .. } = &table.kind else {
+            return Ok(());
+        };
+        if let Some((name, ids)) = register
+            && (is_new || ids.iter().any(|id| row.contains_key(id)))
+        {
+            self.set_words(name, handle as usize, ids, row, is_new)?;
+        }
         if let Some(name) = filter {
             let index = Some(handle as usize);
             if is_new {

@@ -207,7 +207,7 @@ def run(
     return read_results(name, (log / "ptf.txt").read_text(errors="replace"))
 
 
-_TEST = re.compile(r"\btest\.(\w+) \.\.\. ")
+_TEST = re.compile(r"^test\.(\w+)", re.M)
 _ERROR = re.compile(r"^(?:ERROR|FAIL): test\.(\w+).*?\n-+\n(.*?)(?=^=====|^Ran |\Z)", re.M | re.S)
 
 

@@ -191,6 +191,7 @@ impl Reader<'_> {
                     }
                     Some(Value::Key(key)) => {
                         let found = self.find(table, key)?;
+                        runs(table, &found, wanted.action)?;
                         out.push(self.matched(table, &found, &wanted)?);
                         Ok(None)
                     }
@@ -660,6 +661,18 @@ impl Reader<'_> {
 
 fn entity(of: Entity) -> bfrt::Entity {
     bfrt::Entity { entity: Some(of) }
+}
+
+/// That an entry that is asked for with an action runs that.
+fn runs(table: &Table, read: &EntryRead, wanted: u32) -> Result<(), Failure> {
+    let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
+    match action {
+        Some(action) if wanted != 0 && action.id != wanted => {
+            let why = format!("the entry of `{}` runs `{}`", table.name, action.name);
+            Err(Failure::invalid(why))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn absent(table: &Table) -> Failure {

@@ -288,6 +288,9 @@ async fn entries_forward_count_and_go() {
     assert!(
         data.contains(&(one.id("exact_t", "$COUNTER_SPEC_PKTS"), vec![0, 0, 0, 0, 0, 0, 0, 1]))
     );
+    let of_another_action = one.entry("exact_t", &key, "drop", &[]);
+    let refused = one.read(of_another_action).await.unwrap_err();
+    assert_eq!(bench::codes(&refused), [Code::InvalidArgument]);
     let other = one.entry("exact_t", &key, "send", &[("port", number(3, 2))]);
     assert_eq!(one.write(Modify, other.clone()).await, Code::Ok);
     assert_eq!(one.write(InsertOrModify, other).await, Code::Ok);

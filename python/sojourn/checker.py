@@ -48,10 +48,8 @@ class CheckResult:
     def __repr__(self) -> str:
         kinds = [each["severity"] for each in self.diagnostics]
         counts = [(kinds.count(kind), kind) for kind in ("error", "warning")]
-        words = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
-        return (
-            f"<check: {', '.join([*words, *([self.architecture] if self.architecture else [])])}>"
-        )
+        told = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
+        return f"<check: {', '.join([*told, *([self.architecture] if self.architecture else [])])}>"
 
 
 def check(
@@ -102,11 +100,5 @@ def _unread(name: str, hint: str) -> dict[str, Any]:
         key: [] for key in ("expansions", "help", "included_from", "labels", "notes", "suggestions")
     }
     message = f"-D {name}: no file of the program reads it{hint}"
-    warning = {
-        "severity": "warning",
-        "code": UNREAD,
-        "message": message,
-        "label": "",
-        "place": None,
-    }
-    return empty | warning
+    told = {"severity": "warning", "code": UNREAD, "message": message, "label": "", "place": None}
+    return empty | told

@@ -114,19 +114,17 @@ def summaries(result: Result) -> dict[str, Any]:
 
 def _told(aqm: AqmResult) -> dict[str, Any]:
     """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
-    summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
+    told: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
-        summary["bottlenecks"] = own
+        told["bottlenecks"] = own
     if aqm.phases:
-        summary["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
+        told["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
     if aqm.times:
-        summary["completion_times"] = [
-            asdict(one) | {"what": one.what.strip()} for one in aqm.times
-        ]
+        told["completion_times"] = [asdict(one) | {"what": one.what.strip()} for one in aqm.times]
     if aqm.voices:
-        summary["voices"] = [asdict(one) for one in aqm.voices]
-    return summary
+        told["voices"] = [asdict(one) for one in aqm.voices]
+    return told
 
 
 def run(

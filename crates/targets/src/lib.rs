@@ -26,7 +26,6 @@ pub mod externs;
 mod faults;
 mod fields;
 mod guards;
-mod hits;
 mod load;
 mod log;
 pub mod npu;

@@ -15,7 +15,6 @@ mod clients;
 mod document;
 mod fields;
 pub mod fixed;
-mod idle;
 mod read;
 pub mod schema;
 pub mod service;

@@ -3,17 +3,12 @@
 //! An update becomes operations, which are applied at once. Runs where the switch is; knows no wires.
 
 mod cells;
-mod filters;
-mod idle;
 mod matched;
-mod port_metadata;
 mod ports;
 mod profiles;
 mod replication;
 
 pub use cells::spec_read;
-pub use filters::filter_read;
-pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
 
 use super::fields::{Row, exact_key, row};
@@ -34,18 +29,11 @@ use tonic::Code;
 /// All pipes of the chip.
 pub const ALL_PIPES: u32 = 0xffff;
 
-/// What came of an update: `AlreadyExists` if it was to add an entry or change the one that is there,
-/// and there was one.
-pub type Done = Result<Code, Failure>;
-
 /// What an update is carried out with.
 pub struct Writer<'a> {
     schema: &'a Schema,
     store: &'a mut Store,
     batch: Transaction<'a>,
-    now: Time,
-    /// What is to be said of an update that is done.
-    noted: Code,
 }
 
 /// What is to be done with an entry.
@@ -91,41 +79,32 @@ pub fn each(
     (switch, now): (&mut Switch, Time),
     updates: &[bfrt::Update],
     target: &bfrt::TargetDevice,
-) -> Vec<Done> {
+) -> Vec<Result<(), Failure>> {
     let batch = Transaction::lasting(switch, now);
-    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
+    let mut writer = Writer { schema, store, batch };
     updates.iter().map(|update| writer.update(update, target)).collect()
 }
 
-/// Carries out all updates or none, between two packets; what came of each. With `lenient` what is
-/// not there need not be taken out.
+/// Carries out all updates or none, between two packets; what came of each.
 pub fn all(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
     updates: &[bfrt::Update],
     target: &bfrt::TargetDevice,
-    lenient: bool,
-) -> Vec<Done> {
+) -> Vec<Result<(), Failure>> {
     let before = store.clone();
     let batch = Transaction::begin(switch, now);
-    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
-    let mut done = Vec::with_capacity(updates.len());
+    let mut writer = Writer { schema, store, batch };
     for (at, update) in updates.iter().enumerate() {
-        let failure = match writer.update(update, target) {
-            Err(failure) if !(lenient && failure.code == Code::NotFound) => failure,
-            result => {
-                done.push(result);
-                continue;
-            }
-        };
+        let Err(failure) = writer.update(update, target) else { continue };
         writer.batch.roll_back();
         *store = before;
-        // As from the vendor's server: one error, behind nothing for each update before it.
-        let mut results = vec![Ok(Code::Ok); at];
-        results.push(Err(failure));
+        let why = format!("nothing was done because update {} failed", at + 1);
+        let mut results = vec![Err(Failure::new(Code::Aborted, why)); updates.len()];
+        results[at] = Err(failure);
         return results;
     }
-    done
+    vec![Ok(()); updates.len()]
 }
 
 /// That something is asked of a part of the chip that there is.
@@ -143,12 +122,7 @@ pub fn pipe_of(target: &bfrt::TargetDevice) -> Result<u32, Failure> {
 }
 
 impl Writer<'_> {
-    fn update(&mut self, update: &bfrt::Update, target: &bfrt::TargetDevice) -> Done {
-        self.noted = Code::Ok;
-        self.carry_out(update, target).map(|()| self.noted)
-    }
-
-    fn carry_out(
+    fn update(
         &mut self,
         update: &bfrt::Update,
         target: &bfrt::TargetDevice,
@@ -163,8 +137,7 @@ impl Writer<'_> {
                 let table = self.schema.table(operation.table_id)?;
                 // What is read is always what is.
                 match operation.table_operations_type.as_str() {
-                    "UpdateHitState" => self.ask_for_hits(table),
-                    "Sync" | "SyncCounters" | "SyncRegisters" => Ok(()),
+                    "Sync" | "SyncCounters" | "SyncRegisters" | "UpdateHitState" => Ok(()),
                     other => {
                         let why = format!("`{}` has no operation `{other}`", table.name);
                         Err(Failure::invalid(why))
@@ -181,8 +154,7 @@ impl Writer<'_> {
     fn entry(&mut self, verb: Verb, entry: &bfrt::TableEntry) -> Result<(), Failure> {
         let schema = self.schema;
         let table = schema.table(entry.table_id)?;
-        let is_keyless = table.keys.is_empty();
-        if entry.is_default_entry && !is_keyless && !matches!(table.kind, Kind::Match { .. }) {
+        if entry.is_default_entry && !matches!(table.kind, Kind::Match { .. }) {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
         }
         match &table.kind {
@@ -191,9 +163,6 @@ impl Writer<'_> {
             Kind::Groups => self.group(table, verb, entry),
             Kind::Counter => self.counter(table, verb, entry),
             Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
-            Kind::Parameter(first) => self.parameter(table, *first, verb, entry),
-            Kind::Filter => self.filter(table, verb, entry),
-            Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),
             Kind::ValueSet => self.value_set(table, verb, entry),
             Kind::Fixed(fixed) => self.fixed(table, *fixed, verb, entry),
@@ -210,7 +179,7 @@ impl Writer<'_> {
         let fields: Vec<&Field> = table.fields.iter().collect();
         let Some(key) = key(entry)? else {
             if table.keys.is_empty() {
-                return self.keyless(table, verb, entry);
+                return Err(Failure::invalid(format!("`{}` can only be read", table.name)));
             }
             return self.clear_fixed(table, fixed, verb);
         };
@@ -236,56 +205,21 @@ impl Writer<'_> {
         }
     }
 
-    /// The one entry of a table without keys: what is set of it is kept.
-    fn keyless(
-        &mut self,
-        table: &Table,
-        verb: Verb,
-        entry: &bfrt::TableEntry,
-    ) -> Result<(), Failure> {
-        if matches!(verb, Verb::Delete | Verb::Reset) {
-            self.keep(table, Vec::new(), None);
-            return Ok(());
-        }
-        let fields: Vec<&Field> = table.fields.iter().collect();
-        let given = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
-        let given = row(&table.name, &fields, given)?;
-        let row = self.merged(table, &[], given);
-        self.keep(table, Vec::new(), Some(row));
-        Ok(())
-    }
-
     /// Takes all entries out that clients have put in.
     fn clear_fixed(&mut self, table: &Table, fixed: Fixed, verb: Verb) -> Result<(), Failure> {
         must_delete(table, verb)?;
-        if fixed == Fixed::Port {
-            let ports = self.batch.switch().statistics().ports;
-            self.store.removed_ports.extend(ports.iter().map(|port| port.port.0));
-        }
-        for key in self.store.keys(table.id) {
+        let keys: Vec<Vec<u64>> =
+            self.store.entries(table.id).map(|(key, _)| key.clone()).collect();
+        for key in keys {
             match fixed {
                 Fixed::Mirror => self.mirror(table, Verb::Delete, key, Row::new())?,
                 Fixed::Group => self.multicast_group(table, Verb::Delete, key, Row::new())?,
                 Fixed::Node => self.node(table, Verb::Delete, key, Row::new())?,
-                Fixed::Port => self.keep(table, key, None),
                 _ => {
                     let why = format!("entries of `{}` are always there", table.name);
                     return Err(Failure::invalid(why));
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Takes all entries out that clients have put in, each by an operation.
-    fn delete_all(
-        &mut self,
-        table: &Table,
-        operation: impl Fn(&[u64]) -> Operation,
-    ) -> Result<(), Failure> {
-        for key in self.store.keys(table.id) {
-            self.apply(&operation(&key))?;
-            self.store.set(table.id, key, None);
         }
         Ok(())
     }
@@ -307,27 +241,18 @@ impl Writer<'_> {
                     None => true,
                 };
                 if parts.into_iter().flatten().all(all) {
-                    self.store.scopes.insert(table.id, *scope);
                     return Ok(());
                 }
                 no("a scope that has no pipe 0")
             }
-            Some(Attribute::IdleTable(idle)) => self.idle_times(table, idle),
-            Some(Attribute::ByteCountAdj(adjust)) => {
-                let bytes = adjust.byte_count_adjust;
-                let name = match &table.kind {
-                    Kind::Meter(_) => table.inner.clone(),
-                    Kind::Match { meter: Some((name, _)), .. } => name.clone(),
-                    _ => return no("a byte count adjustment"),
-                };
-                self.apply(&Operation::LengthenMeter { name, bytes })?;
-                self.store.longer.insert(table.id, bytes);
-                Ok(())
-            }
+            Some(Attribute::IdleTable(idle)) if !idle.enable => Ok(()),
+            Some(Attribute::ByteCountAdj(adjust)) if adjust.byte_count_adjust == 0 => Ok(()),
             Some(Attribute::PortStatusNotify(notify)) => {
                 self.store.tells_ports = notify.enable;
                 Ok(())
             }
+            Some(Attribute::IdleTable(_)) => no("idle timeouts"),
+            Some(Attribute::ByteCountAdj(_)) => no("a byte count adjustment"),
             Some(Attribute::DynKeyMask(_)) => no("a key mask"),
             Some(Attribute::DynHashing(_)) => no("a hash"),
             Some(Attribute::IntvlMs(_)) => no("an interval"),

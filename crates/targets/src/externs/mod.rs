@@ -4,7 +4,6 @@
 
 pub mod checksum;
 pub mod counter;
-pub mod filter;
 pub mod hash;
 pub mod meter;
 pub mod random;

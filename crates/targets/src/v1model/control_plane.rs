@@ -28,7 +28,6 @@ impl RuntimeControl for V1Model {
             profiles: &mut runtime.profiles,
             counters: &mut runtime.counters,
             meters: &mut runtime.meters,
-            filters: &mut [],
         }
     }
 
@@ -49,12 +48,16 @@ impl RuntimeControl for V1Model {
     }
 
     fn note_hits(&mut self, table: TableId) -> bool {
-        self.runtime.hits.begin(table);
+        let tables = self.interpreter.program().tables.len();
+        self.runtime.hits.resize_with(tables, || None);
+        let Some(hits) = self.runtime.hits.get_mut(table.index()) else { return false };
+        hits.get_or_insert_with(Vec::new);
         true
     }
 
     fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
-        self.runtime.hits.last(table, entry)
+        let hits = self.runtime.hits.get(table.index())?.as_ref()?;
+        hits.get(entry.index()).copied().filter(|at| *at > Time::ZERO)
     }
 
     fn fault(&self) -> Option<String> {

@@ -22,10 +22,10 @@ def next_turn(instant: int) -> int:
     """The first instant from `instant` on at which a tick and a turn begin, both in ns on the
     monotonic clock."""
     try:
-        timers = _TIMERS.read_text()
+        told = _TIMERS.read_text()
     except OSError:
-        timers = ""
-    return turn_from(instant, timers)
+        told = ""
+    return turn_from(instant, told)
 
 
 def turn_from(instant: int, timers: str) -> int:

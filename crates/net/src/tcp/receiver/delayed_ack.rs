@@ -180,12 +180,13 @@ impl DelayedAck {
         }
     }
 
-    /// Reports wait to go as one: what they say must go now, before it is forgotten, and nothing
-    /// is owed for what has just arrived. True if there were any.
-    pub(crate) fn flush(&mut self, now: Time, path: &Path) -> bool {
+    /// Reports wait to go as one: what they say must go now, before it is forgotten. True if there
+    /// were any.
+    pub(crate) fn flush(&mut self) -> bool {
         let waits = matches!(self.due, Due::Report(_));
         if waits {
-            self.sent(now, path);
+            self.compressed = 0;
+            self.due = Due::Nothing;
         }
         waits
     }

@@ -10,6 +10,9 @@ from sojourn.runner import plan_scenario
 
 MS = 1_000_000
 UML_TICK = 10 * MS
+THERE, BACK = 4763, 1289
+"""ns that links and switch take of a full segment and of its acknowledgement, at 10 Gbit/s
+everywhere: 1526 and 78 bytes on three wires, 1220.8 and 62.4 ns each, and 1100 ns in the switch."""
 VIRTUAL = Kernel(Path("/nowhere"), virtual_time=True, tick=MS)
 
 

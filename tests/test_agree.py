@@ -12,7 +12,7 @@ from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Ce
 from sojourn.agree.measure import Bench, Measured
 from sojourn.agree.verdict import Figures, compare, scattered, spread
 from sojourn.errors import Interrupted, ScenarioError
-from sojourn.ground import SIMULATOR
+from sojourn.ground import SIMULATOR, Ground
 from sojourn.linux.ground import Linux
 from sojourn.linux.kernel import Kernel
 from sojourn.live.ground import LiveGround
@@ -21,6 +21,11 @@ from sojourn.runner import plan_scenario
 KERNEL = Figures(
     mean=10.0, p95=20.0, utilisation=98.0, loss=1.0, settled_mean=8.0, settled_loss=0.5
 )
+
+
+def _with_kernel() -> dict[str, Ground]:
+    """Simulator and kernel; nothing is run on either."""
+    return {"sim": SIMULATOR, "linux": Linux(Kernel(Path("/nowhere")))}
 
 
 def outside(**changes: float) -> tuple[str, ...]:
@@ -126,7 +131,7 @@ def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
     cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
 
     def runs(folder: str, repeat: int, most: int) -> list[int]:
-        bench = Bench(tmp_path / folder, Linux(Kernel(Path("/nowhere"))), 10**9, repeat, most)
+        bench = Bench(tmp_path / folder, _with_kernel(), 10**9, repeat, most)
         return [len(of_ground) for of_ground in bench.measure(cell).runs.values()]
 
     assert runs("once", 1, 4) == [1, 1], "one run says nothing of how they scatter"
@@ -139,7 +144,7 @@ def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
 
 def test_figures_of_another_scenario_are_not_taken_up(tmp_path: Path) -> None:
     cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
-    ground = Linux(Kernel(Path("/nowhere")))
+    ground = _with_kernel()
     bench = Bench(tmp_path, ground, 10**9, 1)
     measured = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1"})
     bench._write(measured)
@@ -151,7 +156,7 @@ def test_figures_of_another_scenario_are_not_taken_up(tmp_path: Path) -> None:
 
 def test_figures_of_another_engine_are_measured_again_and_the_kernels_kept(tmp_path: Path) -> None:
     cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
-    bench = Bench(tmp_path, Linux(Kernel(Path("/nowhere"))), 10**9, 1)
+    bench = Bench(tmp_path, _with_kernel(), 10**9, 1)
     bench._write(Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1"}))
     path = tmp_path / f"{cell.name}.json"
     kept = json.loads(path.read_text())
@@ -202,8 +207,8 @@ def test_a_cell_in_which_the_kernel_differs_from_itself_is_marked_and_not_judged
 
 def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: Path) -> None:
     cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
-    kernel = Linux(Kernel(Path("/nowhere")))
-    three = Bench(tmp_path, kernel, 10**9, 1, live=LiveGround())
+    kernel = _with_kernel()
+    three = Bench(tmp_path, {"sim": SIMULATOR, "live": LiveGround(), **kernel}, 10**9, 1)
     measured = Measured(
         cell,
         {"sim": [KERNEL], "live": [replace(KERNEL, mean=20.0)], "linux": [KERNEL]},
@@ -219,9 +224,47 @@ def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: 
     assert "sim / live / kernel" in page.markdown([measured], 10**9, ["sojourn agree"])
     three._write(measured)
     assert three.read(cell).runs == measured.runs
-    # Who asks for two of them gets the figures that there are.
+    # Who asks for two of them gets the figures that there are, and leaves the third's.
     two = {name: measured.runs[name] for name in ("sim", "linux")}
-    assert Bench(tmp_path, kernel, 10**9, 1).read(cell).runs == two
+    both = Bench(tmp_path, kernel, 10**9, 1)
+    assert both.read(cell).runs == two
+    both._write(both.read(cell))
+    assert three.read(cell).runs == measured.runs
+
+
+def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: Path) -> None:
+    cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
+    without = Bench(tmp_path, {"live": LiveGround(), "sim": SIMULATOR}, 10**9, 1)
+    Bench(tmp_path, _with_kernel(), 10**9, 1)._write(
+        Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1", "clock": "virtual"})
+    )
+    measured = Measured(cell, {"live": [replace(KERNEL, mean=20.0)], "sim": [KERNEL]}, {})
+    without._write(measured)
+    assert without.read(cell).verdicts["live"].outside == ("mean",)
+    text = page.markdown([measured], 10**9, ["sojourn agree"])
+    assert text.startswith("# How far live switch and simulation are apart")
+    assert "live / sim" in text
+    kept = Bench(tmp_path, _with_kernel(), 10**9, 1).read(cell)
+    assert kept.runs == {"sim": [KERNEL], "linux": [KERNEL]}, "the kernel's are still there"
+    assert kept.ground["kernel"] == "6.1"
+
+
+def test_cells_of_dctcp_have_queues_that_mark_and_are_run_when_asked_for() -> None:
+    marking = list(cells(controls=["dctcp"]))
+    assert {cell.aqm for cell in marking} == {*AQMS} - {"fifo"}
+    assert all(cell.scenario(10**9, 1)["aqms"][0]["ecn"] is True for cell in marking)
+    assert "dctcp" not in {cell.congestion_control for cell in cells()}
+
+
+def test_marks_are_compared_and_shown_where_there_are_any() -> None:
+    assert outside(marks=5.0) == ("marks",)
+    cell = Cell("codel", 1, RATES[0], RTTS[0], "dctcp")
+    ground = {"kernel": "6.1", "clock": "virtual"}
+    marked = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, ground)
+    assert "marks, %" in page.markdown([marked], 10**9, [])
+    assert page.summary([marked]) == ["DCTCP: 1 of 1 judged cells within (100 %)."]
+    silent = replace(marked, cell=replace(cell, congestion_control="cubic"))
+    assert "marks, %" not in page.markdown([silent], 10**9, [])
 
 
 def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
@@ -229,7 +272,7 @@ def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
         (("--aqm", "cake"), "--aqm cake: not in the grid"),
         (("--flows", "many"), "--flows many: write numbers"),
         (("--rate", "10"), "the unit is missing"),
-        (("--grounds", "sim,live"), "--grounds sim,live: write linux"),
+        (("--grounds", "sim"), "--grounds sim: write two or three of sim, live, linux"),
         (("--repeat", "3", "--up-to", "2"), "--up-to 2: less than --repeat 3"),
     ):
         done = sojourn("agree", *arguments)
@@ -245,7 +288,7 @@ def test_ctrl_c_ends_the_measuring_and_is_no_cell_s_failure(
         raise Interrupted("stopped after 1 s")
 
     monkeypatch.setattr("sojourn.agree.measure.record", stopped)
-    bench = Bench(tmp_path, Linux(Kernel(Path("/nowhere"))), 10**9, repeat=1)
+    bench = Bench(tmp_path, _with_kernel(), 10**9, repeat=1)
     with pytest.raises(Interrupted, match=r"stopped at .*the cells before it are kept"):
         bench.measure(next(iter(cells())))
     assert not list(tmp_path.iterdir())

@@ -193,41 +193,17 @@ def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_pat
     def openssl(*arguments: str) -> None:
         subprocess.run(("openssl", *arguments), check=True, capture_output=True, cwd=tmp_path)
 
+    def asked(name: str, kind: str, out: str, *options: str) -> None:
+        """A key of a name's own, and a certificate or what one is asked for with."""
+        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+        files = ("-keyout", f"{name}.key", "-out", f"{name}.{out}")
+        openssl("req", kind, *key, *files, "-subj", f"/CN={name}", *options)
+
     for name in ("ca", "other"):
-        openssl(
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-keyout",
-            f"{name}.key",
-            "-out",
-            f"{name}.crt",
-            "-subj",
-            f"/CN={name}",
-            "-days",
-            "9",
-        )
+        asked(name, "-x509", "crt", "-days", "9")
     (tmp_path / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
     for name, ca in (("server", "ca"), ("client", "ca"), ("stranger", "other")):
-        openssl(
-            "req",
-            "-new",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-keyout",
-            f"{name}.key",
-            "-out",
-            f"{name}.csr",
-            "-subj",
-            f"/CN={name}",
-        )
+        asked(name, "-new", "csr")
         openssl(
             "x509",
             "-req",

@@ -20,7 +20,7 @@ from sojourn.folder import RunFolder
 from sojourn.layout import programs_folder
 from sojourn.phases import read_phases
 from sojourn.programs import compiled, with_own_folder
-from sojourn.queues import drawn
+from sojourn.queues import plotted
 from sojourn.record import PACKET_SCHEMA
 from sojourn.report.figures import over_time
 from sojourn.result import read_result
@@ -184,7 +184,7 @@ def test_tables_fit_a_narrow_window(finished: Finished, width: int) -> None:
 def test_the_report_tells_of_all_panels_at_an_instant_and_zooms_in_time(
     finished: Finished,
 ) -> None:
-    (queue,) = drawn(finished.result)
+    (queue,) = plotted(finished.result)
     figure = over_time(finished.result, queue)
     assert {trace["xaxis"] for trace in figure.data} == {"x"}
     layout = figure.layout

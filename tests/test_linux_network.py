@@ -14,7 +14,7 @@ from sojourn.linux.ground import Linux
 from sojourn.linux.job import make_job, spaces_of
 from sojourn.linux.kernel import Kernel
 from sojourn.linux.spaces import Spaces
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000
@@ -45,7 +45,7 @@ def config_of(**more: Any) -> dict[str, Any]:
 
 
 def spaces(config: dict[str, Any]) -> Spaces:
-    return spaces_of(config, draw(config), VIRTUAL)
+    return spaces_of(config, workload_of(config), VIRTUAL)
 
 
 def test_packets_take_the_way_with_the_fewest_links_as_in_the_simulator() -> None:
@@ -89,7 +89,7 @@ def test_one_switch_between_groups_is_a_network_like_any_other() -> None:
         "receivers"
     ]
     assert not plan.wires
-    job = make_job(config, plan, draw(config), virtual_time=True, traffic="sockets")
+    job = make_job(config, plan, workload_of(config), virtual_time=True, traffic="sockets")
     taps = [(tap["namespace"], tap["interface"], tap["outgoing"]) for tap in job["taps"]]
     assert taps == [("switch", "p1", False), ("switch", "p2", True), ("senders", "p1", False)]
 
@@ -106,7 +106,7 @@ def test_a_switch_has_its_own_aqm_and_each_direction_its_own_rate() -> None:
     assert back.shaper.rate == pytest.approx(1e6, rel=0.01)
     assert [at for at, _ in there.steps] == [500 * MS]
     assert not back.steps
-    job = make_job(config, plan, draw(config), virtual_time=True, traffic="sockets")
+    job = make_job(config, plan, workload_of(config), virtual_time=True, traffic="sockets")
     (change,) = job["changes"]
     assert (change["at"], change["where"]) == (500 * MS, "x")
     assert change["tc"][0].startswith("class change dev p3")

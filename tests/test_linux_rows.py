@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linux_parts import MS, config_of, job_of, native
+from linux_parts import MS, THERE, config_of, job_of, native
 from sojourn.linux.disturbance import timing
 from sojourn.linux.exchanges import read_datagrams, read_exchanges
 from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.matching import Rows, match
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import Shaper
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 from sojourn.record import AQM, MARK, SENT, TAIL
 
 
@@ -162,18 +162,18 @@ def test_exchanges_are_joined_from_both_sides_by_the_true_clock(tmp_path: Path) 
     asks = {"kind": "requests", "rtt": "20 ms", "response": "30 kB"}
     transfers = {"kind": "transfers", "rtt": "40 ms", "load": "1 Mbit/s"}
     config = config_of(asks, transfers)
-    drawn = draw(config)
+    workload = workload_of(config)
     (tmp_path / "exchanges-senders.bin").write_bytes(
-        notes((2, 0, 0, 500 * MS), (3, 0, 0, 600 * MS), (4, 0, 0, 1900 * MS))
+        notes(*((who, 0, 0, at * MS + THERE) for who, at in ((2, 500), (3, 600), (4, 1900))))
     )
     (tmp_path / "exchanges-receivers.bin").write_bytes(
         # The request is seen by one host alone; the last transfer is done after the run.
         notes((0, 0, 0, 90 * MS), (0, 0, 1, 140 * MS), (0, 1, 0, 1500 * MS))
         + notes((3, 0, 1, 650 * MS), (4, 0, 1, 1990 * MS))
     )
-    columns = read_exchanges(tmp_path, config, drawn)
+    columns = read_exchanges(tmp_path, config, workload)
     rows = list(zip(*columns.values(), strict=True))
-    sizes = [size for _, size in drawn.drawn[1]["transfers"]]
+    sizes = [size for _, size in workload.flows[1]["transfers"]]
     assert rows == [
         (0, 0, 0, 30_000, 100 * MS, 150 * MS),
         (3, 1, 0, sizes[1], 600 * MS, 670 * MS),
@@ -195,28 +195,29 @@ def voice(number: int, *, back: bool = False) -> bytes:
 
 def test_a_voices_datagrams_are_told_by_their_numbers_beyond_sixteen_bits(tmp_path: Path) -> None:
     config = config_of({"kind": "voip", "rtt": "30 ms", "interval": "1 ms"})
-    drawn = draw(config)
+    workload = workload_of(config)
     numbers = [0, 1, 2, 65_535, 65_536, 65_540]
     came = frames_of(tmp_path / "in", [(1000 + n, voice(n)) for n in numbers])
     went = frames_of(tmp_path / "out", [(2000 + n, voice(n)) for n in numbers if n != 1])
-    columns = read_datagrams(config, drawn, (came, went, None), 1000)
+    columns = read_datagrams(config, workload, (came, went, None), 1000)
     assert columns["number"] == [0, 2, 65_535, 65_536, 65_540]
-    assert columns["sent"] == columns["number"]
+    # What links and switch take of its way lies before the queue.
+    assert columns["sent"] == [n - THERE for n in columns["number"]]
     assert columns["received"] == [1000 + n + 15 * MS for n in columns["number"]]
 
 
 def test_a_voice_from_behind_arrives_at_the_front(tmp_path: Path) -> None:
     config = config_of({"kind": "voip", "rtt": "30 ms", "reverse": True})
-    drawn = draw(config)
-    start = drawn.drawn[0]["start"]
+    workload = workload_of(config)
+    start = workload.flows[0]["start"]
     # Sent early by half a round trip, it arrives a whole one later.
-    at = [start + n * 20 * MS + 15 * MS for n in range(3)]
+    at = [start + n * 20 * MS + 15 * MS + THERE for n in range(3)]
     path = tmp_path / "back"
     path.write_bytes(ring([(at[n], voice(n, back=True)) for n in range(3)]))
-    back = read_frames(path, back=True).numbered(drawn.numbers).of_flows()
+    back = read_frames(path, back=True).numbered(workload.numbers).of_flows()
     nobody = frames_of(tmp_path / "in", [])
-    columns = read_datagrams(config, drawn, (nobody, nobody, back), 0)
-    assert columns["received"] == at
+    columns = read_datagrams(config, workload, (nobody, nobody, back), 0)
+    assert columns["received"] == [when - THERE for when in at]
     assert [r - s for r, s in zip(columns["received"], columns["sent"], strict=True)] == [
         15 * MS
     ] * 3

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linux_parts import MS, UML_TICK, config_of, job_of, native, scenario
+from linux_parts import BACK, MS, THERE, UML_TICK, config_of, job_of, native, scenario
 from sojourn import _core
 from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import base, hosts, prefixes
@@ -20,8 +20,9 @@ from sojourn.linux.guest.datagrams import departure, departures
 from sojourn.linux.guest.ticks import turn_from
 from sojourn.linux.kernel import Kernel, read_kernel
 from sojourn.linux.path import Path as Path_
+from sojourn.linux.path import path_of
 from sojourn.linux.tc import full_frames, kernel_disciplines
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 from sojourn.parameters import disciplines
 from sojourn.runner import plan_scenario
 
@@ -86,6 +87,12 @@ def test_red_gets_the_burst_from_which_tc_derives_the_weight(min_th: int, weight
         log for log in range(1, 32) if burst + 1 - min_th <= (1 - (1 - 2.0**-log) ** burst) * 2**log
     )
     assert queue_weight == weight
+
+
+def test_red_is_told_whether_to_drop_above_its_upper_threshold_although_it_marks() -> None:
+    assert native("red", ecn=1).arguments[-2:] == ("ecn", "harddrop")
+    assert native("red", ecn=1, harddrop=0).arguments[-1] == "ecn"
+    assert "harddrop" not in native("red").arguments
 
 
 def test_red_says_what_the_kernel_does_otherwise() -> None:
@@ -209,7 +216,7 @@ def test_flows_start_on_the_kernel_when_they_do_in_the_simulator() -> None:
         simulation = _core.Simulation(json.dumps(config))
         simulation.advance(120_000_000, 1_000_000)
         simulated = [flow["started"] for flow in json.loads(simulation.report())["flows"]]
-        assert [flow["start"] for flow in job["flows"]] == simulated
+        assert [flow["start"] - THERE for flow in job["flows"]] == simulated
         spans.append(max(simulated) - min(simulated))
     # Not in step, and with another seed otherwise.
     assert spans[0] != spans[1]
@@ -279,6 +286,40 @@ def test_a_host_behind_the_bottleneck_is_early_by_half_a_round_trip() -> None:
     assert path.true(np.array([80 * MS]), behind=True).tolist() == [100 * MS]
 
 
+def test_what_links_and_switch_take_of_a_round_trip_is_the_simulators() -> None:
+    # Nothing waits anywhere: a segment sent for an acknowledgement comes to the queue a round trip
+    # after the acknowledged one has left it.
+    config = config_of({"rtt": "10 ms"}, rate="10 Gbit/s")
+    simulation = _core.Simulation(json.dumps(config))
+    simulation.advance(30 * MS, 1 << 20)
+    rows = simulation.take_packets()
+    enqueued, dequeued, size = (
+        np.frombuffer(rows[name], kind)
+        for name, kind in (("enqueued", "<i8"), ("dequeued", "<i8"), ("size", "<u4"))
+    )
+    first, window = int(np.argmax(size == 1514)), 10
+    assert enqueued[first + window] - dequeued[first] == pytest.approx(
+        10 * MS + THERE + BACK, abs=3
+    )
+    path = path_of(config["flows"][0], config)
+    assert path.links == (THERE, BACK)
+    assert path.delays() == [(0, 10 * MS + THERE + BACK)]
+    # What a packet meets before the queue and behind it has passed when it comes there.
+    assert path.in_guest(100 * MS, behind=False) == 100 * MS + THERE
+    assert path.true(np.array([100 * MS + THERE]), behind=False).tolist() == [100 * MS]
+    assert path.in_guest(100 * MS, behind=True) == 95 * MS
+
+
+def test_slower_links_take_longer_and_where_hosts_have_the_delays_they_are_left_alone() -> None:
+    def of(**keys: Any) -> Path_:
+        config = plan_scenario(scenario({"rtt": "2 ms"}) | keys).runs[0].config
+        return path_of(config["flows"][0], config)
+
+    slower = of(access_rate="1 Gbit/s")
+    assert slower.links == (2 * 12_208 + 1_221 + 1_100, 2 * 624 + 63 + 1_100)
+    assert of(netem={"at": "receivers"}) == Path_(0)
+
+
 def test_a_delay_that_changes_is_met_there_first_and_on_the_way_back_later() -> None:
     path = Path_(20 * MS, ((0, 5 * MS), (1000 * MS, 30 * MS)))
     # What left the queue 15 ms before the change is on the link's way back when it comes.
@@ -298,9 +339,10 @@ def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() ->
     assert told == [
         (1000, "switch"), (1480, "receivers"), (1490, "receivers"), (1500, "receivers"),
     ]  # fmt: skip
-    assert "netem delay 20000.000us limit 1000000 rate" in job["tc"]["receivers"][2]
+    # Links and switch take six microseconds of each round trip.
+    assert "netem delay 20006.052us limit 1000000 rate" in job["tc"]["receivers"][2]
     assert job["changes"][1]["tc"] == [
-        "qdisc change dev p1 parent 2:2 netem delay 50000.000us limit 1000000 rate 100gbit"
+        "qdisc change dev p1 parent 2:2 netem delay 50006.052us limit 1000000 rate 100gbit"
     ]
     assert len(job["changes"][3]["tc"]) == 2
 
@@ -345,20 +387,22 @@ def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
         name: np.frombuffer(exchanges[name], kind)
         for name, kind in (("flow", "<u4"), ("source", "<u4"), ("size", "<u8"), ("started", "<i8"))
     }
-    drawn = draw(config)
+    workload = workload_of(config)
     for source in (2, 3):
-        first, count = drawn.crowds[source]
+        first, count = workload.crowds[source]
         mine = rows["source"] == source
         order = np.argsort(rows["started"][mine], kind="stable")
-        assert rows["flow"][mine][order].tolist() == drawn.numbers[first : first + count].tolist()
+        assert (
+            rows["flow"][mine][order].tolist() == workload.numbers[first : first + count].tolist()
+        )
         told = list(zip(rows["started"][mine][order], rows["size"][mine][order], strict=True))
-        assert told == [tuple(pair) for pair in drawn.drawn[source]["transfers"]]
-        # One is behind the bottleneck, and early.
-        early = 10 * MS if source == 3 else 0
+        assert told == [tuple(pair) for pair in workload.flows[source]["transfers"]]
+        # One is behind the bottleneck, and early; the other in front of it, and late.
+        later = -10 * MS if source == 3 else THERE
         guest = job_of(config)["flows"][source]["transfers"]
-        assert [at for at, _ in guest] == [int(at) - early for at, _ in told]
+        assert [at for at, _ in guest] == [int(at) + later for at, _ in told]
     reports = json.loads(simulation.report())["flows"]
-    assert [report["started"] for report in reports[:2]] == [
+    assert [report["started"] + THERE for report in reports[:2]] == [
         flow["start"] for flow in job_of(config)["flows"][:2]
     ]
     sent = [at for at in departures(job_of(config)["flows"][4]) if at < config["duration"]]

@@ -121,7 +121,7 @@ def columns(rows: pa.Table, source: int) -> list[npt.NDArray[np.int64]]:
 def drawn(flow: int) -> dict[str, Any]:
     """What the engine draws for a flow."""
     config = plan_scenario(tomllib.loads(SCENARIO)).runs[0].config
-    found: dict[str, Any] = json.loads(_core.drawn_traffic(json.dumps(config)))[flow]
+    found: dict[str, Any] = json.loads(_core.workload(json.dumps(config)))[flow]
     return found
 
 

@@ -16,7 +16,7 @@ from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.phases import read_phases
-from sojourn.queues import drawn, rates
+from sojourn.queues import plotted, rates
 from sojourn.record import PACKET_SCHEMA
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario
@@ -419,7 +419,7 @@ def test_what_would_change_after_the_end_is_not_drawn(tmp_path: Path, sojourn: S
     )
     ran = sojourn("run", "steps.toml", "--out", "out")
     assert (ran.returncode, ran.stderr) == (0, "")
-    (queue,) = drawn(result := read_result(RunFolder.open(tmp_path / "out")))
+    (queue,) = plotted(result := read_result(RunFolder.open(tmp_path / "out")))
     assert rates(result, queue) == []
     assert "1 Mbit/s" not in ran.stdout
 

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Finished
 from sojourn.flow_series import read_flow_series
-from sojourn.queues import drawn
+from sojourn.queues import plotted
 from sojourn.reading import reading
 from sojourn.record import FLOW_SCHEMA
 from sojourn.report.figures import over_time
@@ -77,7 +77,7 @@ def test_the_math_unit_is_told_of_where_its_reading_is(finished: Finished) -> No
 
 
 def test_drops_stand_on_the_time_line(finished: Finished) -> None:
-    (queue,) = drawn(finished.result)
+    (queue,) = plotted(finished.result)
     figure = over_time(finished.result, queue)
     for label, aqm in finished.result.aqms.items():
         summary = aqm.summary

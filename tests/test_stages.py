@@ -62,6 +62,6 @@ def test_what_is_not_simulated_can_be_checked_and_is_told() -> None:
     program = Path(__file__).parent.parent / "crates" / "targets" / "rules" / "T0804.p4"
     result = CliRunner().invoke(app, ["check", str(program), "-D", "BROKEN"])
     assert result.exit_code == 0
-    assert "warning[T0804]: Lpf.execute is not simulated" in result.output
+    assert "warning[T0804]: SelectorAction.execute is not simulated" in result.output
     assert "cannot be run" in result.output
     assert "critical path" in result.output

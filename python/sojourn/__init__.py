@@ -5,7 +5,8 @@ with many seeds and values; `check` says what the engine thinks of a P4 program;
 packets to it. `compare_runs` puts runs beside each other, `replay_trace` the decisions of several
 programs about the same packets. `connect` and `open_switch` give switches to control, `open_run` an
 earlier run, `load_program` and `load_scenario` the things themselves, `list_aqms` and
-`list_scenarios` what there is. The examples in their docstrings run as they stand.
+`list_scenarios` what there is; `register_aqm` gives an AQM of your own a name. The examples in
+their docstrings run as they stand.
 """
 
 from importlib import import_module
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         list_scenarios,
         load_program,
         load_scenario,
+        register_aqm,
         replay_trace,
         run_test,
     )
@@ -53,6 +55,7 @@ __all__ = [
     "load_scenario",
     "open_run",
     "open_switch",
+    "register_aqm",
     "replay_trace",
     "run",
     "run_test",
@@ -80,6 +83,7 @@ _PLACES = {
     "load_program": "api",
     "load_scenario": "api",
     "open_run": "notebook",
+    "register_aqm": "api",
     "replay_trace": "api",
     "run_test": "api",
     "run": "runner",

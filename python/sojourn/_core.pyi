@@ -122,22 +122,6 @@ class Replay:
     def faults(self) -> str:
         """What the program did so far that its target cannot do, by kind, as JSON."""
 
-class QueueReplay:
-    """A discipline with a queue of its own that is told when packets come and go: `config` has its
-    `name` and its parameters."""
-
-    def __init__(self, config: str) -> None: ...
-    def carry_out(self, steps: dict[str, bytes]) -> dict[str, bytes]:
-        """What became of packets, `packet`, `fate` and `step`, after steps of a `time`, a `step` (0
-        puts a packet in, 1 one that can be marked, 2 takes one out, 3 wants room), a `size` and a
-        `flow`. Fates: 0 sent, 1 with a mark, 2 dropped, 3 dropped at the tail."""
-
-    def counters(self) -> dict[str, int]:
-        """The discipline's own counters."""
-
-    def faults(self) -> str:
-        """What a hardware module did wrong, as JSON."""
-
 class SyntheticTrace:
     """A trace that the engine makes up."""
 
@@ -159,14 +143,13 @@ def shaper_as_built(rate: int, burst: int) -> tuple[int, int]:
 
     Raises `ConfigError` if it cannot express one of them."""
 
-def drawn_traffic(config: str) -> str:
+def workload(config: str) -> str:
     """What is random about the flows of a configuration, as JSON: for each its start, and the
     bursts, pauses or transfers that the simulator would draw."""
 
 def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, str, int | None, str]]]]:
     """Name, one line and parameters of each; of a parameter: name, kind,
-    unit, default, one line. With an `@` in their names, hardware modules and what they are
-    compared with, which takes what every module takes."""
+    unit, default, one line."""
 
 def add_hardware_module(name: str, path: Path) -> None:
     """Adds the hardware module that is compiled in the library at `path` to the disciplines; one

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import ValidationError
 
 from sojourn import _core
-from sojourn.aqms import Aqm, catalogue
+from sojourn.aqms import Aqm, catalogue, find_aqm, is_path, known_names
 from sojourn.errors import ScenarioError, UnknownAqmError
 from sojourn.notebook import open_run
 from sojourn.programs import compiled, refuse_unread_macros, with_own_folder
 from sojourn.result import Result
 from sojourn.scenario import Scenario, find_scenario, read_scenario
-from sojourn.scenario.read import shipped_scenarios
+from sojourn.scenario.choice import choose
+from sojourn.scenario.read import messages, shipped_scenarios
+from sojourn.scenario.registered import remember
 from sojourn.stf import StfResult, run_stf
 from sojourn.units import RATE, TIME, Dimension
 
@@ -76,6 +79,45 @@ def list_aqms() -> list[Aqm]:
     'target'
     """
     return catalogue()
+
+
+def register_aqm(name: str, use: str | Path, **options: Any) -> None:
+    """Gives an AQM of your own a name for this session: in `aqms` of `run`, `sweep` and scenarios.
+
+    `use` is the path of a `.p4` or `.sv` file, or what is known already; `options` are what a
+    scenario's table may say beside it, as `control`, `defines`, `include_paths` and a discipline's
+    parameters. A run's folder tells what stands behind the name. The same name again replaces it.
+    Raises `UnknownAqmError` if there is no such file or AQM, `ScenarioError` for a name that is
+    taken or looks like a path, and for options that it does not have.
+
+    >>> sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
+    >>> sojourn.run("bufferbloat", aqms=["codel", "hasty"], report=False, set={"duration": "1 s"})
+    Result of bufferbloat, seed 1, in ...
+      codel  mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
+      hasty  mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
+    """
+    if is_path(name) or "/" in name:
+        raise ScenarioError(f"{name}: a name, not a path")
+    if name in known_names():
+        raise ScenarioError(f"{name}: is shipped under that name already")
+    aqm = find_aqm(str(use))
+    file = aqm.program or aqm.module
+    choice = {"use": str(use if file is None else file.absolute()), **options}
+    for key in ("control", "include_paths"):
+        if key in choice:
+            choice[key] = _absolute(choice[key])
+    try:
+        choose(choice)
+    except ValidationError as error:
+        raise ScenarioError("\n".join(messages(error, choice, name))) from None
+    remember(name, choice)
+
+
+def _absolute(paths: Any) -> Any:
+    """A path, or a list of them, from this session's folder."""
+    if isinstance(paths, str | Path):
+        return str(Path(paths).absolute())
+    return [str(Path(path).absolute()) for path in paths]
 
 
 def run_test(

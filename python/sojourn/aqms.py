@@ -15,7 +15,7 @@ from sojourn.errors import UnknownAqmError
 from sojourn.hardware import modules
 from sojourn.layout import programs_folder, shown
 from sojourn.linux.tc import KERNEL_ONLY
-from sojourn.parameters import Parameter, disciplines, hardware_module
+from sojourn.parameters import Parameter, disciplines
 from sojourn.programs import target_folders
 from sojourn.suggest import did_you_mean, nearest
 
@@ -84,6 +84,11 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     )
 
 
+def known_names() -> set[str]:
+    """Every name that something shipped has."""
+    return {*_known(), *KERNEL_ONLY}
+
+
 def _known() -> dict[str, Aqm]:
     """Everything that is shipped, by every name that it has."""
     aqms = catalogue()
@@ -108,8 +113,8 @@ def _module_at(path: Path, written: str) -> Aqm:
 
 def _module(name: str, path: Path) -> Aqm:
     """A module takes the parameters that every module takes."""
-    told = hardware_module().parameters
-    return Aqm(name, modules.summary(path), None, HARDWARE, told, path)
+    parameters = next(d.parameters for d in disciplines() if d.name == modules.PARAMETERS_OF)
+    return Aqm(name, modules.summary(path), None, HARDWARE, parameters, path)
 
 
 def _text(path: Path) -> str:

@@ -48,8 +48,10 @@ class CheckResult:
     def __repr__(self) -> str:
         kinds = [each["severity"] for each in self.diagnostics]
         counts = [(kinds.count(kind), kind) for kind in ("error", "warning")]
-        told = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
-        return f"<check: {', '.join([*told, *([self.architecture] if self.architecture else [])])}>"
+        words = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
+        return (
+            f"<check: {', '.join([*words, *([self.architecture] if self.architecture else [])])}>"
+        )
 
 
 def check(
@@ -100,5 +102,11 @@ def _unread(name: str, hint: str) -> dict[str, Any]:
         key: [] for key in ("expansions", "help", "included_from", "labels", "notes", "suggestions")
     }
     message = f"-D {name}: no file of the program reads it{hint}"
-    told = {"severity": "warning", "code": UNREAD, "message": message, "label": "", "place": None}
-    return empty | told
+    warning = {
+        "severity": "warning",
+        "code": UNREAD,
+        "message": message,
+        "label": "",
+        "place": None,
+    }
+    return empty | warning

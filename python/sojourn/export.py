@@ -16,7 +16,7 @@ from pyarrow import csv
 from sojourn.errors import output_error
 from sojourn.layout import shown
 from sojourn.plots import delay_over_time, distribution, plain_text
-from sojourn.queues import drawn
+from sojourn.queues import plotted
 from sojourn.result import Result
 from sojourn.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
 from sojourn.writing import write_bytes
@@ -44,7 +44,7 @@ def export(result: Result, folder: Path, style: Style = "screen") -> list[Path]:
     """
     files: dict[str, bytes] = {"summary.csv": _csv(_summary(result))}
     with rc_context(_SETTINGS[style]), plain_text():
-        for queue in drawn(result):
+        for queue in plotted(result):
             ending = queue.bottleneck.ending
             for name, draw in ((DELAY_PLOT, delay_over_time), (DISTRIBUTION_PLOT, distribution)):
                 figure = draw(result, queue)

@@ -22,7 +22,6 @@ _OF_THE_PROGRAM = {
     "halted": "packets dropped because the program could not go on",
     "module_hung": "the hardware module hung and was not asked again",
     "module_unknown": "the hardware module's answer was undefined, and it was not asked again",
-    "module_wrong": "the hardware module said what cannot be and was not asked again",
     "module_ended": "the hardware module ended itself and was not asked again",
 }
 """By the kind of fault, as the engine names it."""
@@ -45,9 +44,9 @@ def faults(counters: Mapping[str, Any]) -> list[str]:
     return said + [f"{what}: {count}" for what, count in counted if count]
 
 
-def of_program(told: Iterable[Mapping[str, Any]]) -> list[str]:
+def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:
     """One clause for each kind of fault of a program, as the engine tells them."""
-    return [_of_the_program(fault) for fault in told]
+    return [_of_the_program(fault) for fault in counted]
 
 
 def _of_the_program(fault: Mapping[str, Any]) -> str:

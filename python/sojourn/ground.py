@@ -69,7 +69,7 @@ def one_by_one(
     says of the ground `name` and of each run on it. `run_one` is told the AQM's folder, and tells
     how far it is, ns."""
     progress.now |= {run.label: 0 for run in plan.runs}
-    told = {}
+    reports = {}
     for run in plan.runs:
 
         def on_progress(now: int, label: str = run.label) -> None:
@@ -77,14 +77,14 @@ def one_by_one(
             refresh()
 
         try:
-            told[run.label] = run_one(run, folder / run.folder, on_progress)
+            reports[run.label] = run_one(run, folder / run.folder, on_progress)
         except KeyboardInterrupt:
             raise Interrupted(f"stopped while {run.label} ran; see {shown(folder)}") from None
         except OSError as error:
             raise output_error(error, shown(folder)) from error
         on_progress(run.config["duration"])
-    first = next(iter(told.values()))
-    return {"name": name, "kernel": first["kernel"], "clock": first["clock"], "runs": told}
+    first = next(iter(reports.values()))
+    return {"name": name, "kernel": first["kernel"], "clock": first["clock"], "runs": reports}
 
 
 def until_undisturbed(

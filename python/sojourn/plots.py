@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from sojourn.queues import Queue, QueueRun, drawn, heading, rates
+from sojourn.queues import Queue, QueueRun, heading, plotted, rates
 from sojourn.result import Result
 from sojourn.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
 from sojourn.style import (
@@ -51,7 +51,7 @@ def plain_text() -> Iterator[None]:
 @plain_text()
 def write_plots(result: Result) -> None:
     """Writes the plots of every queue into the run's folder."""
-    for queue in drawn(result):
+    for queue in plotted(result):
         ending = queue.bottleneck.ending
         _save(delay_over_time(result, queue), result.path / f"{DELAY_PLOT}{ending}.png")
         _save(distribution(result, queue), result.path / f"{DISTRIBUTION_PLOT}{ending}.png")

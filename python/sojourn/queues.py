@@ -72,7 +72,7 @@ def queues(result: Result) -> tuple[Queue, ...]:
     return tuple(found)
 
 
-def drawn(result: Result) -> tuple[Queue, ...]:
+def plotted(result: Result) -> tuple[Queue, ...]:
     """The queues that plots are of: the first one, and those in which a packet waited for longer
     than can be drawn."""
     first, *others = queues(result)

@@ -15,8 +15,8 @@ _READINGS = ("vendor", "paper")
 def remarks(result: Result) -> list[str]:
     """What went wrong."""
     lines = [f"{label}: left no rows; the run ended before." for label in result.missing]
-    told = {**blocked(result), **ingress_drops(result)}
-    first = [*interruptions(result), *(f"{label}: {text}" for label, text in told.items())]
+    remarks = {**blocked(result), **ingress_drops(result)}
+    first = [*interruptions(result), *(f"{label}: {text}" for label, text in remarks.items())]
     lines = [*(f"{sentence}." for sentence in first), *lines]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]

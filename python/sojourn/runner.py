@@ -114,17 +114,19 @@ def summaries(result: Result) -> dict[str, Any]:
 
 def _told(aqm: AqmResult) -> dict[str, Any]:
     """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
-    told: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
+    summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
-        told["bottlenecks"] = own
+        summary["bottlenecks"] = own
     if aqm.phases:
-        told["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
+        summary["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
     if aqm.times:
-        told["completion_times"] = [asdict(one) | {"what": one.what.strip()} for one in aqm.times]
+        summary["completion_times"] = [
+            asdict(one) | {"what": one.what.strip()} for one in aqm.times
+        ]
     if aqm.voices:
-        told["voices"] = [asdict(one) for one in aqm.voices]
-    return told
+        summary["voices"] = [asdict(one) for one in aqm.voices]
+    return summary
 
 
 def run(

@@ -238,6 +238,30 @@ def control_schema() -> Schema:
             ),
             "Meter cells.",
         ),
+        "filters": _list(
+            _object(
+                "A cell of an `Lpf` or a `Wred` (Tofino).",
+                ("name", "index", "spec"),
+                **named,
+                index=_whole("Which cell."),
+                spec={
+                    "type": "object",
+                    "description": "`filtering` (`rate`, `sample`), `gain` and `decay` in "
+                    "nanoseconds, `scale` in bits; or `time_constant` in ns, `min`, `max`, "
+                    "`probability`.",
+                },
+            ),
+            "Cells of low-pass filters and of random early detection.",
+        ),
+        "port_metadata": _list(
+            _object(
+                "What parsers find in front of a port's packets (Tofino).",
+                ("port", "value"),
+                port=_whole("The port."),
+                value=_whole("64 bits, the program's fields first."),
+            ),
+            "Metadata of ports.",
+        ),
         "value_sets": _list(
             _object("A parser value set.", ("name", "members"), **named, members={"type": "array"}),
             "Members of parser value sets.",

@@ -101,8 +101,8 @@ class ScriptedSwitch(Switch):
 
     def report(self) -> dict[str, Any]:
         """What the switch has counted so far: ports, queues with their depths, buffer."""
-        told: dict[str, Any] = json.loads(self._simulation.switch_report(self._place))
-        return told
+        report: dict[str, Any] = json.loads(self._simulation.switch_report(self._place))
+        return report
 
     def take_digests(self) -> list[Digest]:
         """The messages of the program since the last call."""
@@ -160,7 +160,7 @@ class Controller:
         if self._poll is not None and self._switch.now >= self._looked + self._poll:
             self._looked = self._switch.now
             for message in self._switch.take_digests():
-                self._called(lambda told=message: self._digest(self._switch, told))  # type: ignore[misc]
+                self._called(lambda report=message: self._digest(self._switch, report))  # type: ignore[misc]
         while call := self._switch.pop_due():
             self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
 

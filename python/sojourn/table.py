@@ -93,8 +93,8 @@ BOTTLENECK_COLUMNS = tuple(
 
 def _worth_showing(columns: Sequence[Column], summaries: Iterable[Summary]) -> list[Column]:
     """`columns` without those that say nothing about any of `summaries`."""
-    told = list(summaries)
-    return [column for column in columns if any(map(column.worth, told))]
+    known = list(summaries)
+    return [column for column in columns if any(map(column.worth, known))]
 
 
 def result_columns(result: Result) -> list[Column]:
@@ -104,8 +104,8 @@ def result_columns(result: Result) -> list[Column]:
 
 def bottleneck_columns(result: Result) -> list[Column]:
     """The columns of the table of every bottleneck."""
-    told = (run.summary for queue in queues(result) for run in queue.runs)
-    return _worth_showing(BOTTLENECK_COLUMNS, told)
+    summaries = (run.summary for queue in queues(result) for run in queue.runs)
+    return _worth_showing(BOTTLENECK_COLUMNS, summaries)
 
 
 def result_tables(result: Result, width: int) -> list[Table]:

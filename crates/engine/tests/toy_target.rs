@@ -131,7 +131,7 @@ impl RuntimeControl for Wired {
 
     fn parts(&mut self) -> Parts<'_> {
         let (tables, profiles) = (&mut self.tables, &mut self.profiles);
-        Parts { tables, profiles, counters: &mut [], meters: &mut [] }
+        Parts { tables, profiles, counters: &mut [], meters: &mut [], filters: &mut [] }
     }
 
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {

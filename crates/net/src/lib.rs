@@ -25,6 +25,4 @@ pub use records::{
     CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
 };
 pub use report::RunReport;
-pub use simulation::{
-    Act, DrawnFlow, HandedOver, SENDERS, Simulation, drawn_traffic, start_jitter,
-};
+pub use simulation::{Act, FlowWorkload, HandedOver, SENDERS, Simulation, start_jitter, workload};

@@ -1,5 +1,6 @@
 /* What a client of BfRt meets in a program: tables of every kind of match, an action profile with
- * groups, a register of pairs, counters and meters. It forwards by exact match. */
+ * groups, a register of pairs, counters, meters and filters, entries that may be idle for a time only,
+ * a value set whose members are learnt, metadata of ports. It forwards by exact match. */
 #include <core.p4>
 #include <tna.p4>
 
@@ -15,6 +16,19 @@ struct headers_t {
 
 struct metadata_t {
     bit<8> color;
+    bit<1> learns;
+    bit<16> group;
+}
+
+struct learnt_t {
+    bit<48> src;
+    bit<16> kind;
+    bit<16> group;
+}
+
+struct port_t {
+    bit<16> group;
+    bit<8> color;
 }
 
 struct pair_t {
@@ -24,11 +38,22 @@ struct pair_t {
 
 parser IgParser(packet_in packet, out headers_t hdr, out metadata_t meta,
                 out ingress_intrinsic_metadata_t ig) {
+    value_set<bit<16>>(4) learnt_kinds;
+
     state start {
         packet.extract(ig);
-        packet.advance(PORT_METADATA_SIZE);
+        port_t port = port_metadata_unpack<port_t>(packet);
         packet.extract(hdr.ethernet);
         meta.color = 0;
+        meta.learns = 0;
+        meta.group = port.group;
+        transition select(hdr.ethernet.kind) {
+            learnt_kinds: learn;
+            default: accept;
+        }
+    }
+    state learn {
+        meta.learns = 1;
         transition accept;
     }
 }
@@ -40,14 +65,23 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     Counter<bit<64>, bit<4>>(16, CounterType_t.PACKETS_AND_BYTES) seen;
     Meter<bit<4>>(16, MeterType_t.BYTES) rates;
     DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) hits;
+    RegisterParam<bit<32>>(100) step;
+    DirectRegister<bit<32>>(9) meetings;
+    DirectRegisterAction<bit<32>, bit<32>>(meetings) count_meeting = {
+        void apply(inout bit<32> value) {
+            value = value + 1;
+        }
+    };
     Register<pair_t, bit<6>>(64, { 5, 7 }) pairs;
     RegisterAction<pair_t, bit<6>, bit<32>>(pairs) count_pair = {
         void apply(inout pair_t value, out bit<32> result) {
             value.first = value.first + 1;
-            value.second = value.second + 100;
+            value.second = value.second + step.read();
             result = value.first;
         }
     };
+    Lpf<bit<8>, bit<4>>(16) means;
+    DirectWred<bit<8>>(1, 0) early;
     ActionProfile(32) members;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     ActionSelector(members, hash, SelectorMode_t.FAIR, 8, 4) groups;
@@ -62,6 +96,16 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     }
     action mark(bit<8> color) {
         meta.color = color;
+    }
+    action mean() {
+        meta.color = means.execute(meta.color, ig.ingress_port[3:0]);
+    }
+    action meet(bit<8> color) {
+        meta.color = color;
+        count_meeting.execute();
+    }
+    action mark_early() {
+        meta.color = early.execute(meta.color);
     }
     action replicate(bit<16> group) {
         to_tm.mcast_grp_a = group;
@@ -100,21 +144,48 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         size = 64;
     }
 
+    table met_t {
+        key = { hdr.ethernet.kind : exact; }
+        actions = { meet; NoAction; }
+        default_action = NoAction();
+        registers = meetings;
+        size = 64;
+    }
+    table aging_t {
+        key = { hdr.ethernet.src : exact; }
+        actions = { mark_early; NoAction; }
+        default_action = NoAction();
+        filters = early;
+        idle_timeout = true;
+        size = 64;
+    }
+
     apply {
         seen.count(ig.ingress_port[3:0]);
         meta.color = (bit<8>) rates.execute(ig.ingress_port[3:0]);
+        mean();
+        aging_t.apply();
+        met_t.apply();
         lpm_t.apply();
         ternary_t.apply();
         chosen_t.apply();
         count_pair.execute(ig.ingress_port[5:0]);
         exact_t.apply();
+        if (meta.learns == 1) {
+            to_deparser.digest_type = 1;
+        }
         to_tm.bypass_egress = 1;
     }
 }
 
 control IgDeparser(packet_out packet, inout headers_t hdr, in metadata_t meta,
                    in ingress_intrinsic_metadata_for_deparser_t to_deparser) {
+    Digest<learnt_t>(1) learnt;
+
     apply {
+        if (to_deparser.digest_type == 1) {
+            learnt.pack({ hdr.ethernet.src, hdr.ethernet.kind, meta.group });
+        }
         packet.emit(hdr.ethernet);
     }
 }

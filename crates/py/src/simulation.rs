@@ -51,9 +51,9 @@ pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
 
 /// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.
 #[pyfunction]
-pub fn drawn_traffic(py: Python<'_>, config: &str) -> PyResult<String> {
+pub fn workload(py: Python<'_>, config: &str) -> PyResult<String> {
     let config = read_config(config)?;
-    let drawn = py.detach(|| sojourn_net::drawn_traffic(&config.with_aqms(Aqm::on_switch)));
+    let drawn = py.detach(|| sojourn_net::workload(&config.with_aqms(Aqm::on_switch)));
     serde_json::to_string(&drawn)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }

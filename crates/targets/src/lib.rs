@@ -26,6 +26,7 @@ pub mod externs;
 mod faults;
 mod fields;
 mod guards;
+mod hits;
 mod load;
 mod log;
 pub mod npu;

@@ -6,6 +6,7 @@
 use crate::control::{ControlError, ControlPlane, Number, TableEntry};
 use crate::digest::Digest;
 use crate::externs::counter::{Count, Counter};
+use crate::externs::filter::Filter;
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use num_bigint::BigUint;
@@ -43,6 +44,11 @@ pub trait RuntimeControl {
         false
     }
 
+    /// The same for a filter.
+    fn filters_entries(&self, _filter: usize) -> bool {
+        false
+    }
+
     /// The value of a constant that registers take from the control plane (`RegisterParam`).
     ///
     /// # Errors
@@ -57,6 +63,14 @@ pub trait RuntimeControl {
     /// There is no such constant.
     fn set_parameter(&mut self, name: &str, _value: u32) -> Result<(), ControlError> {
         Err(ControlError::unknown("register parameter", name, &[]))
+    }
+
+    /// Sets the 64 bits that a port puts in front of its packets; what they were.
+    ///
+    /// # Errors
+    /// There is no such port, or the target's ports put nothing there.
+    fn set_port_metadata(&mut self, _port: u16, _value: u64) -> Result<u64, ControlError> {
+        Err(ControlError::Said("ports of this target have no metadata of their own".to_owned()))
     }
 
     /// Messages of the program to its control plane since the last call; the oldest are lost if
@@ -217,6 +231,8 @@ pub struct Parts<'p> {
     pub counters: &'p mut [(Arc<str>, Counter)],
     /// Meters by name.
     pub meters: &'p mut [(Arc<str>, Meter)],
+    /// Low-pass filters and random early detection by name.
+    pub filters: &'p mut [(Arc<str>, Filter)],
 }
 
 /// An entry as the tables take it; none unless it names exactly one of action, member and group.

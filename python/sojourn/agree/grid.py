@@ -1,8 +1,8 @@
 """The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls, switches.
 
 A cell is a scenario that means the same on both grounds: queue limits, thresholds and timers are
-set to values that the kernel can hold exactly, ECN is off. Stands on the scenario model. Runs
-nothing.
+set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off.
+Stands on the scenario model. Runs nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,12 @@ AQMS = ("fifo", "codel", "fq_codel", "red", "pie")
 FLOWS = (1, 3, 10, 30)
 RATES = (10_000_000, 100_000_000)
 RTTS = (10_000_000, 100_000_000)
-CONGESTION_CONTROLS = tuple(name for name in kernel_controls() if name != "dctcp")
-"""Without ECN, DCTCP is NewReno by another name."""
+MARKED = "dctcp"
+"""The congestion control whose cells have queues that mark."""
+CONGESTION_CONTROLS = tuple(name for name in kernel_controls() if name != MARKED)
+"""Those of the whole grid; cells of the other are run if it is asked for."""
+UNMARKING = "fifo"
+"""Tail drop: to DCTCP it is what it is to NewReno."""
 SWITCHES = (1, 2)
 """One between groups of hosts, as all cells have it if nothing is said; or a network of two, the
 bottleneck between them."""
@@ -53,7 +57,7 @@ class Cell:
         common = {
             "duration": TIME.format(duration),
             "seed": seed,
-            "aqms": [_choice(self.aqm, self.rate)],
+            "aqms": [_choice(self.aqm, self.rate, ecn=self.congestion_control == MARKED)],
         }
         bottleneck = {"rate": RATE.format(self.rate), "queue_limit": "3 MB"}
         flows = {"count": self.flows, "congestion_control": self.congestion_control}
@@ -88,19 +92,21 @@ def cells(
         _chosen("flows", flows, FLOWS),
         _chosen("rate", rates, RATES),
         _chosen("rtt", rtts, RTTS),
-        _chosen("cc", controls, CONGESTION_CONTROLS),
+        _chosen("cc", controls, CONGESTION_CONTROLS, also=(MARKED,)),
         _chosen("switches", switches or SWITCHES[:1], SWITCHES),
     )
     for aqm, count, rate, rtt, control, between in product(*axes):
-        yield Cell(aqm, count, rate, rtt, control, between)
+        if (aqm, control) != (UNMARKING, MARKED):
+            yield Cell(aqm, count, rate, rtt, control, between)
 
 
-def _chosen(name: str, given: Sequence[_T], known: Sequence[_T]) -> Sequence[_T]:
+def _chosen(
+    name: str, given: Sequence[_T], known: Sequence[_T], *, also: Sequence[_T] = ()
+) -> Sequence[_T]:
     for value in given:
-        if value not in known:
-            raise ScenarioError(
-                f"--{name} {value}: not in the grid, which has {', '.join(map(str, known))}"
-            )
+        if value not in (*known, *also):
+            all_known = ", ".join(map(str, (*known, *also)))
+            raise ScenarioError(f"--{name} {value}: not in the grid, which has {all_known}")
     return given or known
 
 
@@ -109,10 +115,14 @@ def _packets(rate: int, time: int) -> int:
     return max(rate * time // (8 * 10**9 * _FRAME), 1)
 
 
-def _choice(aqm: str, rate: int) -> dict[str, Any]:
+def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
     """The discipline with parameters that mean the same in the engine and in the kernel."""
     low = max(_packets(rate, 5_000_000), 10)
-    return {
+    marks = {"ecn": True} if ecn else {}
+    if ecn and aqm == "red":
+        # The kernel's default.
+        marks["harddrop"] = False
+    choice: dict[str, Any] = {
         # Round numbers of packets: 100 at 10 Mbit/s, 1000 at 100 Mbit/s.
         "fifo": {"use": "fifo", "limit_packets": round(_packets(rate, _BUFFER), -2)},
         "codel": {"use": "codel_linux", "limit": 1000},
@@ -133,3 +143,4 @@ def _choice(aqm: str, rate: int) -> dict[str, Any]:
         # A whole number of ticks, whether the kernel has 100 or 1000 a second.
         "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
     }[aqm]
+    return choice | marks

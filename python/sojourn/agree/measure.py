@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,23 +24,31 @@ from sojourn import _core
 from sojourn.agree.grid import SWITCHES, Cell, cells
 from sojourn.agree.verdict import Figures, Spread, Verdict, compare, scattered, spread, unsteady
 from sojourn.errors import Interrupted, SojournError, output_error
-from sojourn.ground import SIMULATOR, Ground
+from sojourn.ground import Ground
 from sojourn.layout import shown
 from sojourn.linux.ground import Linux
 from sojourn.linux.job import qdisc_of
-from sojourn.live.ground import LiveGround
-from sojourn.record import DROPS
+from sojourn.linux.path import path_of
+from sojourn.record import DROPS, MARK, VERDICTS
 from sojourn.result import read_result
 from sojourn.runner import plan_scenario, record
 from sojourn.writing import write_text
 
-KERNEL = "linux"
-"""The ground that the others are judged by."""
-GROUNDS = ("sim", KERNEL)
+KERNEL, SIM, LIVE = "linux", "sim", "live"
+GROUNDS = (SIM, KERNEL)
 """What is compared if nothing else is asked for."""
+
+
+def reference_of(grounds: Collection[str]) -> str:
+    """The ground that the others are judged by: the kernel, or without it the simulator."""
+    return KERNEL if KERNEL in grounds else SIM
+
 
 _DELAYS = "of packets sent"
 """What is kept as delays; files that say otherwise are of an earlier meaning."""
+SAMPLE = 100_000_000
+"""ns between two samples of the kernel's sockets: no figure is of them, and each costs the guest as
+much time as a hundred packets."""
 
 
 @dataclass
@@ -57,9 +65,14 @@ class Measured:
     """Why there is no figure of one ground."""
 
     @property
+    def reference(self) -> str:
+        """The ground that the others are judged by."""
+        return reference_of(self.runs)
+
+    @property
     def judged(self) -> list[str]:
-        """The grounds that are compared with the kernel."""
-        return [name for name in self.runs if name != KERNEL]
+        """The grounds that are compared with the reference."""
+        return [name for name in self.runs if name != self.reference]
 
     def spread(self, ground: str) -> Spread | None:
         """The figures of one ground, if there are any."""
@@ -67,27 +80,27 @@ class Measured:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """By ground the comparison with the kernel, if both have figures that tell of them and not
-        of the machine, and the kernel's agree with each other.
+        """By ground the comparison with the reference, if both have figures that tell of them and
+        not of the machine, and the reference's agree with each other.
         """
         if self.disturbed or self.unsteady:
             return {}
-        kernel = self.spread(KERNEL)
+        theirs = self.spread(self.reference)
         spreads = {name: self.spread(name) for name in self.judged}
-        return {name: compare(one, kernel) for name, one in spreads.items() if one and kernel}
+        return {name: compare(one, theirs) for name, one in spreads.items() if one and theirs}
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """The figures in which the kernel's own runs differ too much to be judged by."""
-        kernel = self.spread(KERNEL)
-        return unsteady(kernel) if kernel else ()
+        """The figures in which the reference's own runs differ too much to be judged by."""
+        reference = self.spread(self.reference)
+        return unsteady(reference) if reference else ()
 
     @property
     def scattered(self) -> bool:
         """True if the runs so far are too different for their medians to mean much."""
-        kernel = self.spread(KERNEL)
+        reference = self.spread(self.reference)
         spreads = [self.spread(name) for name in self.judged]
-        return any(one and kernel and scattered(one, kernel) for one in spreads)
+        return any(one and reference and scattered(one, reference) for one in spreads)
 
 
 @dataclass(frozen=True)
@@ -95,22 +108,12 @@ class Bench:
     """Where and how cells are measured."""
 
     folder: Path
-    kernel: Linux
+    grounds: Mapping[str, Ground]
+    """Those that are compared, by name; the last is the one that the others are judged by."""
     duration: int
     repeat: int
     most: int = 0
     """Runs of a cell whose runs scatter; none beyond `repeat` if it is not more."""
-    live: LiveGround | None = None
-    """The live switch, if it is to be compared, too."""
-    with_simulator: bool = True
-
-    @property
-    def grounds(self) -> dict[str, Ground]:
-        """Those that are compared, the kernel last."""
-        found: dict[str, Ground] = {"sim": SIMULATOR} if self.with_simulator else {}
-        if self.live is not None:
-            found["live"] = self.live
-        return found | {KERNEL: self.kernel}
 
     def measure(self, cell: Cell, tell: Callable[[str], None] = lambda _: None) -> Measured:
         """The cell's figures: those of earlier calls, and what is missing measured now."""
@@ -154,11 +157,12 @@ class Bench:
                 p95=whole.p95,
                 utilisation=100 * aqm.summary.utilisation,
                 loss=whole.loss,
+                marks=whole.marks,
                 settled_mean=settled.mean,
                 settled_loss=settled.loss,
             )
         )
-        if name != "sim":
+        if name != SIM:
             run = next(iter(result.folder.ground["runs"].values()))
             if name == KERNEL:
                 measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
@@ -177,14 +181,19 @@ class Bench:
 
     def _job(self, cell: Cell) -> dict[str, Any]:
         """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, when
-        the flows start under the first seed, and the kernel's tick in ns.
+        the flows start under the first seed, what links take in a guest, and the kernel's tick in
+        ns. Nothing without a kernel.
         """
-        tick = self.kernel.kernel.tick
-        plan = plan_scenario(cell.scenario(self.duration, 0), ground=self.kernel)
+        kernel = self.grounds.get(KERNEL)
+        if not isinstance(kernel, Linux):
+            return {}
+        tick = kernel.kernel.tick
+        config = plan_scenario(cell.scenario(self.duration, 0), ground=kernel).runs[0].config
         starts = [_core.start_jitter(1, flow) for flow in range(cell.flows)]
         return self._scenario(cell) | {
-            "aqms": [qdisc_of(plan.runs[0].config, tick).text],
+            "aqms": [qdisc_of(config, tick).text],
             "starts": starts,
+            "links": list(path_of(config["flows"][0], config).links),
             "tick": tick,
         }
 
@@ -197,37 +206,55 @@ class Bench:
         The kernel's are kept as long as it would be asked for the same, whatever the engine does.
         """
         measured = Measured(cell, {name: [] for name in self.grounds})
+        kept = self._kept(cell)
+        runs = {name: [Figures(**run) for run in of] for name, of in kept.get("runs", {}).items()}
+        if self._is_of_this_engine(cell, kept):
+            here = [name for name in measured.runs if name != KERNEL]
+            measured.runs |= {name: runs.get(name, []) for name in here}
+        if KERNEL in measured.runs and kept.get("job") == self._job(cell):
+            measured.runs[KERNEL] = runs.get(KERNEL, [])
+            measured.ground = kept["ground"]
+        if any(measured.runs.values()):
+            measured.disturbed = kept.get("disturbed", [])
+        return measured
+
+    def _kept(self, cell: Cell) -> dict[str, Any]:
+        """What the cell's file says; nothing if there is none."""
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return measured
+            return {}
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
-        if kept.get("delays") != _DELAYS:
-            return measured
-        runs = {name: [Figures(**run) for run in of] for name, of in kept["runs"].items()}
-        if kept.get("scenario") == self._scenario(cell) and kept.get("engine") == _engine():
-            measured.runs |= {name: runs.get(name, []) for name in measured.judged}
-        if kept.get("job") == self._job(cell):
-            measured.runs[KERNEL] = runs[KERNEL]
-            measured.ground = kept["ground"]
-            measured.disturbed = kept.get("disturbed", [])
-        return measured
+        return kept if kept.get("delays") == _DELAYS else {}
+
+    def _is_of_this_engine(self, cell: Cell, kept: dict[str, Any]) -> bool:
+        return bool(
+            kept.get("scenario") == self._scenario(cell) and kept.get("engine") == _engine()
+        )
 
     def all_kept(self) -> list[Measured]:
         """All cells that the folder has figures of, in the grid's order."""
         return [self.read(cell) for cell in cells(switches=SWITCHES) if self._path(cell).is_file()]
 
     def _write(self, measured: Measured) -> None:
+        """Keeps the figures, and those of the grounds that this call does not compare."""
+        kept = self._kept(measured.cell)
+        runs = {name: [run.as_dict() for run in of] for name, of in measured.runs.items()}
+        others = {name: of for name, of in kept.get("runs", {}).items() if name not in runs}
+        if not self._is_of_this_engine(measured.cell, kept):
+            others = {name: of for name, of in others.items() if name == KERNEL}
+        of_kernel = {"job": self._job(measured.cell), "ground": measured.ground}
+        if KERNEL not in self.grounds:
+            of_kernel = {key: kept.get(key, {}) for key in of_kernel}
         content = {
             "cell": vars(measured.cell),
             "scenario": self._scenario(measured.cell),
             "engine": _engine(),
             "delays": _DELAYS,
-            "job": self._job(measured.cell),
-            "runs": {name: [run.as_dict() for run in of] for name, of in measured.runs.items()},
-            "ground": measured.ground,
+            "runs": others | runs,
             "disturbed": measured.disturbed,
+            **of_kernel,
         }
         path = self._path(measured.cell)
         try:
@@ -239,11 +266,13 @@ class Bench:
 
 @dataclass(frozen=True)
 class _Delays:
-    """Queue delay in ms of the packets that were sent, and the share in % of the others."""
+    """Queue delay in ms of the packets that were sent, and the shares in % of the others and of
+    those that were marked."""
 
     mean: float
     p95: float
     loss: float
+    marks: float
 
 
 def _delays(packets: pa.Table, begin: int) -> _Delays:
@@ -252,10 +281,12 @@ def _delays(packets: pa.Table, begin: int) -> _Delays:
     lost = pc.is_in(rows["verdict"].cast("string"), pa.array(DROPS))
     sent = rows.filter(pc.invert(lost))
     if not sent.num_rows:
-        return _Delays(0.0, 0.0, 100.0 if rows.num_rows else 0.0)
+        return _Delays(0.0, 0.0, 100.0 if rows.num_rows else 0.0, 0.0)
     delay = pc.subtract(sent["dequeued"], sent["enqueued"]).to_numpy()
     mean, p95 = float(delay.mean()), float(np.percentile(delay, 95, method="inverted_cdf"))
-    return _Delays(mean / 1e6, p95 / 1e6, 100 * (1 - sent.num_rows / rows.num_rows))
+    marked = pc.sum(pc.equal(rows["verdict"].cast("string"), VERDICTS[MARK])).as_py()
+    total = rows.num_rows
+    return _Delays(mean / 1e6, p95 / 1e6, 100 * (1 - sent.num_rows / total), 100 * marked / total)
 
 
 @cache

@@ -6,7 +6,8 @@ Stands on what was measured and on the verdicts. Every number in it is a cell's;
 from collections.abc import Sequence
 from typing import Any
 
-from sojourn.agree.measure import GROUNDS, KERNEL, Measured
+from sojourn.agree.grid import MARKED
+from sojourn.agree.measure import GROUNDS, KERNEL, LIVE, SIM, Measured
 from sojourn.agree.verdict import (
     DELAY_MS,
     DELAY_SHARE,
@@ -17,29 +18,34 @@ from sojourn.agree.verdict import (
 )
 from sojourn.pages import render
 
-TITLE = "How far simulation and kernel are apart"
 FIGURES = {
     "mean": ("mean delay, ms", "{:.2f}"),
     "p95": ("p95 delay, ms", "{:.1f}"),
     "utilisation": ("utilisation, %", "{:.1f}"),
     "loss": ("loss, %", "{:.2f}"),
+    "marks": ("marks, %", "{:.2f}"),
 }
-"""What is shown: head of the column and format."""
+"""What can be shown: head of the column and format."""
 _TOLERANCES = (
-    "Delays are of packets that were sent: when the kernel dropped one can only be inferred. "
+    "Delays are of packets that were sent: when a kernel dropped one can only be inferred. "
     f"Tolerances: utilisation within {UTILISATION_POINTS:g} points, mean delay within "
-    f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss within {100 * LOSS_SHARE:g} % or "
-    f"{LOSS_POINTS:g} points of the kernel's; the 95th percentile is shown and not judged."
+    f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss and marks within {100 * LOSS_SHARE:g} % or "
+    f"{LOSS_POINTS:g} points of what it is judged by; the 95th percentile is shown and not judged."
 )
-_CLASSIC = ("cubic", "newreno")
-_NAMES = {"sim": "the simulator", "live": "the live switch"}
-_SHORT = {"sim": "sim", "live": "live", KERNEL: "kernel"}
+_CONTROLS = (("CUBIC and NewReno", ("cubic", "newreno")), ("BBR", ("bbr",)), ("DCTCP", (MARKED,)))
+_NAMES = {SIM: "the simulator", LIVE: "the live switch", KERNEL: "the kernel"}
+_SHORT = {SIM: "sim", LIVE: "live", KERNEL: "kernel"}
+_TITLES = {
+    KERNEL: "How far simulation and kernel are apart",
+    SIM: "How far live switch and simulation are apart",
+}
+"""By what the others are judged by."""
 
 
 def summary(measured: Sequence[Measured]) -> list[str]:
     """How many cells agree, in sentences."""
     lines = []
-    for name, controls in (("CUBIC and NewReno", _CLASSIC), ("BBR", ("bbr",))):
+    for name, controls in _CONTROLS:
         for ground in _grounds(measured):
             of = [m for m in measured if m.cell.congestion_control in controls]
             verdicts = [m.verdicts[ground] for m in of if ground in m.verdicts]
@@ -51,10 +57,11 @@ def summary(measured: Sequence[Measured]) -> list[str]:
                     f"{name}{who}: {good} of {len(verdicts)} judged cells within ({share:.0f} %)."
                 )
     if disturbed := sum(bool(m.disturbed) for m in measured):
-        lines.append(f"Cells not judged because the machine disturbed the kernel: {disturbed}.")
+        lines.append(f"Cells not judged because the machine disturbed a run: {disturbed}.")
     if unsteady := sum(bool(m.unsteady) and not m.disturbed for m in measured):
         lines.append(
-            "Cells not judged because the kernel's own runs are further apart than the tolerances: "
+            f"Cells not judged because {_NAMES[_reference(measured)]}'s own runs are further apart "
+            "than the tolerances: "
             f"{unsteady}."
         )
     if lacking := sum(not (m.verdicts or m.disturbed or m.unsteady) for m in measured):
@@ -62,27 +69,40 @@ def summary(measured: Sequence[Measured]) -> list[str]:
     return lines
 
 
+def _reference(measured: Sequence[Measured]) -> str:
+    """The ground that the others are judged by."""
+    return measured[0].reference if measured else KERNEL
+
+
 def _grounds(measured: Sequence[Measured]) -> list[str]:
-    """All but the kernel that one of them has."""
+    """The others that one of them has."""
     return list(dict.fromkeys(name for m in measured for name in m.judged)) or list(GROUNDS[:1])
+
+
+def shown(measured: Sequence[Measured]) -> list[str]:
+    """The figures that say something: marks where queues mark."""
+    marking = any(m.cell.congestion_control == MARKED for m in measured)
+    return [name for name in FIGURES if marking or name != "marks"]
 
 
 def heads(measured: Sequence[Measured]) -> str:
     """What is in front of the slashes and behind."""
-    return " / ".join(_SHORT[name] for name in (*_grounds(measured), KERNEL))
+    return " / ".join(_SHORT[name] for name in (*_grounds(measured), _reference(measured)))
 
 
 def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
     grounds = {(m.ground["kernel"], m.ground["clock"]) for m in measured if m.ground}
     kernels = " and ".join(f"Linux {kernel} in {clock} time" for kernel, clock in sorted(grounds))
-    runs = sorted({len(m.runs[KERNEL]) for m in measured if m.runs[KERNEL]})
+    reference = _reference(measured)
+    theirs = (kernels or "no kernel yet") if reference == KERNEL else _NAMES[reference]
+    runs = sorted({len(m.runs[reference]) for m in measured if m.runs[reference]})
     repeats = " or ".join(map(str, runs)) or "0"
     others = ", ".join(_NAMES[name] for name in _grounds(measured))
     return [
         f"Each cell is one scenario, run for {duration / 1e9:g} s on each ground: {others}, and "
-        f"{kernels or 'no kernel yet'}. Figures are of whole runs, slow start included; the median "
-        f"of {repeats} runs with different seeds, and below it half the distance from the least to "
-        "the most.",
+        f"{theirs}, by which they are judged. Figures are of whole runs, slow start included; the "
+        f"median of {repeats} runs with different seeds, and below it half the distance from the "
+        "least to the most.",
         _TOLERANCES,
     ]
 
@@ -90,13 +110,22 @@ def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
 def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page for `docs/`."""
     names = heads(measured)
-    head = "| cell | " + " | ".join(f"{name}<br>{names}" for name, _ in FIGURES.values())
-    lines = [f"# {TITLE}", "", "Made by", "", *(f"    {command}" for command in commands), ""]
+    columns = shown(measured)
+    titles = [FIGURES[name][0] for name in columns]
+    head = "| cell | " + " | ".join(f"{title}<br>{names}" for title in titles)
+    lines = [
+        f"# {_TITLES[_reference(measured)]}",
+        "",
+        "Made by",
+        "",
+        *(f"    {command}" for command in commands),
+        "",
+    ]
     for text in (*_setting(measured, duration), *summary(measured)):
         lines += [text, ""]
-    lines += [f"{head} | outside |", "|---|" + "---|" * (len(FIGURES) + 1)]
+    lines += [f"{head} | outside |", "|---|" + "---|" * (len(columns) + 1)]
     for m in measured:
-        cells = [_both(m, name) for name in FIGURES]
+        cells = [_both(m, name) for name in columns]
         lines.append(f"| {_name(m)} | " + " | ".join(cells) + f" | {remark(m)} |")
     return "\n".join(lines) + "\n"
 
@@ -106,20 +135,20 @@ def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -
     names = heads(measured)
     return render(
         "agree/page.html",
-        title=TITLE,
+        title=_TITLES[_reference(measured)],
         setting=_setting(measured, duration),
         summary=summary(measured),
         commands=commands,
-        columns=[(name, names) for name, _ in FIGURES.values()],
-        rows=[_row(m) for m in measured],
+        columns=[(FIGURES[name][0], names) for name in shown(measured)],
+        rows=[_row(m, shown(measured)) for m in measured],
     )
 
 
-def _row(m: Measured) -> dict[str, Any]:
+def _row(m: Measured, columns: Sequence[str]) -> dict[str, Any]:
     outside = {name for verdict in m.verdicts.values() for name in verdict.outside}
     return {
         "name": _name(m),
-        "cells": [(medians(m, name), spans(m, name), name in outside) for name in FIGURES],
+        "cells": [(medians(m, name), spans(m, name), name in outside) for name in columns],
         "remark": remark(m),
     }
 
@@ -170,8 +199,10 @@ def remark(m: Measured) -> str:
     if m.disturbed:
         return f"not judged, disturbed: {m.disturbed[-1]}"
     if m.unsteady:
-        runs = len(m.runs[KERNEL])
-        return f"not judged: the kernel's own {runs} runs differ in {', '.join(m.unsteady)}"
+        runs = len(m.runs[m.reference])
+        return (
+            f"not judged: {_NAMES[m.reference]}'s own {runs} runs differ in {', '.join(m.unsteady)}"
+        )
     if not m.verdicts:
         return m.failed or "not measured"
     said = {

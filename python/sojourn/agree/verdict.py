@@ -24,6 +24,8 @@ class Figures:
     settled_mean: float
     """Mean delay without the run's first third, and with it slow start."""
     settled_loss: float
+    marks: float = 0.0
+    """Share of the packets that were marked."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -68,8 +70,9 @@ def compare(simulated: Spread, kernel: Spread) -> Verdict:
         outside.append("utilisation")
     if not _delay_agrees(ours.mean, theirs.mean):
         outside.append("mean")
-    if not _loss_agrees(ours.loss, theirs.loss):
-        outside.append("loss")
+    for share in ("loss", "marks"):
+        if not _loss_agrees(getattr(ours, share), getattr(theirs, share)):
+            outside.append(share)
     return Verdict(tuple(outside), _why(outside, simulated, kernel))
 
 
@@ -97,6 +100,7 @@ def _apart(runs: Spread, reference: Figures) -> tuple[str, ...]:
         "utilisation": UTILISATION_POINTS,
         "mean": max(DELAY_SHARE * reference.mean, DELAY_MS),
         "loss": max(LOSS_SHARE * reference.loss, LOSS_POINTS),
+        "marks": max(LOSS_SHARE * reference.marks, LOSS_POINTS),
     }
     return tuple(
         name for name, most in allowed.items() if getattr(high, name) - getattr(low, name) > most

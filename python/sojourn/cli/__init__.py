@@ -85,12 +85,12 @@ def _complain(what: SojournError | str, kind: str) -> None:
     whoever reads that always gets JSON."""
     message = str(what)
     if _wants_json():
-        told: dict[str, Any] = {"kind": kind, "message": message}
+        document: dict[str, Any] = {"kind": kind, "message": message}
         if isinstance(what, SojournError):
-            told["type"] = type(what).__name__
+            document["type"] = type(what).__name__
         if isinstance(what, ProgramError):
-            told["diagnostics"] = what.diagnostics
-        print(json.dumps({"error": told}, indent=2), flush=True)
+            document["diagnostics"] = what.diagnostics
+        print(json.dumps({"error": document}, indent=2), flush=True)
     if isinstance(what, ProgramError):
         # The engine's diagnostics have their own heads, and a layout of their own.
         print(message.rstrip("\n"), file=sys.stderr)

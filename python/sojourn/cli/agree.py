@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,10 +16,19 @@ from rich.text import Text
 
 from sojourn.agree import page
 from sojourn.agree.grid import cells
-from sojourn.agree.measure import Bench, Measured
+from sojourn.agree.measure import (
+    GROUNDS,
+    KERNEL,
+    LIVE,
+    SAMPLE,
+    SIM,
+    Bench,
+    Measured,
+    reference_of,
+)
 from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
 from sojourn.errors import ScenarioError, output_error
-from sojourn.ground import ATTEMPTS
+from sojourn.ground import ATTEMPTS, SIMULATOR, Ground
 from sojourn.layout import shown
 from sojourn.linux.ground import linux
 from sojourn.live.ground import live
@@ -34,7 +44,12 @@ def agree(
     flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = "",
     rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = "",
     rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = "",
-    cc: Annotated[str, typer.Option(help=f"cubic, newreno, bbr. {_LIST}")] = "",
+    cc: Annotated[
+        str,
+        typer.Option(
+            help="cubic, newreno, bbr; dctcp, below queues that mark. All but dctcp if not given."
+        ),
+    ] = "",
     switches: Annotated[
         str,
         typer.Option(help="1, 2: a network of two with the bottleneck between. 1 if not given."),
@@ -46,7 +61,8 @@ def agree(
         typer.Option(min=0, help="Runs of a cell whose runs scatter beyond the tolerances."),
     ] = 0,
     grounds: Annotated[
-        str, typer.Option(help="linux, which the others are judged by, and sim, live or both.")
+        str,
+        typer.Option(help="Two or three of sim, live and linux; judged by linux, else by sim."),
     ] = "sim,linux",
     out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
@@ -68,22 +84,24 @@ def agree(
         )
     )  # fmt: skip
     compared = _grounds(grounds)
-    ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
     length = _quantity(duration, TIME)
-    through = live(accept_disturbed=accept_disturbed, attempts=attempts)
-    bench = Bench(
-        out, ground, length, repeat, up_to, through if "live" in compared else None,
-        with_simulator="sim" in compared,
-    )  # fmt: skip
+    known: dict[str, Callable[[], Ground]] = {
+        SIM: lambda: SIMULATOR,
+        LIVE: lambda: live(accept_disturbed=accept_disturbed, attempts=attempts),
+        KERNEL: lambda: replace(
+            linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts), sample=SAMPLE
+        ),
+    }
+    bench = Bench(out, {name: known[name]() for name in compared}, length, repeat, up_to)
     console = open_console(stderr=True)
     measured = []
     for number, cell in enumerate(wanted, start=1):
         with _progress(console, f"{number} of {len(wanted)}: ") as tell:
             measured.append(bench.measure(cell, tell))
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
-    runs += f" --grounds {grounds}" if "live" in compared else ""
+    runs += "" if compared == GROUNDS else f" --grounds {','.join(compared)}"
     given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc, "switches": switches}
-    command = _command(given, duration, runs, kernel)
+    command = _command(given, duration, runs, kernel if KERNEL in compared else "uml")
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
 
@@ -103,14 +121,13 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _grounds(text: str) -> list[str]:
-    found = _words(text)
-    if "linux" not in found or len(found) < 2 or not {*found} <= {"sim", "live", "linux"}:
-        raise ScenarioError(
-            f"--grounds {text}: write linux, which the others are judged by, and sim, live or "
-            "both, as in sim,live,linux"
-        )
-    return found
+def _grounds(text: str) -> tuple[str, ...]:
+    """The grounds in one order, that which the others are judged by last."""
+    found = {*_words(text)}
+    if len(found) < 2 or not found <= {SIM, LIVE, KERNEL}:
+        raise ScenarioError(f"--grounds {text}: write two or three of sim, live, linux")
+    reference = reference_of(found)
+    return *(name for name in (SIM, LIVE) if name in found - {reference}), reference
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -167,6 +184,16 @@ def _remember(path: Path, command: str) -> list[str]:
     return commands
 
 
+_HEADS = {
+    "mean": "mean\nms",
+    "p95": "p95\nms",
+    "utilisation": "util.\n%",
+    "loss": "loss\n%",
+    "marks": "marks\n%",
+}
+"""Of the columns of figures."""
+
+
 def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"folder": str(out), "cells": [_as_dict(m) for m in measured]}, indent=2))
@@ -174,11 +201,12 @@ def _show(measured: list[Measured], out: Path, *, as_json: bool) -> None:
     console = open_console()
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column(f"cell\n({page.heads(measured)})")
-    for name in ("mean\nms", "p95\nms", "util.\n%", "loss\n%"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = page.shown(measured)
+    for name in columns:
+        table.add_column(_HEADS[name], justify="right", no_wrap=True)
     table.add_column("outside", overflow="fold", max_width=30)
     for m in measured:
-        figures = [page.medians(m, name) for name in page.FIGURES]
+        figures = [page.medians(m, name) for name in columns]
         table.add_row(m.cell.name, *figures, Text(page.remark(m)))
     console.print(table)
     for line in page.summary(measured):

@@ -69,8 +69,10 @@ def _print(found: list[Setup], lines: list[Line], results: list[Result]) -> None
         table.add_row(*map(Text, ("" if line.aqm == before else line.aqm, line.setup, *cells)))
         before = line.aqm
         if any(line.differences):
-            told = [_cell(place, value, True) for place, value in enumerate(line.differences)]
-            table.add_row(*(Text(cell, style="dim") for cell in ("", "  difference", *told)))
+            differences = (
+                _cell(place, value, True) for place, value in enumerate(line.differences)
+            )
+            table.add_row(*(Text(cell, style="dim") for cell in ("", "  difference", *differences)))
     console.print(table)
     if all(len(setup.results) < 2 for setup in found):
         console.print("One seed each: how far the figures scatter is not known (--seeds 1..10).")

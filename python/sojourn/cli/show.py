@@ -34,8 +34,8 @@ def show(result: Result, *, as_json: bool) -> None:
             warnings[label].append(text)
         for label, text in blocked(result).items():
             warnings[label].append(text)
-        told = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
-        print(json.dumps(told, indent=2))
+        document = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
+        print(json.dumps(document, indent=2))
         return
     console = open_console()
     scenario = result.scenario

@@ -242,14 +242,14 @@ def _show(
 
 
 def _troubles(port: dict[str, Any]) -> str:
-    told = (
+    counts = (
         ("lost", "lost before they were taken"),
         ("not_sent", "not taken by the interface"),
         ("oversized", "longer than a frame (an offload at the other end is on)"),
         ("unfinished", "without their checksum (tx offload at the other end is on)"),
         ("failures", "times the interface was down or gone"),
     )
-    return "".join(f"; {port[key]:,} {words}" for key, words in told if port[key])
+    return "".join(f"; {port[key]:,} {words}" for key, words in counts if port[key])
 
 
 def _show_port(summary: PortSummary) -> None:

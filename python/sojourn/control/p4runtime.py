@@ -50,14 +50,14 @@ class P4RuntimeDoor:
         request.arbitration.election_id.low = self._election
         self._asks.put(request)
         self._stream = self._stub.StreamChannel(iter(self._asks.get, None))
-        told = next(self._stream).arbitration
-        highest = told.election_id.low
-        if told.status.code == _ALREADY_EXISTS:
+        answer = next(self._stream).arbitration
+        highest = answer.election_id.low
+        if answer.status.code == _ALREADY_EXISTS:
             self._is_backup = (
                 f"another controller is primary of device {self._device}, with the election id "
                 f"{highest}; only the primary writes: connect with a higher one"
             )
-        elif told.status.code != 0:
+        elif answer.status.code != 0:
             self._is_backup = (
                 f"a controller was primary of device {self._device} with the election id "
                 f"{highest}; to write, connect with that or a higher one"

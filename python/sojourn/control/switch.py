@@ -240,8 +240,8 @@ class Register(_Cells):
 
     def _write(self, value: int | tuple[int, ...], where: dict[str, int]) -> None:
         words = [str(word) for word in (value if isinstance(value, tuple) else (value,))]
-        told = {"op": "write_register", "name": self.name, "value": words}
-        self._switch.apply(told | where)
+        write = {"op": "write_register", "name": self.name, "value": words}
+        self._switch.apply(write | where)
 
 
 class Counter(_Cells):
@@ -253,8 +253,8 @@ class Counter(_Cells):
 
     def __setitem__(self, index: int, count: tuple[int, int]) -> None:
         packets, octets = count
-        told = {"op": "write_counter", "name": self.name, "index": index}
-        self._switch.apply(told | {"packets": packets, "bytes": octets})
+        write = {"op": "write_counter", "name": self.name, "index": index}
+        self._switch.apply(write | {"packets": packets, "bytes": octets})
 
 
 class Meter(_Cells):

@@ -123,10 +123,10 @@ def _verilator() -> Path:
 
 def _run(path: Path, command: Sequence[str], root: Path) -> None:
     """Runs a tool; what it says against the module is the error, in the module's own lines."""
-    told = os.environ | {"VERILATOR_ROOT": str(root)}
+    environment = os.environ | {"VERILATOR_ROOT": str(root)}
     try:
         done = subprocess.run(
-            command, env=told, capture_output=True, text=True, check=False, timeout=_SECONDS
+            command, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
         )
     except OSError as error:
         raise VerilatorError(f"{command[0]}: {error.strerror}") from error

@@ -26,13 +26,13 @@ def read_runtime(path: Path, program: ProgramDescription) -> list[dict[str, Any]
         raise ControlError(f"{path}: {error}") from error
     operations = []
     for what, listed, made in (
-        ("table_entries", entries, lambda told: _entry(told, program)),
+        ("table_entries", entries, lambda entry: _entry(entry, program)),
         ("multicast_group_entries", groups, _group),
         ("clone_session_entries", clones, _clone),
     ):
-        for place, told in enumerate(listed):
+        for place, entry in enumerate(listed):
             try:
-                operations.append(made(told))
+                operations.append(made(entry))
             except ControlError as error:
                 raise ControlError(f"{path}: {what}[{place}]: {error}") from None
             except (KeyError, TypeError, ValueError) as error:
@@ -40,20 +40,21 @@ def read_runtime(path: Path, program: ProgramDescription) -> list[dict[str, Any]
     return operations
 
 
-def _entry(told: dict[str, Any], program: ProgramDescription) -> dict[str, Any]:
-    table = program.table(told["table"])
-    action = table.action(told["action_name"])
-    given = told.get("action_params", {})
+def _entry(described: dict[str, Any], program: ProgramDescription) -> dict[str, Any]:
+    table = program.table(described["table"])
+    action = table.action(described["action_name"])
+    given = described.get("action_params", {})
     arguments = {action.parameter(name).name: str(number(value)) for name, value in given.items()}
     call = {"action": action.name, "args": arguments}
-    if told.get("default_action"):
+    if described.get("default_action"):
         return {"op": "set_default", "table": table.name, "call": call}
     matches = {
-        table.key(name).name: _match(table, name, value) for name, value in told["match"].items()
+        table.key(name).name: _match(table, name, value)
+        for name, value in described["match"].items()
     }
     entry: dict[str, Any] = {**call, "match": matches}
-    if told.get("priority"):
-        entry["priority"] = _MOST_PRIORITY - int(told["priority"])
+    if described.get("priority"):
+        entry["priority"] = _MOST_PRIORITY - int(described["priority"])
     return {"op": "add_entry", "table": table.name, "entry": entry}
 
 
@@ -85,20 +86,20 @@ def number(value: Any) -> int:
     return int(text, 0)
 
 
-def _group(told: dict[str, Any]) -> dict[str, Any]:
+def _group(group: dict[str, Any]) -> dict[str, Any]:
     nodes = [
         {"rid": replica.get("instance", 0), "ports": [replica["egress_port"]]}
-        for replica in told["replicas"]
+        for replica in group["replicas"]
     ]
-    return {"op": "set_multicast_group", "id": told["multicast_group_id"], "nodes": nodes}
+    return {"op": "set_multicast_group", "id": group["multicast_group_id"], "nodes": nodes}
 
 
-def _clone(told: dict[str, Any]) -> dict[str, Any]:
-    replicas = told["replicas"]
+def _clone(described: dict[str, Any]) -> dict[str, Any]:
+    replicas = described["replicas"]
     if len(replicas) != 1:
         raise ControlError("a clone session has one replica here")
-    session = {"op": "set_mirror_session", "session": told["clone_session_id"]}
-    length = told.get("packet_length_bytes")
+    session = {"op": "set_mirror_session", "session": described["clone_session_id"]}
+    length = described.get("packet_length_bytes")
     return (
         session | {"port": replicas[0]["egress_port"]} | ({"max_length": length} if length else {})
     )

@@ -85,8 +85,8 @@ def read_topology(path: Path) -> Topology:
         hosts, switches, links = (data[key] for key in ("hosts", "switches", "links"))
         found = Topology(
             path,
-            {name: _host(name, told) for name, told in hosts.items()},
-            {name: _switch(name, told, path) for name, told in switches.items()},
+            {name: _host(name, described) for name, described in hosts.items()},
+            {name: _switch(name, described, path) for name, described in switches.items()},
             tuple(_link(link, hosts, switches) for link in links),
         )
     except json.JSONDecodeError as error:
@@ -119,15 +119,15 @@ def _named(name: str) -> str:
     return name
 
 
-def _host(name: str, told: dict[str, Any]) -> Host:
+def _host(name: str, described: dict[str, Any]) -> Host:
     try:
-        ipaddress.ip_interface(told["ip"])
+        ipaddress.ip_interface(described["ip"])
     except ValueError as error:
         raise TopologyError(f"host {name}: {error}") from None
-    if not _MAC.fullmatch(told["mac"]):
-        raise TopologyError(f"host {name}: mac: {told['mac']!r} is no Ethernet address")
-    lines = [_line(name, command) for command in told.get("commands", [])]
-    return Host(_named(name), told["ip"], told["mac"], tuple(lines))
+    if not _MAC.fullmatch(described["mac"]):
+        raise TopologyError(f"host {name}: mac: {described['mac']!r} is no Ethernet address")
+    lines = [_line(name, command) for command in described.get("commands", [])]
+    return Host(_named(name), described["ip"], described["mac"], tuple(lines))
 
 
 def _line(host: str, command: str) -> str:
@@ -155,9 +155,9 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _switch(name: str, told: dict[str, Any], path: Path) -> Switch:
-    runtime = told.get("runtime_json")
-    program = told.get("program")
+def _switch(name: str, described: dict[str, Any], path: Path) -> Switch:
+    runtime = described.get("runtime_json")
+    program = described.get("program")
     return Switch(
         _named(name),
         None if runtime is None else beside(path, runtime),
@@ -174,8 +174,8 @@ def beside(path: Path, name: str) -> Path:
     raise TopologyError(f"{name}: no such file beside it, or in the folder above")
 
 
-def _link(told: list[Any], hosts: dict[str, Any], switches: dict[str, Any]) -> Link:
-    first, second, *more = told
+def _link(described: list[Any], hosts: dict[str, Any], switches: dict[str, Any]) -> Link:
+    first, second, *more = described
     delay, rate = (*more, None, None)[:2]
     rate_in_bits = None
     if rate is not None:

@@ -15,7 +15,7 @@ from sojourn.linux.addresses import BEHIND, host_names, sends_from_behind
 from sojourn.linux.frames import Frames
 from sojourn.linux.groups import has_groups
 from sojourn.linux.path import Longs, path_of
-from sojourn.linux.traffic import Traffic
+from sojourn.linux.traffic import Workload
 
 _NOTE = np.dtype([("flow", "<u4"), ("number", "<u4"), ("done", "u1"), ("at", "<i8")])
 _NUMBER, _RTP_SEQUENCE = (0, 8), (2, 2)
@@ -35,14 +35,14 @@ def read_totals(folder: Path, config: dict[str, Any]) -> dict[int, dict[str, int
     return found
 
 
-def read_exchanges(folder: Path, config: dict[str, Any], traffic: Traffic) -> Columns:
+def read_exchanges(folder: Path, config: dict[str, Any], workload: Workload) -> Columns:
     """Columns of `exchanges.parquet`: those that were complete first, in the order of time."""
     notes = {side: _notes(folder / f"exchanges-{side}.bin") for side in host_names(config)}
     rows = [
         row
         for source, flow in enumerate(config["flows"])
         if flow["kind"] in ("transfers", "requests")
-        for row in _of_source(source, flow, config, notes, traffic)
+        for row in _of_source(source, flow, config, notes, workload)
     ]
     rows.sort(key=lambda row: (row[5] == 0, row[5]))
     names = ("flow", "source", "number", "size", "started", "finished")
@@ -58,14 +58,14 @@ def _of_source(
     flow: dict[str, Any],
     config: dict[str, Any],
     notes: dict[str, Any],
-    traffic: Traffic,
+    workload: Workload,
 ) -> Iterator[tuple[int, ...]]:
     """Flow, source, number, size, beginning and end of each exchange of a configured flow."""
     path, duration = path_of(flow, config), config["duration"]
     times: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = ({}, {})
     for side, everybodys in notes.items():
-        mine = everybodys[traffic.sources[everybodys["flow"]] == source]
-        # In a network, where nobody's clock is early, that has no effect.
+        mine = everybodys[workload.sources[everybodys["flow"]] == source]
+        # In a network, where all clocks are true, that has no effect.
         at = path.true(mine["at"].astype(np.int64), behind=side == BEHIND)
         for who, number, done, instant in zip(
             mine["flow"].tolist(), mine["number"].tolist(), mine["done"], at.tolist(), strict=True
@@ -78,20 +78,20 @@ def _of_source(
         finished = done.get((who, number), 0)
         if finished > duration:
             finished = 0
-        size = _size(source, who, flow, traffic)
-        yield int(traffic.numbers[who]), source, number, size, started, finished
+        size = _size(source, who, flow, workload)
+        yield int(workload.numbers[who]), source, number, size, started, finished
 
 
-def _size(source: int, who: int, flow: dict[str, Any], traffic: Traffic) -> int:
+def _size(source: int, who: int, flow: dict[str, Any], workload: Workload) -> int:
     if flow["kind"] == "requests":
         return int(flow["response"])
-    place = who - traffic.crowds[source][0]
-    return int(traffic.drawn[source]["transfers"][place][1])
+    place = who - workload.crowds[source][0]
+    return int(workload.flows[source]["transfers"][place][1])
 
 
 def read_datagrams(
     config: dict[str, Any],
-    traffic: Traffic,
+    workload: Workload,
     captured: tuple[Frames, Frames, Frames | None],
     origin: int,
 ) -> Columns:
@@ -111,10 +111,11 @@ def read_datagrams(
         numbers, when = _voice(arrived, number, origin)
         path = path_of(flow, config)
         received = np.maximum.accumulate(path.true(when, behind=not behind))
-        start = traffic.drawn[number]["start"]
+        start = workload.flows[number]["start"]
         sent = start + numbers * flow["interval"]
         if not behind:
-            sent = _when_sent(numbers, *_voice(entered, number, origin))
+            when_sent = _when_sent(numbers, *_voice(entered, number, origin))
+            sent = path.true(when_sent, behind=False)
         kept = received <= config["duration"]
         columns = (numbers[kept], sent[kept], received[kept])
         found += [

@@ -64,6 +64,9 @@ class Linux:
     traffic: str = "sockets"
     """Who sends: `sockets`, exact in their start, or `iperf3`."""
     attempts: int = ATTEMPTS
+    sample: int | None = None
+    """ns between two samples of the sockets in virtual time, if not the usual. In real time they
+    also tell how late the guest's clock is."""
 
     name = "linux"
 
@@ -112,7 +115,7 @@ class Linux:
         return ground
 
     def _set_up(self, run: PlannedRun) -> Setup:
-        return set_up(run.config, self.kernel, traffic=self.traffic)
+        return set_up(run.config, self.kernel, traffic=self.traffic, sample=self.sample)
 
     def _attempt(
         self, run: PlannedRun, setup: Setup, folder: Path, on_progress: Callable[[int], None]

@@ -22,10 +22,12 @@ def has_groups(config: dict[str, Any]) -> bool:
 
 
 def switch_of(config: dict[str, Any]) -> dict[str, Any]:
-    """The one switch between the groups, with the link that it sends into."""
+    """The one switch between the groups, with the link that it sends into and the rates of the
+    links that its hosts share, if they do."""
     network = config["network"]
     (switch,), link = network["switches"], network["links"][-1]
-    return {**switch, **link}
+    access = [host.get("access_rate") for host in network["hosts"]]
+    return {**switch, **link, "access": access}
 
 
 def check_groups(config: dict[str, Any]) -> None:

@@ -67,10 +67,10 @@ def run_guest(
 
 def first_process(folder: Path, *arguments: str) -> str:
     """What a shell does to be the first process of the job in `folder`."""
-    told = shlex.join([str(folder), *arguments])
+    words = shlex.join([str(folder), *arguments])
     return (
         f"export PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
-        f"exec {shlex.quote(_python())} -S -s -B -m guest {told}"
+        f"exec {shlex.quote(_python())} -S -s -B -m guest {words}"
     )
 
 

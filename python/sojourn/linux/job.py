@@ -17,7 +17,7 @@ from sojourn.linux.needs import MODULES
 from sojourn.linux.spaces import Spaces, Spot
 from sojourn.linux.tc import FULL_FRAME, Qdisc, qdisc
 from sojourn.linux.topology import Shaper, end_parameters, router_parameters
-from sojourn.linux.traffic import Traffic, check_ports, family, guest_flows, lead
+from sojourn.linux.traffic import Workload, check_ports, family, guest_flows, lead
 
 _MODULES = (
     "veth",
@@ -58,7 +58,7 @@ def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) ->
     return Shaper(rounded_rate, rounded_burst, _WIRE)
 
 
-def spaces_of(config: dict[str, Any], drawn: Traffic, kernel: Kernel) -> Spaces:
+def spaces_of(config: dict[str, Any], workload: Workload, kernel: Kernel) -> Spaces:
     """The network of a run with its shapers and AQMs, as the kernel makes them."""
     network = Network(config["network"])
     spots = [
@@ -67,7 +67,7 @@ def spaces_of(config: dict[str, Any], drawn: Traffic, kernel: Kernel) -> Spaces:
         if way.rate is not None and not network.is_group(way.near)
     ]
     switch = switch_of(config) if has_groups(config) else None
-    return Spaces(network, spots, config["flows"], drawn.crowds, switch, config["netem"])
+    return Spaces(network, spots, config["flows"], workload.crowds, switch, config["netem"])
 
 
 def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shaper, list[Any]]:
@@ -100,11 +100,18 @@ def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kern
 
 
 def make_job(
-    config: dict[str, Any], spaces: Spaces, drawn: Traffic, *, virtual_time: bool, traffic: str
+    config: dict[str, Any],
+    spaces: Spaces,
+    workload: Workload,
+    *,
+    virtual_time: bool,
+    traffic: str,
+    sample: int | None = None,
 ) -> dict[str, Any]:
-    """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
+    """The job of one run, whose traffic is `workload` and sent by `traffic`; ns between two samples
+    of its sockets, if not the usual."""
     network, versions = spaces.network, spaces.versions
-    check_ports(config, drawn)
+    check_ports(config, workload)
     piece = _PIECE["virtual" if virtual_time else "real"]
     modules = [*_MODULES, *(["ipv6"] if 6 in versions else [])]
     first = network.measured[0]
@@ -114,9 +121,9 @@ def make_job(
         "families": sorted({int(family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
-        "lead": lead(drawn, config),
-        "sample": _SAMPLE["virtual" if virtual_time else "real"],
-        "flows": [flow | {"piece": piece} for flow in guest_flows(drawn, config)],
+        "lead": lead(workload, config),
+        "sample": sample or _SAMPLE["virtual" if virtual_time else "real"],
+        "flows": [flow | {"piece": piece} for flow in guest_flows(workload, config)],
         "ip": {FIRST: spaces.links(), **spaces.nodes()},
         "tc": spaces.queues(),
         "sysctl": {FIRST: {}}

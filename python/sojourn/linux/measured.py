@@ -18,7 +18,7 @@ from sojourn.linux.frames import Frames, read_frames
 from sojourn.linux.matching import Rows, match
 from sojourn.linux.samples import End, Samples, read_samples
 from sojourn.linux.tc import Qdisc
-from sojourn.linux.traffic import Traffic, first_of
+from sojourn.linux.traffic import Workload, first_of
 
 _OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
 """What qdiscs call the packets that they had no room for."""
@@ -38,11 +38,11 @@ class Raw:
         return found
 
     def frames(
-        self, name: str, traffic: Traffic, *, back: bool = False, by_ports: bool = False
+        self, name: str, workload: Workload, *, back: bool = False, by_ports: bool = False
     ) -> Frames:
         """What a tap captured of the flows."""
         frames = read_frames(self.folder / name, back=back, by_ports=by_ports)
-        return frames.numbered(traffic.numbers).of_flows()
+        return frames.numbered(workload.numbers).of_flows()
 
     def within(self, rows: Rows, duration: int) -> Rows:
         """The rows of the run, by its own time."""
@@ -121,7 +121,7 @@ def samples_of(raw: Raw, config: dict[str, Any]) -> Samples:
 def measured(
     raw: Raw,
     config: dict[str, Any],
-    traffic: Traffic,
+    workload: Workload,
     queues: Sequence[Queue],
     arrived: Frames | None,
     samples: Samples,
@@ -133,9 +133,9 @@ def measured(
         queues=queues,
         arrived=None if arrived is None else arrived.until(begin + config["duration"]),
         samples=samples,
-        exchanges=read_exchanges(raw.folder, config, traffic),
-        datagrams=read_datagrams(config, traffic, captured, begin),
-        starts=[first_of(drawn) for drawn in traffic.drawn],
+        exchanges=read_exchanges(raw.folder, config, workload),
+        datagrams=read_datagrams(config, workload, captured, begin),
+        starts=[first_of(drawn) for drawn in workload.flows],
         totals=read_totals(raw.folder, config),
     )
 

@@ -129,10 +129,10 @@ def _bottlenecks(
     measured: Measured, run: PlannedRun, managed: Sequence[Managed]
 ) -> list[dict[str, Any]]:
     """Each measured queue, as the simulator tells it."""
-    told = []
+    found = []
     for place, queue, spot in zip(run.bottlenecks, measured.queues, managed, strict=True):
         sent = queue.rows.size[np.isin(queue.rows.verdict, (0, 3))]
-        told.append(
+        found.append(
             {
                 "switch": place.switch,
                 "towards": place.towards,
@@ -143,7 +143,7 @@ def _bottlenecks(
                 "qdisc": spot.aqm.text,
             }
         )
-    return told
+    return found
 
 
 def _flow(

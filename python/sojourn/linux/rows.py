@@ -21,16 +21,16 @@ from sojourn.linux.measured import Measured, Queue, Raw, measured, queue_of, sam
 from sojourn.linux.path import Longs
 from sojourn.linux.samples import End, Samples, read_samples
 from sojourn.linux.spaces import Spaces
-from sojourn.linux.traffic import Traffic
+from sojourn.linux.traffic import Workload
 
 
-def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, traffic: Traffic) -> Measured:
+def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, workload: Workload) -> Measured:
     """The run whose guest left `raw`."""
     network, duration, by_ports = spaces.network, config["duration"], not has_groups(config)
     taps = [
         (
-            _entered(raw, network, way, traffic, by_ports=by_ports),
-            raw.frames(went_out(way), traffic, by_ports=by_ports),
+            _entered(raw, network, way, workload, by_ports=by_ports),
+            raw.frames(went_out(way), workload, by_ports=by_ports),
         )
         for way in network.measured
     ]
@@ -42,21 +42,21 @@ def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, traffic: Traffic) 
         queues = _numbered(queues, [entered for entered, _ in taps])
     # Datagrams for a group come from behind the bottleneck.
     arrived = [
-        raw.frames(arrived_at(host), traffic, back=not by_ports, by_ports=by_ports)
+        raw.frames(arrived_at(host), workload, back=not by_ports, by_ports=by_ports)
         for host in network.hosts
         if (raw.folder / arrived_at(host)).is_file()
     ]
     came = together(arrived) if arrived else None
     samples = samples_by_ports(raw, config) if by_ports else samples_of(raw, config)
-    return measured(raw, config, traffic, queues, came, samples)
+    return measured(raw, config, workload, queues, came, samples)
 
 
 def _entered(
-    raw: Raw, network: Network, way: Direction, traffic: Traffic, *, by_ports: bool
+    raw: Raw, network: Network, way: Direction, workload: Workload, *, by_ports: bool
 ) -> Frames:
     """What came to the queue of a direction."""
     ports = network.inwards(way)
-    came = together([raw.frames(came_in(port), traffic, by_ports=by_ports) for port in ports])
+    came = together([raw.frames(came_in(port), workload, by_ports=by_ports) for port in ports])
     kept = np.zeros(len(came), bool)
     for name, ways in network.ways.items():
         if ways.get(way.near) is not way:

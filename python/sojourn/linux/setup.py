@@ -12,7 +12,7 @@ from sojourn.linux.kernel import Kernel
 from sojourn.linux.measured import Measured, Raw
 from sojourn.linux.rows import measure
 from sojourn.linux.topology import Managed
-from sojourn.linux.traffic import draw
+from sojourn.linux.traffic import workload_of
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,19 @@ class Setup:
     measure: Callable[[Raw], Measured]
 
 
-def set_up(config: dict[str, Any], kernel: Kernel, *, traffic: str) -> Setup:
-    """That of a run on that kernel whose traffic is sent by `traffic`."""
-    drawn = draw(config)
-    spaces = spaces_of(config, drawn, kernel)
-    job = make_job(config, spaces, drawn, virtual_time=kernel.virtual_time, traffic=traffic)
-    return Setup(spaces.measured, job, lambda raw: measure(raw, config, spaces, drawn))
+def set_up(
+    config: dict[str, Any], kernel: Kernel, *, traffic: str, sample: int | None = None
+) -> Setup:
+    """That of a run on that kernel whose traffic is sent by `traffic`; `sample` is ns between two
+    samples of its sockets in virtual time, if not the usual."""
+    workload = workload_of(config)
+    spaces = spaces_of(config, workload, kernel)
+    job = make_job(
+        config,
+        spaces,
+        workload,
+        virtual_time=kernel.virtual_time,
+        traffic=traffic,
+        sample=sample if kernel.virtual_time else None,
+    )
+    return Setup(spaces.measured, job, lambda raw: measure(raw, config, spaces, workload))

@@ -174,6 +174,7 @@ def _red(values: Parameters, room: int) -> Qdisc:
         *("probability", f"{values['max_p'] / 1e6:g}"),
         *("bandwidth", f"{size * 8 * 10**9 // values['s']}bit"),
         *(("ecn",) if values.get("ecn") else ()),
+        *(("harddrop",) if values.get("ecn") and values.get("harddrop", True) else ()),
     )
     return Qdisc("red", "sch_red", arguments, None, "enqueue", tuple(differences))
 

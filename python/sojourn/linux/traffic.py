@@ -38,10 +38,10 @@ Flow = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """What is drawn for a run."""
+class Workload:
+    """What the flows of a run send, whatever sends it."""
 
-    drawn: list[dict[str, Any]]
+    flows: list[dict[str, Any]]
     """A flow each: its start, and bursts, thinks or transfers."""
     crowds: dict[int, tuple[int, int]]
     """For each source of transfers the number by which its first one is addressed, and how many."""
@@ -52,32 +52,32 @@ class Traffic:
     """The configured flow that each belongs to, by the same number."""
 
 
-def draw(config: dict[str, Any]) -> Traffic:
+def workload_of(config: dict[str, Any]) -> Workload:
     """What the engine would draw for that configuration."""
     # Which AQM it is has no part in it, and the engine need not have it.
     plain = config | {"aqm": {"kind": "native", "name": "fifo"}}
-    drawn = json.loads(_core.drawn_traffic(json.dumps(plain)))
-    first = len(drawn)
+    flows = json.loads(_core.workload(json.dumps(plain)))
+    first = len(flows)
     crowds: dict[int, tuple[int, int]] = {}
     begins: list[int] = []
     sources = list(range(first))
-    for flow, told in enumerate(drawn):
+    for flow, drawn in enumerate(flows):
         if config["flows"][flow]["kind"] == "transfers":
-            crowds[flow] = (first + len(begins), len(told["transfers"]))
-            begins += [at for at, _ in told["transfers"]]
-            sources += [flow] * len(told["transfers"])
+            crowds[flow] = (first + len(begins), len(drawn["transfers"]))
+            begins += [at for at, _ in drawn["transfers"]]
+            sources += [flow] * len(drawn["transfers"])
     numbers = np.arange(first + len(begins), dtype=np.int64)
     order = np.argsort(np.array(begins, np.int64), kind="stable")
     numbers[first + order] = first + np.arange(len(begins))
-    return Traffic(drawn, crowds, numbers, np.array(sources, np.int64))
+    return Workload(flows, crowds, numbers, np.array(sources, np.int64))
 
 
-def check_ports(config: dict[str, Any], drawn: Traffic) -> None:
+def check_ports(config: dict[str, Any], workload: Workload) -> None:
     """`ScenarioError` if a network has more flows than ports tell apart."""
-    if not has_groups(config) and len(drawn.numbers) > PORTS:
+    if not has_groups(config) and len(workload.numbers) > PORTS:
         raise ScenarioError(
-            f"{len(drawn.numbers)} flows and transfers: in a network this ground tells them apart "
-            f"by their ports, so at most {PORTS} are allowed"
+            f"{len(workload.numbers)} flows and transfers: in a network this ground tells them "
+            f"apart by their ports, so at most {PORTS} are allowed"
         )
 
 
@@ -86,21 +86,21 @@ def first_of(drawn: dict[str, Any]) -> int:
     return int(drawn["transfers"][0][0] if drawn["transfers"] else drawn["start"])
 
 
-def lead(traffic: Traffic, config: dict[str, Any]) -> int:
+def lead(workload: Workload, config: dict[str, Any]) -> int:
     """How long before the run's time zero the first host behind the bottleneck has something to do,
     by its early clock; ns."""
     early = [
         -path_of(flow, config).in_guest(drawn["start"], behind=True)
-        for flow, drawn in zip(config["flows"], traffic.drawn, strict=True)
+        for flow, drawn in zip(config["flows"], workload.flows, strict=True)
         if has_groups(config) and opener(flow) == BEHIND
     ]
     return max([0, *early])
 
 
-def guest_flows(traffic: Traffic, config: dict[str, Any]) -> list[Flow]:
+def guest_flows(workload: Workload, config: dict[str, Any]) -> list[Flow]:
     """The flows as the guest takes them, all times by the clocks of who acts."""
     return [
-        _guest_flow(number, flow, traffic, config) for number, flow in enumerate(config["flows"])
+        _guest_flow(number, flow, workload, config) for number, flow in enumerate(config["flows"])
     ]
 
 
@@ -130,12 +130,12 @@ def ends_of(number: int, flow: Flow, config: dict[str, Any]) -> Ends:
     return Ends(opens, accepts, client, server, True)
 
 
-def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any]) -> Flow:
+def _guest_flow(number: int, flow: Flow, workload: Workload, config: dict[str, Any]) -> Flow:
     ends = ends_of(number, flow, config)
     path, behind = path_of(flow, config), ends.opener == BEHIND
-    drawn = traffic.drawn[number]
+    drawn = workload.flows[number]
     stop = flow["stop"]
-    told = {
+    sent = {
         "kind": flow["kind"],
         "number": number,
         "family": int(family(flow["ip_version"])),
@@ -145,19 +145,19 @@ def _guest_flow(number: int, flow: Flow, traffic: Traffic, config: dict[str, Any
         "stop": None if stop is None else path.in_guest(stop, behind=behind),
     }
     if flow["kind"] != "transfers":
-        told |= {"client": list(ends.client), "server": list(ends.server)}
+        sent |= {"client": list(ends.client), "server": list(ends.server)}
     match flow["kind"]:
         case "udp":
-            return told | _datagrams(flow, drawn, path, behind=behind)
+            return sent | _datagrams(flow, drawn, path, behind=behind)
         case "voip":
-            return told | _voice(number, flow)
-    told["congestion_control"] = kernel_controls()[flow["congestion_control"]]
+            return sent | _voice(number, flow)
+    sent["congestion_control"] = kernel_controls()[flow["congestion_control"]]
     match flow["kind"]:
         case "requests":
-            return told | _questions(flow, drawn, path, config["duration"], behind=behind)
+            return sent | _questions(flow, drawn, path, config["duration"], behind=behind)
         case "transfers":
-            return told | _transfers(number, flow, traffic, path, ends)
-    return told | {key: flow[key] for key in ("rate_cap", "block", "pacing")}
+            return sent | _transfers(number, flow, workload, path, ends)
+    return sent | {key: flow[key] for key in ("rate_cap", "block", "pacing")}
 
 
 def _datagrams(flow: Flow, drawn: dict[str, Any], path: Path, *, behind: bool) -> Flow:
@@ -197,7 +197,7 @@ def _questions(
     }
 
 
-def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path, ends: Ends) -> Flow:
+def _transfers(number: int, flow: Flow, workload: Workload, path: Path, ends: Ends) -> Flow:
     behind, version = ends.opener == BEHIND, flow["ip_version"]
     by_address = not ends.in_network
     bases = [int(ip_address(host)) for host, _ in (ends.client, ends.server)]
@@ -205,7 +205,7 @@ def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path, ends: Ends
         bases = [base(version, behind=side) for side in (behind, not behind)]
     return {
         "flow": number,
-        "number": traffic.crowds[number][0],
+        "number": workload.crowds[number][0],
         "by_address": by_address,
         "client_base": bases[0],
         "server_base": bases[1],
@@ -213,7 +213,7 @@ def _transfers(number: int, flow: Flow, traffic: Traffic, path: Path, ends: Ends
         "port": SERVER_PORT,
         "transfers": [
             [path.in_guest(at, behind=behind), size]
-            for at, size in traffic.drawn[number]["transfers"]
+            for at, size in workload.flows[number]["transfers"]
         ],
     }
 

@@ -55,8 +55,8 @@ class LivePlan:
     @property
     def measured(self) -> tuple[LivePort, ...]:
         """The ports in front of which packets wait and are measured."""
-        told = {port["id"]: port for port in self.config["ports"]}
-        return tuple(port for port in self.ports if _is_measured(told[port.number]))
+        described = {port["id"]: port for port in self.config["ports"]}
+        return tuple(port for port in self.ports if _is_measured(described[port.number]))
 
 
 def _is_measured(port: dict[str, Any]) -> bool:
@@ -110,12 +110,13 @@ def live_plan(
     elif control is not None or include_paths or defines:
         raise ScenarioError("--control, -I and -D are for a program; there is none")
     config, compiled = aqm_config(choose(written), found, None)
-    told = [
+    live_ports = [
         LivePort(number, name, shaped.get(number), limits.get(number))
         for number, name in sorted(interfaces.items())
     ]
     engine = {
-        "ports": [_port(port) for port in told] + ([] if cpu_port is None else [{"id": cpu_port}]),
+        "ports": [_port(port) for port in live_ports]
+        + ([] if cpu_port is None else [{"id": cpu_port}]),
         "aqm": config,
         "seed": seed,
         "capture": capture,
@@ -124,7 +125,7 @@ def live_plan(
     refuse_unread_macros(programs, dict(defines or {}))
     beside = None if compiled is None else control_file(Path(config["program"]), control)
     return LivePlan(
-        found.name, tuple(told), engine, programs, control_file=beside, cpu_port=cpu_port
+        found.name, tuple(live_ports), engine, programs, control_file=beside, cpu_port=cpu_port
     )
 
 
@@ -140,12 +141,12 @@ def _what_runs(program: str | None, aqm: str | None) -> Aqm:
 
 
 def _port(port: LivePort) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": port.number}
+    described: dict[str, Any] = {"id": port.number}
     if port.rate is not None:
-        told["rate"] = port.rate
+        described["rate"] = port.rate
     if port.queue_limit is not None:
-        told["queue_limit"] = port.queue_limit
-    return told
+        described["queue_limit"] = port.queue_limit
+    return described
 
 
 def _by_port(option: str, given: Sequence[str]) -> dict[int, str]:

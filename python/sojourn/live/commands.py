@@ -138,9 +138,9 @@ def _flush(batch: list[_Batched], switch: Switch) -> list[Answer]:
     answers = []
     for line in batch:
         given = [handle for _, handle in zip(line.operations, handles, strict=False)]
-        told = [handle for handle in given if handle is not None]
-        text = [f"entry has been added with handle {handle}" for handle in told]
-        answers.append(Answer(line.line, text, told))
+        added = [handle for handle in given if handle is not None]
+        text = [f"entry has been added with handle {handle}" for handle in added]
+        answers.append(Answer(line.line, text, added))
     return answers
 
 

@@ -22,13 +22,13 @@ from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Raw
 from sojourn.linux.needs import find_program
 from sojourn.linux.outputs import write
-from sojourn.linux.traffic import Traffic, draw
+from sojourn.linux.traffic import Workload, workload_of
 from sojourn.live import enclosure
 from sojourn.live.job import commands_of, interface, make_job, managed_of
 from sojourn.live.links import number, orders_of
 from sojourn.live.measured import Left, measure, read_left, read_rows, with_switches
-from sojourn.live.station import CHANGED, orders_for
 from sojourn.live.summary import DISTURBED
+from sojourn.live.switch_process import CHANGED, orders_for
 from sojourn.run_files import COUNTERS, GUEST, LOG
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.style import duration
@@ -66,7 +66,7 @@ class Attempt:
     def _complaint(self, switch: str, live: dict[str, Any]) -> str:
         where = f"{switch}: " if len(self.reports) > 1 else ""
         lost = sum(port["lost"] + port["not_held"] for port in live["ports"])
-        changed = json.loads((self.left.station(switch) / CHANGED).read_text())
+        changed = json.loads((self.left.of_switch(switch) / CHANGED).read_text())
         late = live["lateness"]
         if lost:
             return f"{where}{lost:,} frames were lost in front of the switch"
@@ -114,10 +114,10 @@ class LiveGround:
     def _run_one(
         self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]
     ) -> dict[str, Any]:
-        drawn = draw(run.config)
+        workload = workload_of(run.config)
         functional = not enclosure.is_root()
         attempt, complaints = until_undisturbed(
-            lambda: self._attempt(run, drawn, folder, on_progress),
+            lambda: self._attempt(run, workload, folder, on_progress),
             lambda made: made.complaint,
             attempts=1 if functional else self.attempts,
         )
@@ -129,14 +129,14 @@ class LiveGround:
             )
         said = "; ".join(filter(None, [FUNCTIONAL if functional else "", attempt.complaint]))
         ground = self._description(run, attempt, said, complaints)
-        self._write(run, drawn, attempt, folder, ground)
+        self._write(run, workload, attempt, folder, ground)
         shutil.rmtree(attempt.raw.folder)
         return ground
 
     def _attempt(
         self,
         run: PlannedRun,
-        drawn: Traffic,
+        workload: Workload,
         folder: Path,
         on_progress: Callable[[int], None],
     ) -> Attempt:
@@ -145,9 +145,9 @@ class LiveGround:
         place.mkdir(parents=True)
         if place.is_relative_to("/run") and not enclosure.is_root():
             raise ScenarioError(f"{place}: an ordinary user's live runs cannot lie under /run")
-        _write_orders(place, run.config, drawn)
+        _write_orders(place, run.config, workload)
         switches = commands_of(run.config, str(place))
-        job = make_job(run.config, drawn, self.traffic) | {"switches": switches}
+        job = make_job(run.config, workload, self.traffic) | {"switches": switches}
         (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
         run_job(
             enclosure.before_others(enclosure.enclosed(["sh", "-c", first_process(place, "here")])),
@@ -159,20 +159,20 @@ class LiveGround:
         )
         raw = Raw(place, done_of(place, run.label))
         left = read_left(place, run.config)
-        rows = read_rows(raw, left, drawn)
+        rows = read_rows(raw, left, workload)
         return Attempt(with_switches(raw, left, rows), rows, left)
 
     def _write(
         self,
         run: PlannedRun,
-        drawn: Traffic,
+        workload: Workload,
         attempt: Attempt,
         folder: Path,
         ground: dict[str, Any],
     ) -> None:
         """The files of every ground, and what a switch has beyond a kernel."""
         config, left = run.config, attempt.left
-        found = measure(attempt.raw, attempt.rows, config, drawn)
+        found = measure(attempt.raw, attempt.rows, config, workload)
         plain = replace(run, config=config | {"capture": False})
         write(folder, found, attempt.raw, plain, managed_of(config), ground)
         if config["capture"]:
@@ -200,11 +200,11 @@ class LiveGround:
         }
 
 
-def _write_orders(folder: Path, config: dict[str, Any], drawn: Traffic) -> None:
+def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> None:
     """What each switch is told, and by which interfaces."""
     network = Network(config["network"])
-    told = zip(network.switches, orders_of(config, drawn), strict=True)
-    for place, (name, orders) in enumerate(told):
+    by_switch = zip(network.switches, orders_of(config, workload), strict=True)
+    for place, (name, orders) in enumerate(by_switch):
         interfaces = {
             number(way.port): interface(network, name, way.port)
             for way in network.directions
@@ -216,7 +216,7 @@ def _write_orders(folder: Path, config: dict[str, Any], drawn: Traffic) -> None:
 
 def _join_logs(left: Left, folder: Path) -> None:
     """What the programs have written into their logs, switch by switch."""
-    logs = [left.station(switch) / LOG for switch in left.counters]
+    logs = [left.of_switch(switch) / LOG for switch in left.counters]
     texts = [log.read_text(encoding="utf-8") for log in logs if log.is_file()]
     if texts:
         write_text(folder / LOG, "".join(texts))
@@ -224,13 +224,13 @@ def _join_logs(left: Left, folder: Path) -> None:
 
 def _of_switches(left: Left) -> dict[str, Any]:
     """What the switches have counted beside their queues, together, as the simulator names it."""
-    told = [
+    counts = [
         _of_switch(counters["switch"], _front_ports(left.network, switch))
         for switch, counters in left.counters.items()
     ]
-    summed = {key: sum(one[key] for one in told) for key in told[0] if key not in _NO_SUMS}
-    looped, came = (sum(one[key] for one in told) for key in ("looped", "came"))
-    times = [one["unsynchronised"] for one in told]
+    summed = {key: sum(one[key] for one in counts) for key in counts[0] if key not in _NO_SUMS}
+    looped, came = (sum(one[key] for one in counts) for key in ("looped", "came"))
+    times = [one["unsynchronised"] for one in counts]
     return summed | {
         "recirculated_share": looped / came if came else 0.0,
         "unsynchronised": {
@@ -238,7 +238,7 @@ def _of_switches(left: Left) -> dict[str, Any]:
             "total": sum(one["total"] for one in times),
             "max": max(one["max"] for one in times),
         },
-        "faults": [fault for one in told for fault in one["faults"]],
+        "faults": [fault for one in counts for fault in one["faults"]],
     }
 
 

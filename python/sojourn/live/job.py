@@ -22,7 +22,7 @@ from sojourn.linux.job import arrived_at, shapers_of, tap
 from sojourn.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
 from sojourn.linux.tc import Qdisc
 from sojourn.linux.topology import Managed, end_parameters
-from sojourn.linux.traffic import Traffic, check_ports, family, guest_flows, lead
+from sojourn.linux.traffic import Workload, check_ports, family, guest_flows, lead
 from sojourn.live.links import ethernet
 
 HOSTS_PORT = "p1"
@@ -37,9 +37,9 @@ def interface(network: Network, node: str, port: str) -> str:
     return f"w{list(network.switches).index(node) + 1}{port}" if node in network.switches else port
 
 
-def station(place: int) -> str:
+def switch_folder(place: int) -> str:
     """The folder, in the job's, of what the switch at that place left."""
-    return f"station-{place}"
+    return f"switch-{place}"
 
 
 def managed_of(config: dict[str, Any]) -> list[Managed]:
@@ -54,9 +54,9 @@ def _managed(way: Direction, switch: dict[str, Any]) -> Managed:
     return Managed(shaper, steps, _ON_THE_WAY)
 
 
-def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, Any]:
-    """The job of one run, whose traffic is `drawn` and sent by `traffic`."""
-    check_ports(config, drawn)
+def make_job(config: dict[str, Any], workload: Workload, traffic: str) -> dict[str, Any]:
+    """The job of one run, whose traffic is `workload` and sent by `traffic`."""
+    check_ports(config, workload)
     network, flows = Network(config["network"]), config["flows"]
     versions = {flow["ip_version"] for flow in flows}
     ends = end_parameters(versions)
@@ -73,12 +73,12 @@ def make_job(config: dict[str, Any], drawn: Traffic, traffic: str) -> dict[str, 
         "families": sorted({int(family(version)) for version in versions}),
         "port": SERVER_PORT,
         "duration": config["duration"],
-        "lead": lead(drawn, config),
+        "lead": lead(workload, config),
         "sample": _SAMPLE,
-        "flows": [flow | {"piece": _PIECE} for flow in guest_flows(drawn, config)],
+        "flows": [flow | {"piece": _PIECE} for flow in guest_flows(workload, config)],
         "ip": {
             FIRST: _links(network, ours),
-            **{host: _host(network, host, flows, drawn) for host in network.hosts},
+            **{host: _host(network, host, flows, workload) for host in network.hosts},
         },
         "tc": {},
         "sysctl": {FIRST: silent, **dict.fromkeys(network.hosts, ends)},
@@ -98,7 +98,7 @@ def commands_of(config: dict[str, Any], folder: str) -> list[dict[str, Any]]:
     """How the switches' processes are started, which find their orders in `folder`."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": path, "HOME": "/"}
-    start = [sys.executable, "-P", "-m", "sojourn.live.station", folder]
+    start = [sys.executable, "-P", "-m", "sojourn.live.switch_process", folder]
     return [
         {"command": [*start, f"{place}"], "environment": environment}
         for place, _ in enumerate(config["network"]["switches"])
@@ -122,14 +122,16 @@ def _end(network: Network, node: str, port: str) -> str:
     return f"{port} address {ethernet(network, node)} netns {node}"
 
 
-def _host(network: Network, host: str, flows: list[dict[str, Any]], drawn: Traffic) -> list[str]:
+def _host(
+    network: Network, host: str, flows: list[dict[str, Any]], workload: Workload
+) -> list[str]:
     """Addresses and routes of a host, or of a group as the Linux ground has it; but that the way to
     the others leads to them and not to a router."""
     if network.is_group(host):
         (peer,) = (other for other in network.hosts if other != host)
         behind = network.hosts[host] == SERVERS
         beyond = ethernet(network, peer)
-        lines = group_links(flows, drawn.crowds, HOSTS_PORT, beyond, behind=behind)
+        lines = group_links(flows, workload.crowds, HOSTS_PORT, beyond, behind=behind)
         return ["link set lo up", *lines]
     versions = {flow["ip_version"] for flow in flows}
     lines = ["link set lo up", *own_lines(network, host, versions, HOSTS_PORT)]

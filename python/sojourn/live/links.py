@@ -13,7 +13,7 @@ from sojourn.linux.addresses import block_of, prefixes
 from sojourn.linux.delays import by_path
 from sojourn.linux.graph import Direction, Network
 from sojourn.linux.groups import SERVERS, has_groups, switch_of
-from sojourn.linux.traffic import Traffic
+from sojourn.linux.traffic import Workload
 
 _SIDES = {"clients": "02:00:00:00:00:01", "servers": "02:00:00:00:00:02"}
 """The Ethernet addresses of groups, as shipped control planes name them."""
@@ -36,23 +36,23 @@ def everything_later(delay: int, rate: int | None = None) -> dict[str, Any]:
     return {"rate": rate, "classes": [(delay, _EVERYTHING)]}
 
 
-def orders_of(config: dict[str, Any], drawn: Traffic) -> list[dict[str, Any]]:
+def orders_of(config: dict[str, Any], workload: Workload) -> list[dict[str, Any]]:
     """What each switch is told, but for the names of its interfaces."""
     network = Network(config["network"])
     return [
-        _orders(name, config["seed"] + place, network, config, drawn)
+        _orders(name, config["seed"] + place, network, config, workload)
         for place, name in enumerate(network.switches)
     ]
 
 
 def _orders(
-    name: str, seed: int, network: Network, config: dict[str, Any], drawn: Traffic
+    name: str, seed: int, network: Network, config: dict[str, Any], workload: Workload
 ) -> dict[str, Any]:
     switch = network.switches[name]
     aqm: dict[str, Any] = switch["aqm"] or config["aqm"]
     ways = [way for way in network.directions if way.near == name]
     steps = [{"at": step["at"], "operations": step["operations"]} for step in aqm.get("later", ())]
-    links, changes = _links(ways, network, config, drawn)
+    links, changes = _links(ways, network, config, workload)
     steps += changes + [step for way in ways for step in _rates(way, switch["port_speed"])]
     return {
         "switch": {
@@ -112,7 +112,7 @@ def _rates(way: Direction, speed: int) -> Steps:
 
 
 def _links(
-    ways: list[Direction], network: Network, config: dict[str, Any], drawn: Traffic
+    ways: list[Direction], network: Network, config: dict[str, Any], workload: Workload
 ) -> tuple[dict[int, Any], Steps]:
     """The links of a switch's ports, and what the schedule makes of them."""
     links: dict[int, Any] = defaultdict(dict)
@@ -124,7 +124,7 @@ def _links(
             steps += _delays(port, way.delays, outgoing=True)
         if network.is_group(way.far):
             if network.hosts[way.far] == SERVERS:
-                links[port]["incoming"], more = _round_trips(port, config, drawn)
+                links[port]["incoming"], more = _round_trips(port, config, workload)
                 steps += more
         elif way.far in network.hosts:
             links[port]["peer"] = list(bytes.fromhex(ethernet(network, way.far).replace(":", "")))
@@ -138,24 +138,26 @@ def _from_host(port: int, way: Direction, network: Network) -> tuple[dict[str, A
     (back,) = (one for one in network.directions if one.near == way.far)
     if not back.is_delayed and back.rate is None:
         return {}, []
-    told = everything_later(back.delays[0][1], back.rate)
+    later = everything_later(back.delays[0][1], back.rate)
     steps = [
         {"at": step["at"], "port": port, "rate_of_host": rate}
         for step in back.link["schedule"]
         if (rate := back.rate_after(step)) is not None
     ]
-    return told, steps + _delays(port, back.delays, outgoing=False)
+    return later, steps + _delays(port, back.delays, outgoing=False)
 
 
 def _delays(port: int, delays: list[tuple[int, int]], *, outgoing: bool, place: int = 0) -> Steps:
     """The changes of the delay of the class at a place."""
-    told = {"port": port, "class": place, "outgoing": outgoing}
-    return [{"at": at, "delay": delay, **told} for at, delay in delays[1:]]
+    where = {"port": port, "class": place, "outgoing": outgoing}
+    return [{"at": at, "delay": delay, **where} for at, delay in delays[1:]]
 
 
-def _round_trips(port: int, config: dict[str, Any], drawn: Traffic) -> tuple[dict[str, Any], Steps]:
+def _round_trips(
+    port: int, config: dict[str, Any], workload: Workload
+) -> tuple[dict[str, Any], Steps]:
     """Those of the flows between groups, on the way from behind the bottleneck."""
-    paths = by_path(config["flows"], drawn.crowds, switch_of(config))
+    paths = by_path(config["flows"], workload.crowds, switch_of(config))
     classes = [
         (path.delays()[0][1], [one for block in blocks for one in _prefixes(block)])
         for path, blocks in paths.items()

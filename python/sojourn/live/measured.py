@@ -23,8 +23,8 @@ from sojourn.linux.job import arrived_at
 from sojourn.linux.matching import Rows
 from sojourn.linux.measured import Measured, Queue, Raw, measured, samples_of
 from sojourn.linux.rows import same_numbers, samples_by_ports
-from sojourn.linux.traffic import Traffic
-from sojourn.live.job import station
+from sojourn.linux.traffic import Workload
+from sojourn.live.job import switch_folder
 from sojourn.live.links import number
 from sojourn.live.running import ENDS, capture_of, rows_of
 from sojourn.record import MARK, SENT, VERDICTS
@@ -51,13 +51,13 @@ class Left:
         """The run's."""
         return Network(self.config["network"])
 
-    def station(self, switch: str) -> Path:
+    def of_switch(self, switch: str) -> Path:
         """What that switch left."""
-        return self.folder / station(list(self.counters).index(switch))
+        return self.folder / switch_folder(list(self.counters).index(switch))
 
     def capture(self, way: Direction) -> Path:
         """The frames at that port."""
-        return self.station(way.near) / capture_of(number(way.port))
+        return self.of_switch(way.near) / capture_of(number(way.port))
 
     def port(self, way: Direction, of: str) -> dict[str, Any]:
         """The counters of the port at the near end, of its `switch` or of its `live` interface."""
@@ -70,7 +70,7 @@ def read_left(folder: Path, config: dict[str, Any]) -> Left:
     """What lies in a job's folder."""
     switches = config["network"]["switches"]
     counters = {
-        switch["name"]: counters_of(folder / station(place))
+        switch["name"]: counters_of(folder / switch_folder(place))
         for place, switch in enumerate(switches)
     }
     return Left(folder, config, counters)
@@ -81,14 +81,14 @@ def with_switches(raw: Raw, left: Left, rows: Sequence[Rows]) -> Raw:
     kernel tells of qdiscs."""
     ways = left.network.measured
     back = left.port(ways[0], "live")
-    told: list[list[dict[str, Any]]] = []
+    qdiscs: list[list[dict[str, Any]]] = []
     for own in rows:
         sent = int(np.isin(own.verdict, (SENT, MARK)).sum())
         drops = len(own.flow) - sent
-        told.append([{"handle": "10:", "kind": "live", "packets": sent, "drops": drops}])
+        qdiscs.append([{"handle": "10:", "kind": "live", "packets": sent, "drops": drops}])
     came = {"packets": back["received"], "bytes": back["received_bytes"]}
-    told.append([came | {"drops": _drops_behind(left, ways[0])}])
-    return Raw(raw.folder, raw.done | {"qdiscs": told})
+    qdiscs.append([came | {"drops": _drops_behind(left, ways[0])}])
+    return Raw(raw.folder, raw.done | {"qdiscs": qdiscs})
 
 
 def _drops_behind(left: Left, way: Direction) -> int:
@@ -101,21 +101,21 @@ def _drops_behind(left: Left, way: Direction) -> int:
     return sum(int(queue[kind]["packets"]) for queue in queues for kind in kinds)
 
 
-def read_rows(raw: Raw, left: Left, traffic: Traffic) -> list[Rows]:
+def read_rows(raw: Raw, left: Left, workload: Workload) -> list[Rows]:
     """The rows of each measured queue, of the scenario's flows, within the run."""
-    rows = [_rows(raw, left, way, traffic) for way in left.network.measured]
+    rows = [_rows(raw, left, way, workload) for way in left.network.measured]
     if has_groups(left.config):
         return rows
     numbers = same_numbers([own.packet for own in rows], [own.enqueued for own in rows])
     return [replace(own, packet=same) for own, same in zip(rows, numbers, strict=True)]
 
 
-def _rows(raw: Raw, left: Left, way: Direction, traffic: Traffic) -> Rows:
-    place, counters, config = left.station(way.near), left.counters[way.near], left.config
+def _rows(raw: Raw, left: Left, way: Direction, workload: Workload) -> Rows:
+    place, counters, config = left.of_switch(way.near), left.counters[way.near], left.config
     ends = json.loads((place / ENDS).read_text(encoding="utf-8"))
     table = pq.read_table(place / rows_of(number(way.port)))
     # Number 0 is what is not IP, and behind the last one all that came later.
-    numbers = np.array([NOBODY, *(_number(end, config, traffic) for end in ends), NOBODY])
+    numbers = np.array([NOBODY, *(_number(end, config, workload) for end in ends), NOBODY])
     flow = numbers[np.minimum(table["flow"].to_numpy().astype(np.int64), len(numbers) - 1)]
     # The file has a dictionary of its own.
     places = {name: place for place, name in enumerate(VERDICTS)}
@@ -132,7 +132,7 @@ def _rows(raw: Raw, left: Left, way: Direction, traffic: Traffic) -> Rows:
     return rows.within(begin, begin + config["duration"])
 
 
-def _number(end: list[Any], config: dict[str, Any], traffic: Traffic) -> int:
+def _number(end: list[Any], config: dict[str, Any], workload: Workload) -> int:
     """The scenario's number of a flow: between groups by its host behind the bottleneck, in a
     network by the port of who opened it, which is the higher one."""
     if has_groups(config):
@@ -141,17 +141,17 @@ def _number(end: list[Any], config: dict[str, Any], traffic: Traffic) -> int:
         known = to.version in {flow["ip_version"] for flow in config["flows"]}
     else:
         place, known = max(end[3], end[4]) - FIRST_PORT, True
-    known = known and 0 <= place < len(traffic.numbers)
-    return int(traffic.numbers[place]) if known else NOBODY
+    known = known and 0 <= place < len(workload.numbers)
+    return int(workload.numbers[place]) if known else NOBODY
 
 
-def measure(raw: Raw, rows: Sequence[Rows], config: dict[str, Any], traffic: Traffic) -> Measured:
+def measure(raw: Raw, rows: Sequence[Rows], config: dict[str, Any], workload: Workload) -> Measured:
     """The run whose switches left those rows."""
     groups = has_groups(config)
 
     def tapped(name: str, *, back: bool = False) -> Frames | None:
         there = (raw.folder / name).is_file()
-        return raw.frames(name, traffic, back=back, by_ports=not groups) if there else None
+        return raw.frames(name, workload, back=back, by_ports=not groups) if there else None
 
     entered, left = (tapped(name) or _NO_FRAMES for name in ("entered.ring", "left.ring"))
     queues = []
@@ -165,7 +165,7 @@ def measure(raw: Raw, rows: Sequence[Rows], config: dict[str, Any], traffic: Tra
         found = [frames for frames in hosts if frames is not None]
         arrived = together(found) if found else None
         samples = samples_by_ports(raw, config)
-    return measured(raw, config, traffic, queues, arrived, samples)
+    return measured(raw, config, workload, queues, arrived, samples)
 
 
 _NONE: Longs = np.zeros(0, np.int64)

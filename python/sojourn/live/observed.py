@@ -106,8 +106,8 @@ class Observed:
 
     def report(self) -> dict[str, Any]:
         """What is to be said of interfaces and switch so far."""
-        told: dict[str, Any] = json.loads(self._switch.report())
-        return told
+        report: dict[str, Any] = json.loads(self._switch.report())
+        return report
 
     def cells(self) -> list[tuple[str, str, int, list[int]]]:
         """Kind, name, index and values of those of the first cells of registers and counters that

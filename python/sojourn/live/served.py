@@ -119,8 +119,8 @@ class RemoteSwitch:
 
     def report(self) -> dict[str, Any]:
         """What is to be said of interfaces and switch so far."""
-        told: dict[str, Any] = self._ask({"ask": "report"})
-        return told
+        report: dict[str, Any] = self._ask({"ask": "report"})
+        return report
 
     def apply(self, operations: str) -> list[int | None]:
         """As `_core.PacketSwitch.apply`."""

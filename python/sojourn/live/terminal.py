@@ -39,7 +39,7 @@ def view(shown: Mapping[str, Any]) -> Group:
     for port, moments in shown["moments"].items():
         rate = shown["rates"][port]
         ports.add_row(f"{port}, {RATE.format(rate)}", *_figures(moments))
-        if bars := drawn(moments):
+        if bars := bars_of(moments):
             minutes.append(Text(f" the delay at port {port}, the last minute: {bars}"))
     wires = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("interface", "frames in", "out", "lost", "not taken", "failures"):
@@ -79,7 +79,7 @@ def _figures(moments: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{sum(one[key] for one in lately) / seconds:,.0f}" if seconds else "-"
 
 
-def drawn(moments: Sequence[Mapping[str, Any]]) -> str:
+def bars_of(moments: Sequence[Mapping[str, Any]]) -> str:
     """Mean delays as bars, the highest as high as a line, and how high that is."""
     step = max(-(-len(moments) // _COLUMNS), 1)
     groups = [moments[at : at + step] for at in range(0, len(moments), step)]

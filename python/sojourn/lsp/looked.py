@@ -94,8 +94,10 @@ def look(
     """Looks at the program in the file `program`; `texts` stand in place of files."""
     paths = list(with_own_folder(include_paths, program))
     unsaved = {str(path): text for path, text in texts.items()}
-    told = json.loads(_core.look(str(program), paths, dict(defines or {}), unsaved))
-    return Looked(program, told["diagnostics"], told["names"], told["target"], told["stages"])
+    answer = json.loads(_core.look(str(program), paths, dict(defines or {}), unsaved))
+    return Looked(
+        program, answer["diagnostics"], answer["names"], answer["target"], answer["stages"]
+    )
 
 
 def root_of(path: Path, texts: Mapping[Path, str]) -> Path:

@@ -35,7 +35,7 @@ class P4Server(LanguageServer):
         self.include_paths, self.defines = include_paths, defines
         self.programs: dict[Path, Looked] = {}
         """By the open file: the program that it is, or is a part of."""
-        self.told: dict[Path, set[Path]] = {}
+        self.published: dict[Path, set[Path]] = {}
         """Files that a program's mistakes were told of."""
 
     def texts(self) -> dict[Path, str]:
@@ -66,8 +66,8 @@ class P4Server(LanguageServer):
             path = Path(place["path"]).resolve() if place else looked.program
             by_file.setdefault(path, []).append(self._diagnostic(path, found))
         # A file whose last mistake is gone is told so.
-        before = self.told.get(looked.program, set())
-        self.told[looked.program] = set(by_file)
+        before = self.published.get(looked.program, set())
+        self.published[looked.program] = set(by_file)
         for path in before | set(by_file):
             self.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(_uri(path), by_file.get(path, []))

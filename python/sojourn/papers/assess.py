@@ -51,9 +51,9 @@ def _found(check: Check, measured: Mapping[str, Measured]) -> Found:
 def _why(check: Check, measured: Measured) -> str:
     """Why nothing was measured."""
     wanted = check.of.get("aqm")
-    for told in measured.missing:
-        if wanted is not None and told.startswith(f"{wanted}:"):
-            return told.partition(": ")[2]
+    for missing in measured.missing:
+        if wanted is not None and missing.startswith(f"{wanted}:"):
+            return missing.partition(": ")[2]
     if wanted == "Linux kernel":
         return "the kernel runs with --on linux"
     return measured.failures[0] if measured.failures else "nothing was measured"

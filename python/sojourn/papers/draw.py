@@ -278,7 +278,7 @@ def table(spec: FigureSpec, measured: Measured) -> tuple[tuple[str, ...], Rows]:
         heads.append(f"{spec.x} {place}: {metric}" if place else metric)
     rows = []
     aqms = _aqms(spec, measured)
-    missing = [told.partition(":")[0] for told in measured.missing]
+    missing = [note.partition(":")[0] for note in measured.missing]
     for aqm in [*aqms, *(name for name in spec.paper if name not in aqms)]:
         cells = [aqm]
         for number, (x, name, _, scale) in enumerate(columns):
@@ -289,8 +289,8 @@ def table(spec: FigureSpec, measured: Measured) -> tuple[tuple[str, ...], Rows]:
                 half = "" if found.half is None else f" ± {_digits(found.half, found.mean)}"
                 ours = f"{_digits(found.mean, found.mean)}{half}"
             theirs = spec.paper.get(aqm, [])
-            told = f" (paper: {theirs[number]})" if number < len(theirs) else ""
-            cells.append(f"{ours}{told}")
+            note = f" (paper: {theirs[number]})" if number < len(theirs) else ""
+            cells.append(f"{ours}{note}")
         rows.append(tuple(cells))
     return tuple(heads), tuple(rows)
 

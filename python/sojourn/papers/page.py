@@ -70,9 +70,9 @@ def show_figures(
             for drawn in part.figures:
                 file = draw.draw_curves(drawn, folder)
                 shown.append(Shown(drawn.source, drawn.caption, claim.claim.measured, file))
-    for told in paper.tables:
-        rows = tuple(told.rows)
-        shown.append(Shown(told.source, told.caption, told.about, None, told.heads, rows))
+    for table in paper.tables:
+        rows = tuple(table.rows)
+        shown.append(Shown(table.source, table.caption, table.about, None, table.heads, rows))
     return shown
 
 

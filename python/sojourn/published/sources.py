@@ -49,11 +49,11 @@ def _check(recipe: Recipe, clone: Path) -> None:
     ]
     if not missing and not other:
         return
-    told = [f"{_named(missing)} not there"] if missing else []
-    told += [f"{_named(other)} other than in that commit"] if other else []
+    faults = [f"{_named(missing)} not there"] if missing else []
+    faults += [f"{_named(other)} other than in that commit"] if other else []
     raise ScenarioError(
         f"{shown(clone)}: not {recipe.repository} at commit {recipe.commit[:7]}, which the recipe "
-        f"is for: {'; '.join(told)}\n"
+        f"is for: {'; '.join(faults)}\n"
         f"Check out {recipe.commit}; a program that you have changed runs from a scenario of your "
         "own."
     )

@@ -40,13 +40,13 @@ def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, 
 
 def published_scenario_without_aqms(recipe: Recipe) -> dict[str, Any]:
     """The recipe's scenario: the base with the recipe's keys."""
-    told = {
+    given = {
         "title": recipe.line,
         "look_at": recipe.look_at,
         "description": f"{recipe.work}. {recipe.repository} at commit {recipe.commit[:7]}.",
         "notes": recipe.notes,
     }
-    document = base_scenario() | told | recipe.scenario
+    document = base_scenario() | given | recipe.scenario
     document["flows"] = [*document["flows"], *recipe.flows]
     for key, value in recipe.set.items():
         set_key(document, key, value)

@@ -191,8 +191,8 @@ def subjects(
         if any(aqm.name == other.label for other in found):
             raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
         if aqm.module is not None:
-            told = {"target": parameters.target, "interval": parameters.interval}
-            config = {"kind": "native", "name": modules.added(aqm.module), **told}
+            given = {"target": parameters.target, "interval": parameters.interval}
+            config = {"kind": "native", "name": modules.added(aqm.module), **given}
             found.append(Subject(aqm.name, config, module=aqm.module))
             continue
         if aqm.program is None:

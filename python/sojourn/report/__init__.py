@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn.pages import render
-from sojourn.queues import Queue, drawn, heading
+from sojourn.queues import Queue, heading, plotted
 from sojourn.reading import reading, remarks
 from sojourn.report import figures, over_flows, over_queue, registers, tables, what_was_run
 from sojourn.report.packed import packed
@@ -94,7 +94,7 @@ class _Plot:
 
 def _plots(result: Result) -> Iterator[_Plot]:
     """Both plots of each queue; how to read them is said once."""
-    for place, queue in enumerate(drawn(result)):
+    for place, queue in enumerate(plotted(result)):
         where = heading(result, queue)
         how = [_OVER_TIME.format(bin=TIME.format(_bin(queue))), _DISTRIBUTION]
         over_time, distribution = how if not place else ("", "")
@@ -114,7 +114,7 @@ def _plots(result: Result) -> Iterator[_Plot]:
 
 def _courses(result: Result) -> Iterator[_Plot]:
     """How each queue went on."""
-    for place, queue in enumerate(drawn(result)):
+    for place, queue in enumerate(plotted(result)):
         yield _Plot(
             f"course-{place}",
             over_queue.over_queue(result, queue),

@@ -91,6 +91,6 @@ def _plain(value: Any) -> Any:
 def _numbers(values: np.ndarray[Any, Any]) -> list[Any]:
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return list(values.tolist())
-    told = values.astype(object)
-    told[~np.isfinite(values)] = None
-    return list(told.tolist())
+    plain = values.astype(object)
+    plain[~np.isfinite(values)] = None
+    return list(plain.tolist())

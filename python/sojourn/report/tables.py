@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sojourn.pages import render
-from sojourn.queues import drawn, queues
+from sojourn.queues import plotted, queues
 from sojourn.result import Result
 from sojourn.style import looks, milliseconds
 from sojourn.table import Column, bottleneck_columns, partly, result_columns
@@ -94,7 +94,7 @@ def cycles(result: Result) -> Table:
     """How often the delay stood above the target, and how each controller began to drop."""
     several = len(result.scenario.bottlenecks) > 1
     rows = []
-    for queue in drawn(result):
+    for queue in plotted(result):
         for place, run in enumerate(queue.runs):
             found = run.findings.cycles
             name = "" if place else queue.title

@@ -53,10 +53,10 @@ def _between(result: Result) -> dict[str, str]:
 
 def _rounded(result: Result) -> str:
     """What the hardware makes of the shapers that nothing changes."""
-    told = next(iter(result.aqms.values())).findings.counters["bottlenecks"]
+    bottlenecks = next(iter(result.aqms.values())).findings.counters["bottlenecks"]
     return "; ".join(
         f"{queue.name} {built['shaper_rate'] / 1e6:.3f} Mbit/s, burst {built['shaper_burst']} B"
-        for queue, built in zip(result.scenario.bottlenecks, told, strict=True)
+        for queue, built in zip(result.scenario.bottlenecks, bottlenecks, strict=True)
         if built["shaper_rate"] and not queue.steps
     )
 

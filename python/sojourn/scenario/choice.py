@@ -18,10 +18,11 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails
 
-from sojourn.hardware.modules import is_module
-from sojourn.parameters import Discipline, Parameter, disciplines, hardware_module
+from sojourn.hardware.modules import PARAMETERS_OF, is_module
+from sojourn.parameters import Discipline, Parameter, disciplines
 from sojourn.programs import target_names
 from sojourn.scenario.quantities import FilePath, Label, RegisterName, Strict
+from sojourn.scenario.registered import spelled_out
 
 
 def _target(name: str) -> str:
@@ -74,6 +75,8 @@ def choose(value: object) -> AqmChoice:
         return value
     if isinstance(value, str):
         value = {"use": value}
+    if isinstance(value, dict):
+        value = spelled_out(value)
     use = value.get("use") if isinstance(value, dict) else None
     native = _native(use) if isinstance(use, str) else None
     model = _model_of_anyones() if native is None else _model_of(native.name)
@@ -100,9 +103,8 @@ def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object
 
 
 def _native(use: str) -> Discipline | None:
-    if is_module(use):
-        return hardware_module()
-    return {discipline.name: discipline for discipline in disciplines()}.get(use)
+    name = PARAMETERS_OF if is_module(use) else use
+    return {discipline.name: discipline for discipline in disciplines()}.get(name)
 
 
 def choice_keys(use: str) -> list[str]:
@@ -116,7 +118,7 @@ def choice_keys(use: str) -> list[str]:
 @cache
 def _model_of(use: str) -> type[AqmChoice]:
     """What may be said of a native discipline: its own parameters beside the rest."""
-    (native,) = (one for one in [*disciplines(), hardware_module()] if one.name == use)
+    (native,) = (one for one in disciplines() if one.name == use)
     return _with_fields(use, {p.name: _field(p) for p in native.parameters})
 
 

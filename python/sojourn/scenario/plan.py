@@ -250,8 +250,8 @@ def _from_python(written: object) -> AqmChoice:
     try:
         choice = choose(dict(written))
     except ValidationError as error:
-        told = messages(error, {"aqms": [dict(written)]}, "aqms", within=("aqms", 0))
-        raise ScenarioError("\n".join(told)) from None
+        lines = messages(error, {"aqms": [dict(written)]}, "aqms", within=("aqms", 0))
+        raise ScenarioError("\n".join(lines)) from None
     here = [str(Path(path).absolute()) for path in choice.include_paths]
     control = str(Path(choice.control).absolute()) if choice.control else None
     use = str(Path(choice.use).absolute()) if is_path(choice.use) else choice.use
@@ -287,8 +287,8 @@ def _labels(found: list[tuple[AqmChoice, Aqm]], beside: Path | None) -> list[str
     labels = []
     for choice, aqm in found:
         unit = _math_unit(choice)
-        told = unit != "vendor" or varied[aqm.name] > 1
-        named = told and _has_math_unit(choice, aqm, beside)
+        shown = unit != "vendor" or varied[aqm.name] > 1
+        named = shown and _has_math_unit(choice, aqm, beside)
         labels.append(choice.label or (f"{aqm.name} ({unit})" if named else aqm.name))
     for label, times in Counter(labels).items():
         if times > 1:
@@ -344,17 +344,19 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _co
     return plain | {"aqm": config}, program
 
 
-def _with_control(node: NetworkSwitch, told: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+def _with_control(
+    node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
     """A switch with what the control plane of its program, or of the run's, does to it later."""
     if not node.control:
-        return told
-    aqm = told["aqm"] or run
+        return switch
+    aqm = switch["aqm"] or run
     if aqm["kind"] != "p4":
         raise ScenarioError(
             f"{node.name}.control: {aqm['name']} is a native discipline, which has no control "
             "plane; choose P4 programs (--aqm), and change rates by a schedule"
         )
-    return told | {"aqm": aqm | {"later": [step.model_dump() for step in node.control]}}
+    return switch | {"aqm": aqm | {"later": [step.model_dump() for step in node.control]}}
 
 
 def _planned(
@@ -370,11 +372,11 @@ def _planned(
     config, program = aqm_config(choice, aqm, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
-    told = [
+    switches = [
         _with_control(node, switch, config)
         for node, switch in zip(nodes, common["network"]["switches"], strict=True)
     ]
-    network = common["network"] | {"switches": told}
+    network = common["network"] | {"switches": switches}
     everything = common | {"network": network, "aqm": config}
     programs = own_programs if program is None else (*own_programs, program)
     control = None

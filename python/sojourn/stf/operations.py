@@ -14,11 +14,11 @@ from sojourn.stf.statements import Add, SetDefault
 
 def operation_of(statement: Add | SetDefault, switch: _core.PacketSwitch) -> dict[str, Any]:
     """The operation that a statement asks for; `ControlError` if it does not fit the program."""
-    told = {"statement": type(statement).__name__.lower()} | asdict(statement)
+    document = {"statement": type(statement).__name__.lower()} | asdict(statement)
     # What the test calls the entry is between the test and itself.
-    told.pop("name", None)
+    document.pop("name", None)
     try:
-        operation: dict[str, Any] = json.loads(switch.operation_of(json.dumps(told)))
+        operation: dict[str, Any] = json.loads(switch.operation_of(json.dumps(document)))
     except _core.ConfigError as error:
         raise ControlError(str(error.args[0])) from None
     return operation

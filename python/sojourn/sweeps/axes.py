@@ -83,8 +83,10 @@ def axes_of(sweep: SweepFile, taken: frozenset[str]) -> tuple[Axis, ...]:
     for number, group in enumerate(sweep.zip):
         lengths = {key: len(values) for key, values in group.items()}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise ScenarioError(f"zip[{number}]: lists that go together are equally long; {told}")
+            counted = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            raise ScenarioError(
+                f"zip[{number}]: lists that go together are equally long; {counted}"
+            )
     names = _names(keys, sweep.names, taken)
     return tuple(Axis(names[key], key, tuple(values)) for key, values in given)
 

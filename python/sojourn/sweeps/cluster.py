@@ -53,8 +53,10 @@ class ClusterWorkers:
             raise SojournError(f"--cluster {self._address}: the scheduler has no workers yet")
         others = {address: engine for address, engine in found.items() if engine != own}
         if others:
-            told = "\n".join(f"{address} has {engine}" for address, engine in others.items())
-            raise SojournError(f"here is Sojourn {own}, but\n{told}\nInstall the same everywhere.")
+            versions = "\n".join(f"{address} has {engine}" for address, engine in others.items())
+            raise SojournError(
+                f"here is Sojourn {own}, but\n{versions}\nInstall the same everywhere."
+            )
         return sum(worker["nthreads"] for worker in self._workers().values())
 
     def _workers(self) -> dict[str, Any]:

@@ -61,8 +61,8 @@ def digest_of(
     `read` has the digests of what the run reads beside it: program texts, control planes.
     Paths are not part of it; the same text elsewhere is the same run.
     """
-    told = {"scenario": scenario, "read": read, "engine": engine, "keep": sorted(keep)}
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    document = {"scenario": scenario, "read": read, "engine": engine, "keep": sorted(keep)}
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

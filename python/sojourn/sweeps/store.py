@@ -93,9 +93,9 @@ class Store:
 
     def tell_failures(self, failures: Iterable[tuple[str, Failure]]) -> None:
         """Lists the runs that came to nothing; removes the list if there are none."""
-        told = [{"run": run, "message": failure.message} for run, failure in failures]
-        if told:
-            self.write_json(FAILURES, told)
+        listed = [{"run": run, "message": failure.message} for run, failure in failures]
+        if listed:
+            self.write_json(FAILURES, listed)
         else:
             (self.path / FAILURES).unlink(missing_ok=True)
 

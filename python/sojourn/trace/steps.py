@@ -110,9 +110,9 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
             "run the scenario again"
         )
     config = planned.config
-    for told in (config, *config["network"]["switches"]):
-        if told.get("aqm") and told["aqm"]["kind"] == "p4":
-            told["aqm"] = told["aqm"] | {"follow": [number]}
+    for switch in (config, *config["network"]["switches"]):
+        if switch.get("aqm") and switch["aqm"]["kind"] == "p4":
+            switch["aqm"] = switch["aqm"] | {"follow": [number]}
     try:
         simulation = _core.Simulation(json.dumps(config), list(planned.programs))
     except ConfigError as error:

@@ -54,13 +54,13 @@ def _phases(result: Result, queue: Bottleneck) -> Section:
     return Section(f"Between changes of the rate{where}", _PHASES_TEXT, _PHASES_HEADS, rows)
 
 
-def _rows(told: dict[str, list[tuple[str, ...]]]) -> list[tuple[str, ...]]:
+def _rows(sections: dict[str, list[tuple[str, ...]]]) -> list[tuple[str, ...]]:
     """Each thing once with all AQMs below each other; it is named in the first of its rows."""
     rows: list[tuple[str, ...]] = []
     # A run that was stopped early may have less to tell than the others.
-    for place in range(max(map(len, told.values()), default=0)):
+    for place in range(max(map(len, sections.values()), default=0)):
         before = ""
-        for label, lines in told.items():
+        for label, lines in sections.items():
             if place < len(lines):
                 what, *cells = lines[place]
                 rows.append(("" if what == before else what, label, *cells))

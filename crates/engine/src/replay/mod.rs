@@ -14,7 +14,6 @@ mod config;
 mod frames;
 mod law;
 mod program;
-mod queue;
 mod synthetic;
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,6 @@ mod trace;
 
 pub use config::ReplayConfig;
 pub use program::Copies;
-pub use queue::{FateRows, QueueReplay, StepRows};
 pub use synthetic::{Profile, Synthetic, SyntheticConfig};
 pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, TraceRows};
 

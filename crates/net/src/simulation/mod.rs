@@ -9,13 +9,13 @@
 mod changes;
 mod departures;
 mod directory;
-mod drawn;
 mod hosts;
 mod layout;
 mod records;
 mod slab;
 mod switches;
 mod transfers;
+mod workload;
 
 use crate::config::{ConfigError, NativeAqm, RunConfig};
 use crate::event::EventQueue;
@@ -35,7 +35,7 @@ use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, SwitchConfig, Transmit};
 use transfers::Transfers;
 
-pub use drawn::{DrawnFlow, drawn_traffic};
+pub use workload::{FlowWorkload, workload};
 
 /// The port of the senders where there is one switch.
 pub const SENDERS: PortId = PortId(1);

@@ -138,7 +138,7 @@ fn traffic_that_is_drawn_for_others_is_what_the_simulator_sends() {
         "network": through(1_000_000_000), "flows": flows,
     });
     let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
-    let drawn = drawn_traffic(&config);
+    let drawn = workload(&config);
     let mut run = Simulation::new(config, None).expect("a valid configuration");
     run.advance(Time::MAX, usize::MAX);
     let rows = run.take_exchanges();

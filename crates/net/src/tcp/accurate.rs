@@ -1,9 +1,10 @@
-//! Accurate ECN feedback (RFC 9768), by the field in the header alone: each end counts the marked packets
-//! that reach it, and every segment of its tells the counter's last three bits (ACE).
+//! Accurate ECN feedback (RFC 9768): each end counts the marked packets that reach it, and every segment of
+//! its tells the counter's last three bits (ACE). Segments without data tell in an option, too, how many
+//! bytes arrived under each codepoint.
 //!
-//! The option with the counters of bytes is not spoken. Knows no connection.
+//! Knows no connection.
 
-use crate::wire::{Ecn, TcpFlags};
+use crate::wire::{AccEcn, Ecn, TcpFlags};
 
 /// Where counters begin (section 3.2.1).
 const FIRST: u32 = 5;
@@ -13,6 +14,27 @@ const MASK: u32 = 7;
 const AT_ONCE: u32 = 2;
 /// Where the field's lowest bit lies among the flags.
 const SHIFT: u32 = 6;
+/// Where the counters of bytes begin: not at 0 where a middlebox might have put it (section 3.2.1).
+const FIRST_BYTES: EcnBytes = EcnBytes { ect0: 1, ce: 0, ect1: 1 };
+/// A segment of less than this part of a full one is thought unlikely (appendix A.2.1).
+const SAFETY_FACTOR: u64 = 2;
+
+/// Bytes of payload that arrived, by codepoint, modulo 2^24.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct EcnBytes {
+    ect0: u32,
+    ce: u32,
+    ect1: u32,
+}
+
+/// What a segment tells of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// Marked packets since the segment before, modulo eight.
+    pub(crate) packets: u32,
+    /// Marked bytes since the option before; `None` without the option.
+    pub(crate) bytes: Option<u32>,
+}
 
 /// The counters of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +47,37 @@ pub(crate) struct Accurate {
     unsaid: u32,
     /// The last packet was marked.
     marked: bool,
+    /// r.e0b, r.ceb and r.e1b.
+    bytes: EcnBytes,
+    /// s.ceb: marked bytes that the peer has told of.
+    told_bytes: u32,
 }
 
 impl Accurate {
     pub(crate) fn new() -> Accurate {
-        Accurate { received: FIRST, told: FIRST, unsaid: 0, marked: false }
+        Accurate {
+            received: FIRST,
+            told: FIRST,
+            unsaid: 0,
+            marked: false,
+            bytes: FIRST_BYTES,
+            told_bytes: FIRST_BYTES.ce,
+        }
     }
 
     /// A packet arrived; true if its acknowledgement must go at once: the first of several marked ones,
     /// and every second one.
-    pub(crate) fn arrived(&mut self, marked: bool) -> bool {
+    pub(crate) fn arrived(&mut self, ecn: Ecn, payload: u32) -> bool {
+        let marked = ecn == Ecn::Ce;
+        let counter = match ecn {
+            Ecn::NotEct => None,
+            Ecn::Ect0 => Some(&mut self.bytes.ect0),
+            Ecn::Ce => Some(&mut self.bytes.ce),
+            Ecn::Ect1 => Some(&mut self.bytes.ect1),
+        };
+        if let Some(counter) = counter {
+            *counter = counter.wrapping_add(payload) & AccEcn::MASK;
+        }
         let first = marked && !self.marked;
         self.marked = marked;
         if marked {
@@ -50,23 +93,60 @@ impl Accurate {
         field(self.received)
     }
 
-    /// Marks that a segment tells of, modulo eight.
-    pub(crate) fn heard(&mut self, flags: TcpFlags) -> u32 {
-        let more = value(flags).wrapping_sub(self.told) & MASK;
-        self.told = self.told.wrapping_add(more);
-        more
+    /// The option of a segment without data that has so many bytes left for it: whole, without the
+    /// counter that a flow of ECT(1) leaves alone, or none (section 3.2.3.3: what SACK tells goes first).
+    pub(crate) fn option(&self, room: usize) -> Option<AccEcn> {
+        byte_option(self.bytes, room)
+    }
+
+    /// What a segment tells of marks.
+    pub(crate) fn heard(&mut self, flags: TcpFlags, option: Option<AccEcn>) -> Heard {
+        let packets = value(flags).wrapping_sub(self.told) & MASK;
+        self.told = self.told.wrapping_add(packets);
+        let bytes = option.and_then(|option| option.ce).map(|ce| {
+            let more = ce.wrapping_sub(self.told_bytes) & AccEcn::MASK;
+            // An option that was overtaken tells of less.
+            if more > AccEcn::MASK / 2 {
+                return 0;
+            }
+            self.told_bytes = ce;
+            more
+        });
+        Heard { packets, bytes }
     }
 }
 
-/// How many of `delivered` segments were marked, if the counter has moved by `more` modulo eight: as many
-/// as may be (section 3.2.2.5.2). If it has not moved, none: the peer tells every second mark at once, so
-/// no eight pass unseen.
-pub(crate) fn most(more: u32, delivered: u64) -> u64 {
-    let more = u64::from(more);
-    if more == 0 || delivered <= more {
-        return more;
+/// The option of a SYN-ACK: counters as they begin.
+pub(crate) fn first_option(room: usize) -> Option<AccEcn> {
+    byte_option(FIRST_BYTES, room)
+}
+
+fn byte_option(bytes: EcnBytes, room: usize) -> Option<AccEcn> {
+    let some = AccEcn { ect1: Some(bytes.ect1), ce: Some(bytes.ce), ect0: None };
+    let whole = AccEcn { ect0: Some(bytes.ect0), ..some };
+    [whole, some].into_iter().find(|option| option.len() <= room)
+}
+
+impl Heard {
+    /// How many of `delivered` segments of at most `mss` bytes were marked: the counter is told modulo
+    /// eight, so it is as many as may be (section 3.2.2.5.2), unless the marked bytes say that they were
+    /// fewer (appendix A.2.1). Without the option a counter that has not moved is none: the peer tells
+    /// every second mark at once, so no eight pass unseen.
+    pub(crate) fn marked(self, delivered: u64, mss: u32) -> u64 {
+        let least = u64::from(self.packets);
+        if delivered <= least || (least == 0 && self.bytes.is_none()) {
+            return least;
+        }
+        let most = delivered - ((delivered - least) & u64::from(MASK));
+        match self.bytes.map(u64::from) {
+            Some(0) => least,
+            Some(bytes) if bytes <= least * u64::from(mss) => {
+                let too_small = bytes * SAFETY_FACTOR < most * u64::from(mss);
+                if too_small { least } else { most }
+            }
+            _ => most,
+        }
     }
-    delivered - ((delivered - more) & u64::from(MASK))
 }
 
 /// The codepoint of the packet that is answered, in the handshake (tables 2 and 3).
@@ -96,36 +176,73 @@ fn value(flags: TcpFlags) -> u32 {
 mod tests {
     use super::*;
 
+    const MSS: u32 = 1_448;
+
+    fn heard(packets: u32, bytes: Option<u32>) -> Heard {
+        Heard { packets, bytes }
+    }
+
     #[test]
     fn what_one_end_counts_the_other_hears_across_the_wrap() {
         let (mut receiver, mut sender) = (Accurate::new(), Accurate::new());
-        let mut heard = 0;
+        let mut packets = 0;
+        let mut bytes = 0;
         for marks in [0, 1, 2, 7, 0, 5, 3] {
             for _ in 0..marks {
-                receiver.arrived(true);
+                receiver.arrived(Ecn::Ce, 1_000_000);
             }
-            receiver.arrived(false);
-            heard += sender.heard(receiver.tell());
+            receiver.arrived(Ecn::Ect1, MSS);
+            let told = sender.heard(receiver.tell(), receiver.option(40));
+            packets += told.packets;
+            bytes += told.bytes.unwrap();
         }
-        assert_eq!(heard, 18);
+        // More bytes than 2^24, where the counter begins anew.
+        assert_eq!((packets, bytes), (18, 18_000_000));
+    }
+
+    #[test]
+    fn an_option_that_was_overtaken_tells_nothing_new() {
+        let (mut receiver, mut sender) = (Accurate::new(), Accurate::new());
+        let before = receiver.option(40);
+        receiver.arrived(Ecn::Ce, MSS);
+        assert_eq!(sender.heard(TcpFlags::default(), receiver.option(40)).bytes, Some(MSS));
+        assert_eq!(sender.heard(TcpFlags::default(), before).bytes, Some(0));
+        assert_eq!(sender.heard(TcpFlags::default(), receiver.option(40)).bytes, Some(0));
+    }
+
+    #[test]
+    fn the_option_leaves_out_what_does_not_fit() {
+        let counters = Accurate::new();
+        assert_eq!(counters.option(12).unwrap().ect0, Some(1));
+        assert_eq!(counters.option(11).unwrap().ect0, None);
+        assert_eq!(counters.option(7), None);
     }
 
     #[test]
     fn the_first_mark_and_every_second_are_told_at_once() {
         let mut receiver = Accurate::new();
-        assert!(!receiver.arrived(false));
-        assert!(receiver.arrived(true), "the first");
+        assert!(!receiver.arrived(Ecn::Ect1, MSS));
+        assert!(receiver.arrived(Ecn::Ce, MSS), "the first");
         receiver.tell();
-        assert!(!receiver.arrived(true));
-        assert!(receiver.arrived(true), "two since");
+        assert!(!receiver.arrived(Ecn::Ce, MSS));
+        assert!(receiver.arrived(Ecn::Ce, MSS), "two since");
     }
 
     #[test]
     fn more_segments_than_the_field_counts_are_taken_for_marked_as_far_as_may_be() {
-        assert_eq!(most(3, 4), 3);
-        assert_eq!(most(0, 20), 0);
+        assert_eq!(heard(3, None).marked(4, MSS), 3);
+        assert_eq!(heard(0, None).marked(20, MSS), 0);
         // Three, eleven or nineteen of twenty.
-        assert_eq!(most(3, 20), 19);
+        assert_eq!(heard(3, None).marked(20, MSS), 19);
+    }
+
+    #[test]
+    fn marked_bytes_say_whether_the_field_has_gone_round() {
+        let marked = |packets, bytes| heard(packets, Some(bytes)).marked(20, MSS);
+        assert_eq!(marked(3, 3 * MSS), 3);
+        assert_eq!(marked(3, 19 * MSS), 19);
+        assert_eq!(marked(0, 0), 0);
+        assert_eq!(marked(0, 16 * MSS), 16, "twice round");
     }
 
     #[test]

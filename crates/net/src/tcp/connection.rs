@@ -236,7 +236,8 @@ impl Connection {
             self.receiver.acknowledge_at_once();
             return;
         }
-        let at_once = self.accurate.as_mut().is_some_and(|own| own.arrived(segment.ecn == Ecn::Ce));
+        let at_once =
+            self.accurate.as_mut().is_some_and(|own| own.arrived(segment.ecn, segment.payload));
         self.on_acknowledgement(now, segment);
         let classic = self.agreement.ecn && self.accurate.is_none();
         let fin = segment.flags.contains(TcpFlags::FIN);
@@ -290,9 +291,9 @@ impl Connection {
         // The last segment of the handshake tells of the SYN-ACK in place of the counter.
         let of_handshake = self.sender.next() == FIRST_BYTE && segment.payload == 0;
         let counted = self.accurate.as_mut().filter(|_| !of_handshake);
-        let counted = counted.map(|own| own.heard(segment.flags));
+        let counted = counted.map(|own| own.heard(segment.flags, segment.options.acc_ecn));
         let ece = match counted {
-            Some(more) => more > 0,
+            Some(heard) => heard.packets > 0,
             None => {
                 self.agreement.ecn
                     && !self.agreement.accurate
@@ -372,6 +373,7 @@ impl Connection {
             self.last_ack_sent = FIRST_BYTE;
             if self.agreement.accurate {
                 segment.flags = segment.flags | accurate::answer_to(self.peer_syn.ecn);
+                segment.options.acc_ecn = accurate::first_option(segment.options.room());
             } else if self.agreement.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;
             }
@@ -386,6 +388,8 @@ impl Connection {
         let mut segment = self.acknowledgement(now);
         segment.seq = self.local.number_of(outgoing.start);
         segment.payload = outgoing.payload;
+        // A full segment has no room for it.
+        segment.options.acc_ecn = None;
         self.receiver.data_sent(now);
         if outgoing.push {
             segment.flags = segment.flags | TcpFlags::PSH;
@@ -442,8 +446,10 @@ impl Connection {
                 sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
             }
         }
+        let mut options = TcpOptions { timestamps, sack, ..TcpOptions::default() };
         let mut flags = TcpFlags::ACK;
         if let Some(own) = &mut self.accurate {
+            options.acc_ecn = own.option(options.room());
             let told = own.tell();
             flags = flags | self.answered.take().map_or(told, accurate::answer_to);
         } else if self.agreement.ecn && self.receiver.echoes_mark() {
@@ -455,7 +461,7 @@ impl Connection {
             ack: self.remote.number_of(self.receiver.next()),
             flags,
             window,
-            options: TcpOptions { timestamps, sack, ..TcpOptions::default() },
+            options,
             payload: 0,
             // RFC 8257 section 3: of a flow that hears of each mark, acknowledgements may be marked, too.
             ecn: if self.hears_exactly() { Ecn::Ect0 } else { Ecn::NotEct },

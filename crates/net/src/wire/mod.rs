@@ -19,7 +19,7 @@ pub use address::{
 pub use error::WireError;
 pub use frame::{Frame, Transport, addressee, destination, read_frame};
 pub use ip::{Ecn, FrameTemplate, Protocol};
-pub use options::{SackBlocks, TcpOptions, Timestamps};
+pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};

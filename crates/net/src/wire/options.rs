@@ -1,7 +1,7 @@
-//! TCP options: MSS, window scale, SACK permitted, SACK blocks, timestamps.
+//! TCP options: MSS, window scale, SACK permitted, SACK blocks, timestamps, accurate ECN.
 //!
 //! Laid out as Linux lays them out, so that captures look familiar (RFC 9293 section 3.2,
-//! RFC 2018, RFC 7323). Unknown options are stepped over; a broken list is refused.
+//! RFC 2018, RFC 7323, RFC 9768). Unknown options are stepped over; a broken list is refused.
 
 use super::error::WireError;
 
@@ -12,6 +12,10 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const ACCECN0: u8 = 172;
+const ACCECN1: u8 = 174;
+/// All options of a segment together (RFC 9293 section 3.1).
+const MOST: usize = 40;
 
 /// The options of one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,55 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// Blocks received above the acknowledgement (RFC 2018 section 3).
     pub sack: SackBlocks,
+    /// Bytes that arrived, by codepoint (RFC 9768 section 3.2.3).
+    pub acc_ecn: Option<AccEcn>,
+}
+
+/// The AccECN option: counters of payload bytes by the codepoint that they arrived under, modulo 2^24. One
+/// that the option leaves out is `None`; what is written has CE and ECT(1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccEcn {
+    /// EE0B.
+    pub ect0: Option<u32>,
+    /// ECEB.
+    pub ce: Option<u32>,
+    /// EE1B.
+    pub ect1: Option<u32>,
+}
+
+impl AccEcn {
+    /// The bits of a counter.
+    pub const MASK: u32 = (1 << 24) - 1;
+
+    /// Bytes that it takes, padding included.
+    pub fn len(&self) -> usize {
+        if self.ect0.is_some() { 12 } else { 8 }
+    }
+
+    /// True if it has no counter.
+    pub fn is_empty(&self) -> bool {
+        *self == AccEcn::default()
+    }
+
+    /// In the order that has ECT(1) first.
+    fn write(&self, mut put: impl FnMut(&[u8])) {
+        let counters = [self.ect1, self.ce, self.ect0];
+        if self.ect0.is_some() {
+            put(&[NOP]);
+        }
+        let count = if self.ect0.is_some() { 3 } else { 2 };
+        put(&[ACCECN1, 2 + 3 * count as u8]);
+        for counter in &counters[..count] {
+            put(&counter.unwrap_or_default().to_be_bytes()[1..]);
+        }
+    }
+
+    fn read(kind: u8, body: &[u8]) -> AccEcn {
+        let mut fields = body.chunks_exact(3).map(|b| u32::from_be_bytes([0, b[0], b[1], b[2]]));
+        let (first, ce, last) = (fields.next(), fields.next(), fields.next());
+        let (ect0, ect1) = if kind == ACCECN0 { (first, last) } else { (last, first) };
+        AccEcn { ect0, ce, ect1 }
+    }
 }
 
 /// The timestamps option.
@@ -77,6 +130,12 @@ impl TcpOptions {
             + timestamps
             + 4 * usize::from(self.window_scale.is_some())
             + sack
+            + self.acc_ecn.map_or(0, |counters| counters.len())
+    }
+
+    /// Bytes that are left for others.
+    pub fn room(&self) -> usize {
+        MOST.saturating_sub(self.len())
     }
 
     /// True if there is no option at all.
@@ -116,6 +175,9 @@ impl TcpOptions {
                 put(&right.to_be_bytes());
             }
         }
+        if let Some(counters) = self.acc_ecn {
+            counters.write(put);
+        }
     }
 
     pub(super) fn read(mut bytes: &[u8]) -> Result<TcpOptions, WireError> {
@@ -153,7 +215,10 @@ impl TcpOptions {
                     self.sack.push(word(block, 0), word(block, 4));
                 }
             }
-            (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK, _) => {
+            (ACCECN0 | ACCECN1, body) if body.len().is_multiple_of(3) && body.len() <= 9 => {
+                self.acc_ecn = Some(AccEcn::read(kind, body));
+            }
+            (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK | ACCECN0 | ACCECN1, _) => {
                 return Err(WireError::Options);
             }
             _ => {}

@@ -8,7 +8,8 @@ use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_targets::schema::{
-    Annotation, Body, Cells, DataType, Field, Named, Schema, Table, Unit, ValueSet,
+    Annotation, Body, Cells, DataType, Field, Filter, Named, PortMetadata, Register,
+    RegisterParameter, Schema, Table, Unit, ValueSet,
 };
 
 /// The kinds of things that have numbers: the first byte of each.
@@ -19,13 +20,19 @@ mod kind {
     pub const SELECTOR: u32 = 0x82;
     pub const COUNTER: u32 = 0x83;
     pub const METER: u32 = 0x85;
+    pub const WRED: u32 = 0x87;
+    pub const LPF: u32 = 0x89;
     pub const REGISTER: u32 = 0x8b;
+    pub const PARAMETER: u32 = 0x8d;
     pub const DIGEST: u32 = 0x8e;
+    pub const PORT_METADATA: u32 = 0x90;
     pub const VALUE_SET: u32 = 0xfe;
 }
 
 /// Numbers of fields that every table of a kind has.
 pub mod field {
+    /// `value` of a register's parameter.
+    pub const PARAMETER: u32 = 1;
     /// `$MATCH_PRIORITY`
     pub const MATCH_PRIORITY: u32 = 65_537;
     /// `$ACTION_MEMBER_ID`
@@ -52,11 +59,41 @@ pub mod field {
     pub const REGISTER_INDEX: u32 = 65_557;
     /// `$ACTION_MEMBER_STATUS` of a selector.
     pub const MEMBER_STATUS: u32 = 65_564;
+    /// `$LPF_INDEX`
+    pub const LPF_INDEX: u32 = 65_560;
+    /// `$WRED_INDEX`
+    pub const WRED_INDEX: u32 = 65_561;
+    /// `$LPF_SPEC_TYPE`; the time constants follow.
+    pub const LPF_TYPE: u32 = 65_567;
+    /// `$LPF_SPEC_GAIN_TIME_CONSTANT_NS`
+    pub const LPF_GAIN: u32 = 65_568;
+    /// `$LPF_SPEC_DECAY_TIME_CONSTANT_NS`
+    pub const LPF_DECAY: u32 = 65_569;
+    /// `$LPF_SPEC_OUT_SCALE_DOWN_FACTOR`
+    pub const LPF_SCALE: u32 = 65_570;
+    /// `$WRED_SPEC_TIME_CONSTANT_NS`
+    pub const WRED_TIME: u32 = 65_571;
+    /// `$WRED_SPEC_MIN_THRESH_CELLS`
+    pub const WRED_MIN: u32 = 65_572;
+    /// `$WRED_SPEC_MAX_THRESH_CELLS`
+    pub const WRED_MAX: u32 = 65_573;
+    /// `$WRED_SPEC_MAX_PROBABILITY`
+    pub const WRED_PROBABILITY: u32 = 65_574;
+    /// The port that metadata are of.
+    pub const INGRESS_PORT: u32 = 65_575;
+    /// `$DEFAULT_FIELD`: all of them.
+    pub const PORT_METADATA: u32 = 65_576;
     /// `$MAX_GROUP_SIZE`
     pub const MAX_GROUP_SIZE: u32 = 65_565;
     /// `$ADT_OFFSET`
     pub const ADT_OFFSET: u32 = 65_566;
 }
+
+/// Ports that may have metadata: 72 of each of four pipes, numbers of nine bits.
+const PORTS: u64 = 288;
+const PORT_BITS: u32 = 9;
+/// Bits of a port's metadata.
+pub const PORT_METADATA_BITS: u32 = 64;
 
 /// The schema of a program, as a document. `pipe` is the name of its pipeline, which all names of
 /// tables begin with.
@@ -111,16 +148,13 @@ impl Maker<'_> {
         for register in &schema.registers {
             let mut made = self.cells("Register", kind::REGISTER, &register.named, register.size);
             made["key"] = json!([index(field::REGISTER_INDEX, "$REGISTER_INDEX")]);
-            let fields = parts(schema, &register.ty).into_iter().zip(1u32..);
-            let fields = fields.map(|((name, width), id)| {
-                let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
-                let name = format!("{}.{name}", register.named.name);
-                single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
-            });
-            made["data"] = Value::from(fields.collect::<Vec<_>>());
+            made["data"] = Value::from(register_fields(schema, register, 1));
             made["supported_operations"] = json!(["Sync"]);
             tables.push(made);
         }
+        tables.extend(schema.register_parameters.iter().map(|of| self.parameter(of)));
+        tables.extend(schema.filters.iter().filter_map(|filter| self.filter_cells(filter)));
+        tables.extend(schema.port_metadata.iter().map(|of| self.port_metadata(of)));
         tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
         let filters: Vec<Value> = schema.digests.iter().map(|digest| self.filter(digest)).collect();
         json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
@@ -217,6 +251,18 @@ impl Maker<'_> {
                 attributes.push("MeterByteCountAdjust");
             }
         }
+        let register = given.register.as_ref();
+        let register = register
+            .and_then(|name| schema.direct_registers.iter().find(|r| r.named.name == *name));
+        if let Some(register) = register {
+            data.extend(register_fields(schema, register, largest_parameter(schema, given) + 1));
+            operations.push("SyncRegisters");
+        }
+        let filter = given.filter.as_ref();
+        let filter = filter.and_then(|name| schema.filters.iter().find(|f| f.named.name == *name));
+        if let Some(filter) = filter.filter(|filter| matches!(filter.cells, Cells::Direct(_))) {
+            data.extend(filter_fields(filter.drops));
+        }
         attributes.push("EntryScope");
         if given.const_entries {
             attributes.push("ConstTable");
@@ -278,6 +324,54 @@ impl Maker<'_> {
         ]);
         groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
         vec![members, groups]
+    }
+
+    /// A constant of a register's actions: a table without keys.
+    fn parameter(&self, of: &RegisterParameter) -> Value {
+        let mut made = self.cells("RegisterParam", kind::PARAMETER, &of.named, 1);
+        let ty = json!({ "type": "bytes", "width": of.width, "default_value": of.initial });
+        let must = Manner { mandatory: true, ..Manner::default() };
+        made["data"] = json!([single(field::PARAMETER, "value", ty, must)]);
+        if let Some(name) = &of.register {
+            let named = Named { name: name.clone(), annotations: Vec::new() };
+            made["depends_on"] = json!([self.id(kind::REGISTER, &named)]);
+        }
+        made
+    }
+
+    /// A filter with cells of its own.
+    fn filter_cells(&self, filter: &Filter) -> Option<Value> {
+        let Cells::Indexed(size, _) = filter.cells else { return None };
+        let (of, kind, key, name) = match filter.drops {
+            true => ("Wred", kind::WRED, field::WRED_INDEX, "$WRED_INDEX"),
+            false => ("Lpf", kind::LPF, field::LPF_INDEX, "$LPF_INDEX"),
+        };
+        let mut made = self.cells(of, kind, &filter.named, size);
+        made["key"] = json!([index(key, name)]);
+        made["data"] = Value::from(filter_fields(filter.drops));
+        Some(made)
+    }
+
+    /// What the control plane puts in front of a port's packets.
+    fn port_metadata(&self, of: &PortMetadata) -> Value {
+        let name = format!("{}.$PORT_METADATA", of.parser);
+        let named = Named { name, annotations: Vec::new() };
+        let mut made = self.cells("PortMetadata", kind::PORT_METADATA, &named, PORTS);
+        let mut key = index(field::INGRESS_PORT, &format!("{}.ingress_port", of.header));
+        key["type"] = bytes(PORT_BITS);
+        made["key"] = json!([key]);
+        let whole = common(field::PORT_METADATA, "$DEFAULT_FIELD", bytes(PORT_METADATA_BITS), None);
+        made["data"] = match of.fields.is_empty() {
+            true => json!([{ "mandatory": false, "read_only": false, "singleton": whole }]),
+            false => {
+                let fields = of.fields.iter().zip(1u32..);
+                let must = || Manner { mandatory: true, ..Manner::default() };
+                let fields =
+                    fields.map(|((name, width), id)| single(id, name, bytes(*width), must()));
+                Value::from(fields.collect::<Vec<_>>())
+            }
+        };
+        made
     }
 
     fn value_set(&self, set: &ValueSet) -> Value {
@@ -455,6 +549,48 @@ fn meter_fields(unit: Option<Unit>) -> Vec<Value> {
         single(id, &format!("$METER_SPEC_{what}_{of}"), ty, Manner::default())
     });
     named.collect()
+}
+
+/// The parts of a register's cell, numbered from `first` on.
+fn register_fields(schema: &Schema, register: &Register, first: u32) -> Vec<Value> {
+    let fields = parts(schema, &register.ty).into_iter().zip(first..);
+    let fields = fields.map(|((name, width), id)| {
+        let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
+        let name = format!("{}.{name}", register.named.name);
+        single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
+    });
+    fields.collect()
+}
+
+/// The largest number of a parameter of a table's actions.
+fn largest_parameter(schema: &Schema, table: &Table) -> u32 {
+    let of = |listed: &sojourn_targets::schema::ActionReference| {
+        let known = schema.actions.iter().find(|action| action.named.name == listed.action);
+        let parameters = known.map_or(&[][..], |action| &action.parameters);
+        of_parts(parameters.iter().map(|p| &p.named.annotations[..])).into_iter().max()
+    };
+    table.actions.iter().filter_map(of).max().unwrap_or(0)
+}
+
+fn filter_fields(drops: bool) -> Vec<Value> {
+    let float = || json!({ "type": "float" });
+    let kinds = json!({ "type": "string", "choices": ["RATE", "SAMPLE"] });
+    let fields = match drops {
+        false => [
+            (field::LPF_TYPE, "$LPF_SPEC_TYPE", kinds),
+            (field::LPF_GAIN, "$LPF_SPEC_GAIN_TIME_CONSTANT_NS", float()),
+            (field::LPF_DECAY, "$LPF_SPEC_DECAY_TIME_CONSTANT_NS", float()),
+            (field::LPF_SCALE, "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR", uint32()),
+        ],
+        true => [
+            (field::WRED_TIME, "$WRED_SPEC_TIME_CONSTANT_NS", float()),
+            (field::WRED_MIN, "$WRED_SPEC_MIN_THRESH_CELLS", uint32()),
+            (field::WRED_MAX, "$WRED_SPEC_MAX_THRESH_CELLS", uint32()),
+            (field::WRED_PROBABILITY, "$WRED_SPEC_MAX_PROBABILITY", float()),
+        ],
+    };
+    let must = || Manner { mandatory: true, ..Manner::default() };
+    fields.into_iter().map(|(id, name, ty)| single(id, name, ty, must())).collect()
 }
 
 fn notes(annotations: &[Annotation]) -> Value {

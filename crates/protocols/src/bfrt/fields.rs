@@ -11,12 +11,14 @@ use sojourn_targets::control::{MatchValue, Matched, Number};
 use std::collections::BTreeMap;
 
 /// The value of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     /// A number.
     Number(BigUint),
     /// A boolean.
     Bool(bool),
+    /// A number with a fraction.
+    Float(f32),
     /// A text.
     Text(String),
     /// Numbers.
@@ -66,7 +68,7 @@ fn width(ty: &Type) -> u32 {
     match ty {
         Type::Bits(width) => *width,
         Type::Bool => 1,
-        Type::Text(_) => 0,
+        Type::Float | Type::Text(_) => 0,
     }
 }
 
@@ -334,6 +336,7 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
         (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
         (Type::Bool, true, None) => Datum::Bools(Vec::new()),
         (Type::Bool, false, Some(Given::BoolVal(value))) => Datum::Bool(*value),
+        (Type::Float, false, Some(Given::FloatVal(value))) => Datum::Float(*value),
         (Type::Bool, true, Some(Given::BoolArrVal(array))) => Datum::Bools(array.val.clone()),
         (Type::Text(choices), false, Some(Given::StrVal(text))) => {
             if !choices.is_empty() && !choices.contains(text) {
@@ -346,6 +349,7 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
             let kind = match ty {
                 Type::Bits(width) => format!("a number of {width} bits"),
                 Type::Bool => "a boolean".to_owned(),
+                Type::Float => "a number with a fraction".to_owned(),
                 Type::Text(_) => "a text".to_owned(),
             };
             let several = if repeated { ", several of them" } else { "" };
@@ -359,6 +363,7 @@ pub fn field_read(field: &Field, datum: &Datum) -> bfrt::DataField {
     let value = match datum {
         Datum::Number(value) => Given::Stream(stream(value, width(&field.ty))),
         Datum::Bool(value) => Given::BoolVal(*value),
+        Datum::Float(value) => Given::FloatVal(*value),
         Datum::Text(text) => Given::StrVal(text.clone()),
         Datum::Numbers(all) => Given::IntArrVal(data::IntArray { val: all.clone() }),
         Datum::Bools(all) => Given::BoolArrVal(data::BoolArray { val: all.clone() }),
@@ -388,6 +393,30 @@ pub fn learned(fields: &[(u32, u32)], bytes: &[u8]) -> bfrt::TableData {
     }
     found.reverse();
     bfrt::TableData { action_id: 0, fields: found }
+}
+
+/// The number that a field has, if it has one; the lowest 64 bits of a larger one.
+pub fn number_in(row: &Row, id: u32) -> Option<u64> {
+    match row.get(&id) {
+        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
+        _ => None,
+    }
+}
+
+/// The numbers that a field has.
+pub fn numbers_in(row: &Row, id: u32) -> Vec<u32> {
+    match row.get(&id) {
+        Some(Datum::Numbers(all)) => all.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a field is set, if it is there.
+pub fn is_set(row: &Row, id: u32) -> Option<bool> {
+    match row.get(&id) {
+        Some(Datum::Bool(value)) => Some(*value),
+        _ => None,
+    }
 }
 
 /// A number as 32 bits, as those of keys are.

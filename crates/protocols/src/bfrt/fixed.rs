@@ -96,9 +96,14 @@ pub mod field {
 
     pub const RECIRCULATES: u32 = 1;
 
+    pub const SKU: u32 = 1;
     pub const PIPES: u32 = 2;
     pub const STAGES: u32 = 3;
     pub const PORTS: u32 = 4;
+    pub const FRONT_PORTS: u32 = 5;
+    pub const PCIE_PORT: u32 = 6;
+    pub const CPU_PORTS: u32 = 7;
+    pub const INTERNAL_PORTS: u32 = 8;
     pub const EXTERNAL_PORTS: u32 = 9;
     pub const RECIRCULATION_PORTS: u32 = 10;
 }
@@ -336,11 +341,21 @@ const TABLES: [Given; 14] = [
         size: 1,
         keys: &[],
         data: &[
+            (field::SKU, "sku", "!UNKNOWN BFN-T10-064Q BFN-T10-032Q BFN-T10-032D"),
             (field::PIPES, "num_pipes", "!uint32"),
             (field::STAGES, "num_stages", "!uint32"),
             (field::PORTS, "num_max_ports", "!uint32"),
+            (field::FRONT_PORTS, "num_front_ports", "!uint32"),
+            (field::PCIE_PORT, "pcie_cpu_port", "!uint32"),
+            (field::CPU_PORTS, "eth_cpu_port_list", "!uint32[]"),
+            (field::INTERNAL_PORTS, "internal_port_list", "!uint32[]"),
             (field::EXTERNAL_PORTS, "external_port_list", "!uint32[]"),
             (field::RECIRCULATION_PORTS, "recirc_port_list", "!uint32[]"),
+            (12, "flow_learn_intr_mode", "bool"),
+            (13, "lrt_dr_timeout_usec", "uint32"),
+            (14, "flow_learn_timeout_usec", "uint32"),
+            (15, "inactive_node_delete", "bool"),
+            (16, "selector_member_order", "bool"),
         ],
         actions: &[],
     },

@@ -15,6 +15,7 @@ mod clients;
 mod document;
 mod fields;
 pub mod fixed;
+mod idle;
 mod read;
 pub mod schema;
 pub mod service;

@@ -2,17 +2,21 @@
 
 use super::document::field;
 use super::fields::{
-    Datum, Row, columns_read, exact_key, exact_key_read, key_read, matched, row_read,
+    Datum, Row, columns, columns_read, exact_key, exact_key_read, key_read, matched, row_read,
 };
 use super::fixed::{Fixed, field as fixed_field};
+use super::idle::Idle;
 use super::schema::{Field, Kind, Schema, Table};
 use super::store::{Entry, Store};
-use super::write::{pipe_of, place_of, port_and_queue, recirculates, spec_read};
+use super::write::{
+    filter_read, last_hit, pipe_of, place_of, port_and_queue, recirculates, spec_read,
+};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::entity::Entity;
 use sojourn_engine::control::{self, program};
 use sojourn_p4::interp::Tables;
+use sojourn_packet::Time;
 use sojourn_switch::{PortStatistics, ShapedRate, Switch};
 use sojourn_targets::control::{EntryRead, Query, Reply};
 use sojourn_targets::schema::Unit;
@@ -23,6 +27,37 @@ use tonic::Code;
 const ENTRIES: u32 = 256;
 /// Cells that are read at once.
 const CELLS: u64 = 1_024;
+
+/// Ports to the processor over Ethernet, and the one over its bus, as the chip numbers them.
+const CPU_PORTS: std::ops::Range<u32> = 64..68;
+const PCIE_PORT: u32 = 320;
+
+/// The handle of a table's default entry; those of its other entries follow.
+const DEFAULT_HANDLE: u32 = 1;
+
+/// A handle as clients know it.
+fn handle_outside(handle: u32) -> u32 {
+    handle + DEFAULT_HANDLE + 1
+}
+
+/// A handle as the tables know it.
+///
+/// # Errors
+/// No entry has such a one.
+pub fn handle_inside(handle: u32) -> Result<u32, Failure> {
+    let inside = handle.checked_sub(DEFAULT_HANDLE + 1);
+    inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")))
+}
+
+/// A default entry that was asked for by its handle.
+fn as_entry(made: bfrt::Entity) -> bfrt::Entity {
+    match made.entity {
+        Some(Entity::TableEntry(entry)) => {
+            entity(Entity::TableEntry(bfrt::TableEntry { is_default_entry: false, ..entry }))
+        }
+        entity => bfrt::Entity { entity },
+    }
+}
 
 /// What is left of a request.
 #[derive(Clone, Debug)]
@@ -50,6 +85,8 @@ pub struct Reader<'a> {
     pub switch: &'a mut Switch,
     /// Ports that are down.
     pub down: &'a BTreeSet<u16>,
+    /// When it is asked.
+    pub now: Time,
     /// What is asked of.
     pub target: &'a bfrt::TargetDevice,
 }
@@ -89,7 +126,7 @@ impl Reader<'_> {
                     return Err(Failure::invalid("a handle is asked for with a key"));
                 };
                 let found = self.find(table, key)?;
-                let value = Some(bfrt::handle_id::Value::HandleId(found.handle));
+                let value = Some(bfrt::handle_id::Value::HandleId(handle_outside(found.handle)));
                 out.push(entity(Entity::Handle(bfrt::HandleId { table_id: table.id, value })));
             }
             Entity::ObjectId(object) => out.push(entity(Entity::ObjectId(self.number(object)?))),
@@ -101,6 +138,17 @@ impl Reader<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether software is asked for what one pipe has, of a table that is the same in all.
+    fn is_of_one_pipe(&self, asked: &bfrt::TableEntry) -> bool {
+        use bfrt::mode::{PredefinedMode, Scope};
+        let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
+        let scope = self.store.scopes.get(&asked.table_id).and_then(|set| set.pipe_scope);
+        let same =
+            scope.is_none_or(|mode| mode.scope == Some(Scope::Predef(PredefinedMode::All as i32)));
+        let from_software = asked.table_flags.is_some_and(|flags| !flags.from_hw);
+        same && from_software && target.pipe_id != super::write::ALL_PIPES
     }
 
     fn tables(&mut self) -> Result<&mut Tables, Failure> {
@@ -134,14 +182,26 @@ impl Reader<'_> {
                     return Ok(None);
                 }
                 match value {
+                    // What is the same in all pipes the driver keeps for all of them.
+                    Some(Value::Key(_)) if self.is_of_one_pipe(asked) => Err(absent(table)),
+                    Some(Value::HandleId(DEFAULT_HANDLE)) => {
+                        let made = self.default_entry(table, &wanted)?;
+                        out.push(as_entry(made));
+                        Ok(None)
+                    }
                     Some(Value::Key(key)) => {
                         let found = self.find(table, key)?;
+                        runs(table, &found, wanted.action)?;
                         out.push(self.matched(table, &found, &wanted)?);
                         Ok(None)
                     }
                     Some(Value::HandleId(handle)) => {
-                        let (page, _) = self.page(table, *handle, 1)?;
-                        let found = page.first().filter(|entry| entry.handle == *handle);
+                        if self.is_of_one_pipe(asked) {
+                            return Err(absent(table));
+                        }
+                        let handle = handle_inside(*handle)?;
+                        let (page, _) = self.page(table, handle, 1)?;
+                        let found = page.first().filter(|entry| entry.handle == handle);
                         let found = found.ok_or_else(|| absent(table))?;
                         out.push(self.matched(table, found, &wanted)?);
                         Ok(None)
@@ -171,8 +231,13 @@ impl Reader<'_> {
                 }));
                 Ok(None)
             }
-            (Kind::ValueSet, Some(_)) => {
-                Err(Failure::unimplemented("members of value sets are read all at once"))
+            (Kind::ValueSet, Some(bfrt::table_entry::Value::Key(key))) => {
+                let wanted_member = columns(table, key)?;
+                let mut members = self.store.members.get(&table.id).into_iter().flatten();
+                let found = members.find(|member| **member == wanted_member);
+                let key = columns_read(table, found.ok_or_else(|| absent(table))?);
+                out.push(made(table, key, 0, Vec::new(), &wanted));
+                Ok(None)
             }
             (_, Some(bfrt::table_entry::Value::Key(key))) => {
                 let key = exact_key(table, key)?;
@@ -180,7 +245,11 @@ impl Reader<'_> {
                 out.push(shown(table, &key, &entry, &wanted));
                 Ok(None)
             }
-            (Kind::Register(_) | Kind::Counter | Kind::Meter(_), None) => {
+            (_, None) if asked.is_default_entry => {
+                out.push(self.keyless(table, &wanted)?);
+                Ok(None)
+            }
+            (Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter, None) => {
                 let until = table.size.min(from + CELLS);
                 for index in from..until {
                     let entry = self.one(table, &[index])?;
@@ -198,13 +267,25 @@ impl Reader<'_> {
         }
     }
 
+    /// The one entry of a table without keys, which is its default entry, too.
+    fn keyless(&mut self, table: &Table, wanted: &Wanted<'_>) -> Result<bfrt::Entity, Failure> {
+        if !table.keys.is_empty() {
+            return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
+        }
+        let Entry { action, row } = self.one(table, &[])?;
+        Ok(default_made(table, action, row_read(&table.fields, &row, &wanted.fields)))
+    }
+
     /// Keys of a table whose entries are kept here, or are always there.
     fn keys(&self, table: &Table) -> Vec<Vec<u64>> {
         let ports = || self.switch.statistics().ports;
         match &table.kind {
+            Kind::Fixed(Fixed::Port) => {
+                let there = |port: &&PortStatistics| !self.is_removed(port.port.0);
+                ports().iter().filter(there).map(|port| vec![u64::from(port.port.0)]).collect()
+            }
             Kind::Fixed(
-                Fixed::Port
-                | Fixed::PortStatistics
+                Fixed::PortStatistics
                 | Fixed::PortConfig
                 | Fixed::PortShaping
                 | Fixed::PortScheduling
@@ -222,8 +303,8 @@ impl Reader<'_> {
                 };
                 ports().iter().flat_map(queues).collect()
             }
-            Kind::Fixed(Fixed::Device) => vec![Vec::new()],
-            _ => self.store.entries(table.id).map(|(key, _)| key.clone()).collect(),
+            Kind::Fixed(Fixed::Device) | Kind::Parameter(_) => vec![Vec::new()],
+            _ => self.store.keys(table.id),
         }
     }
 
@@ -233,18 +314,28 @@ impl Reader<'_> {
         let name = table.inner.clone();
         let row = match &table.kind {
             Kind::Register(_) => {
-                let Reply::Register(words) = self.ask(&Query::Register { name, index })? else {
-                    return Err(absent(table));
-                };
-                let words = words.into_iter().map(|word| Datum::Number(word.0));
-                table.fields.iter().map(|field| field.id).zip(words).collect()
+                let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
+                self.words(&name, index, &ids)?
             }
             Kind::Counter => self.count(&table.inner, index)?,
             Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
+            Kind::Parameter(_) => {
+                let value = program(self.switch)?.parameter(&table.inner);
+                let value = value.map_err(|error| Failure::new(Code::NotFound, error))?;
+                Row::from([(field::PARAMETER, Datum::number(value))])
+            }
+            Kind::Filter => self.filter(&table.inner, index)?,
             Kind::Fixed(fixed) => return self.fixed(table, *fixed, key),
             _ => return self.store.entry(table.id, key).cloned().ok_or_else(|| absent(table)),
         };
         Ok(Entry { action: 0, row })
+    }
+
+    /// A register's cell, a field for each of its parts.
+    fn words(&mut self, name: &str, index: usize, ids: &[u32]) -> Result<Row, Failure> {
+        let query = Query::Register { name: name.to_owned(), index };
+        let Reply::Register(words) = self.ask(&query)? else { return Ok(Row::new()) };
+        Ok(ids.iter().copied().zip(words.into_iter().map(|word| Datum::Number(word.0))).collect())
     }
 
     fn count(&mut self, name: &str, index: usize) -> Result<Row, Failure> {
@@ -256,7 +347,13 @@ impl Reader<'_> {
         ]))
     }
 
-    /// Rates of a cell; none that were set are without a limit.
+    fn filter(&mut self, name: &str, index: usize) -> Result<Row, Failure> {
+        let query = Query::Filter { name: name.to_owned(), index };
+        let Reply::Filter(spec) = self.ask(&query)? else { return Ok(Row::new()) };
+        Ok(filter_read(&spec))
+    }
+
+    /// Rates of a cell; none that were set are the largest that the chip has.
     fn rates(
         &mut self,
         name: &str,
@@ -271,7 +368,7 @@ impl Reader<'_> {
         let query = Query::Meter { name: name.to_owned(), index };
         let rates = match self.ask(&query) {
             Ok(Reply::Meter(spec)) => spec_read(&spec, unit),
-            _ => [u64::MAX; 4],
+            _ => unlimited(unit),
         };
         let first = if unit == Unit::Packets { field::METER_PPS } else { field::METER_KBPS };
         Ok((first..).zip(rates.map(Datum::number)).collect())
@@ -320,14 +417,24 @@ impl Reader<'_> {
                 row.insert(parameter.id, Datum::Number(value.0.clone()));
             }
         }
-        if let Kind::Match { counter, meter, .. } = &table.kind {
+        if let Kind::Match { counter, meter, filter, register, .. } = &table.kind {
             let handle = read.handle as usize;
+            if let Some((name, ids)) = register {
+                row.extend(self.words(name, handle, ids)?);
+            }
+            if let Some(name) = filter {
+                row.extend(self.filter(name, handle)?);
+            }
             if let Some(name) = counter {
                 row.extend(self.count(name, handle)?);
             }
             if let Some((name, unit)) = meter {
                 row.extend(self.rates(name, handle, *unit, None)?);
             }
+        }
+        if let Some(idle) = self.store.idle.get(&table.id) {
+            let hit = last_hit(self.switch, &table.inner, read.handle);
+            row.extend(idle.read(read.handle, hit, self.now));
         }
         let member = read.entry.member.map(|member| (field::ACTION_MEMBER_ID, member));
         let group = read.entry.group.map(|group| (field::SELECTOR_GROUP_ID, group));
@@ -342,6 +449,10 @@ impl Reader<'_> {
         table: &Table,
         wanted: &Wanted<'_>,
     ) -> Result<bfrt::Entity, Failure> {
+        let own = self.store.defaults.get(&table.id).cloned().unwrap_or_default();
+        if own.contains_key(&field::ACTION_MEMBER_ID) {
+            return Ok(default_made(table, 0, row_read(&table.fields, &own, &wanted.fields)));
+        }
         let query = Query::Default { table: table.inner.clone() };
         let Reply::Default(Some(call)) = self.ask(&query)? else {
             let why = format!("`{}` has no default entry", table.name);
@@ -353,15 +464,11 @@ impl Reader<'_> {
             let value = call.args.get(&field.inner)?;
             Some((field.id, Datum::Number(value.0.clone())))
         };
-        let row: Row = parameters.iter().filter_map(value).collect();
-        let fields = row_read(parameters, &row, &wanted.fields);
-        let data = bfrt::TableData { action_id: action.map_or(0, |action| action.id), fields };
-        Ok(entity(Entity::TableEntry(bfrt::TableEntry {
-            table_id: table.id,
-            data: Some(data),
-            is_default_entry: true,
-            ..bfrt::TableEntry::default()
-        })))
+        let mut row: Row = parameters.iter().filter_map(value).collect();
+        row.extend(own);
+        let all = parameters.iter().chain(&table.fields);
+        let fields = row_read(all, &row, &wanted.fields);
+        Ok(default_made(table, action.map_or(0, |action| action.id), fields))
     }
 
     /// An entry of one of the tables that every Tofino has.
@@ -396,6 +503,9 @@ impl Reader<'_> {
             _ => {
                 let wanted = key.first().copied().unwrap_or(0);
                 let port = ports.iter().find(|port| u64::from(port.port.0) == wanted);
+                let hidden =
+                    |port: &&PortStatistics| fixed == Fixed::Port && self.is_removed(port.port.0);
+                let port = port.filter(|port| !hidden(port));
                 self.port(fixed, port.ok_or_else(|| absent(table))?)
             }
         };
@@ -443,6 +553,10 @@ impl Reader<'_> {
         }
     }
 
+    fn is_removed(&self, port: u16) -> bool {
+        self.store.removed_ports.contains(&port)
+    }
+
     fn usage(&mut self, id: u32) -> Result<u32, Failure> {
         let schema = self.schema;
         let table = schema.table(id)?;
@@ -454,7 +568,9 @@ impl Reader<'_> {
                 entries.map_err(|error| Failure::new(Code::NotFound, error))?.len()
             }
             Kind::ValueSet => self.store.members.get(&id).map_or(0, Vec::len),
-            Kind::Counter | Kind::Meter(_) | Kind::Register(_) => table.size as usize,
+            Kind::Counter | Kind::Meter(_) | Kind::Filter | Kind::Register(_) => {
+                table.size as usize
+            }
             _ => self.keys(table).len(),
         };
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
@@ -466,14 +582,29 @@ impl Reader<'_> {
         let table = self.schema.table(asked.table_id)?;
         let all = bfrt::Mode { scope: Some(Scope::Predef(PredefinedMode::All as i32)), args: 0 };
         let attribute = match asked.attribute.as_ref() {
-            Some(Attribute::EntryScope(_)) => Attribute::EntryScope(bfrt::EntryScope {
-                gress_scope: Some(all),
-                pipe_scope: Some(all),
-                prsr_scope: Some(all),
-            }),
-            Some(Attribute::IdleTable(_)) => Attribute::IdleTable(bfrt::IdleTable::default()),
+            Some(Attribute::EntryScope(_)) => {
+                let set = self.store.scopes.get(&table.id).copied().unwrap_or_default();
+                Attribute::EntryScope(bfrt::EntryScope {
+                    gress_scope: set.gress_scope.or(Some(all)),
+                    pipe_scope: set.pipe_scope.or(Some(all)),
+                    prsr_scope: set.prsr_scope.or(Some(all)),
+                })
+            }
+            Some(Attribute::IdleTable(_)) => {
+                use bfrt::idle_table::IdleTableMode::{IdleTableNotifyMode, IdleTablePollMode};
+                let idle = self.store.idle.get(&table.id);
+                let (enable, polled) = idle.map_or((false, false), |i| (i.enabled, i.polled));
+                let mode = if polled { IdleTablePollMode } else { IdleTableNotifyMode };
+                Attribute::IdleTable(bfrt::IdleTable {
+                    enable,
+                    idle_table_mode: mode as i32,
+                    ttl_query_interval: idle.map_or(0, Idle::interval),
+                    ..bfrt::IdleTable::default()
+                })
+            }
             Some(Attribute::ByteCountAdj(_)) => {
-                Attribute::ByteCountAdj(bfrt::ByteCountAdj::default())
+                let byte_count_adjust = self.store.longer.get(&table.id).copied().unwrap_or(0);
+                Attribute::ByteCountAdj(bfrt::ByteCountAdj { byte_count_adjust })
             }
             Some(Attribute::PortStatusNotify(_)) => {
                 Attribute::PortStatusNotify(bfrt::PortStatusChg { enable: self.store.tells_ports })
@@ -532,6 +663,18 @@ fn entity(of: Entity) -> bfrt::Entity {
     bfrt::Entity { entity: Some(of) }
 }
 
+/// That an entry that is asked for with an action runs that.
+fn runs(table: &Table, read: &EntryRead, wanted: u32) -> Result<(), Failure> {
+    let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
+    match action {
+        Some(action) if wanted != 0 && action.id != wanted => {
+            let why = format!("the entry of `{}` runs `{}`", table.name, action.name);
+            Err(Failure::invalid(why))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn absent(table: &Table) -> Failure {
     Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name))
 }
@@ -542,6 +685,15 @@ fn shown(table: &Table, key: &[u64], entry: &Entry, wanted: &Wanted<'_>) -> bfrt
     let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
     let data = row_read(parameters.iter().chain(&table.fields), &entry.row, &wanted.fields);
     made(table, exact_key_read(table, key), entry.action, data, wanted)
+}
+
+fn default_made(table: &Table, action_id: u32, fields: Vec<bfrt::DataField>) -> bfrt::Entity {
+    entity(Entity::TableEntry(bfrt::TableEntry {
+        table_id: table.id,
+        data: Some(bfrt::TableData { action_id, fields }),
+        is_default_entry: true,
+        ..bfrt::TableEntry::default()
+    }))
 }
 
 fn made(
@@ -564,6 +716,16 @@ fn made(
     }))
 }
 
+/// A meter without limits, as the vendor's driver reads it: mantissas and exponents of rates and
+/// bursts at their largest, 511 bytes or packets a cycle at 1.271 GHz and 255 * 2^31.
+fn unlimited(unit: Unit) -> [u64; 4] {
+    let (rate, burst) = match unit {
+        Unit::Packets => (649_481_027_584, 255 << 31),
+        _ => (5_195_848_221, 4_380_866_642),
+    };
+    [rate, rate, burst, burst]
+}
+
 /// What a port is shaped to, as the hardware makes it.
 fn shaping(port: &PortStatistics) -> Row {
     let Some(shaper) = port.shaper else { return Row::new() };
@@ -582,7 +744,14 @@ fn shaping(port: &PortStatistics) -> Row {
 fn device(ports: &[PortStatistics]) -> Row {
     let (loops, fronts): (Vec<u32>, Vec<u32>) =
         ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));
+    let (cpu, fronts): (Vec<u32>, Vec<u32>) =
+        fronts.into_iter().partition(|port| CPU_PORTS.contains(&(port & 0x7f)));
     Row::from([
+        (fixed_field::SKU, Datum::text("UNKNOWN")),
+        (fixed_field::FRONT_PORTS, Datum::number(fronts.len())),
+        (fixed_field::PCIE_PORT, Datum::number(PCIE_PORT)),
+        (fixed_field::CPU_PORTS, Datum::Numbers(cpu)),
+        (fixed_field::INTERNAL_PORTS, Datum::Numbers(Vec::new())),
         (fixed_field::PIPES, Datum::number(1_u32)),
         (fixed_field::STAGES, Datum::number(12_u32)),
         (fixed_field::PORTS, Datum::number(ports.len())),

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use serde_json::Value;
 use sojourn_targets::Program;
 use sojourn_targets::describe::{ProgramDescription, TableDescription};
-use sojourn_targets::schema::{Schema as Declared, Unit};
+use sojourn_targets::schema::{Cells, Schema as Declared, Unit};
 use std::collections::BTreeMap;
 
 /// What values of a field are.
@@ -19,6 +19,8 @@ pub enum Type {
     Bits(u32),
     /// A boolean.
     Bool,
+    /// A number with a fraction.
+    Float,
     /// A text; one of these, if there are any.
     Text(Vec<String>),
 }
@@ -88,10 +90,16 @@ pub enum Kind {
     Match {
         /// Entries name members, or groups, of an action profile.
         indirect: bool,
+        /// The action profile or selector.
+        profile: Option<String>,
         /// The direct counter.
         counter: Option<String>,
         /// The direct meter and what it measures.
         meter: Option<(String, Unit)>,
+        /// The direct filter.
+        filter: Option<String>,
+        /// The direct register, and the fields that its cells are.
+        register: Option<(String, Vec<u32>)>,
         /// Its entries are those of the program.
         is_const: bool,
     },
@@ -103,6 +111,12 @@ pub enum Kind {
     Counter,
     /// The cells of a meter.
     Meter(Unit),
+    /// A constant of a register's actions, which has been this at first.
+    Parameter(u64),
+    /// The cells of a filter.
+    Filter,
+    /// What the control plane puts in front of a port's packets.
+    PortMetadata,
     /// The cells of a register, and what a cell is at first.
     Register(Vec<num_bigint::BigUint>),
     /// A parser's value set.
@@ -205,6 +219,11 @@ impl Table {
         found.ok_or_else(unknown)
     }
 
+    /// Whether its entries may be idle for a time only.
+    pub fn has_idle_times(&self) -> bool {
+        self.fields.iter().any(|field| field.id == document::field::ENTRY_TTL)
+    }
+
     /// The action with a name, which may be more than its end.
     pub fn action_called(&self, name: &str) -> Option<&Action> {
         let ends = |long: &str, short: &str| {
@@ -252,10 +271,13 @@ impl Reader<'_> {
             "Action" => Kind::Members,
             "Selector" => Kind::Groups,
             "Meter" => Kind::Meter(self.measured(&table.inner)),
+            "Lpf" | "Wred" => Kind::Filter,
+            "RegisterParam" => Kind::Parameter(self.initial(&table.inner)),
+            "PortMetadata" => Kind::PortMetadata,
             "Register" => Kind::Register(Vec::new()),
             "ParserValueSet" => Kind::ValueSet,
             "Counter" => Kind::Counter,
-            _ => self.matched(&table.inner, of != "MatchAction_Direct"),
+            _ => self.matched(&table, of != "MatchAction_Direct"),
         };
         if table.kind == Kind::Members {
             // Members that are declared apart are the selector's all the same.
@@ -273,23 +295,43 @@ impl Reader<'_> {
         table
     }
 
+    /// What a register's parameter is at first.
+    fn initial(&self, name: &str) -> u64 {
+        let mut all = self.declared.register_parameters.iter();
+        all.find(|known| known.named.name == name).map_or(0, |known| known.initial)
+    }
+
     /// What a meter measures.
     fn measured(&self, name: &str) -> Unit {
         let meter = self.declared.meters.iter().find(|meter| meter.named.name == name);
         meter.and_then(|meter| meter.unit).unwrap_or(Unit::Bytes)
     }
 
-    fn matched(&self, name: &str, indirect: bool) -> Kind {
-        let table = self.declared.tables.iter().find(|table| table.named.name == name);
+    fn matched(&self, made: &Table, indirect: bool) -> Kind {
+        let name = &made.inner;
+        let table = self.declared.tables.iter().find(|table| table.named.name == *name);
         let direct = || table.iter().flat_map(|table| &table.direct);
         let is_counter = |name: &&String| {
             self.declared.counters.iter().any(|counter| counter.named.name == **name)
         };
         let meter = direct().find(|name| !is_counter(name));
+        let filter = table.and_then(|table| table.filter.as_ref());
+        let is_direct = |name: &&String| {
+            let known = self.declared.filters.iter().find(|filter| filter.named.name == **name);
+            known.is_some_and(|filter| matches!(filter.cells, Cells::Direct(_)))
+        };
         Kind::Match {
             indirect,
+            profile: table.and_then(|table| table.profile.clone()),
             counter: direct().find(is_counter).cloned(),
             meter: meter.map(|name| (name.clone(), self.measured(name))),
+            filter: filter.filter(is_direct).cloned(),
+            register: table.and_then(|table| table.register.as_ref()).and_then(|register| {
+                let prefix = format!("{register}.");
+                let mine = made.fields.iter().filter(|field| field.name.starts_with(&prefix));
+                let ids: Vec<u32> = mine.map(|field| field.id).collect();
+                (!ids.is_empty()).then(|| (register.clone(), ids))
+            }),
             is_const: table.is_some_and(|table| table.const_entries),
         }
     }
@@ -337,6 +379,7 @@ fn bits(ty: &Value) -> u32 {
 fn ty(given: &Value) -> Type {
     match text(given, "type") {
         "bool" => Type::Bool,
+        "float" => Type::Float,
         "string" => {
             let choices = list(given, "choices").filter_map(Value::as_str);
             Type::Text(choices.map(str::to_owned).collect())

@@ -1,8 +1,9 @@
 //! The service: each call as it comes from the wire, checked, put to the switch, answered.
 
 use super::clients::{Clients, Message, Stream, WAITING, say};
-use super::fields::{Datum, exact_key_read, learned};
+use super::fields::{Datum, exact_key_read, key_read, learned};
 use super::fixed::{self, Fixed};
+use super::idle::{Became, Idle};
 use super::read::{Cursor, Reader};
 use super::schema::{Kind, Schema};
 use super::store::{Entry, Store};
@@ -144,7 +145,11 @@ impl Server {
         Err(Failure::new(Code::NotFound, why))
     }
 
-    async fn write_all(&self, given: bfrt::WriteRequest) -> Result<Vec<Failed>, Failure> {
+    async fn write_all(
+        &self,
+        given: bfrt::WriteRequest,
+        lenient: bool,
+    ) -> Result<Vec<write::Done>, Failure> {
         let target = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
         let _turn = self.turn.lock().await;
         let pieces = given.atomicity() == Atomicity::ContinueOnError;
@@ -158,7 +163,7 @@ impl Server {
                 let some = &updates[from..(from + together).min(updates.len())];
                 match pieces {
                     true => write::each((schema, store), (switch, now), some, &target),
-                    false => write::all((schema, store), (switch, now), some, &target),
+                    false => write::all((schema, store), (switch, now), some, &target, lenient),
                 }
             });
             results.extend(done.await?);
@@ -176,8 +181,9 @@ impl Server {
             let mut left = Some(Cursor::new(entity));
             while let Some(cursor) = left.take() {
                 let down = down.clone();
-                let done = self.at(move |schema, store, switch, _| {
-                    let mut reader = Reader { schema, store, switch, down: &down, target: &target };
+                let done = self.at(move |schema, store, switch, now| {
+                    let (down, target) = (&*down, &target);
+                    let mut reader = Reader { schema, store, switch, down, now, target };
                     let mut some = Vec::new();
                     reader.read(cursor, &mut some).map(|left| (left, some))
                 });
@@ -294,6 +300,9 @@ impl Server {
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LINKS) {
                 self.look_at_links(&mut down);
+                if self.look_at_idle_entries().await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -330,6 +339,36 @@ impl Server {
         Ok(())
     }
 
+    /// Looks at entries that nothing has hit for as long as they may be idle.
+    async fn look_at_idle_entries(&self) -> Result<(), Failure> {
+        let is_noted = |idle: &Idle| idle.enabled && !idle.polled;
+        if !locked(&self.store).idle.values().any(is_noted) {
+            return Ok(());
+        }
+        let target = bfrt::TargetDevice { device_id: self.number, ..Default::default() };
+        for (table_entry, became) in self.at(idle_entries).await? {
+            use bfrt::idle_timeout_notification::NotificationType;
+            let told = |kind: NotificationType| {
+                Says::IdleTimeoutNotification(bfrt::IdleTimeoutNotification {
+                    target: Some(target),
+                    table_entry: Some(table_entry.clone()),
+                    r#type: kind as i32,
+                })
+            };
+            match became {
+                Became::Idle => self.clients.say_to(&told(NotificationType::EntryIdle), |wants| {
+                    wants.enable_idletimeout_notifications
+                }),
+                Became::Active => {
+                    self.clients.say_to(&told(NotificationType::EntryActive), |wants| {
+                        wants.enable_entry_active_notifications
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Looks at the links of the ports.
     fn look_at_links(&self, before: &mut BTreeSet<u16>) {
         let down = self.device.down();
@@ -357,8 +396,48 @@ impl Server {
     }
 }
 
+/// Entries that have become idle, or are no longer, by their keys.
+fn idle_entries(
+    schema: &Schema,
+    store: &mut Store,
+    switch: &mut Switch,
+    now: Time,
+) -> Vec<(bfrt::TableEntry, Became)> {
+    let mut found = Vec::new();
+    for (id, idle) in store.idle.iter_mut().filter(|(_, idle)| idle.enabled && !idle.polled) {
+        let Some(table) = schema.tables.get(id) else { continue };
+        for handle in idle.handles() {
+            let hit = write::last_hit(switch, &table.inner, handle);
+            let Some(became) = idle.entry(handle).and_then(|aged| aged.look(hit, now)) else {
+                continue;
+            };
+            let query = Query::Page { table: table.inner.clone(), from: handle, most: 1 };
+            let page = match control::read(switch, &query) {
+                Ok(Reply::Page { page, .. }) => page,
+                _ => Vec::new(),
+            };
+            let Some(read) = page.into_iter().find(|read| read.handle == handle) else {
+                idle.forget(handle);
+                continue;
+            };
+            let key = key_read(table, &read.entry.matches, read.entry.priority);
+            let value = Some(bfrt::table_entry::Value::Key(key));
+            let entry = bfrt::TableEntry { table_id: *id, value, ..Default::default() };
+            found.push((entry, became));
+        }
+    }
+    found
+}
+
 /// Members and groups that are in the switch are there for clients, too.
 fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
+    for table in schema.tables.values().filter(|table| table.has_idle_times()) {
+        if let Ok(program) = control::program(switch)
+            && let Ok(id) = program.tables().find(&table.inner)
+        {
+            program.note_hits(id);
+        }
+    }
     for table in schema.tables.values() {
         if !matches!(table.kind, Kind::Members | Kind::Groups) {
             continue;
@@ -406,11 +485,15 @@ struct Answer {
 fn listed(results: &[Failed]) -> Vec<bfrt::Error> {
     let one = |result: &Failed| match result {
         Ok(()) => bfrt::Error::default(),
-        Err(failure) => bfrt::Error {
-            canonical_code: failure.code as i32,
-            message: failure.why.clone(),
-            ..Default::default()
-        },
+        Err(failure) => {
+            let detail = failure.detail();
+            bfrt::Error {
+                canonical_code: detail.canonical_code,
+                message: detail.message,
+                space: detail.space,
+                ..Default::default()
+            }
+        }
     };
     results.iter().map(one).collect()
 }
@@ -435,15 +518,23 @@ impl BfRuntime for Service {
     ) -> Result<Response<bfrt::WriteResponse>, Status> {
         let listed_here = asks(&request, "error_in_resp");
         let lenient = asks(&request, "ignore_not_found");
-        let results = self.0.write_all(request.into_inner()).await?;
-        let severe = |result: &Failed| match result {
+        let results = self.0.write_all(request.into_inner(), lenient).await?;
+        let severe = |result: &write::Done| match result {
             Err(failure) if lenient && failure.code == Code::NotFound => Ok(()),
-            other => other.clone(),
+            Err(failure) => Err(failure.clone()),
+            Ok(_) => Ok(()),
         };
-        if !listed_here {
-            status(&results.iter().map(severe).collect::<Vec<_>>(), ERROR)?;
-        }
-        let list = if listed_here || lenient { listed(&results) } else { Vec::new() };
+        // Who fails hears of it by the status, listed or not, as from the vendor's server.
+        status(&results.iter().map(severe).collect::<Vec<_>>(), ERROR)?;
+        let note = |result: &write::Done| match result {
+            Ok(noted) => bfrt::Error { code: *noted as i32, ..Default::default() },
+            Err(failure) => bfrt::Error {
+                code: failure.code as i32,
+                message: failure.why.clone(),
+                ..Default::default()
+            },
+        };
+        let list = if listed_here { results.iter().map(note).collect() } else { Vec::new() };
         Ok(Response::new(bfrt::WriteResponse { status: list }))
     }
 

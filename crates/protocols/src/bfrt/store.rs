@@ -2,8 +2,10 @@
 //! profiles, members of value sets.
 
 use super::fields::Row;
+use super::idle::Idle;
+use crate::wire::bfrt_proto as bfrt;
 use sojourn_targets::control::MatchValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An entry of a table whose keys are numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +25,16 @@ pub struct Store {
     tables: BTreeMap<u32, Entries>,
     /// Members of value sets.
     pub members: BTreeMap<u32, Vec<Vec<MatchValue>>>,
+    /// Clocks of idle entries, by table.
+    pub idle: BTreeMap<u32, Idle>,
+    /// Scopes that clients have set, by table.
+    pub scopes: BTreeMap<u32, bfrt::EntryScope>,
+    /// By how much meters take packets to be longer, by table.
+    pub longer: BTreeMap<u32, i32>,
+    /// What default entries have beside an action: a member in its place, counts, rates.
+    pub defaults: BTreeMap<u32, Row>,
+    /// Ports that clients have taken out of `$PORT`.
+    pub removed_ports: BTreeSet<u16>,
     /// Clients want to hear of ports that go up and down.
     pub tells_ports: bool,
 }
@@ -31,6 +43,11 @@ impl Store {
     /// Entries of a table.
     pub fn entries(&self, table: u32) -> impl Iterator<Item = (&Vec<u64>, &Entry)> {
         self.tables.get(&table).into_iter().flatten()
+    }
+
+    /// The keys of a table's entries.
+    pub fn keys(&self, table: u32) -> Vec<Vec<u64>> {
+        self.entries(table).map(|(key, _)| key.clone()).collect()
     }
 
     /// An entry.

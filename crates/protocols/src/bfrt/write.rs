@@ -3,12 +3,17 @@
 //! An update becomes operations, which are applied at once. Runs where the switch is; knows no wires.
 
 mod cells;
+mod filters;
+mod idle;
 mod matched;
+mod port_metadata;
 mod ports;
 mod profiles;
 mod replication;
 
 pub use cells::spec_read;
+pub use filters::filter_read;
+pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
 
 use super::fields::{Row, exact_key, row};
@@ -29,11 +34,18 @@ use tonic::Code;
 /// All pipes of the chip.
 pub const ALL_PIPES: u32 = 0xffff;
 
+/// What came of an update: `AlreadyExists` if it was to add an entry or change the one that is there,
+/// and there was one.
+pub type Done = Result<Code, Failure>;
+
 /// What an update is carried out with.
 pub struct Writer<'a> {
     schema: &'a Schema,
     store: &'a mut Store,
     batch: Transaction<'a>,
+    now: Time,
+    /// What is to be said of an update that is done.
+    noted: Code,
 }
 
 /// What is to be done with an entry.
@@ -79,32 +91,41 @@ pub fn each(
     (switch, now): (&mut Switch, Time),
     updates: &[bfrt::Update],
     target: &bfrt::TargetDevice,
-) -> Vec<Result<(), Failure>> {
+) -> Vec<Done> {
     let batch = Transaction::lasting(switch, now);
-    let mut writer = Writer { schema, store, batch };
+    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
     updates.iter().map(|update| writer.update(update, target)).collect()
 }
 
-/// Carries out all updates or none, between two packets; what came of each.
+/// Carries out all updates or none, between two packets; what came of each. With `lenient` what is
+/// not there need not be taken out.
 pub fn all(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
     updates: &[bfrt::Update],
     target: &bfrt::TargetDevice,
-) -> Vec<Result<(), Failure>> {
+    lenient: bool,
+) -> Vec<Done> {
     let before = store.clone();
     let batch = Transaction::begin(switch, now);
-    let mut writer = Writer { schema, store, batch };
+    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
+    let mut done = Vec::with_capacity(updates.len());
     for (at, update) in updates.iter().enumerate() {
-        let Err(failure) = writer.update(update, target) else { continue };
+        let failure = match writer.update(update, target) {
+            Err(failure) if !(lenient && failure.code == Code::NotFound) => failure,
+            result => {
+                done.push(result);
+                continue;
+            }
+        };
         writer.batch.roll_back();
         *store = before;
-        let why = format!("nothing was done because update {} failed", at + 1);
-        let mut results = vec![Err(Failure::new(Code::Aborted, why)); updates.len()];
-        results[at] = Err(failure);
+        // As from the vendor's server: one error, behind nothing for each update before it.
+        let mut results = vec![Ok(Code::Ok); at];
+        results.push(Err(failure));
         return results;
     }
-    vec![Ok(()); updates.len()]
+    done
 }
 
 /// That something is asked of a part of the chip that there is.
@@ -122,7 +143,12 @@ pub fn pipe_of(target: &bfrt::TargetDevice) -> Result<u32, Failure> {
 }
 
 impl Writer<'_> {
-    fn update(
+    fn update(&mut self, update: &bfrt::Update, target: &bfrt::TargetDevice) -> Done {
+        self.noted = Code::Ok;
+        self.carry_out(update, target).map(|()| self.noted)
+    }
+
+    fn carry_out(
         &mut self,
         update: &bfrt::Update,
         target: &bfrt::TargetDevice,
@@ -137,7 +163,8 @@ impl Writer<'_> {
                 let table = self.schema.table(operation.table_id)?;
                 // What is read is always what is.
                 match operation.table_operations_type.as_str() {
-                    "Sync" | "SyncCounters" | "SyncRegisters" | "UpdateHitState" => Ok(()),
+                    "UpdateHitState" => self.ask_for_hits(table),
+                    "Sync" | "SyncCounters" | "SyncRegisters" => Ok(()),
                     other => {
                         let why = format!("`{}` has no operation `{other}`", table.name);
                         Err(Failure::invalid(why))
@@ -154,7 +181,8 @@ impl Writer<'_> {
     fn entry(&mut self, verb: Verb, entry: &bfrt::TableEntry) -> Result<(), Failure> {
         let schema = self.schema;
         let table = schema.table(entry.table_id)?;
-        if entry.is_default_entry && !matches!(table.kind, Kind::Match { .. }) {
+        let is_keyless = table.keys.is_empty();
+        if entry.is_default_entry && !is_keyless && !matches!(table.kind, Kind::Match { .. }) {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
         }
         match &table.kind {
@@ -163,6 +191,9 @@ impl Writer<'_> {
             Kind::Groups => self.group(table, verb, entry),
             Kind::Counter => self.counter(table, verb, entry),
             Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
+            Kind::Parameter(first) => self.parameter(table, *first, verb, entry),
+            Kind::Filter => self.filter(table, verb, entry),
+            Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),
             Kind::ValueSet => self.value_set(table, verb, entry),
             Kind::Fixed(fixed) => self.fixed(table, *fixed, verb, entry),
@@ -179,7 +210,7 @@ impl Writer<'_> {
         let fields: Vec<&Field> = table.fields.iter().collect();
         let Some(key) = key(entry)? else {
             if table.keys.is_empty() {
-                return Err(Failure::invalid(format!("`{}` can only be read", table.name)));
+                return self.keyless(table, verb, entry);
             }
             return self.clear_fixed(table, fixed, verb);
         };
@@ -205,21 +236,56 @@ impl Writer<'_> {
         }
     }
 
+    /// The one entry of a table without keys: what is set of it is kept.
+    fn keyless(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        if matches!(verb, Verb::Delete | Verb::Reset) {
+            self.keep(table, Vec::new(), None);
+            return Ok(());
+        }
+        let fields: Vec<&Field> = table.fields.iter().collect();
+        let given = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
+        let given = row(&table.name, &fields, given)?;
+        let row = self.merged(table, &[], given);
+        self.keep(table, Vec::new(), Some(row));
+        Ok(())
+    }
+
     /// Takes all entries out that clients have put in.
     fn clear_fixed(&mut self, table: &Table, fixed: Fixed, verb: Verb) -> Result<(), Failure> {
         must_delete(table, verb)?;
-        let keys: Vec<Vec<u64>> =
-            self.store.entries(table.id).map(|(key, _)| key.clone()).collect();
-        for key in keys {
+        if fixed == Fixed::Port {
+            let ports = self.batch.switch().statistics().ports;
+            self.store.removed_ports.extend(ports.iter().map(|port| port.port.0));
+        }
+        for key in self.store.keys(table.id) {
             match fixed {
                 Fixed::Mirror => self.mirror(table, Verb::Delete, key, Row::new())?,
                 Fixed::Group => self.multicast_group(table, Verb::Delete, key, Row::new())?,
                 Fixed::Node => self.node(table, Verb::Delete, key, Row::new())?,
+                Fixed::Port => self.keep(table, key, None),
                 _ => {
                     let why = format!("entries of `{}` are always there", table.name);
                     return Err(Failure::invalid(why));
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Takes all entries out that clients have put in, each by an operation.
+    fn delete_all(
+        &mut self,
+        table: &Table,
+        operation: impl Fn(&[u64]) -> Operation,
+    ) -> Result<(), Failure> {
+        for key in self.store.keys(table.id) {
+            self.apply(&operation(&key))?;
+            self.store.set(table.id, key, None);
         }
         Ok(())
     }
@@ -241,18 +307,27 @@ impl Writer<'_> {
                     None => true,
                 };
                 if parts.into_iter().flatten().all(all) {
+                    self.store.scopes.insert(table.id, *scope);
                     return Ok(());
                 }
                 no("a scope that has no pipe 0")
             }
-            Some(Attribute::IdleTable(idle)) if !idle.enable => Ok(()),
-            Some(Attribute::ByteCountAdj(adjust)) if adjust.byte_count_adjust == 0 => Ok(()),
+            Some(Attribute::IdleTable(idle)) => self.idle_times(table, idle),
+            Some(Attribute::ByteCountAdj(adjust)) => {
+                let bytes = adjust.byte_count_adjust;
+                let name = match &table.kind {
+                    Kind::Meter(_) => table.inner.clone(),
+                    Kind::Match { meter: Some((name, _)), .. } => name.clone(),
+                    _ => return no("a byte count adjustment"),
+                };
+                self.apply(&Operation::LengthenMeter { name, bytes })?;
+                self.store.longer.insert(table.id, bytes);
+                Ok(())
+            }
             Some(Attribute::PortStatusNotify(notify)) => {
                 self.store.tells_ports = notify.enable;
                 Ok(())
             }
-            Some(Attribute::IdleTable(_)) => no("idle timeouts"),
-            Some(Attribute::ByteCountAdj(_)) => no("a byte count adjustment"),
             Some(Attribute::DynKeyMask(_)) => no("a key mask"),
             Some(Attribute::DynHashing(_)) => no("a hash"),
             Some(Attribute::IntvlMs(_)) => no("an interval"),

@@ -26,9 +26,9 @@ const PAGE: u32 = 256;
 /// Cells read between two packets.
 const CELLS: usize = 1_024;
 
-/// What is told of an entry.
+/// What is wanted of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Wanted {
     /// The entry.
     Entry,
     /// Its direct counter.
@@ -41,9 +41,9 @@ pub enum Told {
 #[derive(Clone, Debug)]
 pub enum Piece {
     /// Entries of a table from a handle on.
-    Entries(u32, Told, Box<p4::TableEntry>, u32),
+    Entries(u32, Wanted, Box<p4::TableEntry>, u32),
     /// The entry that is meant.
-    Entry(u32, Told, Box<p4::TableEntry>),
+    Entry(u32, Wanted, Box<p4::TableEntry>),
     /// A default action.
     Default(u32, Box<p4::TableEntry>),
     /// Cells of a counter.
@@ -75,11 +75,11 @@ pub fn pieces(
         }
         _ => Ok(vec![id]),
     };
-    let tables = |entry: &p4::TableEntry, told: Told| {
-        let all = |table: &&Table| match told {
-            Told::Entry => true,
-            Told::Counter => table.counter.is_some(),
-            Told::Meter => table.meter.is_some(),
+    let tables = |entry: &p4::TableEntry, wanted: Wanted| {
+        let all = |table: &&Table| match wanted {
+            Wanted::Entry => true,
+            Wanted::Counter => table.counter.is_some(),
+            Wanted::Meter => table.meter.is_some(),
         };
         let all = schema.tables.values().filter(all).map(|table| table.id).collect();
         let ids = chosen(entry.table_id, all, "table")?;
@@ -105,8 +105,8 @@ pub fn pieces(
             }
             let whole = !table.prioritised || filter.priority != 0;
             Ok(match filter.r#match.is_empty() {
-                false if whole => Piece::Entry(id, told, filter),
-                _ => Piece::Entries(id, told, filter, 0),
+                false if whole => Piece::Entry(id, wanted, filter),
+                _ => Piece::Entries(id, wanted, filter, 0),
             })
         };
         ids.into_iter().map(piece).collect::<Result<Vec<Piece>, Failure>>()
@@ -118,15 +118,15 @@ pub fn pieces(
         })
     };
     match entity {
-        Entity::TableEntry(entry) => tables(entry, Told::Entry),
+        Entity::TableEntry(entry) => tables(entry, Wanted::Entry),
         Entity::DirectCounterEntry(p4::DirectCounterEntry { table_entry, .. }) => {
-            tables(&table_entry.clone().unwrap_or_default(), Told::Counter)
+            tables(&table_entry.clone().unwrap_or_default(), Wanted::Counter)
         }
         Entity::DirectMeterEntry(p4::DirectMeterEntry { table_entry, counter_data, .. }) => {
             if counter_data.is_some() {
                 return Err(Failure::unimplemented("meters do not count by colour"));
             }
-            tables(&table_entry.clone().unwrap_or_default(), Told::Meter)
+            tables(&table_entry.clone().unwrap_or_default(), Wanted::Meter)
         }
         Entity::CounterEntry(counter) => {
             let all = schema.counters.iter().filter(|(_, array)| array.table.is_none());
@@ -208,20 +208,20 @@ impl Reader<'_> {
     ) -> Result<Option<Piece>, Failure> {
         let mut put = |entity| out.push(p4::Entity { entity: Some(entity) });
         match piece {
-            Piece::Entries(id, told, filter, from) => {
+            Piece::Entries(id, wanted, filter, from) => {
                 let table = self.schema.table(id)?;
                 let query = Query::Page { table: table.name.clone(), from, most: PAGE };
                 let Reply::Page { page, next } = control::read(self.switch, &query)? else {
                     return Ok(None);
                 };
                 for read in page {
-                    if let Some(entity) = self.told(table, told, &filter, &read)? {
+                    if let Some(entity) = self.entity_of(table, wanted, &filter, &read)? {
                         put(entity);
                     }
                 }
-                return Ok(next.map(|next| Piece::Entries(id, told, filter, next)));
+                return Ok(next.map(|next| Piece::Entries(id, wanted, filter, next)));
             }
-            Piece::Entry(id, told, filter) => {
+            Piece::Entry(id, wanted, filter) => {
                 let table = self.schema.table(id)?;
                 let at = entry::matched(table, &filter, self.store)?;
                 let query = Query::Entry { table: table.name.clone(), at };
@@ -229,14 +229,14 @@ impl Reader<'_> {
                 match found {
                     Ok(Reply::Entries(entries)) => {
                         for read in entries {
-                            if let Some(entity) = self.told(table, told, &filter, &read)? {
+                            if let Some(entity) = self.entity_of(table, wanted, &filter, &read)? {
                                 put(entity);
                             }
                         }
                     }
                     Ok(_) => {}
                     // Nothing is selected; of a direct resource that is an error.
-                    Err(failure) if failure.code == Code::NotFound && told == Told::Entry => {}
+                    Err(failure) if failure.code == Code::NotFound && wanted == Wanted::Entry => {}
                     Err(failure) => return Err(failure),
                 }
             }
@@ -388,10 +388,10 @@ impl Reader<'_> {
     }
 
     /// The entry, if the filter lets it through.
-    fn told(
+    fn entity_of(
         &mut self,
         table: &Table,
-        told: Told,
+        wanted: Wanted,
         filter: &p4::TableEntry,
         read: &EntryRead,
     ) -> Result<Option<Entity>, Failure> {
@@ -410,8 +410,8 @@ impl Reader<'_> {
             is_const: read.is_const,
             ..p4::TableEntry::default()
         };
-        match (told, table.counter, table.meter) {
-            (Told::Counter, Some(counter), _) => {
+        match (wanted, table.counter, table.meter) {
+            (Wanted::Counter, Some(counter), _) => {
                 let Some(known) = self.schema.counters.get(&counter) else { return Ok(None) };
                 let data = Some(self.count(&known.name, read.handle as usize)?);
                 let table_entry = Some(key);
@@ -420,14 +420,14 @@ impl Reader<'_> {
                     data,
                 })));
             }
-            (Told::Meter, _, Some(meter)) => {
+            (Wanted::Meter, _, Some(meter)) => {
                 let Some(known) = self.schema.meters.get(&meter) else { return Ok(None) };
                 let config = self.meter(&known.name, read.handle as usize)?;
                 let (table_entry, counter_data) = (Some(key), None);
                 let entry = p4::DirectMeterEntry { table_entry, config, counter_data };
                 return Ok(Some(Entity::DirectMeterEntry(entry)));
             }
-            (Told::Entry, ..) => {}
+            (Wanted::Entry, ..) => {}
             _ => return Ok(None),
         }
         let action = self.leads(read, table);

@@ -3,7 +3,7 @@
 //!
 //! With the gentle variant (S. Floyd, "Recommendation on using the gentle_ variant of RED", 2000)
 //! and, with `ecn`, marking as RFC 3168 section 7 has it: above the upper threshold packets are
-//! dropped all the same. Parameters have the paper's names and defaults. It decides on arrival, from
+//! dropped all the same, unless `harddrop` is off, as it is in Linux. Parameters have the paper's names and defaults. It decides on arrival, from
 //! the average queue size before the packet; it must not know the rate at which it drains, so the
 //! transmission time that the idle correction needs is a parameter.
 
@@ -59,6 +59,12 @@ pub const REGISTRATION: Registered = Registered {
             "a full packet, if bytes are counted",
         ),
         ECN,
+        Parameter::new(
+            "harddrop",
+            Kind::Flag,
+            1,
+            "with ecn, drop above the upper threshold; without, mark there, too",
+        ),
         LIMIT_BYTES,
         LIMIT_PACKETS,
         SEED,
@@ -80,6 +86,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             gentle: settings.switch("gentle")?,
             packet_size: settings.switch("bytes")?.then_some(Bytes(size)),
             ecn: settings.switch("ecn")?,
+            harddrop: settings.switch("harddrop")?,
             limits: settings.limits()?,
         },
         settings.get("seed").unwrap_or_default(),
@@ -112,6 +119,8 @@ pub struct Params {
     pub packet_size: Option<Bytes>,
     /// Mark instead of dropping up to the upper threshold. Default: off.
     pub ecn: bool,
+    /// Drop above the upper threshold all the same (RFC 3168 section 7). Default: on.
+    pub harddrop: bool,
     /// How much fits. Default: no limit.
     pub limits: Limits,
 }
@@ -128,6 +137,7 @@ impl Default for Params {
             gentle: true,
             packet_size: None,
             ecn: false,
+            harddrop: true,
             limits: Limits::default(),
         }
     }
@@ -150,7 +160,7 @@ pub struct State {
 pub struct Stats {
     /// Dropped by chance, below the upper threshold.
     pub early_drops: u64,
-    /// Marked by chance, below the upper threshold.
+    /// Marked: by chance below the upper threshold, or above it.
     pub marks: u64,
     /// Dropped because the average was above the upper threshold.
     pub forced_drops: u64,
@@ -270,7 +280,9 @@ impl Discipline for Red {
         let spared = match decision {
             Decision::Accept => true,
             Decision::Early => self.params.ecn && ecn::mark(&mut packet.packet),
-            Decision::Forced => false,
+            Decision::Forced => {
+                self.params.ecn && !self.params.harddrop && ecn::mark(&mut packet.packet)
+            }
         };
         if spared && !self.params.limits.have_room(self.held(), packet.size()) {
             self.stats.over_limit += 1;
@@ -279,7 +291,7 @@ impl Discipline for Red {
         }
         match decision {
             Decision::Accept => {}
-            Decision::Early if spared => self.stats.marks += 1,
+            Decision::Early | Decision::Forced if spared => self.stats.marks += 1,
             Decision::Early => self.stats.early_drops += 1,
             Decision::Forced => self.stats.forced_drops += 1,
         }

@@ -182,7 +182,7 @@ fn above_the_upper_threshold_everything_is_dropped() {
 }
 
 #[test]
-fn capable_packets_are_marked_but_not_above_the_upper_threshold() {
+fn capable_packets_are_marked_and_above_the_upper_threshold_only_without_harddrop() {
     let mut drops = Drops::default();
     let mut feed = |red: &mut Red| {
         for id in 0..1000 {
@@ -199,6 +199,10 @@ fn capable_packets_are_marked_but_not_above_the_upper_threshold() {
     assert!(marked >= 10 && marked == between.stats.marks && between.stats.early_drops == 0);
     let mut beyond = pinned(30, params);
     assert_eq!((feed(&mut beyond), beyond.stats.forced_drops), (1000, 1000));
+    let mut lenient = pinned(30, Params { harddrop: false, ..params });
+    assert_eq!((feed(&mut lenient), lenient.stats.marks), (0, 1000));
+    let mut deaf = pinned(30, Params { ecn: false, harddrop: false, ..params });
+    assert_eq!((feed(&mut deaf), deaf.stats.forced_drops), (1000, 1000));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! What a run starts with as one batch of operations, each with the place that asked for it.
 //!
-//! A document gives its operations in one order: profiles, tables, meters, value sets, constants,
+//! A document gives its operations in one order: profiles, tables, meters, filters, value sets, constants,
 //! registers, and then what is the switch's; a file of commands in its own. Carrying them out is
 //! all the installing there is. Must not know any architecture.
 
 use super::carry::{carry_out, find_profile, find_table, find_value_set, read};
 use super::{
-    ActionCall, ControlError, ControlPlane, MeterCell, MirrorSession, MulticastGroup, Operation,
-    ParameterValue, ProfileEntries, Query, RegisterValue, Reply, TableEntries, TableEntry,
-    ValueSetMembers, commands,
+    ActionCall, ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup,
+    Operation, ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply,
+    TableEntries, TableEntry, ValueSetMembers, commands,
 };
 use crate::describe::describe;
 use crate::runtime_control::RuntimeControl;
@@ -81,10 +81,16 @@ impl ControlPlane {
         for MeterCell { name, index, spec } in &self.meters {
             batch.item(Operation::SetMeter { name: name.clone(), index: *index, spec: *spec });
         }
+        for FilterCell { name, index, spec } in &self.filters {
+            batch.item(Operation::SetFilter { name: name.clone(), index: *index, spec: *spec });
+        }
         self.value_sets.iter().for_each(|set| batch.value_set(set));
         for ParameterValue { name, value } in &self.register_params {
             let (name, value) = (name.clone(), value.clone());
             batch.item(Operation::SetParameter { name, value });
+        }
+        for PortMetadata { port, value } in &self.port_metadata {
+            batch.item(Operation::SetPortMetadata { port: *port, value: *value });
         }
         for RegisterValue { name, index, value } in &self.registers {
             let (name, value) = (name.clone(), vec![value.clone()]);
@@ -264,6 +270,18 @@ impl Batch {
                 Operation::SetMeter { name, index, spec } => {
                     left.meters.retain(|cell| (&cell.name, cell.index) != (name, *index));
                     left.meters.push(MeterCell { name: name.clone(), index: *index, spec: *spec });
+                }
+                Operation::SetPortMetadata { port, value } => {
+                    left.port_metadata.retain(|known| known.port != *port);
+                    left.port_metadata.push(PortMetadata { port: *port, value: *value });
+                }
+                Operation::SetFilter { name, index, spec } => {
+                    left.filters.retain(|cell| (&cell.name, cell.index) != (name, *index));
+                    left.filters.push(FilterCell {
+                        name: name.clone(),
+                        index: *index,
+                        spec: *spec,
+                    });
                 }
                 Operation::AddToValueSet { name, member } => {
                     let member = member.clone();

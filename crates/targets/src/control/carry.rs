@@ -9,6 +9,7 @@ use super::{
     law,
 };
 use crate::externs::counter::{Count, Counter};
+use crate::externs::filter::{Filter, FilterSpec};
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use crate::runtime_control::{
@@ -128,8 +129,30 @@ fn carry(
                 }),
             }
         }
+        Operation::LengthenMeter { name, bytes } => {
+            let at = find_meter(program, name)?;
+            program.parts().meters[at].1.lengthen(*bytes);
+        }
+        Operation::SetFilter { name, index, spec } => set_filter(program, name, *index, spec)?,
+        Operation::ResetFilter { name, index } => {
+            let at = find_filter(program, name)?;
+            let entries = program.filters_entries(at);
+            let (known, filter) = &mut program.parts().filters[at];
+            match index {
+                Some(index) if entries && *index >= filter.len() => {}
+                Some(index) => {
+                    cell(filter.reset(*index).then_some(()), "filter", known, *index)?;
+                }
+                None => (0..filter.len()).for_each(|index| {
+                    filter.reset(index);
+                }),
+            }
+        }
         Operation::SetParameter { name, value } => {
             program.set_parameter(name, value.0.iter_u32_digits().next().unwrap_or(0))?;
+        }
+        Operation::SetPortMetadata { port, value } => {
+            program.set_port_metadata(*port, *value)?;
         }
         Operation::AddToValueSet { name, member } => {
             let id = find_value_set(program, name)?;
@@ -187,6 +210,15 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
             let (known, meter) = &program.parts().meters[at];
             Reply::Meter(cell(meter.spec(*index), "meter", known, *index)?)
         }
+        Query::Filter { name, index } => {
+            let at = find_filter(program, name)?;
+            let grows = program.filters_entries(at) && *index <= LAST_HANDLE;
+            let (known, filter) = &mut program.parts().filters[at];
+            if grows {
+                filter.grow(index + 1);
+            }
+            Reply::Filter(cell(filter.spec(*index), "filter", known, *index)?)
+        }
         Query::Profile { name } => {
             let at = find_profile(program, name)?;
             Reply::Profile(profile_read(program, at))
@@ -211,8 +243,10 @@ pub struct Before {
     profiles: Option<Profiles>,
     counters: BTreeMap<usize, Counter>,
     meters: BTreeMap<usize, Meter>,
+    filters: BTreeMap<usize, Filter>,
     registers: BTreeMap<String, Box<dyn Any + Send>>,
     parameters: BTreeMap<String, u32>,
+    port_metadata: BTreeMap<u16, u64>,
 }
 
 impl Before {
@@ -253,15 +287,26 @@ impl Before {
                 let Ok(value) = program.parameter(name) else { return };
                 self.parameters.entry(name.clone()).or_insert(value);
             }
+            Operation::SetPortMetadata { port, value } => {
+                let Ok(before) = program.set_port_metadata(*port, *value) else { return };
+                self.port_metadata.entry(*port).or_insert(before);
+            }
             Operation::WriteCounter { name, .. } => {
                 let counters = program.parts().counters;
                 let Ok(at) = find_counter(counters, name) else { return };
                 self.counters.entry(at).or_insert_with(|| counters[at].1.clone());
             }
-            Operation::SetMeter { name, .. } | Operation::ResetMeter { name, .. } => {
+            Operation::SetMeter { name, .. }
+            | Operation::ResetMeter { name, .. }
+            | Operation::LengthenMeter { name, .. } => {
                 let Ok(at) = find_meter(program, name) else { return };
                 let meters = program.parts().meters;
                 self.meters.entry(at).or_insert_with(|| meters[at].1.clone());
+            }
+            Operation::SetFilter { name, .. } | Operation::ResetFilter { name, .. } => {
+                let Ok(at) = find_filter(program, name) else { return };
+                let filters = program.parts().filters;
+                self.filters.entry(at).or_insert_with(|| filters[at].1.clone());
             }
             Operation::AddToValueSet { name, .. } | Operation::ClearValueSet { name } => {
                 let Ok(id) = find_value_set(program, name) else { return };
@@ -293,12 +338,16 @@ impl Before {
             // It was there when it was kept.
             let _ = program.set_parameter(&name, value);
         }
+        for (port, value) in self.port_metadata {
+            let _ = program.set_port_metadata(port, value);
+        }
         let parts = program.parts();
         if let Some(profiles) = self.profiles {
             *parts.profiles = profiles;
         }
         self.counters.into_iter().for_each(|(at, saved)| parts.counters[at].1 = saved);
         self.meters.into_iter().for_each(|(at, saved)| parts.meters[at].1 = saved);
+        self.filters.into_iter().for_each(|(at, saved)| parts.filters[at].1 = saved);
     }
 }
 
@@ -322,6 +371,27 @@ pub(super) fn find_value_set(
 
 fn find_meter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
     find_name(program.parts().meters.iter().map(|(known, _)| &**known), "meter", name)
+}
+
+fn find_filter(program: &mut dyn RuntimeControl, name: &str) -> Result<usize, ControlError> {
+    find_name(program.parts().filters.iter().map(|(known, _)| &**known), "filter", name)
+}
+
+fn set_filter(
+    program: &mut dyn RuntimeControl,
+    name: &str,
+    index: usize,
+    spec: &FilterSpec,
+) -> Result<(), ControlError> {
+    let at = find_filter(program, name)?;
+    let grows = program.filters_entries(at) && index <= LAST_HANDLE;
+    let (known, filter) = &mut program.parts().filters[at];
+    if grows {
+        filter.grow(index + 1);
+    }
+    let done = filter.configure(index, spec);
+    let done = done.map_err(|why| ControlError::Filter { name: known.to_string(), index, why })?;
+    cell(done.then_some(()), "filter", known, index)
 }
 
 pub(super) fn find_profile(

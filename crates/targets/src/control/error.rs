@@ -1,5 +1,6 @@
 //! What can be wrong with a control plane, in words for the person who wrote it.
 
+use crate::externs::filter::FilterError;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::tables::TableError;
 use thiserror::Error;
@@ -76,6 +77,16 @@ pub enum ControlError {
         name: String,
         /// The cell.
         index: usize,
+    },
+    /// A filter that the chip cannot have.
+    #[error("cell {index} of `{name}`: {why}")]
+    Filter {
+        /// The filter.
+        name: String,
+        /// The cell.
+        index: usize,
+        /// What it cannot.
+        why: FilterError,
     },
     /// A cell that a meter does not have.
     #[error("meter `{name}` has no cell {index}")]

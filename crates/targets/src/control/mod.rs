@@ -21,6 +21,7 @@ pub use error::ControlError;
 pub use number::Number;
 pub use operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 
+use crate::externs::filter::FilterSpec;
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -42,12 +43,18 @@ pub struct ControlPlane {
     /// Meter cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<MeterCell>,
+    /// Cells of low-pass filters and of random early detection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<FilterCell>,
     /// Members of parser value sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub value_sets: Vec<ValueSetMembers>,
     /// Values of `RegisterParam`s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub register_params: Vec<ParameterValue>,
+    /// What parsers find in front of ports' packets, on Tofino.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub port_metadata: Vec<PortMetadata>,
     /// Values that registers start with, where they are not those of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<RegisterValue>,
@@ -356,6 +363,28 @@ pub struct MeterCell {
     pub index: usize,
     /// Its rates and bursts.
     pub spec: MeterSpec,
+}
+
+/// What parsers find in front of a port's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortMetadata {
+    /// The port.
+    pub port: u16,
+    /// 64 bits, the program's fields first.
+    pub value: u64,
+}
+
+/// One cell of a low-pass filter or of random early detection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterCell {
+    /// The filter's name.
+    pub name: String,
+    /// Which cell.
+    pub index: usize,
+    /// What it does.
+    pub spec: FilterSpec,
 }
 
 /// True if a name is the wanted one or ends in it.

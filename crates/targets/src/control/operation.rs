@@ -9,6 +9,7 @@ use super::{
     TableEntry,
 };
 use crate::externs::counter::Count;
+use crate::externs::filter::FilterSpec;
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -120,12 +121,43 @@ pub enum Operation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
+    /// Has a meter take packets to be longer, or shorter, than they are.
+    LengthenMeter {
+        /// The meter.
+        name: String,
+        /// Bytes.
+        bytes: i32,
+    },
+    /// Sets one cell of a low-pass filter or of random early detection, which starts anew.
+    SetFilter {
+        /// The filter.
+        name: String,
+        /// Which cell; of a direct filter, the entry's handle.
+        index: usize,
+        /// What it does.
+        spec: FilterSpec,
+    },
+    /// Makes one cell of a filter what it is at first, or all.
+    ResetFilter {
+        /// The filter.
+        name: String,
+        /// Which cell; of a direct filter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+    },
     /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
     SetParameter {
         /// The constant.
         name: String,
         /// Its value, cut to the width of the registers that use it.
         value: Number,
+    },
+    /// Sets the 64 bits that parsers of Tofino find in front of a port's packets; 0 at first.
+    SetPortMetadata {
+        /// The port.
+        port: u16,
+        /// The bits.
+        value: u64,
     },
     /// Adds a member to a parser's value set: a match for each column.
     AddToValueSet {
@@ -259,6 +291,13 @@ pub enum Query {
         /// The cell.
         index: usize,
     },
+    /// What one cell of a filter is set to, as the chip has it.
+    Filter {
+        /// The filter.
+        name: String,
+        /// The cell; of a direct filter, the entry's handle.
+        index: usize,
+    },
     /// Members and groups of an action profile.
     Profile {
         /// The profile.
@@ -287,6 +326,8 @@ pub enum Reply {
     Counter(Count),
     /// Rates and bursts.
     Meter(MeterSpec),
+    /// A filter.
+    Filter(FilterSpec),
     /// Members and groups.
     Profile(ProfileEntries),
 }

@@ -104,13 +104,15 @@ pub struct Meter {
     cells: Vec<Cell>,
     /// What is put out for red, yellow and green.
     codes: [u8; 3],
+    /// Bytes that each packet is taken to be longer.
+    longer: i32,
 }
 
 impl Meter {
     /// `size` cells that report `MeterColor_t` values.
     pub fn new(kind: MeterKind, size: usize) -> Meter {
         let codes = [Color::Red as u8, Color::Yellow as u8, Color::Green as u8];
-        Meter { kind, cells: vec![Cell::default(); size], codes }
+        Meter { kind, cells: vec![Cell::default(); size], codes, longer: 0 }
     }
 
     /// The same meter reporting other values.
@@ -127,6 +129,11 @@ impl Meter {
     /// True if there is no cell.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
+    }
+
+    /// Takes packets to be so many bytes longer, or shorter, than they are; what it was.
+    pub fn lengthen(&mut self, bytes: i32) -> i32 {
+        std::mem::replace(&mut self.longer, bytes)
     }
 
     /// Configures one cell; false if there is no such cell.
@@ -153,7 +160,12 @@ impl Meter {
         adjust: u64,
         color: Color,
     ) -> u8 {
-        let size = if self.kind == MeterKind::Packets { 1 } else { bytes.saturating_sub(adjust) };
+        let size = match self.kind {
+            MeterKind::Packets => 1,
+            MeterKind::Bytes => {
+                bytes.saturating_sub(adjust).saturating_add_signed(self.longer.into())
+            }
+        };
         let color = match self.cells.get_mut(index) {
             Some(cell) => cell.mark(now, size, color),
             None => color,
@@ -218,6 +230,14 @@ mod tests {
     fn an_unconfigured_meter_lets_everything_pass_green() {
         let mut meter = Meter::new(MeterKind::Bytes, 1).with_codes(9, 8, 7);
         assert_eq!(meter.execute(0, Time::ZERO, 1 << 40, 0, Color::Green), 7);
+    }
+
+    #[test]
+    fn a_meter_may_take_packets_to_be_longer_than_they_are() {
+        let mut meter = Meter::new(MeterKind::Bytes, 1);
+        meter.configure(0, SPEC, Time::ZERO);
+        assert_eq!((meter.lengthen(-100), meter.lengthen(901)), (0, -100));
+        assert_eq!(meter.execute(0, Time::ZERO, 100, 0, Color::Green), Color::Yellow as u8);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub mod checksum;
 pub mod counter;
+pub mod filter;
 pub mod hash;
 pub mod meter;
 pub mod random;

@@ -3,8 +3,9 @@
 use super::annotation::read;
 use super::types::{DataType, Types, flat, named, width};
 use super::{
-    Action, ActionReference, Cells, Counter, Digest, Key, Meter, Named, Object, PacketHeader,
-    Parameter, Profile, Register, Schema, Table, Unit, ValueSet, value_of,
+    Action, ActionReference, Cells, Counter, Digest, Filter, Key, Meter, Named, Object,
+    PacketHeader, Parameter, PortMetadata, Profile, Register, RegisterParameter, Schema, Table,
+    Unit, ValueSet, value_of,
 };
 use crate::describe::is_implementation;
 use crate::visit;
@@ -19,7 +20,15 @@ const COUNTERS: [&str; 2] = ["counter", "Counter"];
 const DIRECT_COUNTERS: [&str; 2] = ["direct_counter", "DirectCounter"];
 const METERS: [&str; 2] = ["meter", "Meter"];
 const DIRECT_METERS: [&str; 2] = ["direct_meter", "DirectMeter"];
+const PARAMETER: &str = "RegisterParam";
+const ACTIONS: [&str; 2] = ["RegisterAction", "DirectRegisterAction"];
+const FILTERS: [&str; 4] = ["Lpf", "Wred", "DirectLpf", "DirectWred"];
+/// The header that brings the port of a packet to a parser that finds port metadata behind it, and
+/// the call that takes those.
+const PORT_HEADER: &str = "ingress_intrinsic_metadata_t";
+const PORT_METADATA: &str = "port_metadata_unpack";
 const REGISTERS: [&str; 2] = ["register", "Register"];
+const DIRECT_REGISTER: &str = "DirectRegister";
 const PROFILES: [&str; 2] = ["action_profile", "ActionProfile"];
 const SELECTORS: [&str; 2] = ["action_selector", "ActionSelector"];
 /// Which of their type arguments is that of the index.
@@ -71,6 +80,13 @@ impl Schema {
             profiles,
             counters,
             meters,
+            register_parameters: objects.iter().filter_map(|o| maker.parameter(o)).collect(),
+            filters: maker.filters(&objects, &made),
+            port_metadata: program.units.iter().filter_map(port_metadata).collect(),
+            direct_registers: of([DIRECT_REGISTER; 2])
+                .into_iter()
+                .map(|object| maker.register(object))
+                .collect(),
             registers: of(REGISTERS).into_iter().map(|object| maker.register(object)).collect(),
             digests: maker.digests(&objects),
             value_sets: sets.into_iter().map(|(set, d)| value_set(set, d)).collect(),
@@ -148,6 +164,8 @@ impl Maker<'_> {
                 .iter()
                 .filter_map(|property| object(&|name| name == *property))
                 .collect(),
+            register: object(&|name| name == "registers"),
+            filter: object(&|name| name == "filters"),
             idle_timeout: table.properties.iter().any(|(name, value)| tells_idle(name, value)),
         }
     }
@@ -206,6 +224,52 @@ impl Maker<'_> {
             cells: Cells::Direct(table),
         }));
         (counters, meters)
+    }
+
+    /// A constant that the control plane may change, and the register whose actions read it.
+    fn parameter(&self, object: &ir::Object) -> Option<RegisterParameter> {
+        if &*object.of != PARAMETER {
+            return None;
+        }
+        let all = &self.program.objects;
+        let mine = all.iter().position(|other| std::ptr::eq(other, object));
+        let reads = |action: &&ir::Object| {
+            let mut found = false;
+            for method in &action.methods {
+                visit::statements(&method.body, &mut |stmt| {
+                    if let StmtKind::Call(call) = &stmt.kind {
+                        found |= call.object.map(ir::ObjectId::index) == mine;
+                    }
+                });
+            }
+            found
+        };
+        let action = all.iter().filter(|other| ACTIONS.contains(&&*other.of)).find(reads);
+        let register = action.and_then(|action| {
+            action.args.iter().find_map(|(_, value)| match value {
+                ObjectArg::Object(of) => Some(all[of.index()].name.to_string()),
+                _ => None,
+            })
+        });
+        Some(RegisterParameter {
+            named: of_object(object),
+            width: object.type_args.first().map_or(0, super::types::width),
+            initial: number(object, &["initial_value"]).unwrap_or(0),
+            register,
+        })
+    }
+
+    fn filters(&self, objects: &[&ir::Object], tables: &[Table]) -> Vec<Filter> {
+        let all = objects.iter().filter(|object| FILTERS.contains(&&*object.of));
+        let made = all.map(|object| {
+            let user = || tables.iter().find(|t| t.filter.as_deref() == Some(&*object.name));
+            let cells = match object.of.starts_with("Direct") {
+                true => Cells::Direct(user().map(|table| table.named.name.clone())),
+                false => Cells::Indexed(size(object).unwrap_or(0), None),
+            };
+            Filter { named: of_object(object), drops: object.of.ends_with("Wred"), cells }
+        });
+        made.collect()
     }
 
     fn index(&mut self, object: &ir::Object) -> Option<DataType> {
@@ -287,6 +351,29 @@ impl Maker<'_> {
         }
         found
     }
+}
+
+/// What a parser finds of its port, if it is one that packets from outside come to.
+fn port_metadata(unit: &ir::Unit) -> Option<PortMetadata> {
+    let Body::Parser(_) = &unit.body else { return None };
+    let header = unit.params.iter().find(|param| match &param.ty {
+        Type::Struct(of) | Type::Header(of) => &*of.name == PORT_HEADER,
+        _ => false,
+    })?;
+    let mut fields = Vec::new();
+    for list in visit::unit_lists(unit) {
+        visit::statements(list, &mut |stmt| {
+            if let StmtKind::Call(call) = &stmt.kind
+                && &*call.name == PORT_METADATA
+                && let Some(Type::Struct(of) | Type::Header(of)) = call.type_args.first()
+            {
+                let parts = flat(of).into_iter();
+                fields = parts.map(|(name, ty, _)| (name, super::types::width(&ty))).collect();
+            }
+        });
+    }
+    let (parser, header) = (unit.name.to_string(), header.name.to_string());
+    Some(PortMetadata { parser, header, fields })
 }
 
 /// Calls of the architecture's functions in controls, those in actions of tables first.

@@ -32,6 +32,14 @@ pub struct Schema {
     pub meters: Vec<Meter>,
     /// Registers.
     pub registers: Vec<Register>,
+    /// Registers with a cell for each entry of the table that names them; they have no size.
+    pub direct_registers: Vec<Register>,
+    /// Constants of registers' actions that the control plane may change.
+    pub register_parameters: Vec<RegisterParameter>,
+    /// Low-pass filters and random early detection, direct ones among them.
+    pub filters: Vec<Filter>,
+    /// What parsers find in front of a port's packets that the control plane has put there.
+    pub port_metadata: Vec<PortMetadata>,
     /// Messages to the control plane.
     pub digests: Vec<Digest>,
     /// Parsers' value sets.
@@ -79,6 +87,10 @@ pub struct Table {
     pub profile: Option<String>,
     /// The full names of its direct counters and meters.
     pub direct: Vec<String>,
+    /// The full name of its register, direct or not.
+    pub register: Option<String>,
+    /// The full name of its filter, direct or not.
+    pub filter: Option<String>,
     /// True if idle entries are told.
     pub idle_timeout: bool,
 }
@@ -206,6 +218,41 @@ pub struct Register {
     pub ty: DataType,
     /// The type of its index, if it has one of its own.
     pub index: Option<DataType>,
+}
+
+/// A constant that the actions of a register take from the control plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterParameter {
+    /// Its name.
+    pub named: Named,
+    /// Its width in bits.
+    pub width: u32,
+    /// What it is at first.
+    pub initial: u64,
+    /// The full name of the register whose actions read it, if one does.
+    pub register: Option<String>,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Its name.
+    pub named: Named,
+    /// True for random early detection.
+    pub drops: bool,
+    /// Cells or entries.
+    pub cells: Cells,
+}
+
+/// What a parser finds in front of packets that come from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortMetadata {
+    /// The parser.
+    pub parser: String,
+    /// What it calls the header with the port.
+    pub header: String,
+    /// Names and widths of its parts; none if the parser takes them as a header of its own.
+    pub fields: Vec<(String, u32)>,
 }
 
 /// A message to the control plane.

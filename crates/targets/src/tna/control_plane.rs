@@ -7,10 +7,14 @@ use super::pipeline::Tofino;
 use super::runtime::RegisterState;
 use crate::control::ControlError;
 use crate::digest::Digest;
-use crate::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells, find_name};
+use crate::runtime_control::{
+    LAST_HANDLE, Parts, RegisterCells, RuntimeControl, as_cells, find_name,
+};
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
-use sojourn_p4::ir::{ObjectId, Program};
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_p4::ir::{ObjectId, Program, TableId};
+use sojourn_packet::Time;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -30,6 +34,7 @@ impl RuntimeControl for Tofino {
             profiles: &mut runtime.profiles,
             counters: &mut runtime.counters,
             meters: &mut runtime.meters,
+            filters: &mut runtime.filters,
         }
     }
 
@@ -43,6 +48,11 @@ impl RuntimeControl for Tofino {
 
     fn meters_entries(&self, meter: usize) -> bool {
         self.is_declared(&self.runtime.meters[meter].0, "DirectMeter")
+    }
+
+    fn filters_entries(&self, filter: usize) -> bool {
+        let name = &self.runtime.filters[filter].0;
+        self.is_declared(name, "DirectLpf") || self.is_declared(name, "DirectWred")
     }
 
     fn parameter(&self, name: &str) -> Result<u32, ControlError> {
@@ -59,8 +69,23 @@ impl RuntimeControl for Tofino {
         Ok(())
     }
 
+    fn set_port_metadata(&mut self, port: u16, value: u64) -> Result<u64, ControlError> {
+        let place = self.port_metadata.get_mut(usize::from(port));
+        let place = place.ok_or_else(|| ControlError::unknown("port", &port.to_string(), &[]))?;
+        Ok(std::mem::replace(place, value))
+    }
+
     fn take_digests(&mut self) -> Vec<Digest> {
         self.runtime.digests.take()
+    }
+
+    fn note_hits(&mut self, table: TableId) -> bool {
+        self.runtime.hits.begin(table);
+        true
+    }
+
+    fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
+        self.runtime.hits.last(table, entry)
     }
 
     fn fault(&self) -> Option<String> {
@@ -95,13 +120,26 @@ impl RegisterCells for RegisterState {
     }
 
     fn read(&self, index: usize) -> Option<Vec<BigUint>> {
+        // A direct register has cells where its table may have entries.
+        let unmet = self.is_direct() && index <= LAST_HANDLE;
+        let entry = self.get(index).or(unmet.then_some(self.compiled().initial))?;
+        if self.compiled().is_wide {
+            return Some(vec![BigUint::from(entry[1]) << 32 | BigUint::from(entry[0])]);
+        }
         let words = if self.compiled().shape.dual { 2 } else { 1 };
-        let entry = self.get(index)?;
         Some(entry[..words].iter().map(|word| BigUint::from(*word)).collect())
     }
 
     fn write(&mut self, index: usize, value: &[BigUint]) -> bool {
+        if self.is_direct() && index <= LAST_HANDLE {
+            self.grow(index);
+        }
         let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
+        if self.compiled().is_wide {
+            let mut digits = value.first().into_iter().flat_map(|v| v.iter_u32_digits());
+            let low = digits.next().unwrap_or(0);
+            return self.set(index, [low, digits.next().unwrap_or(0)]);
+        }
         self.set(index, [word(0), word(1)])
     }
 

@@ -44,11 +44,17 @@ impl Clock {
 }
 
 /// Appends what the ingress parser finds in front of a packet: eight bytes of intrinsic metadata
-/// and eight of port metadata, all zero; a resubmitted packet brings eight of its own instead.
-pub fn write_ingress_header(input: &IngressInput, clock: &Clock, out: &mut Vec<u8>) {
+/// and eight of the port's, which its control plane has set; a resubmitted packet brings eight of its
+/// own instead.
+pub fn write_ingress_header(
+    input: &IngressInput,
+    clock: &Clock,
+    port_metadata: u64,
+    out: &mut Vec<u8>,
+) {
     let port = u64::from(input.port.0 & 0x1ff) << 48;
     let intrinsic = u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived);
-    let header = (u128::from(intrinsic) << 64).to_be_bytes();
+    let header = (u128::from(intrinsic) << 64 | u128::from(port_metadata)).to_be_bytes();
     out.extend_from_slice(if input.resubmitted { &header[..8] } else { &header });
 }
 
@@ -195,12 +201,12 @@ mod tests {
             resubmitted: false,
         };
         let mut out = Vec::new();
-        write_ingress_header(&input, &Clock::default(), &mut out);
+        write_ingress_header(&input, &Clock::default(), 0x0a0b, &mut out);
         assert_eq!(out[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
-        assert_eq!(out.len(), 16);
+        assert_eq!(out[8..], [0, 0, 0, 0, 0, 0, 0x0a, 0x0b]);
         out.clear();
         let again = IngressInput { resubmitted: true, ..input };
-        write_ingress_header(&again, &Clock::default(), &mut out);
+        write_ingress_header(&again, &Clock::default(), 0x0a0b, &mut out);
         assert_eq!(out[..2], [0x81, 0x44]);
         assert_eq!(out.len(), 8);
     }

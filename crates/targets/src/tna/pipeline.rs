@@ -32,6 +32,9 @@ use std::sync::Arc;
 /// The frame check sequence, which the chip counts with the packet's length.
 const FCS_BYTES: u64 = 4;
 
+/// Numbers of ports have nine bits.
+pub(super) const PORTS: usize = 512;
+
 /// Bits of `parser_err` for the errors of the language and of TNA.
 #[derive(Clone, Debug)]
 struct ParserErrors(Vec<u16>);
@@ -197,6 +200,8 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
+    /// What is in front of packets from outside, by port.
+    pub(super) port_metadata: Vec<u64>,
     /// What a parser reads: intrinsic header and the packet's real bytes.
     front: Vec<u8>,
     /// What a deparser writes.
@@ -224,6 +229,7 @@ impl Tofino {
             ingress,
             egress,
             clock,
+            port_metadata: vec![0; PORTS],
             front: Vec::new(),
             written: PacketOut::new(),
         }
@@ -267,7 +273,8 @@ impl Tofino {
     fn run_ingress(&mut self, input: &IngressInput, packet: Packet) -> Result<IngressOutput, Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
         self.front.clear();
-        write_ingress_header(input, &self.clock, &mut self.front);
+        let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
+        write_ingress_header(input, &self.clock, of_port, &mut self.front);
         self.front.extend_from_slice(&packet.bytes);
         let gress = &mut self.ingress;
         let front = PacketIn::new(&self.front, packet.zeros);

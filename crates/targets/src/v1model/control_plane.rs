@@ -28,6 +28,7 @@ impl RuntimeControl for V1Model {
             profiles: &mut runtime.profiles,
             counters: &mut runtime.counters,
             meters: &mut runtime.meters,
+            filters: &mut [],
         }
     }
 
@@ -48,16 +49,12 @@ impl RuntimeControl for V1Model {
     }
 
     fn note_hits(&mut self, table: TableId) -> bool {
-        let tables = self.interpreter.program().tables.len();
-        self.runtime.hits.resize_with(tables, || None);
-        let Some(hits) = self.runtime.hits.get_mut(table.index()) else { return false };
-        hits.get_or_insert_with(Vec::new);
+        self.runtime.hits.begin(table);
         true
     }
 
     fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
-        let hits = self.runtime.hits.get(table.index())?.as_ref()?;
-        hits.get(entry.index()).copied().filter(|at| *at > Time::ZERO)
+        self.runtime.hits.last(table, entry)
     }
 
     fn fault(&self) -> Option<String> {

@@ -85,7 +85,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         enter_namespace(name)
         dumps.append(SocketDump(job["families"]))
     enter_namespace(FIRST)
-    switches = [Between(told) for told in job.get("switches", ())]
+    switches = [Between(process) for process in job.get("switches", ())]
     for switch in switches:
         switch.wait()
     hosts = _start_hosts(job, folder)

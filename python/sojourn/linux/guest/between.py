@@ -14,12 +14,12 @@ _PATIENCE = 60
 class Between:
     """One of them, in the namespace in which this process is."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, process: dict[str, Any]) -> None:
         self._process = subprocess.Popen(
-            told["command"],
+            process["command"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=told["environment"],
+            env=process["environment"],
             text=True,
         )
 

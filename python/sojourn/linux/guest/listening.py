@@ -66,7 +66,7 @@ class Listening:
         elif flow["kind"] == "requests":
             Answerer(self._loop, one, flow)
         else:
-            BulkReceiver(self._loop, one, flow)
+            BulkReceiver(one, flow)
 
     def _transfer(self, peer: End) -> tuple[Flow, int]:
         """The source of the transfer that this end opens, and its place there."""

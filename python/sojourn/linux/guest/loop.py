@@ -1,8 +1,8 @@
 """One loop for all hosts of a namespace: what is due, and whose socket has something to say.
 
-Stands on epoll and the monotonic clock. All flows share one process, so that they start on time
-even where a fork takes longer than a round trip. Times are ns from the run's time zero. Knows no
-traffic.
+Stands on epoll and on a timer by the monotonic clock. All flows share one process, so that they
+start on time even where a fork takes longer than a round trip. Times are ns from the run's time
+zero. Knows no traffic.
 """
 
 import heapq
@@ -11,9 +11,7 @@ import socket
 import time
 from collections.abc import Callable
 
-_FAR = 50_000_000
-"""ns; epoll counts in milliseconds, so what is due sooner is waited for by `select`."""
-_NEAR = 2_000_000
+from .system import Alarm
 
 Ready = Callable[[int], None]
 
@@ -22,7 +20,9 @@ class Loop:
     """Calls actions at their times and sockets' owners when they are ready."""
 
     def __init__(self, end: int) -> None:
-        self._poll = select.epoll()
+        self._poll, self._alarm = select.epoll(), Alarm()
+        self._poll.register(self._alarm.number, select.EPOLLIN)
+        self._set_for: int | None = None
         self._ready: dict[int, Ready] = {}
         self._due: list[tuple[int, int, Callable[[], None]]] = []
         self._at_end: list[Callable[[], None]] = []
@@ -59,27 +59,31 @@ class Loop:
         self._origin = origin
         while self.now < self._end:
             self._call_due()
-            self._serve(min(self._due[0][0] if self._due else self._end, self._end))
+            self._wait_for(self._due[0][0] if self._due else self._end)
+            self._serve()
         self._due.clear()
         for action in self._at_end:
             action()
         over()
         while True:
-            self._serve(self.now + 10**9)
+            self._serve()
 
     def _call_due(self) -> None:
         now = self.now
         while self._due and self._due[0][0] <= now:
             heapq.heappop(self._due)[2]()
 
-    def _serve(self, until: int) -> None:
-        """Waits for sockets until then."""
-        wait = max(until - self.now, 0)
-        if wait > _FAR:
-            found = self._poll.poll((wait - _NEAR) / 1e9)
-        else:
-            select.select([self._poll], [], [], wait / 1e9)
-            found = self._poll.poll(0)
-        for number, events in found:
-            if number in self._ready:
+    def _wait_for(self, instant: int) -> None:
+        """Has waiting end then."""
+        if instant != self._set_for:
+            self._set_for = instant
+            self._alarm.set(self._origin + instant)
+
+    def _serve(self) -> None:
+        """Waits for sockets, and for what is due."""
+        for number, events in self._poll.poll():
+            if number == self._alarm.number:
+                self._alarm.take()
+                self._set_for = None
+            elif number in self._ready:
                 self._ready[number](events)

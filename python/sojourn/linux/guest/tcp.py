@@ -66,6 +66,17 @@ def read(one: socket.socket) -> int | None:
         return None
 
 
+def discard(one: socket.socket) -> None:
+    """Discards what comes as it comes, in the kernel, to the end of the connection; then closes."""
+    one.setblocking(True)
+    try:
+        while one.recv_into(_ROOM, len(_ROOM), socket.MSG_TRUNC | socket.MSG_WAITALL):
+            pass
+    except OSError:
+        pass
+    one.close()
+
+
 def wake_at(one: socket.socket, missing: int, flow: dict[str, Any]) -> None:
     """Has the socket's owner woken when so many bytes are there, or a piece of the flow's size."""
     low_water = max(min(missing, flow["piece"]), 1)

@@ -22,10 +22,10 @@ def next_turn(instant: int) -> int:
     """The first instant from `instant` on at which a tick and a turn begin, both in ns on the
     monotonic clock."""
     try:
-        told = _TIMERS.read_text()
+        timers = _TIMERS.read_text()
     except OSError:
-        told = ""
-    return turn_from(instant, told)
+        timers = ""
+    return turn_from(instant, timers)
 
 
 def turn_from(instant: int, timers: str) -> int:

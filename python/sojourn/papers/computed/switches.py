@@ -116,14 +116,14 @@ def payload_delay() -> Computed:
         (capture,) = folder.rglob("*.pcapng")
         (counters,) = folder.rglob("counters.json")
         table = pq.read_table(rows, columns=["enqueued", "dequeued", "verdict", "size"]).to_pylist()
-        told = [one.delay for one in read_delays(capture)]
+        read = [one.delay for one in read_delays(capture)]
         malformed = '"malformed_frames": 0' in counters.read_text("utf-8")
     waited = [
         (row["dequeued"] - row["enqueued"]) // 1000 * 1000
         for row in table
         if row["verdict"] == "sent" and row["size"] > 100
     ]
-    pairs = list(zip(told, waited, strict=False))
+    pairs = list(zip(read, waited, strict=False))
     same = sum(abs(one - other) <= 1000 for one, other in pairs)
     good = bool(pairs) and same == len(pairs)
     found = (

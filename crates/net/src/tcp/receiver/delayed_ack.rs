@@ -180,13 +180,12 @@ impl DelayedAck {
         }
     }
 
-    /// Reports wait to go as one: what they say must go now, before it is forgotten. True if there
-    /// were any.
-    pub(crate) fn flush(&mut self) -> bool {
+    /// Reports wait to go as one: what they say must go now, before it is forgotten, and nothing
+    /// is owed for what has just arrived. True if there were any.
+    pub(crate) fn flush(&mut self, now: Time, path: &Path) -> bool {
         let waits = matches!(self.due, Due::Report(_));
         if waits {
-            self.compressed = 0;
-            self.due = Due::Nothing;
+            self.sent(now, path);
         }
         waits
     }

@@ -138,8 +138,8 @@ impl Receiver {
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
             self.see_mark(incoming, self.next);
-            self.flush_before(incoming.start, end);
             self.store(incoming.start, end);
+            self.report(now, path, (incoming.start, end));
             self.grow(incoming, false);
         } else {
             if incoming.start < self.next {
@@ -201,20 +201,6 @@ impl Receiver {
         Held { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
     }
 
-    /// An acknowledgement has room for three ranges. Linux counts on two, for acknowledgements may be
-    /// lost: if reports wait and these data belong to neither of the two that changed last, what
-    /// waits goes first (`tcp_sack_new_ofo_skb`).
-    fn flush_before(&mut self, start: u64, end: u64) {
-        const EXPECTED: usize = 2;
-        let near = |(from, to): &(u64, u64)| start <= *to && *from <= end;
-        if self.recent.len() >= EXPECTED
-            && !self.recent.iter().take(EXPECTED).any(near)
-            && self.acks.flush()
-        {
-            self.overdue = Some(self.recent.clone());
-        }
-    }
-
     /// The acknowledgement that must go before anything else is said: up to where, and whether it
     /// echoes a mark.
     pub(crate) fn take_early(&mut self) -> Option<(u64, bool)> {
@@ -234,8 +220,7 @@ impl Receiver {
         } else {
             self.out_of_order.for_each_gap(start, end, |from, to| self.waiting += to - from);
         }
-        let merged = self.out_of_order.insert(start, end);
-        self.report(merged);
+        self.out_of_order.insert(start, end);
         self.acks.on_gap();
     }
 
@@ -272,10 +257,44 @@ impl Receiver {
         self.recent.retain(|(_, end)| *end > next);
     }
 
-    fn report(&mut self, merged: (u64, u64)) {
-        self.recent.retain(|(start, end)| *end < merged.0 || merged.1 < *start);
-        self.recent.truncate(3);
-        self.recent.insert(0, merged);
+    /// What waits since these data arrived, among the ranges to report. As in Linux
+    /// (`tcp_sack_new_ofo_skb`) only those few are known here: a segment between two others that
+    /// are not among them is a range of its own, where RFC 2018 would have the three as one.
+    ///
+    /// An acknowledgement has room for three ranges. Linux counts on two, for acknowledgements may
+    /// be lost: if reports wait and these data belong to neither of the two that changed last, what
+    /// waits goes first, and of these data nothing is said before more arrive.
+    fn report(&mut self, now: Time, path: &Path, data: (u64, u64)) {
+        const EXPECTED: usize = 2;
+        let known = self.recent.iter_mut().position(|range| extend(range, data));
+        if known.unwrap_or(self.recent.len()) >= EXPECTED && self.acks.flush(now, path) {
+            self.overdue = Some(self.reported().collect());
+            self.duplicate = None;
+        }
+        match known {
+            Some(place) => {
+                self.recent[..=place].rotate_right(1);
+                self.coalesce();
+            }
+            None => {
+                self.recent.truncate(3);
+                self.recent.insert(0, data);
+            }
+        }
+    }
+
+    /// The range that has just grown takes up those that it reaches.
+    fn coalesce(&mut self) {
+        let mut first = self.recent[0];
+        let mut place = 1;
+        while place < self.recent.len() {
+            if extend(&mut first, self.recent[place]) {
+                self.recent.remove(place);
+            } else {
+                place += 1;
+            }
+        }
+        self.recent[0] = first;
     }
 
     /// The ranges to report: what arrived twice, then the most recent first.
@@ -315,4 +334,13 @@ impl Receiver {
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.acks.deadline()
     }
+}
+
+/// True if the ranges overlap or touch; the first is then both.
+fn extend(range: &mut (u64, u64), other: (u64, u64)) -> bool {
+    let touches = other.0 <= range.1 && range.0 <= other.1;
+    if touches {
+        *range = (range.0.min(other.0), range.1.max(other.1));
+    }
+    touches
 }

@@ -5,7 +5,6 @@ use super::prr::Progress;
 use super::rate::Gathered;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::accurate;
 use crate::tcp::congestion::{Ack, Flow, Marked, RateSample, RttSample, State};
 use sojourn_packet::Time;
 
@@ -14,7 +13,7 @@ const TICK: Time = Time::from_millis(1);
 
 /// What was read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct AckOutcome {
     /// SND.UNA before, and whether it has advanced.
     pub(super) old_una: u64,
     pub(super) advanced: bool,
@@ -67,35 +66,35 @@ impl Sender {
         }
         let in_flight = self.scoreboard.in_flight();
         let lost = self.scoreboard.lost_total();
-        let mut reading = self.read(now, info);
-        let not_duplicate = reading.acked > 0 || info.carries_data || window_moved;
-        reading.duplicate = !(reading.advanced || not_duplicate || reading.dsack || old);
+        let mut outcome = self.read(now, info);
+        let not_duplicate = outcome.acked > 0 || info.carries_data || window_moved;
+        outcome.duplicate = !(outcome.advanced || not_duplicate || outcome.dsack || old);
         if !was_idle && !old {
-            self.rack.adapt(reading.gathered.prior_delivered(), self.rate.delivered());
+            self.rack.adapt(outcome.gathered.prior_delivered(), self.rate.delivered());
         }
-        self.end_probe(info.ack, &reading, not_duplicate);
-        let dubious = !not_duplicate || reading.sacked || reading.ece || reading.dsack;
+        self.end_probe(info.ack, &outcome, not_duplicate);
+        let dubious = !not_duplicate || outcome.sacked || outcome.ece || outcome.dsack;
         if old || was_idle {
-            if reading.sacked || reading.dsack {
-                self.change_state(now, &mut reading);
+            if outcome.sacked || outcome.dsack {
+                self.change_state(now, &mut outcome);
             }
             return;
         }
         if dubious || self.state != State::Open {
-            self.change_state(now, &mut reading);
+            self.change_state(now, &mut outcome);
         }
-        if reading.set_timer {
+        if outcome.set_timer {
             self.set_timer(now);
         }
         let sample = RateSample {
-            rtt: reading.rtt,
+            rtt: outcome.rtt,
             lost: (self.scoreboard.lost_total() - lost) as u32,
             prior_in_flight: in_flight,
-            ack_delayed: reading.delayed,
+            ack_delayed: outcome.delayed,
             ..RateSample::default()
         };
-        let sample = self.rate.sample(now, &reading.gathered, self.rtt.min(), sample);
-        self.control_window(now, &reading, &sample);
+        let sample = self.rate.sample(now, &outcome.gathered, self.rtt.min(), sample);
+        self.control_window(now, &outcome, &sample);
     }
 
     /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
@@ -110,15 +109,15 @@ impl Sender {
         moved
     }
 
-    fn read(&mut self, now: Time, info: &Acknowledgement) -> Reading {
-        let mut reading = Reading {
+    fn read(&mut self, now: Time, info: &Acknowledgement) -> AckOutcome {
+        let mut outcome = AckOutcome {
             old_una: self.scoreboard.una(),
             advanced: info.ack > self.scoreboard.una(),
             ece: info.ece,
             echo: info.echo,
-            ..Reading::default()
+            ..AckOutcome::default()
         };
-        if reading.advanced {
+        if outcome.advanced {
             self.timeouts_in_row = 0;
             self.buffer.acknowledged(info.ack);
         }
@@ -126,30 +125,30 @@ impl Sender {
         let had_sacked = self.scoreboard.sacked_out() > 0;
         let delivered = self.rate.delivered();
         if !info.sack.is_empty() {
-            self.read_blocks(now, info, highest, &mut reading);
+            self.read_blocks(now, info, highest, &mut outcome);
         }
         if self.hears_marks {
             // Linux counts what is selectively acknowledged before, and the rest behind.
             self.delivered_marked += self.under_echo(info, delivered);
             self.tell_marks(info.ack);
             let rest = self.rate.delivered();
-            self.read_cumulative(now, info.ack, highest, &mut reading);
+            self.read_cumulative(now, info.ack, highest, &mut outcome);
             self.delivered_marked += match info.counted {
-                Some(more) => {
-                    let marked = accurate::most(more, self.rate.delivered() - delivered);
-                    reading.marked = u32::try_from(marked).unwrap_or(u32::MAX);
+                Some(heard) => {
+                    let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
+                    outcome.marked = u32::try_from(marked).unwrap_or(u32::MAX);
                     marked
                 }
                 None => self.under_echo(info, rest),
             };
         } else {
-            self.read_cumulative(now, info.ack, highest, &mut reading);
+            self.read_cumulative(now, info.ack, highest, &mut outcome);
         }
         if !had_sacked {
-            self.suspect_delay(&mut reading);
+            self.suspect_delay(&mut outcome);
         }
-        self.measure(now, info, &mut reading);
-        reading
+        self.measure(now, info, &mut outcome);
+        outcome
     }
 
     /// Segments delivered since there were `before`, if the acknowledgement says that they were marked.
@@ -172,14 +171,14 @@ impl Sender {
         now: Time,
         info: &Acknowledgement,
         highest: u64,
-        reading: &mut Reading,
+        outcome: &mut AckOutcome,
     ) {
         let mut blocks = info.sack;
         if let Some((first, rest)) = blocks.split_first()
             && (first.0 < info.ack
                 || rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1))
         {
-            self.read_duplicate(info.ack, *first, reading);
+            self.read_duplicate(info.ack, *first, outcome);
             blocks = rest;
         }
         let min_rtt = self.rtt.min();
@@ -187,15 +186,15 @@ impl Sender {
         let mut overtaken = u64::MAX;
         for (start, block_end) in blocks {
             self.scoreboard.sack(*start, *block_end, |sent| {
-                reading.sacked = true;
+                outcome.sacked = true;
                 rack.arrived(now, sent, min_rtt);
-                rate.arrived(sent, &mut reading.gathered);
+                rate.arrived(sent, &mut outcome.gathered);
                 if !sent.retransmitted {
                     if sent.start < highest {
                         overtaken = overtaken.min(sent.start);
                     }
-                    reading.original_arrived |= sent.end <= end;
-                    widen(&mut reading.sacked_span, sent.at);
+                    outcome.original_arrived |= sent.end <= end;
+                    widen(&mut outcome.sacked_span, sent.at);
                 }
             });
         }
@@ -207,7 +206,7 @@ impl Sender {
     /// A D-SACK block (RFC 2883): the receiver got these data twice. Believed only for as many
     /// segments as were sent again.
     #[cold]
-    fn read_duplicate(&mut self, ack: u64, (start, end): (u64, u64), reading: &mut Reading) {
+    fn read_duplicate(&mut self, ack: u64, (start, end): (u64, u64), outcome: &mut AckOutcome) {
         if start >= end {
             return;
         }
@@ -217,12 +216,12 @@ impl Sender {
         if self.duplicates > self.statistics.retransmits {
             return;
         }
-        reading.dsack = true;
-        reading.probe_dsack = is_probe;
+        outcome.dsack = true;
+        outcome.probe_dsack = is_probe;
         if !is_probe {
             self.rack.duplicate();
         }
-        self.rate.arrived_again(segments, &mut reading.gathered);
+        self.rate.arrived_again(segments, &mut outcome.gathered);
         if end <= ack {
             self.undo.explain(end, segments);
         } else {
@@ -231,22 +230,22 @@ impl Sender {
         }
     }
 
-    fn read_cumulative(&mut self, now: Time, ack: u64, highest: u64, reading: &mut Reading) {
+    fn read_cumulative(&mut self, now: Time, ack: u64, highest: u64, outcome: &mut AckOutcome) {
         let min_rtt = self.rtt.min();
         let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
-        let echo = reading.echo;
+        let echo = outcome.echo;
         let mut lowest = u64::MAX;
         self.scoreboard.acknowledge(ack, |sent| {
-            reading.acked += 1;
+            outcome.acked += 1;
             if sent.retransmitted {
-                reading.retransmitted = true;
+                outcome.retransmitted = true;
             } else if !sent.sacked {
-                widen(&mut reading.acked_span, sent.at);
+                widen(&mut outcome.acked_span, sent.at);
                 lowest = lowest.min(sent.start);
-                reading.original_arrived |= sent.end <= end;
+                outcome.original_arrived |= sent.end <= end;
             }
             if !sent.sacked {
-                rate.arrived(sent, &mut reading.gathered);
+                rate.arrived(sent, &mut outcome.gathered);
                 let sent_at = sent.at.0 / TICK.0;
                 let of_the_first = sent.retransmitted && echo.is_some_and(|echo| echo < sent_at);
                 if !of_the_first {
@@ -260,42 +259,42 @@ impl Sender {
     }
 
     /// A lone runt, acknowledged alone: the receiver has probably waited for a second segment.
-    fn suspect_delay(&self, reading: &mut Reading) {
-        let newly = self.scoreboard.una() - reading.old_una;
-        reading.delayed = reading.acked == 1
+    fn suspect_delay(&self, outcome: &mut AckOutcome) {
+        let newly = self.scoreboard.una() - outcome.old_una;
+        outcome.delayed = outcome.acked == 1
             && newly < u64::from(self.mss)
-            && reading.gathered.prior_delivered() + 1 == self.rate.delivered()
-            && !(reading.sacked || reading.ece || reading.dsack);
+            && outcome.gathered.prior_delivered() + 1 == self.rate.delivered()
+            && !(outcome.sacked || outcome.ece || outcome.dsack);
     }
 
     /// The round-trip time (RFC 6298 section 3, RFC 7323 section 4): of segments sent once, else by
     /// the timestamp if data were acknowledged.
-    fn measure(&mut self, now: Time, info: &Acknowledgement, reading: &mut Reading) {
+    fn measure(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
         let since = |at: Time| now.saturating_sub(at);
-        let acked = reading.acked_span.filter(|_| !reading.retransmitted);
+        let acked = outcome.acked_span.filter(|_| !outcome.retransmitted);
         let mut newest = acked.map(|(_, last)| since(last));
-        if let Some((_, last)) = reading.sacked_span {
+        if let Some((_, last)) = outcome.sacked_span {
             newest = Some(since(last));
         }
-        let sacked = reading.sacked_span.map(|(first, _)| since(first));
+        let sacked = outcome.sacked_span.map(|(first, _)| since(first));
         let mut oldest = acked.map(|(first, _)| since(first)).or(sacked);
-        if oldest.is_none() && reading.acked > 0 {
+        if oldest.is_none() && outcome.acked > 0 {
             oldest = info.echo.map(|echo| Time((now.0 / TICK.0).saturating_sub(echo) * TICK.0));
             oldest = oldest.map(|rtt| rtt.max(TICK));
             newest = oldest;
         }
         if let (Some(oldest), Some(newest)) = (oldest, newest) {
-            self.take_rtt(now, oldest, newest, reading);
+            self.take_rtt(now, oldest, newest, outcome);
         }
         let front = self.scoreboard.front();
         // A block for what was sent after the oldest segment was sent last says nothing of it.
         let older = front.zip(sacked).is_some_and(|(front, sacked)| sacked > since(front.at));
-        reading.set_timer = reading.acked > 0 || older;
+        outcome.set_timer = outcome.acked > 0 || older;
     }
 
-    fn take_rtt(&mut self, now: Time, oldest: Time, newest: Time, reading: &mut Reading) {
-        reading.rtt = Some(newest);
-        if !reading.delayed || newest <= self.rtt.min() {
+    fn take_rtt(&mut self, now: Time, oldest: Time, newest: Time, outcome: &mut AckOutcome) {
+        outcome.rtt = Some(newest);
+        if !outcome.delayed || newest <= self.rtt.min() {
             self.rtt.see_min(now, newest);
         }
         let (una, next) = (self.scoreboard.una(), self.scoreboard.next());
@@ -307,9 +306,9 @@ impl Sender {
     }
 
     /// An acknowledgement while a loss probe is out (RFC 8985 section 7.4).
-    fn end_probe(&mut self, ack: u64, reading: &Reading, not_duplicate: bool) {
+    fn end_probe(&mut self, ack: u64, outcome: &AckOutcome, not_duplicate: bool) {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
-        if !probe.retransmission || reading.probe_dsack {
+        if !probe.retransmission || outcome.probe_dsack {
             // New data have arrived, or both the original and the probe: nothing was lost.
             self.probe = None;
         } else if ack > probe.end {
@@ -318,7 +317,7 @@ impl Sender {
             self.state = State::Cwr;
             self.end_reduction();
             self.keep_open();
-        } else if !(reading.advanced || not_duplicate || reading.sacked) {
+        } else if !(outcome.advanced || not_duplicate || outcome.sacked) {
             self.probe = None;
         }
     }
@@ -339,7 +338,7 @@ impl Sender {
         }
     }
 
-    fn control_window(&mut self, now: Time, reading: &Reading, sample: &RateSample) {
+    fn control_window(&mut self, now: Time, outcome: &AckOutcome, sample: &RateSample) {
         if let Some(rate) = self.control.pacing_rate() {
             debug_assert!(self.pacing.is_enforced(), "{rate}");
             let flow = self.flow(now);
@@ -355,17 +354,17 @@ impl Sender {
             let progress = Progress {
                 delivered: sample.acked,
                 lost: sample.lost,
-                advanced: reading.advanced,
+                advanced: outcome.advanced,
                 in_flight: self.scoreboard.in_flight(),
                 ssthresh: self.window.ssthresh,
             };
             if let Some(cwnd) = self.reduction.on_ack(&progress) {
                 self.window.cwnd = cwnd;
             }
-        } else if reading.acked > 0 || (self.rack.is_reordered() && reading.sacked) {
+        } else if outcome.acked > 0 || (self.rack.is_reordered() && outcome.sacked) {
             let window_limited = self.usage.is_limited(&self.window);
             // What was marked grows nothing where marks are counted.
-            let acked = sample.acked.saturating_sub(reading.marked);
+            let acked = sample.acked.saturating_sub(outcome.marked);
             let ack = Ack { now, acked, window_limited };
             self.control.on_ack(&mut self.window, &ack);
             self.usage.touched(now);

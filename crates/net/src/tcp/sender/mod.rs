@@ -27,6 +27,7 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
+use crate::tcp::accurate::Heard;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
 use pacing::Pacing;
 use prr::Reduction;
@@ -59,8 +60,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) echo: Option<u64>,
     /// A congestion mark is echoed.
     pub(crate) ece: bool,
-    /// Marks that it tells of, modulo eight, if they are counted.
-    pub(crate) counted: Option<u32>,
+    /// Marks that it tells of, if they are counted.
+    pub(crate) counted: Option<Heard>,
     /// The segment that brings it has data.
     pub(crate) carries_data: bool,
 }

@@ -2,7 +2,7 @@
 //! the order in which Linux goes through them at an acknowledgement that is not plain progress,
 //! and the detection of spurious timeouts (F-RTO, RFC 5682 section 3.1, with SACK).
 
-use super::acknowledge::Reading;
+use super::acknowledge::AckOutcome;
 use super::prr::Reduction;
 use super::rack::Path;
 use super::timer::Alarm;
@@ -26,8 +26,8 @@ impl Sender {
     /// An acknowledgement is a duplicate, carries SACK blocks or a mark, or comes in any state but
     /// Open.
     #[inline(never)]
-    pub(super) fn change_state(&mut self, now: Time, reading: &mut Reading) {
-        if reading.ece {
+    pub(super) fn change_state(&mut self, now: Time, outcome: &mut AckOutcome) {
+        if outcome.ece {
             self.undo.remember(None);
         }
         let una = self.scoreboard.una();
@@ -41,61 +41,61 @@ impl Sender {
                 self.state = State::Open;
             }
             State::Recovery if una >= self.episode_end => {
-                self.leave_recovery(reading);
+                self.leave_recovery(outcome);
                 self.end_reduction();
             }
             _ => {}
         }
         match self.state {
-            State::Recovery => self.in_recovery_state(now, reading),
+            State::Recovery => self.in_recovery_state(now, outcome),
             State::Loss => {
-                self.retransmit = self.in_loss_state(reading);
-                let lost_again = self.identify_losses(now, reading);
+                self.retransmit = self.in_loss_state(outcome);
+                let lost_again = self.identify_losses(now, outcome);
                 if self.state == State::Open || lost_again {
-                    self.in_open_state(now, reading);
+                    self.in_open_state(now, outcome);
                 }
             }
-            State::Open | State::Disorder | State::Cwr => self.in_open_state(now, reading),
+            State::Open | State::Disorder | State::Cwr => self.in_open_state(now, outcome),
         }
     }
 
-    fn in_recovery_state(&mut self, now: Time, reading: &mut Reading) {
-        if reading.advanced && !self.partial_acknowledgement(reading) {
+    fn in_recovery_state(&mut self, now: Time, outcome: &mut AckOutcome) {
+        if outcome.advanced && !self.partial_acknowledgement(outcome) {
             return;
         }
         if self.undo_by_duplicates() {
-            self.try_to_open(reading.ece);
+            self.try_to_open(outcome.ece);
         }
-        self.identify_losses(now, reading);
+        self.identify_losses(now, outcome);
         if self.state != State::Recovery {
             if self.scoreboard.lost_out() == 0 {
                 return;
             }
-            self.enter_recovery(reading.ece);
+            self.enter_recovery(outcome.ece);
         }
         self.retransmit = Retransmit::Lost;
     }
 
-    fn in_open_state(&mut self, now: Time, reading: &mut Reading) {
+    fn in_open_state(&mut self, now: Time, outcome: &mut AckOutcome) {
         if self.state <= State::Disorder {
             self.undo_by_duplicates();
         }
-        self.identify_losses(now, reading);
+        self.identify_losses(now, outcome);
         if self.scoreboard.lost_out() == 0 {
-            self.try_to_open(reading.ece);
+            self.try_to_open(outcome.ece);
             return;
         }
-        self.enter_recovery(reading.ece);
+        self.enter_recovery(outcome.ece);
         self.retransmit = Retransmit::Lost;
     }
 
     /// Loss detection; true if a retransmission was lost.
-    fn identify_losses(&mut self, now: Time, reading: &mut Reading) -> bool {
+    fn identify_losses(&mut self, now: Time, outcome: &mut AckOutcome) -> bool {
         let resent = self.scoreboard.resent_out();
         let path = self.path(now);
         if let Some(wait) = self.rack.detect(&mut self.scoreboard, &path) {
             self.timer.set(Alarm::Reordering, now, wait + TIMER_SLACK);
-            reading.set_timer = false;
+            outcome.set_timer = false;
         }
         self.scoreboard.resent_out() < resent
     }
@@ -109,8 +109,8 @@ impl Sender {
         }
     }
 
-    fn leave_recovery(&mut self, reading: &Reading) {
-        if self.may_undo(reading.echo) {
+    fn leave_recovery(&mut self, outcome: &AckOutcome) {
+        if self.may_undo(outcome.echo) {
             self.undo_reduction(false);
         } else {
             self.rack.recovered(false);
@@ -130,12 +130,12 @@ impl Sender {
     /// A partial acknowledgement in a recovery. If what it acknowledges was only late, the rest may
     /// be, too: nothing more is sent again (false) while retransmissions are on their way, and
     /// without any the recovery is undone.
-    fn partial_acknowledgement(&mut self, reading: &Reading) -> bool {
-        if !self.undo.was_late(reading.echo) {
+    fn partial_acknowledgement(&mut self, outcome: &AckOutcome) -> bool {
+        if !self.undo.was_late(outcome.echo) {
             return true;
         }
         let highest = self.scoreboard.highest_sacked();
-        self.rack.reordered(reading.old_una, highest, self.mss);
+        self.rack.reordered(outcome.old_una, highest, self.mss);
         if self.scoreboard.resent_out() > 0 {
             return false;
         }
@@ -148,20 +148,20 @@ impl Sender {
     }
 
     /// After a timeout: slow start over what is lost, unless the timeout proves spurious.
-    fn in_loss_state(&mut self, reading: &Reading) -> Retransmit {
+    fn in_loss_state(&mut self, outcome: &AckOutcome) -> Retransmit {
         let recovered = self.scoreboard.una() >= self.episode_end;
-        if reading.advanced && self.undo_timeout(false, reading) {
+        if outcome.advanced && self.undo_timeout(false, outcome) {
             return Retransmit::Nothing;
         }
         if self.frto {
             // Step 3b: data that were never sent again arrive, so not all was lost.
-            if reading.original_arrived && self.undo_timeout(true, reading) {
+            if outcome.original_arrived && self.undo_timeout(true, outcome) {
                 return Retransmit::Nothing;
             }
             if self.scoreboard.next() > self.episode_end {
                 // Step 3a: the loss was real.
-                self.frto &= !(reading.sacked || reading.duplicate);
-            } else if reading.advanced && !recovered {
+                self.frto &= !(outcome.sacked || outcome.duplicate);
+            } else if outcome.advanced && !recovered {
                 // Step 2b: new data will tell, if there are any.
                 self.episode_end = self.scoreboard.next();
                 if self.has_new_data() {
@@ -171,14 +171,14 @@ impl Sender {
             }
         }
         if recovered {
-            self.leave_recovery(reading);
+            self.leave_recovery(outcome);
             return Retransmit::Nothing;
         }
         Retransmit::Lost
     }
 
-    fn undo_timeout(&mut self, by_frto: bool, reading: &Reading) -> bool {
-        if !by_frto && !self.may_undo(reading.echo) {
+    fn undo_timeout(&mut self, by_frto: bool, outcome: &AckOutcome) -> bool {
+        if !by_frto && !self.may_undo(outcome.echo) {
             return false;
         }
         self.undo_reduction(true);

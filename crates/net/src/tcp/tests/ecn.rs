@@ -217,7 +217,9 @@ fn ends_that_count_marks_find_each_other_in_the_handshake() {
     assert_eq!((ace(&syn), syn.ecn), (0b111, Ecn::NotEct));
     let mut server = Drill::new(Connection::listen(prague()));
     server.inject(TcpSegment { flags: syn.flags, options: full_offer(), ..peer(0) });
-    assert_eq!(ace(&server.one()), 0b010, "the SYN was not ECN-capable");
+    let syn_ack_sent = server.one();
+    assert_eq!(ace(&syn_ack_sent), 0b010, "the SYN was not ECN-capable");
+    assert_eq!(syn_ack_sent.options.acc_ecn.unwrap().ce, Some(0), "the counters as they begin");
     client.at(ms(10));
     let answer = syn_ack(full_offer());
     let flags = answer.flags | TcpFlags::CWR;
@@ -226,6 +228,30 @@ fn ends_that_count_marks_find_each_other_in_the_handshake() {
     client.end.set_written(u64::MAX);
     let sent = client.all();
     assert!(sent.iter().all(|segment| ace(segment) == 5 && segment.ecn == Ecn::Ect1));
+    assert!(sent.iter().all(|segment| segment.options.acc_ecn.is_none()), "no room beside data");
+}
+
+#[test]
+fn acknowledgements_tell_the_marked_bytes_unless_sack_needs_the_room() {
+    let mut server = Drill::new(Connection::listen(prague()));
+    let flags = TcpFlags::SYN | TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE;
+    server.inject(TcpSegment { flags, options: full_offer(), ..peer(0) });
+    server.one();
+    server.at(ms(10));
+    let options = peer_options(server.now);
+    server.inject(TcpSegment { ack: 1, options, flags: ACK, ..peer(1) });
+    let data = TcpSegment { ack: 1, options, payload: 100, ecn: Ecn::Ce, flags: ACK, ..peer(1) };
+    server.inject(data);
+    let told = server.all();
+    assert_eq!(told.last().unwrap().options.acc_ecn.unwrap().ce, Some(100), "{told:?}");
+    // A hole, and another: two ranges and the timestamps leave eight bytes, three leave none.
+    let mut fields = Vec::new();
+    for gap in [301, 501, 701] {
+        server.inject(TcpSegment { ecn: Ecn::Ect1, seq: PEER + gap, ..data });
+        let option = server.all().last().unwrap().options.acc_ecn;
+        fields.push(option.map(|counters| counters.ect0.is_some()));
+    }
+    assert_eq!(fields, [Some(true), Some(false), None]);
 }
 
 #[test]

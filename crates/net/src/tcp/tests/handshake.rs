@@ -15,6 +15,7 @@ fn a_syn_offers_mss_sack_timestamps_and_window_scale() {
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 12, echo: 0 }),
         sack: SackBlocks::default(),
+        acc_ecn: None,
     };
     assert_eq!(syn.options, expected);
 }

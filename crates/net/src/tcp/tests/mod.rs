@@ -176,6 +176,7 @@ fn full_offer() -> TcpOptions {
         sack_permitted: true,
         timestamps: Some(Timestamps { value: 0, echo: 0 }),
         sack: SackBlocks::default(),
+        acc_ecn: None,
     }
 }
 

@@ -210,10 +210,8 @@ fn the_window_is_announced_in_units_of_its_scale() {
     assert_eq!(drill.one().window, 32);
 }
 
-#[test]
-fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
-    // Linux's tcp_sack_new_ofo_skb: an acknowledgement holds three ranges, and two are counted on.
-    // The handshake took 20 ms: reports wait for 1 ms.
+/// A receiver whose handshake took 20 ms, so that reports wait for 1 ms, past the first segments.
+fn receiver_that_compresses() -> Drill {
     let mut drill = Drill::new(Connection::listen(TcpConfig::default()));
     let options = full_offer();
     drill.inject(TcpSegment { seq: PEER, flags: TcpFlags::SYN, options, ..peer(0) });
@@ -224,21 +222,59 @@ fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
         drill.data(n);
         drill.one();
     });
-    let range = |from: u32, to: u32| (seq(QUICK + from), seq(QUICK + to));
+    drill
+}
+
+/// Segments `from` up to `to` behind the first ones.
+fn behind(from: u32, to: u32) -> (u32, u32) {
+    (seq(QUICK + from), seq(QUICK + to))
+}
+
+#[test]
+fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
+    // Linux's tcp_sack_new_ofo_skb: an acknowledgement holds three ranges, and two are counted on.
+    let mut drill = receiver_that_compresses();
     for n in [1, 3, 5] {
         drill.data(QUICK + n);
-        assert_eq!(sack(&drill.one())[0], range(n, n + 1), "the first three at once");
+        assert_eq!(sack(&drill.one())[0], behind(n, n + 1), "the first three at once");
     }
     drill.data(QUICK + 7);
     drill.nothing();
     // Every second segment is lost. What waits is said before the next range is.
     drill.data(QUICK + 9);
-    assert_eq!(sack(&drill.one()), [range(7, 8), range(5, 6), range(3, 4)]);
+    assert_eq!(sack(&drill.one()), [behind(7, 8), behind(5, 6), behind(3, 4)]);
+    assert_eq!(drill.end.next_timer(), None, "of that range nothing is said by itself");
     // Data that belong to a range said last can wait.
     drill.data(QUICK + 10);
     drill.nothing();
     drill.data(QUICK + 8);
     drill.nothing();
     drill.timer();
-    assert_eq!(sack(&drill.one()), [range(7, 11), range(5, 6), range(3, 4)]);
+    assert_eq!(sack(&drill.one()), [behind(7, 11), behind(5, 6), behind(3, 4)]);
+}
+
+#[test]
+fn repairs_of_every_second_segment_behind_a_loss_are_told_of_two_at_a_time() {
+    // Linux knows four ranges: a repair between two segments that are not among them is one of its
+    // own, before which goes what waits.
+    let mut drill = receiver_that_compresses();
+    (0..8).for_each(|n| {
+        drill.data(QUICK + 2 * n + 1);
+        drill.all();
+    });
+    if drill.end.next_timer().is_some() {
+        drill.timer();
+        drill.all();
+    }
+    let told = [2, 4, 6, 8, 10, 12].map(|n| {
+        drill.data(QUICK + n);
+        drill.all().iter().map(sack).collect::<Vec<_>>()
+    });
+    let repaired = |n: u32| behind(n, n + 1);
+    assert_eq!(told[1], [[repaired(2), repaired(15), repaired(13)]]);
+    assert_eq!(told[3], [[repaired(6), repaired(4), repaired(2)]]);
+    assert_eq!(told[5], [[repaired(10), repaired(8), repaired(6)]]);
+    assert!(told[0].is_empty() && told[2].is_empty() && told[4].is_empty());
+    drill.data(QUICK);
+    assert_eq!(drill.one().ack, PEER + seq(QUICK + 14), "what arrived counts, told or not");
 }

@@ -361,6 +361,12 @@ impl Tables {
         }
         let patterns = set.columns.iter().zip(columns).enumerate();
         let patterns = patterns.map(|(at, ((scalar, kind), given))| {
+            // Parsers match members by value and mask; a column that is declared exact is asked for
+            // less than what it can do.
+            let kind = match given {
+                Match::Ternary { .. } => "ternary",
+                _ => kind,
+            };
             pattern(&name, &format!("column {at}"), *scalar, kind, given)
         });
         let patterns = patterns.collect::<Result<Vec<Pattern>, TableError>>()?;

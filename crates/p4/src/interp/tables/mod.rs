@@ -25,6 +25,7 @@ use index::{Criterion, Index, Rank, Row};
 use num_bigint::BigUint;
 use smallvec::{Array, SmallVec};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An entry of a table. Handles are small and used again after a deletion, so that a target can
@@ -132,7 +133,8 @@ pub struct TableState {
     /// True if priorities order the entries; else longer prefixes win.
     prioritised: bool,
     entries: Vec<Option<Entry>>,
-    free: Vec<u32>,
+    /// Handles that are given again, the lowest first, as in bmv2.
+    free: BTreeSet<u32>,
     index: Index,
     default: Option<ActionData>,
     sequence: u64,
@@ -159,7 +161,7 @@ impl TableState {
             selectors,
             prioritised,
             entries: Vec::new(),
-            free: Vec::new(),
+            free: BTreeSet::new(),
             index: Index::new(limb),
             default,
             sequence: 0,
@@ -202,7 +204,7 @@ impl TableState {
     }
 
     fn insert(&mut self, entry: Entry) -> EntryHandle {
-        let at = self.free.pop().unwrap_or_else(|| {
+        let at = self.free.pop_first().unwrap_or_else(|| {
             self.entries.push(None);
             self.entries.len() as u32 - 1
         });
@@ -214,16 +216,13 @@ impl TableState {
     fn remove(&mut self, handle: EntryHandle) -> Option<Entry> {
         self.index.remove(handle.0, &self.entries);
         let entry = self.entries.get_mut(handle.index())?.take()?;
-        self.free.push(handle.0);
+        self.free.insert(handle.0);
         Some(entry)
     }
 
     /// Puts an entry back that was the last one to be taken out.
     fn put_back(&mut self, handle: EntryHandle, entry: Entry) {
-        match self.free.last() {
-            Some(last) if *last == handle.0 => drop(self.free.pop()),
-            _ => self.free.retain(|at| *at != handle.0),
-        }
+        self.free.remove(&handle.0);
         if let Some(place) = self.entries.get_mut(handle.index()) {
             *place = Some(entry);
             self.index.insert(handle.0, &mut self.entries);

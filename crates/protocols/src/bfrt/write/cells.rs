@@ -2,7 +2,7 @@
 
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::document::field;
-use crate::bfrt::fields::{Datum, Row, exact_key, row};
+use crate::bfrt::fields::{Datum, Row, exact_key, number_in, row};
 use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -17,7 +17,7 @@ const KBIT: u64 = 1_000 / 8;
 
 impl Writer<'_> {
     /// Which cell an entry means; none if it means all of them, which only deleting does.
-    fn cell(
+    pub(super) fn cell(
         &self,
         table: &Table,
         verb: Verb,
@@ -47,16 +47,54 @@ impl Writer<'_> {
             let value = first.iter().cloned().map(Number).collect();
             return self.apply(&Operation::WriteRegister { name, index, value }).map(drop);
         }
-        let query = Query::Register { name: name.clone(), index: index.unwrap_or(0) };
+        let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
+        self.set_words(&name, index.unwrap_or(0), &ids, &row, false)
+    }
+
+    /// Sets the parts of a register's cell that are given; of a new one the others are 0.
+    pub(super) fn set_words(
+        &mut self,
+        name: &str,
+        index: usize,
+        ids: &[u32],
+        row: &Row,
+        is_new: bool,
+    ) -> Result<(), Failure> {
+        let query = Query::Register { name: name.to_owned(), index };
         let Reply::Register(mut value) = read(self.batch.switch(), &query)? else {
-            return Err(Failure::invalid(format!("`{}` is no register", table.name)));
+            return Err(Failure::invalid(format!("`{name}` is no register")));
         };
-        for (field, word) in table.fields.iter().zip(&mut value) {
-            if let Some(Datum::Number(given)) = row.get(&field.id) {
-                word.0.clone_from(given);
+        for (id, word) in ids.iter().zip(&mut value) {
+            match row.get(id) {
+                Some(Datum::Number(given)) => word.0.clone_from(given),
+                _ if is_new => *word = Number::default(),
+                _ => {}
             }
         }
+        let (name, index) = (name.to_owned(), Some(index));
         self.apply(&Operation::WriteRegister { name, index, value }).map(drop)
+    }
+
+    pub(super) fn parameter(
+        &mut self,
+        table: &Table,
+        first: u64,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let fields: Vec<&Field> = table.fields.iter().collect();
+        let given = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
+        let value = match verb {
+            Verb::Delete | Verb::Reset => first,
+            _ => {
+                let row = row(&table.name, &fields, given)?;
+                number_in(&row, field::PARAMETER).ok_or_else(|| {
+                    Failure::invalid(format!("`{}` is given no `value`", table.name))
+                })?
+            }
+        };
+        let (name, value) = (table.inner.clone(), Number::from(value));
+        self.apply(&Operation::SetParameter { name, value }).map(drop)
     }
 
     pub(super) fn counter(
@@ -76,7 +114,7 @@ impl Writer<'_> {
         index: Option<usize>,
         row: &Row,
     ) -> Result<(), Failure> {
-        let of = |id| number(row, id).unwrap_or(0);
+        let of = |id| number_in(row, id).unwrap_or(0);
         let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
         let name = name.to_owned();
         self.apply(&Operation::WriteCounter { name, index, packets, bytes }).map(drop)
@@ -116,7 +154,7 @@ impl Writer<'_> {
         let first = first_rate(unit);
         let mut given = before;
         for (id, value) in (first..).zip(&mut given) {
-            *value = number(row, id).unwrap_or(*value);
+            *value = number_in(row, id).unwrap_or(*value);
         }
         let name = name.to_owned();
         if given == [u64::MAX; 4] {
@@ -145,11 +183,4 @@ pub fn spec_read(spec: &MeterSpec, unit: Unit) -> [u64; 4] {
         (Unit::Packets, value) | (_, value @ u64::MAX) => value,
         (_, value) => value / KBIT,
     })
-}
-
-fn number(row: &Row, id: u32) -> Option<u64> {
-    match row.get(&id) {
-        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
-        _ => None,
-    }
 }

@@ -1,8 +1,10 @@
 //! Entries of tables that packets are matched in, their default actions, and value sets.
 
+use super::filters::is_filter;
 use super::{Verb, Writer, must_delete};
 use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, columns, matched, row, small};
+use crate::bfrt::read::handle_inside;
 use crate::bfrt::schema::{Action, Field, Kind, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -42,7 +44,9 @@ impl Writer<'_> {
             return Ok(());
         };
         let (at, match_of) = match value {
-            bfrt::table_entry::Value::HandleId(handle) => (Which::Handle(*handle), None),
+            bfrt::table_entry::Value::HandleId(handle) => {
+                (Which::Handle(handle_inside(*handle)?), None)
+            }
             bfrt::table_entry::Value::Key(key) => {
                 let found = matched(table, key)?;
                 (Which::Match(found.clone()), Some(found))
@@ -56,7 +60,10 @@ impl Writer<'_> {
             Verb::Insert => self.insert(table, match_of, entry.data.as_ref()),
             Verb::Modify => self.modify(table, at, entry.data.as_ref()),
             Verb::Set => match self.find(table, &at) {
-                Ok(_) => self.modify(table, at, entry.data.as_ref()),
+                Ok(_) => {
+                    self.noted = Code::AlreadyExists;
+                    self.modify(table, at, entry.data.as_ref())
+                }
                 Err(failure) if failure.code == Code::NotFound => {
                     self.insert(table, match_of, entry.data.as_ref())
                 }
@@ -85,7 +92,10 @@ impl Writer<'_> {
         let added = Operation::AddEntry { table: table.inner.clone(), entry };
         let handle = self.apply(&added)?;
         let done = match handle {
-            Some(handle) => self.direct(table, handle, &data.row, true),
+            Some(handle) => {
+                self.age(table, handle, &data.row, Verb::Insert);
+                self.direct(table, handle, &data.row, true)
+            }
             None => Ok(()),
         };
         if let (Err(_), Some(handle)) = (&done, handle) {
@@ -101,12 +111,13 @@ impl Writer<'_> {
         at: Which,
         data: Option<&bfrt::TableData>,
     ) -> Result<(), Failure> {
-        let data = self.data(table, data)?;
         let before = self.find(table, &at)?;
+        let data = self.data_beside(table, data, Some(&before))?;
         let at = Which::Handle(before.handle);
         if let Some(to) = leads(table, &data)? {
             self.apply(&Operation::ModifyEntry { table: table.inner.clone(), at, to })?;
         }
+        self.age(table, before.handle, &data.row, Verb::Modify);
         self.direct(table, before.handle, &data.row, false)
     }
 
@@ -138,7 +149,23 @@ impl Writer<'_> {
         row: &Row,
         is_new: bool,
     ) -> Result<(), Failure> {
-        let Kind::Match { counter, meter, .. } = &table.kind else { return Ok(()) };
+        let Kind::Match { counter, meter, filter, register, .. } = &table.kind else {
+            return Ok(());
+        };
+        if let Some((name, ids)) = register
+            && (is_new || ids.iter().any(|id| row.contains_key(id)))
+        {
+            self.set_words(name, handle as usize, ids, row, is_new)?;
+        }
+        if let Some(name) = filter {
+            let index = Some(handle as usize);
+            if is_new {
+                self.apply(&Operation::ResetFilter { name: name.clone(), index })?;
+            }
+            if row.keys().any(|id| is_filter(*id)) {
+                self.set_filter(name, handle as usize, row)?;
+            }
+        }
         if let Some(name) = counter
             && (is_new || row.keys().any(|id| is_count(*id)))
         {
@@ -160,15 +187,41 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let name = table.inner.clone();
         if matches!(verb, Verb::Delete | Verb::Reset) {
-            return self.apply(&Operation::ResetDefault { table: name }).map(drop);
+            self.apply(&Operation::ResetDefault { table: name })?;
+            self.store.defaults.remove(&table.id);
+            return Ok(());
         }
         let data = self.data(table, entry.data.as_ref())?;
+        if let Some(TableEntry { member: Some(member), .. }) = leads(table, &data)? {
+            let call = self.of_member(table, member)?;
+            self.apply(&Operation::SetDefault { table: name, call })?;
+            self.store.defaults.insert(table.id, data.row);
+            return Ok(());
+        }
         let Some((action, args)) = data.action else {
             let why = format!("`{}`: a default entry without an action", table.name);
             return Err(Failure::invalid(why));
         };
         let call = ActionCall { action: action.name.clone(), args };
-        self.apply(&Operation::SetDefault { table: name, call }).map(drop)
+        self.apply(&Operation::SetDefault { table: name, call })?;
+        self.store.defaults.insert(table.id, data.row);
+        Ok(())
+    }
+
+    /// What a member of a table's profile runs, as it is now.
+    fn of_member(&mut self, table: &Table, member: u32) -> Result<ActionCall, Failure> {
+        let Kind::Match { profile: Some(profile), .. } = &table.kind else {
+            return Err(Failure::invalid(format!("`{}` has no members", table.name)));
+        };
+        let query = Query::Profile { name: profile.clone() };
+        let found = match read(self.batch.switch(), &query)? {
+            Reply::Profile(entries) => entries.members.into_iter().find(|m| m.id == member),
+            _ => None,
+        };
+        let found = found.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("`{profile}` has no member {member}"))
+        })?;
+        Ok(ActionCall { action: found.action, args: found.args })
     }
 
     fn data<'t>(
@@ -176,18 +229,36 @@ impl Writer<'_> {
         table: &'t Table,
         given: Option<&bfrt::TableData>,
     ) -> Result<Data<'t>, Failure> {
+        self.data_beside(table, given, None)
+    }
+
+    /// What data says; arguments that are not given are those of the entry that is there, if it runs
+    /// the same action.
+    fn data_beside<'t>(
+        &self,
+        table: &'t Table,
+        given: Option<&bfrt::TableData>,
+        before: Option<&EntryRead>,
+    ) -> Result<Data<'t>, Failure> {
         let Some(given) = given else { return Ok(Data { action: None, row: Row::new() }) };
         let own = || table.fields.iter();
         if given.action_id == 0 {
             let fields: Vec<&Field> = own().collect();
             let row = row(&table.name, &fields, &given.fields)?;
-            return Ok(Data { action: None, row: refuse_idle(table, row)? });
+            return Ok(Data { action: None, row });
         }
         let action = table.action(given.action_id)?;
         let fields: Vec<&Field> = action.fields.iter().chain(own()).collect();
         let mut row = row(&table.name, &fields, &given.fields)?;
-        let args = arguments(action, &mut row)?;
-        Ok(Data { action: Some((action, args)), row: refuse_idle(table, row)? })
+        let known = before.map(|read| &read.entry);
+        let same = known.filter(|entry| entry.action.as_deref() == Some(&action.name));
+        for field in &action.fields {
+            if let Some(value) = same.and_then(|entry| entry.args.get(&field.inner)) {
+                row.entry(field.id).or_insert_with(|| Datum::Number(value.0.clone()));
+            }
+        }
+        let args = arguments(action, &mut row);
+        Ok(Data { action: Some((action, args)), row })
     }
 
     pub(super) fn value_set(
@@ -228,20 +299,12 @@ impl Writer<'_> {
     }
 }
 
-/// Takes the arguments of an action out of values.
-///
-/// # Errors
-/// One is missing.
-pub(super) fn arguments(
-    action: &Action,
-    row: &mut Row,
-) -> Result<BTreeMap<String, Number>, Failure> {
+/// Takes the arguments of an action out of values; one that is not given is 0, as in the vendor's
+/// driver.
+pub(super) fn arguments(action: &Action, row: &mut Row) -> BTreeMap<String, Number> {
     let argument = |field: &Field| match row.remove(&field.id) {
-        Some(Datum::Number(value)) => Ok((field.inner.clone(), Number(value))),
-        _ => {
-            let why = format!("argument `{}` of `{}` is missing", field.name, action.name);
-            Err(Failure::invalid(why))
-        }
+        Some(Datum::Number(value)) => (field.inner.clone(), Number(value)),
+        _ => (field.inner.clone(), Number::default()),
     };
     action.fields.iter().map(argument).collect()
 }
@@ -273,18 +336,4 @@ fn is_count(id: u32) -> bool {
 
 fn is_rate(id: u32) -> bool {
     (field::METER_KBPS..field::COUNTER_BYTES).contains(&id)
-}
-
-/// A time to live would be a promise that nobody keeps.
-fn refuse_idle(table: &Table, mut row: Row) -> Result<Row, Failure> {
-    match row.remove(&field::ENTRY_TTL) {
-        Some(Datum::Number(ttl)) if small(&ttl) != 0 => {
-            let why = format!("`{}`: entries with an idle timeout", table.name);
-            Err(Failure::unimplemented(why))
-        }
-        _ => {
-            row.remove(&field::ENTRY_HIT_STATE);
-            Ok(row)
-        }
-    }
 }

@@ -1,9 +1,9 @@
 //! Ports, their shapers and their queues.
 
 use super::{Verb, Writer};
-use crate::bfrt::fields::{Datum, Row};
+use crate::bfrt::fields::{Datum, Row, is_set, number_in};
 use crate::bfrt::fixed::{Fixed, field};
-use crate::bfrt::schema::{Kind, Table};
+use crate::bfrt::schema::Table;
 use crate::failure::Failure;
 use sojourn_switch::{PortStatistics, Switch};
 use sojourn_targets::control::{Operation, QueueSetting};
@@ -12,20 +12,6 @@ use tonic::Code;
 /// Ports of a port group, and queues that each has unless one has more.
 const GROUP: u16 = 4;
 const EACH: usize = 8;
-
-fn number(row: &Row, id: u32) -> Option<u64> {
-    match row.get(&id) {
-        Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
-        _ => None,
-    }
-}
-
-fn is_set(row: &Row, id: u32) -> Option<bool> {
-    match row.get(&id) {
-        Some(Datum::Bool(value)) => Some(*value),
-        _ => None,
-    }
-}
 
 /// Where a port's queues are: its group, and the first of its queues there.
 pub fn place_of(port: &PortStatistics) -> (u64, u64) {
@@ -75,9 +61,17 @@ impl Writer<'_> {
         key: Vec<u64>,
         given: Row,
     ) -> Result<(), Failure> {
-        let port = find_port(self.batch.switch(), &key)?.port.0;
-        if verb == Verb::Delete || is_set(&given, field::PORT_ENABLE) == Some(false) {
-            let why = format!("port {port} cannot be taken away from this switch while it runs");
+        let found = find_port(self.batch.switch(), &key);
+        if verb == Verb::Delete {
+            // Taking out one that is not there is no mistake to the vendor's driver.
+            let Ok(port) = found else { return Ok(()) };
+            self.store.removed_ports.insert(port.port.0);
+            self.keep(table, key, None);
+            return Ok(());
+        }
+        let port = found?.port.0;
+        if is_set(&given, field::PORT_ENABLE) == Some(false) {
+            let why = format!("port {port} cannot be switched off while this switch runs");
             return Err(Failure::unimplemented(why));
         }
         only_modify(table, verb)?;
@@ -86,6 +80,7 @@ impl Writer<'_> {
             let is_there = self.store.entry(table.id, &key).is_some();
             verb.check(is_there, || format!("port {port}"))?;
         }
+        self.store.removed_ports.remove(&port);
         let row = self.merged(table, &key, given);
         self.keep(table, key, Some(row));
         Ok(())
@@ -114,9 +109,7 @@ impl Writer<'_> {
 
     /// What another table says of the same key.
     fn of_other(&self, wanted: Fixed, key: &[u64]) -> Row {
-        let mut all = self.schema.tables.values();
-        let table = all.find(|table| table.kind == Kind::Fixed(wanted));
-        let entry = table.and_then(|table| self.store.entry(table.id, key));
+        let entry = self.store.entry(self.other(wanted), key);
         entry.map(|entry| entry.row.clone()).unwrap_or_default()
     }
 
@@ -139,14 +132,14 @@ impl Writer<'_> {
             let why = "a port's shaper counts bytes on this switch: `unit` is BPS";
             return Err(Failure::unimplemented(why));
         }
-        let rate = number(&rates, field::PORT_RATE).map(|kbit| kbit.saturating_mul(1_000));
+        let rate = number_in(&rates, field::PORT_RATE).map(|kbit| kbit.saturating_mul(1_000));
         let enabled = is_set(&enables, field::PORT_SHAPED).unwrap_or(port.shaper.is_some());
         let number_of = port.port.0;
         let shaped = match (enabled, rate) {
             (true, Some(rate)) => Some(Operation::ShapePort {
                 port: number_of,
                 rate: Some(rate),
-                burst: number(&rates, field::PORT_BURST),
+                burst: number_in(&rates, field::PORT_BURST),
             }),
             (true, None) if port.shaper.is_none() => {
                 let why = format!("port {number_of} has no `max_rate` in `sched_shaping` yet");
@@ -194,7 +187,7 @@ impl Writer<'_> {
             _ => (self.of_other(Fixed::QueueShaping, &key), row.clone()),
         };
         if let Some(enabled) = is_set(&enables, field::QUEUE_SHAPED) {
-            let rate = number(&rates, field::QUEUE_RATE);
+            let rate = number_in(&rates, field::QUEUE_RATE);
             let rate = if enabled { rate } else { Some(0) };
             let rate = rate.ok_or_else(|| {
                 let why = format!("queue {key:?} has no `max_rate` in `sched_shaping` yet");

@@ -21,15 +21,13 @@ impl Writer<'_> {
         let profile = table.inner.clone();
         let Some(given) = key(entry)? else {
             must_delete(table, verb)?;
-            for key in self.keys(table) {
-                let member = key.first().copied().unwrap_or(0) as u32;
-                self.apply(&Operation::DeleteMember { profile: profile.clone(), member })?;
-                self.store.set(table.id, key, None);
-            }
-            return Ok(());
+            return self.delete_all(table, |key| Operation::DeleteMember {
+                profile: profile.clone(),
+                member: number_of(key),
+            });
         };
         let key = exact_key(table, given)?;
-        let member = key.first().copied().unwrap_or(0) as u32;
+        let member = number_of(&key);
         let is_there = self.store.entry(table.id, &key).is_some();
         verb.check(is_there, || format!("member {member} of `{}`", table.name))?;
         match verb {
@@ -52,7 +50,7 @@ impl Writer<'_> {
         let action = table.action(data.action_id)?;
         let fields: Vec<&Field> = action.fields.iter().collect();
         let row = row(&table.name, &fields, &data.fields)?;
-        let args = arguments(action, &mut row.clone())?;
+        let args = arguments(action, &mut row.clone());
         let made = ProfileMember { id: member, action: action.name.clone(), args };
         let entries = ProfileEntries { name: profile, members: vec![made], groups: Vec::new() };
         self.apply(&Operation::SetProfile(entries))?;
@@ -69,15 +67,13 @@ impl Writer<'_> {
         let profile = table.inner.clone();
         let Some(given) = key(entry)? else {
             must_delete(table, verb)?;
-            for key in self.keys(table) {
-                let group = key.first().copied().unwrap_or(0) as u32;
-                self.apply(&Operation::DeleteGroup { profile: profile.clone(), group })?;
-                self.store.set(table.id, key, None);
-            }
-            return Ok(());
+            return self.delete_all(table, |key| Operation::DeleteGroup {
+                profile: profile.clone(),
+                group: number_of(key),
+            });
         };
         let key = exact_key(table, given)?;
-        let group = key.first().copied().unwrap_or(0) as u32;
+        let group = number_of(&key);
         let before = self.store.entry(table.id, &key);
         verb.check(before.is_some(), || format!("group {group} of `{}`", table.name))?;
         if verb == Verb::Delete {
@@ -142,10 +138,11 @@ impl Writer<'_> {
             }
         }
     }
+}
 
-    fn keys(&self, table: &Table) -> Vec<Vec<u64>> {
-        self.store.entries(table.id).map(|(key, _)| key.clone()).collect()
-    }
+/// The number of a member or a group.
+fn number_of(key: &[u64]) -> u32 {
+    key.first().copied().unwrap_or(0) as u32
 }
 
 fn members(row: &Row) -> Vec<(u32, bool)> {

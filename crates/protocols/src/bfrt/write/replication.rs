@@ -1,31 +1,23 @@
 //! Mirror sessions and multicast groups.
 
 use super::{Verb, Writer};
-use crate::bfrt::fields::{Datum, Row, small};
+use crate::bfrt::fields::{Datum, Row, is_set, number_in, numbers_in};
 use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::{Kind, Table};
+use crate::bfrt::store::Entry;
 use crate::failure::Failure;
 use sojourn_targets::control::{
     MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection,
 };
 use tonic::Code;
 
+/// What there is only 32 bits of.
 fn number(row: &Row, id: u32) -> Option<u32> {
-    match row.get(&id) {
-        Some(Datum::Number(value)) => Some(small(value)),
-        _ => None,
-    }
+    number_in(row, id).and_then(|value| u32::try_from(value).ok())
 }
 
-fn numbers(row: &Row, id: u32) -> Vec<u32> {
-    match row.get(&id) {
-        Some(Datum::Numbers(all)) => all.clone(),
-        _ => Vec::new(),
-    }
-}
-
-fn is_set(row: &Row, id: u32) -> bool {
-    row.get(&id) == Some(&Datum::Bool(true))
+fn on(row: &Row, id: u32) -> bool {
+    is_set(row, id) == Some(true)
 }
 
 fn short(value: u32, what: &str) -> Result<u16, Failure> {
@@ -51,7 +43,7 @@ impl Writer<'_> {
         let session = short(key.first().copied().unwrap_or(0) as u32, "mirror session")?;
         let before = self.store.entry(table.id, &key);
         verb.check(before.is_some(), || format!("mirror session {session}"))?;
-        let enabled = before.is_some_and(|entry| is_set(&entry.row, field::SESSION_ENABLE));
+        let enabled = before.is_some_and(|entry| on(&entry.row, field::SESSION_ENABLE));
         if verb == Verb::Delete {
             if enabled {
                 self.apply(&Operation::RemoveMirrorSession { session })?;
@@ -60,8 +52,8 @@ impl Writer<'_> {
             return Ok(());
         }
         let row = self.merged(table, &key, given);
-        refuse(is_set(&row, field::GROUP_B_VALID), "`$mcast_grp_b`")?;
-        refuse(is_set(&row, field::COPY_TO_CPU), "`$copy_to_cpu`")?;
+        refuse(on(&row, field::GROUP_B_VALID), "`$mcast_grp_b`")?;
+        refuse(on(&row, field::COPY_TO_CPU), "`$copy_to_cpu`")?;
         let direction = match row.get(&field::DIRECTION) {
             Some(Datum::Text(text)) if text == "INGRESS" => SessionDirection::Ingress,
             Some(Datum::Text(text)) if text == "BOTH" => SessionDirection::Both,
@@ -71,7 +63,7 @@ impl Writer<'_> {
                 return Err(Failure::invalid(why));
             }
         };
-        let to = |valid, id| match is_set(&row, valid) {
+        let to = |valid, id| match on(&row, valid) {
             true => number(&row, id).map(|value| short(value, "port")).transpose(),
             false => Ok(None),
         };
@@ -85,7 +77,7 @@ impl Writer<'_> {
                 .map_err(|_| Failure::invalid(format!("there is no queue {queue}")))?,
             max_length: number(&row, field::MAX_LENGTH).filter(|length| *length > 0),
         };
-        match (is_set(&row, field::SESSION_ENABLE), enabled) {
+        match (on(&row, field::SESSION_ENABLE), enabled) {
             (true, _) => drop(self.apply(&Operation::SetMirrorSession(made))?),
             (false, true) => drop(self.apply(&Operation::RemoveMirrorSession { session })?),
             (false, false) => {}
@@ -95,7 +87,7 @@ impl Writer<'_> {
     }
 
     /// The table of another kind.
-    fn other(&self, wanted: Fixed) -> u32 {
+    pub(super) fn other(&self, wanted: Fixed) -> u32 {
         let mut all = self.schema.tables.values();
         all.find(|table| table.kind == Kind::Fixed(wanted)).map_or(0, |table| table.id)
     }
@@ -115,11 +107,12 @@ impl Writer<'_> {
             self.keep(table, key, None);
             return Ok(());
         }
-        refuse(!numbers(&given, field::ECMPS).is_empty(), "`$MULTICAST_ECMP_ID`")?;
+        refuse(!numbers_in(&given, field::ECMPS).is_empty(), "`$MULTICAST_ECMP_ID`")?;
         let pruned = matches!(given.get(&field::NODE_XIDS_VALID),
             Some(Datum::Bools(all)) if all.contains(&true));
         refuse(pruned, "`$MULTICAST_NODE_L1_XID_VALID`")?;
-        let mut nodes = before.map(|entry| numbers(&entry.row, field::NODES)).unwrap_or_default();
+        let mut nodes =
+            before.map(|entry| numbers_in(&entry.row, field::NODES)).unwrap_or_default();
         change(&mut nodes, verb, &given, field::NODES);
         let table_of_nodes = self.other(Fixed::Node);
         let missing =
@@ -127,13 +120,8 @@ impl Writer<'_> {
         if let Some(node) = missing {
             return Err(Failure::new(Code::NotFound, format!("there is no multicast node {node}")));
         }
-        let row = Row::from([
-            (field::NODES, Datum::Numbers(nodes.clone())),
-            (field::NODE_XIDS_VALID, Datum::Bools(vec![false; nodes.len()])),
-            (field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()])),
-        ]);
         self.set_group(group, &nodes)?;
-        self.keep(table, key, Some(row));
+        self.keep(table, key, Some(group_row(nodes)));
         Ok(())
     }
 
@@ -141,7 +129,7 @@ impl Writer<'_> {
         let table = self.other(Fixed::Node);
         let node = |id: &u32| {
             let row = &self.store.entry(table, &[u64::from(*id)])?.row;
-            let ports = numbers(row, field::NODE_PORTS);
+            let ports = numbers_in(row, field::NODE_PORTS);
             let ports = ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect();
             let rid = number(row, field::NODE_RID).unwrap_or(0) as u16;
             Some(MulticastNode { rid, ports })
@@ -161,9 +149,9 @@ impl Writer<'_> {
         let node = key.first().copied().unwrap_or(0) as u32;
         let before = self.store.entry(table.id, &key);
         verb.check(before.is_some(), || format!("multicast node {node}"))?;
-        refuse(!numbers(&given, field::NODE_LAGS).is_empty(), "`$MULTICAST_LAG_ID`")?;
+        refuse(!numbers_in(&given, field::NODE_LAGS).is_empty(), "`$MULTICAST_LAG_ID`")?;
         let mut ports =
-            before.map(|entry| numbers(&entry.row, field::NODE_PORTS)).unwrap_or_default();
+            before.map(|entry| numbers_in(&entry.row, field::NODE_PORTS)).unwrap_or_default();
         let was = before.cloned();
         change(&mut ports, verb, &given, field::NODE_PORTS);
         for port in &ports {
@@ -189,7 +177,7 @@ impl Writer<'_> {
         let groups: Vec<(Vec<u64>, Vec<u32>)> = self
             .store
             .entries(table)
-            .map(|(key, entry)| (key.clone(), numbers(&entry.row, field::NODES)))
+            .map(|(key, entry)| (key.clone(), numbers_in(&entry.row, field::NODES)))
             .filter(|(_, nodes)| nodes.contains(&node))
             .collect();
         for (key, mut nodes) in groups {
@@ -197,21 +185,24 @@ impl Writer<'_> {
                 nodes.retain(|other| *other != node);
             }
             self.set_group(key.first().copied().unwrap_or(0) as u16, &nodes)?;
-            if let Some(mut entry) = self.store.entry(table, &key).cloned() {
-                entry.row.insert(field::NODES, Datum::Numbers(nodes.clone()));
-                entry.row.insert(field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()]));
-                let valid = Datum::Bools(vec![false; nodes.len()]);
-                entry.row.insert(field::NODE_XIDS_VALID, valid);
-                self.store.set(table, key, Some(entry));
-            }
+            self.store.set(table, key, Some(Entry { action: 0, row: group_row(nodes) }));
         }
         Ok(())
     }
 }
 
+/// A group of these nodes.
+fn group_row(nodes: Vec<u32>) -> Row {
+    Row::from([
+        (field::NODE_XIDS_VALID, Datum::Bools(vec![false; nodes.len()])),
+        (field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()])),
+        (field::NODES, Datum::Numbers(nodes)),
+    ])
+}
+
 /// A list as an update leaves it.
 fn change(list: &mut Vec<u32>, verb: Verb, given: &Row, id: u32) {
-    let named = numbers(given, id);
+    let named = numbers_in(given, id);
     match verb {
         Verb::Add => {
             list.retain(|known| !named.contains(known));

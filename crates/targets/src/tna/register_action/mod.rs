@@ -67,6 +67,8 @@ pub struct CompiledRegister {
     pub name: String,
     /// What an entry is.
     pub shape: Shape,
+    /// True if its two words are one number to the control plane.
+    pub is_wide: bool,
     /// Number of entries; none for a direct register, which has one for each table entry.
     pub size: Option<usize>,
     /// What each entry holds at first.
@@ -98,8 +100,8 @@ pub fn compile(
     let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused.into()])?;
     let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
     if shape::is_double_word(entry) && is_used {
-        let message = "accesses to an entry of 64 bits are not simulated; a pair of bit<32> is";
-        return Err(vec![rules::UNSUPPORTED.refuse(object.span, message).into()]);
+        let message = "packets cannot access an entry of 64 bits, only the control plane can";
+        return Err(vec![rules::ENTRY_TYPE.refuse(object.span, message).into()]);
     }
     let mut shared = Resources::new(program, shape.width);
     let (mut actions, mut errors) = (Vec::new(), Vec::new());
@@ -138,6 +140,7 @@ pub fn compile(
         object: register,
         name: object.name.to_string(),
         shape,
+        is_wide: shape::is_double_word(entry),
         size,
         initial: initial.map(|word| word & shape.width.mask()),
         shared: share(&shared, program, parity),

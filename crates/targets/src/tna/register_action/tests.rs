@@ -550,7 +550,7 @@ fn entries_of_other_types_are_refused() {
     let open = "Register<bit<8>, bit<9>>(512) reg;
         RegisterAction<_, _, bit<8>>(reg) act = { void apply(inout bit<8> v) { v = 1; } };";
     assert_eq!(action(&parts(open).loaded(), "act").instruction.to_string(), "lo1: alu_a 1");
-    assert_eq!(refusal("bit<64>", "", "v = 1;"), "T0804", "the chip has it, this tool does not");
+    assert_eq!(refusal("bit<64>", "", "v = 1;"), "T0101", "packets cannot reach both words");
     assert_eq!(refusal("bit<12>", "", "v = 1;"), "T0101");
 }
 

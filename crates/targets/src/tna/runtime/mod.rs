@@ -25,13 +25,17 @@ pub(crate) use crate::calls::{answer, scalar, value};
 use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
 use crate::externs::counter::Counter;
+use crate::externs::filter::Filter;
 use crate::externs::meter::Meter;
 use crate::externs::random::Random;
 use crate::faults::Faults;
+use crate::hits::Hits;
 use crate::profiles::{Hash, Profiles};
 use smallvec::SmallVec;
 use sojourn_p4::interp::trace::Trace;
-use sojourn_p4::interp::{Access, ActionRun, Context, Externs, Halt, InvalidRead, PacketOut};
+use sojourn_p4::interp::{
+    Access, ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut,
+};
 use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
 use sojourn_packet::Time;
 use std::sync::Arc;
@@ -72,6 +76,10 @@ pub(crate) enum Site {
         meter: u32,
         direct: bool,
         colored: bool,
+    },
+    Filter {
+        filter: u32,
+        direct: bool,
     },
     ChecksumAdd {
         checksum: u32,
@@ -179,10 +187,12 @@ pub struct Runtime {
     pub(crate) randoms: Vec<Random>,
     pub(crate) counters: Vec<(Arc<str>, Counter)>,
     pub(crate) meters: Vec<(Arc<str>, Meter)>,
+    pub(crate) filters: Vec<(Arc<str>, Filter)>,
     pub(crate) checksums: Vec<OnesComplement>,
     pub(crate) digest_names: Vec<Arc<str>>,
     pub(crate) digests: Digests,
     pub(crate) profiles: Profiles,
+    pub(crate) hits: Hits,
     pub(crate) pass: Pass,
     pub(crate) faults: Faults,
     /// Lies here while the next pass is to be followed.
@@ -265,6 +275,11 @@ impl Externs for Runtime {
         Ok(self.profiles.select(table, reference, selector, ctx))
     }
 
+    #[inline]
+    fn looked_up(&mut self, matched: &Matched, _ctx: &mut Context<'_>) {
+        self.hits.note(matched, self.pass.now);
+    }
+
     fn read_invalid(&mut self, read: &InvalidRead<'_>) {
         self.faults.invalid_read(read);
     }
@@ -280,9 +295,10 @@ impl Externs for Runtime {
 }
 
 impl Runtime {
-    /// Calls of parsers, deparsers and small functions.
+    /// Calls of parsers, deparsers, filters and small functions.
     fn rare(&mut self, site: Site, call: &ExternCall, ctx: &mut Context<'_>) {
         match site {
+            Site::Filter { filter, direct } => self.filter(filter, direct, call, ctx),
             Site::ChecksumAdd { checksum, bits } => self.sum(checksum, bits, false, call, ctx),
             Site::ChecksumSubtract { checksum, bits } => self.sum(checksum, bits, true, call, ctx),
             Site::ChecksumVerify(checksum) => {

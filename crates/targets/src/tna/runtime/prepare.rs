@@ -8,11 +8,13 @@ use crate::calls::{argument_bits, name_number, type_bits};
 use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
 use crate::externs::counter::{Counter, CounterKind};
+use crate::externs::filter::Filter;
 use crate::externs::hash::{Algorithm, Crc, Polynomial};
 use crate::externs::meter::{Meter, MeterKind};
 use crate::externs::random::Random;
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
+use crate::hits::Hits;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::tna::arguments::{self, ArgumentError};
 use crate::tna::copies;
@@ -51,10 +53,12 @@ pub fn prepare(
         randoms: Vec::new(),
         counters: Vec::new(),
         meters: Vec::new(),
+        filters: Vec::new(),
         checksums: Vec::new(),
         digest_names: Vec::new(),
         digests: Digests::default(),
         profiles: Profiles::default(),
+        hits: Hits::default(),
         pass: Pass::default(),
         faults: Faults::default(),
         trace: None,
@@ -104,6 +108,8 @@ fn objects(
             "Meter" | "DirectMeter" => {
                 meter(object).map(|meter| push(&mut runtime.meters, (object.name.clone(), meter)))
             }
+            "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => filter(object, seeds.next())
+                .map(|filter| push(&mut runtime.filters, (object.name.clone(), filter))),
             "Checksum" => Ok(push(&mut runtime.checksums, OnesComplement::new())),
             "Digest" => Ok(push(&mut runtime.digest_names, object.name.clone())),
             _ => continue,
@@ -185,6 +191,16 @@ fn meter(object: &Object) -> Result<Meter, ArgumentError> {
     }
     let code = |name| arguments::integer(object, name);
     Ok(meter.with_codes(code("red")?, code("yellow")?, code("green")?))
+}
+
+fn filter(object: &Object, seed: u64) -> Result<Filter, ArgumentError> {
+    let direct = object.of.starts_with("Direct");
+    let size = if direct { 0 } else { entries(object)? };
+    if object.of.ends_with("Lpf") {
+        return Ok(Filter::lpf(size));
+    }
+    let value = |name| arguments::integer(object, name);
+    Ok(Filter::wred(size, value("drop_value")?, value("no_drop_value")?, seed))
 }
 
 /// Which table uses which action profile or selector.
@@ -277,6 +293,9 @@ fn site(
         }
         ("DirectMeter", "execute") => {
             Site::Meter { meter: place(), direct: true, colored: call.args.len() > 1 }
+        }
+        ("Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute") => {
+            Site::Filter { filter: place(), direct: of.starts_with("Direct") }
         }
         ("Checksum", _) => checksum(call, place(), argument_bits(call, 0))?,
         ("ParserCounter", "set") => {

@@ -89,8 +89,13 @@ impl RegisterState {
         self.memory.is_empty()
     }
 
+    /// True for a register with a cell for each entry of a table.
+    pub fn is_direct(&self) -> bool {
+        self.compiled.size.is_none()
+    }
+
     /// Room for the state of a table entry.
-    fn grow(&mut self, index: usize) {
+    pub(crate) fn grow(&mut self, index: usize) {
         if index >= self.memory.len() {
             self.memory.resize(index + 1, self.compiled.initial);
         }

@@ -1,4 +1,4 @@
-//! Hashes, counters and meters in the match-action pipeline.
+//! Hashes, counters, meters and filters in the match-action pipeline.
 
 use super::symmetric::mix;
 use super::{Runtime, answer, scalar, value};
@@ -77,6 +77,31 @@ impl Runtime {
         let bytes = self.pass.bytes;
         let color = meter.execute(index, self.pass.now, bytes, adjust, Color::from_code(color));
         answer(call, ctx, color.into());
+    }
+}
+
+impl Runtime {
+    /// `filter.execute(value, index)`
+    pub(super) fn filter(
+        &mut self,
+        filter: u32,
+        direct: bool,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let given = scalar(call, 0, ctx) as u32;
+        let index = match (direct, ctx.matched().and_then(|matched| matched.entry)) {
+            (false, _) => scalar(call, 1, ctx) as usize,
+            (true, Some(entry)) => entry.index(),
+            // Without an entry there is no cell, and nothing comes out of the unit.
+            (true, None) => return answer(call, ctx, 0),
+        };
+        let filter = &mut self.filters[filter as usize].1;
+        if direct {
+            filter.grow(index + 1);
+        }
+        let out = filter.execute(index, self.pass.now, given);
+        answer(call, ctx, out.into());
     }
 }
 

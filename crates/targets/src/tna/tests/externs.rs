@@ -1,7 +1,9 @@
-//! Hashes, random numbers, meters, selectors, small functions.
+//! Hashes, random numbers, meters, filters, selectors, ports' metadata, small functions.
 
 use super::*;
 use crate::RuntimeControl;
+use crate::control::{FilterCell, PortMetadata};
+use crate::externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
 
 #[test]
 fn hashes_join_their_fields() {
@@ -133,6 +135,78 @@ fn meters_colour_by_configured_rates() {
     assert_eq!([ask(3, 0), ask(3, 0), ask(3, 0)], [0, 1, 3]);
     assert_eq!([ask(4, 0), ask(4, 0)], [0, 0], "a cell without a configuration is green");
     assert_eq!(ask(3, 2_000_000_000), 0);
+}
+
+fn filter(name: &str, index: usize, spec: FilterSpec) -> ControlPlane {
+    let filters = vec![FilterCell { name: name.into(), index, spec }];
+    ControlPlane { filters, ..ControlPlane::default() }
+}
+
+#[test]
+fn a_low_pass_filter_follows_what_packets_bring() {
+    let parts = Parts {
+        egress: "Lpf<bit<32>, bit<9>>(16) average;",
+        apply: "h.ethernet.dst = (bit<48>)average.execute(h.ethernet.src[31:0], e.egress_port);",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    let (gain, decay) = (1e6, 1e6);
+    let spec = LpfSpec { filtering: Filtering::Sample, gain, decay, scale: 0 };
+    plane.configure(&filter("average", 3, FilterSpec::Lpf(spec))).unwrap();
+    let mut ask = |port, now, value: u8| {
+        let mut packet = frame();
+        packet.bytes[6..12].copy_from_slice(&[0, 0, 0, 0, 0, value]);
+        finding(plane.egress(&leaving(port, now), packet).packet)
+    };
+    assert_eq!([ask(3, 0, 200), ask(3, 0, 0)], [200, 200]);
+    assert!((60..90).contains(&ask(3, 1_000_000, 0)));
+    assert_eq!([ask(4, 0, 200), ask(4, 1_000, 0)], [200, 0], "a cell that nobody has set");
+}
+
+#[test]
+fn early_detection_says_which_packets_to_drop() {
+    let parts = Parts {
+        egress: "Wred<bit<19>, bit<9>>(16, 1, 0) early;",
+        apply: "h.ethernet.dst = (bit<48>)early.execute(e.deq_qdepth, e.egress_port);",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    let spec = WredSpec { time_constant: 1.0, min: 100, max: 200, probability: 0.5 };
+    plane.configure(&filter("early", 3, FilterSpec::Wred(spec))).unwrap();
+    let mut now = 0;
+    let mut dropped = |depth| {
+        let one = |_| {
+            now += 1_000;
+            let input = EgressInput { dequeue_depth: depth, ..leaving(3, now) };
+            finding(plane.egress(&input, frame()).packet)
+        };
+        (0..1_000).map(one).sum::<u64>()
+    };
+    assert_eq!(dropped(100), 0);
+    assert!((200..300).contains(&dropped(150)));
+    assert_eq!(dropped(201), 1_000);
+}
+
+#[test]
+fn ports_bring_what_the_control_plane_gives_them() {
+    let text = Parts {
+        types: "struct port_t { bit<4> kind; bit<12> group; }",
+        ingress_apply: "h.ethernet.dst = (bit<48>)m.word; t.ucast_egress_port = 5;",
+        ..Parts::default()
+    }
+    .text()
+    .replace(
+        "p.advance(PORT_METADATA_SIZE);",
+        "port_t port = port_metadata_unpack<port_t>(p); m.word = (bit<16>)port.group;",
+    );
+    let mut plane = load_text(&text).unwrap().plane;
+    let port_metadata = vec![PortMetadata { port: 5, value: 0x7abc_0000_0000_0000 }];
+    plane.configure(&ControlPlane { port_metadata, ..ControlPlane::default() }).unwrap();
+    let mut ask = |port| finding(plane.ingress(&arriving(port), frame()).packet);
+    assert_eq!([ask(5), ask(6)], [0xabc, 0]);
+    let port_metadata = vec![PortMetadata { port: 512, value: 1 }];
+    let beyond = ControlPlane { port_metadata, ..ControlPlane::default() };
+    assert!(plane.configure(&beyond).unwrap_err().to_string().contains("512"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Programs that are not for this chip, or ask for what is not simulated.
 
 use super::*;
+use crate::RuntimeControl;
 
 fn refused_text(text: &str) -> String {
     let Err(error) = load_text(text) else { panic!("accepted") };
@@ -34,29 +35,40 @@ fn a_text_without_main_or_with_mistakes_is_refused_and_not_a_panic() {
     assert!(!refused_text("#include <nothing.p4>").is_empty());
 }
 
+const SELECTOR_ACTION: &str = "
+    Register<bit<1>, bit<17>>(131072) alive;
+    Hash<bit<14>>(HashAlgorithm_t.IDENTITY) hash;
+    ActionProfile(64) profile;
+    ActionSelector(profile, hash, SelectorMode_t.FAIR, alive, 8, 8) selector;
+    SelectorAction(selector) down = { void apply(inout bit<1> value) { value = 0; } };";
+
 #[test]
 fn what_is_not_simulated_is_refused_by_name() {
-    let parts = Parts {
-        egress: "Lpf<bit<32>, bit<9>>(16) filter;",
-        apply: "m.a = filter.execute(m.b, 0);",
-        ..Parts::default()
-    };
+    let parts = Parts { egress: SELECTOR_ACTION, apply: "down.execute(0);", ..Parts::default() };
     let refused = parts.refused();
-    assert_eq!(refused[0], ("T0804", "Lpf.execute is not simulated".to_owned()));
+    assert_eq!(refused[0], ("T0804", "SelectorAction.execute is not simulated".to_owned()));
 }
 
 #[test]
 fn what_is_not_simulated_can_be_checked() {
-    let parts = Parts {
-        egress: "Lpf<bit<32>, bit<9>>(16) filter; Register<bit<64>, bit<9>>(16) wide;",
-        apply: "m.a = filter.execute(m.b, 0); wide.write(0, 5);",
-        ..Parts::default()
-    };
+    let parts = Parts { egress: SELECTOR_ACTION, apply: "down.execute(0);", ..Parts::default() };
     let options = LoadOptions { check_only: true, ..LoadOptions::default() };
     let loaded = load_text_with(&parts.text(), options).unwrap();
     let told: Vec<&str> = loaded.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(told, ["T0804"]);
     assert_eq!(parts.refused()[0].0, "T0804");
+}
+
+/// The open-source back end: "Wide operations not supported in Stateful ALU".
+#[test]
+fn an_entry_of_64_bits_is_the_control_planes_alone() {
+    let parts =
+        |apply| Parts { egress: "Register<bit<64>, bit<9>>(16) wide;", apply, ..Parts::default() };
+    assert_eq!(parts("wide.write(0, 5);").refused()[0].0, "T0101");
+    let mut plane = parts("").loaded().plane;
+    let value = [(7_u64 << 40) + 5].map(num_bigint::BigUint::from);
+    plane.write_register("wide", Some(3), &value).unwrap();
+    assert_eq!(plane.read_register("wide", 3).unwrap(), value);
 }
 
 #[test]

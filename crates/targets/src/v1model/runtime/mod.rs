@@ -23,6 +23,7 @@ use crate::externs::counter::Counter;
 use crate::externs::hash::Algorithm;
 use crate::externs::meter::Meter;
 use crate::faults::Faults;
+use crate::hits::Hits;
 use crate::log::Log;
 use crate::profiles::Profiles;
 use input::Input;
@@ -132,7 +133,7 @@ pub(crate) struct Runtime {
     /// By table; empty if no table has a direct counter or meter.
     pub direct: Vec<Direct>,
     /// By table, when each entry was hit last, if somebody wants to know; empty if nobody does.
-    pub hits: Vec<Option<Vec<Time>>>,
+    pub hits: Hits,
     /// The colour of the last direct meter.
     pub color: u8,
     pub profiles: Profiles,
@@ -231,12 +232,7 @@ impl Externs for Runtime {
         if let Some(direct) = self.direct.get(matched.table.index()).copied() {
             self.hit(direct, entry.index(), ctx);
         }
-        if let Some(Some(hits)) = self.hits.get_mut(matched.table.index()) {
-            if hits.len() <= entry.index() {
-                hits.resize(entry.index() + 1, Time::ZERO);
-            }
-            hits[entry.index()] = self.pass.now;
-        }
+        self.hits.note(matched, self.pass.now);
     }
 
     fn read_invalid(&mut self, read: &InvalidRead<'_>) {

@@ -13,6 +13,7 @@ use crate::externs::meter::{Meter, MeterKind};
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::fields::field;
+use crate::hits::Hits;
 use crate::log::Log;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
 use crate::v1model::field_list::FieldList;
@@ -77,7 +78,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         counters: Vec::new(),
         meters: Vec::new(),
         direct: Vec::new(),
-        hits: Vec::new(),
+        hits: Hits::default(),
         color: 0,
         profiles: Profiles::default(),
         inputs: Vec::new(),

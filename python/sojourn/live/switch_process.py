@@ -1,6 +1,6 @@
 """A live switch of a run, as the process that stands between the run's hosts.
 
-    python -m sojourn.live.station FOLDER PLACE
+    python -m sojourn.live.switch_process FOLDER PLACE
 
 Finds its orders in the folder, says `ready` once frames pass, is told time zero on its input and
 ends when that does. What it changes while the run goes on, rates, delays and what its control plane
@@ -18,7 +18,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.live.ask import LivePlan, LivePort
-from sojourn.live.job import station
+from sojourn.live.job import switch_folder
 from sojourn.live.running import Recording, run_live
 from sojourn.writing import write_text
 
@@ -46,7 +46,7 @@ def main() -> None:
         steps = (recording.switch, orders["steps"], origin, changes)
         threading.Thread(target=_change, args=steps, daemon=True).start()
 
-    left = folder / station(place)
+    left = folder / switch_folder(place)
     run_live(_plan(orders), left, started=started, over=_input_ends)
     write_text(left / CHANGED, json.dumps(changes) + "\n")
 

@@ -9,9 +9,9 @@ use crate::config::{FlowConfig, RequestsFlow, RunConfig, TransfersFlow, UdpFlow,
 use serde::Serialize;
 use sojourn_packet::{Bytes, Time};
 
-/// What is drawn for one configured flow. Times in ns from the run's beginning.
+/// What one configured flow sends. Times in ns from the run's beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct DrawnFlow {
+pub struct FlowWorkload {
     /// When it starts: as configured, and up to its jitter later.
     pub start: u64,
     /// UDP with exponential spans: from when until before when each burst sends.
@@ -25,7 +25,7 @@ pub struct DrawnFlow {
 /// What the simulator draws for the flows of a run, in their order.
 ///
 /// ```
-/// use sojourn_net::{RunConfig, drawn_traffic, start_jitter};
+/// use sojourn_net::{RunConfig, workload, start_jitter};
 /// let config = RunConfig::from_json(
 ///     r#"{
 ///         "duration": 1000000000,
@@ -34,18 +34,18 @@ pub struct DrawnFlow {
 ///         "flows": [{"kind": "tcp", "rtt": 20000000}]
 ///     }"#,
 /// )?;
-/// assert_eq!(drawn_traffic(&config)[0].start, start_jitter(7, 0).as_nanos());
+/// assert_eq!(workload(&config)[0].start, start_jitter(7, 0).as_nanos());
 /// # Ok::<(), sojourn_net::ConfigError>(())
 /// ```
-pub fn drawn_traffic(config: &RunConfig) -> Vec<DrawnFlow> {
-    (0..).zip(&config.flows).map(|(flow, settings)| drawn(config, flow, settings)).collect()
+pub fn workload(config: &RunConfig) -> Vec<FlowWorkload> {
+    (0..).zip(&config.flows).map(|(flow, settings)| of_flow(config, flow, settings)).collect()
 }
 
-fn drawn(config: &RunConfig, flow: u32, settings: &FlowConfig) -> DrawnFlow {
+fn of_flow(config: &RunConfig, flow: u32, settings: &FlowConfig) -> FlowWorkload {
     let common = settings.common();
     let start = Time(common.start) + hosts::jitter_within(config.seed, flow, common.start_jitter);
     let draws = Draws::new(config.seed, flow, Purpose::Traffic);
-    let mut found = DrawnFlow { start: start.0, ..DrawnFlow::default() };
+    let mut found = FlowWorkload { start: start.0, ..FlowWorkload::default() };
     match settings {
         FlowConfig::Udp(udp) if udp.exponential => {
             found.bursts = bursts(udp, start, config.duration, draws);

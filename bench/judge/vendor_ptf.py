@@ -1,0 +1,309 @@
+"""Runs the vendor's PTF tests for TNA against `sojourn switch --bfrt`: what becomes of it.
+
+    python bench/judge/vendor_ptf.py CLONE --ptf PYTHON [--only WORD] [--jobs N] [--log FOLDER]
+
+Meant are the `test.py` beside the programs of `pkgsrc/p4-examples/p4_16_programs` in a clone of
+p4lang/open-p4studio; nothing of them is kept here. They use the vendor's own client, unmodified.
+PYTHON is one that has `ptf`, `grpcio-tools`, `googleapis-common-protos`, `protobuf`, `six`,
+`crcmod`, `thrift` and `psutil`. Each file is run in a user and network namespace of its own, so
+that nobody needs to be root where users may have such (`unshare`, `ip`). `docs/bfrt.md` says of
+every file how many of its tests pass; it is read here, so that one which begins to fail or to pass
+is told. Status 1 if there is one.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PAGE = Path(__file__).parents[2] / "docs" / "bfrt.md"
+_ROW = re.compile(r"^\| `([^`]+)` \| (\d+) of (\d+) \|")
+_PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")
+_UTILITIES = Path("pkgsrc/ptf-modules/ptf-utils")
+_BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
+_CPU = 64
+_PORTS = [*range(17), _CPU]
+"""As the vendor's own runner has them; ports of other pipes there are none of."""
+_ELSEWHERE = ("pal_rpc", "p4_pd_rpc", "mc_pd_rpc", "conn_mgr_pd_rpc")
+"""Packages of the vendor's other interface (thrift) that tests import and use on hardware only."""
+
+
+@dataclass
+class Outcome:
+    """What became of one file of tests."""
+
+    name: str
+    passed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Tests and what the first of their errors says."""
+    note: str = ""
+    """Why none of them ran."""
+
+    @property
+    def count(self) -> int:
+        """How many tests there are."""
+        return len(self.passed) + len(self.failed)
+
+
+def client_folder(clone: Path, python: str, folder: Path) -> Path:
+    """A folder with the packages that the tests import, made of the clone's own files."""
+    packages = folder / "packages"
+    client, tests = packages / "bfrt_grpc", packages / "p4testutils"
+    for package in (client, tests):
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+    for name in ("client.py", "info_parse.py"):
+        shutil.copy(clone / _BFRT / "bfruntime_grpc_client/python" / name, client)
+    for name in _ELSEWHERE:
+        (packages / name).mkdir()
+        (packages / name / "__init__.py").touch()
+        (packages / name / "ttypes.py").touch()
+    for utility in (clone / _UTILITIES).glob("*.py"):
+        shutil.copy(utility, tests)
+    definition = clone / _BFRT / "proto"
+    places = subprocess.run(
+        [python, "-c", "import google.rpc, os; print(os.path.dirname(google.rpc.__path__[0]))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    include = Path(places.stdout.strip()).parent
+    command = [python, "-m", "grpc_tools.protoc", f"-I{definition}", f"-I{include}"]
+    outputs = [f"--python_out={client}", f"--grpc_python_out={client}", "bfruntime.proto"]
+    subprocess.run([*command, *outputs], check=True)
+    made = client / "bfruntime_pb2_grpc.py"
+    made.write_text(
+        made.read_text().replace("import bfruntime_pb2", "import bfrt_grpc.bfruntime_pb2")
+    )
+    return packages
+
+
+def find(clone: Path, only: str | None) -> Iterator[tuple[str, Path, Path | None]]:
+    """Files of tests with their names and programs."""
+    root = clone / _PROGRAMS
+    for test in sorted(root.rglob("test.py")):
+        name = str(test.parent.relative_to(root))
+        program = test.parent / f"{test.parent.name}.p4"
+        if only is None or only in name:
+            yield name, test.parent, program if program.is_file() else None
+
+
+def run_inside(arguments: argparse.Namespace) -> int:
+    """Inside the namespace: links, the switch, the tests."""
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    ports: list[int] = json.loads(arguments.ports)
+    for number in range(len(ports)):
+        here, there = f"veth{2 * number}", f"veth{2 * number + 1}"
+        subprocess.run(
+            [
+                "ip",
+                "link",
+                "add",
+                here,
+                "mtu",
+                "9500",
+                "type",
+                "veth",
+                "peer",
+                there,
+                "mtu",
+                "9500",
+            ],
+            check=True,
+        )
+        for end in (here, there):
+            Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6").write_text("1")
+            subprocess.run(["ip", "link", "set", end, "up"], check=True)
+    links = [f"--port={port}=veth{2 * number}" for number, port in enumerate(ports)]
+    log = Path(arguments.log)
+    command = [sys.executable, "-m", "sojourn", "switch", arguments.program, *links]
+    loops = [f"--port={port}=none" for port in range(68, 72)]
+    command += [*loops, "--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
+    command += ["-I", str(Path(arguments.program).parent)]
+    with (log / "switch.txt").open("w") as told:
+        switch = subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT)
+    for _ in range(300):
+        if switch.poll() is not None or "bfrt 127" in (log / "switch.txt").read_text():
+            break
+        time.sleep(0.1)
+    if switch.poll() is not None:
+        return 3
+    interfaces: list[str] = []
+    for number, port in enumerate(ports):
+        interfaces += ["--interface", f"0-{port}@veth{2 * number + 1}"]
+    given = {
+        "arch": "tofino",
+        "target": "asic-model",
+        "p4_name": Path(arguments.program).stem,
+        "num_pipes": "1",
+        "port_mode": "100g",
+        "pkt_size": "100",
+        "test_seed": "7",
+        "counter_byte_adjust": "0",
+        "traffic_gen": "None",
+        "use_pi": "False",
+        "thrift_server": "localhost",
+        "grpc_server": "127.0.0.1",
+        "bfrt_grpc_port": "50052",
+    }
+    parameters = ";".join(f"{name}='{value}'" for name, value in given.items())
+    packages = Path(arguments.packages)
+    ptf = Path(arguments.ptf).with_name("ptf")
+    tests = [arguments.ptf, str(ptf), "--test-dir", arguments.tests, "--pypath", str(packages)]
+    tests += ["--pypath", str(packages / "p4testutils"), "--verbose"]
+    tests += [f"--test-params={parameters};setup=False;cleanup=False;", *interfaces]
+    environment = os.environ | {"PYTHONPATH": f"{packages}:{packages / 'p4testutils'}"}
+    with (log / "ptf.txt").open("w") as told:
+        done = subprocess.Popen(
+            tests, stdout=told, stderr=subprocess.STDOUT, env=environment, cwd=log
+        )
+        try:
+            done.wait(timeout=arguments.longest)
+        except subprocess.TimeoutExpired:
+            done.kill()
+            told.write("\nended after the longest time\n")
+    switch.send_signal(signal.SIGINT)
+    try:
+        switch.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        switch.kill()
+    return 0
+
+
+def run(
+    name: str, tests: Path, program: Path, packages: Path, log: Path, arguments: argparse.Namespace
+) -> Outcome:
+    """Runs one file of tests and reads what came of each."""
+    log.mkdir(parents=True)
+    command = [
+        "unshare",
+        "-Urn",
+        sys.executable,
+        __file__,
+        "--inside",
+        "--ports",
+        json.dumps(_PORTS),
+    ]
+    places = {"--program": program, "--tests": tests, "--packages": packages, "--log": log}
+    for option, place in places.items():
+        command += [option, str(place)]
+    command += ["--ptf", arguments.ptf, "--longest", str(arguments.longest)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    (log / "inside.txt").write_text(done.stdout + done.stderr)
+    if done.returncode:
+        return Outcome(
+            name, note=_last((log / "switch.txt"), "error") or done.stderr.strip()[-200:]
+        )
+    return read_results(name, (log / "ptf.txt").read_text(errors="replace"))
+
+
+_TEST = re.compile(r"^test\.(\w+)", re.M)
+_ERROR = re.compile(r"^(?:ERROR|FAIL): test\.(\w+).*?\n-+\n(.*?)(?=^=====|^Ran |\Z)", re.M | re.S)
+
+
+def read_results(name: str, text: str) -> Outcome:
+    """What the runner's output says."""
+    outcome = Outcome(name)
+    begun = list(dict.fromkeys(_TEST.findall(text)))
+    errors = dict(_ERROR.findall(text))
+    if not begun:
+        lines = [line for line in text.strip().splitlines() if line.strip()]
+        outcome.note = lines[-1] if lines else "nothing was said"
+        return outcome
+    for test in begun:
+        if test in errors:
+            outcome.failed[test] = _reason(errors[test])
+        else:
+            outcome.passed.append(test)
+    if "Ran " not in text:
+        outcome.failed[begun[-1]] = "was not finished"
+        outcome.passed = [test for test in outcome.passed if test != begun[-1]]
+    return outcome
+
+
+def _reason(trace: str) -> str:
+    """The last line of a trace that says something."""
+    lines = [line.strip() for line in trace.strip().splitlines()]
+    said = [line for line in lines if re.match(r"\w*(Error|Exception)\b|\S+Exception", line)]
+    return (said or lines or ["?"])[-1][:300]
+
+
+def _last(path: Path, word: str) -> str:
+    """The last line of a file that has a word in it."""
+    if not path.is_file():
+        return ""
+    found = [line for line in path.read_text().splitlines() if word in line]
+    return found[-1] if found else ""
+
+
+def known(page: Path) -> dict[str, tuple[int, int]]:
+    """What the page says of each file: how many of its tests pass, and how many there are."""
+    if not page.is_file():
+        return {}
+    rows = (_ROW.match(line) for line in page.read_text().splitlines())
+    return {row[1]: (int(row[2]), int(row[3])) for row in rows if row}
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("clone", type=Path, nargs="?")
+    parser.add_argument("--ptf", default=sys.executable, help="a Python that has ptf")
+    parser.add_argument("--only", help="files whose names have this word in them")
+    parser.add_argument("--jobs", type=int, default=2, help="files at once")
+    parser.add_argument("--log", help="a folder for what was said")
+    parser.add_argument("--longest", type=float, default=900, help="seconds for a file")
+    for inner in ("--ports", "--program", "--tests", "--packages"):
+        parser.add_argument(inner, help=argparse.SUPPRESS)
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        return run_inside(arguments)
+    folder = Path(arguments.log or tempfile.mkdtemp(prefix="vendor-ptf-")).resolve()
+    clone = arguments.clone.resolve()
+    packages = client_folder(clone, arguments.ptf, folder)
+    files = list(find(clone, arguments.only))
+
+    def one(given: tuple[str, Path, Path | None]) -> Outcome:
+        name, tests, program = given
+        if program is None:
+            return Outcome(name, note="no program of its own")
+        return run(name, tests, program, packages, folder / name, arguments)
+
+    outcomes = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for outcome in pool.map(one, files):
+            outcomes.append(outcome)
+            print(
+                f"{outcome.name}: {len(outcome.passed)} of {outcome.count} {outcome.note}".rstrip(),
+                flush=True,
+            )
+            for test, why in outcome.failed.items():
+                print(f"    {test}: {why}", flush=True)
+    whole = sum(1 for outcome in outcomes if outcome.passed and not outcome.failed)
+    tests = sum(outcome.count for outcome in outcomes)
+    passed = sum(len(outcome.passed) for outcome in outcomes)
+    print(f"{whole} of {len(outcomes)} files pass; {passed} of {tests} tests that ran; {folder}")
+    expected = known(_PAGE)
+    surprises = [
+        outcome.name
+        for outcome in outcomes
+        if expected.get(outcome.name, (0, 0)) != (len(outcome.passed), outcome.count)
+    ]
+    if surprises:
+        print(f"otherwise than {_PAGE.name} says: {', '.join(surprises)}")
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

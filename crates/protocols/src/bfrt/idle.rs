@@ -1,0 +1,195 @@
+//! Entries that no packet has met for a while: how long each may be idle, and what clients know of it.
+//!
+//! The program notes when entries are hit; here is what that means. Knows tables by their numbers and
+//! entries by their handles, no messages.
+
+use super::document::field;
+use super::fields::{Datum, Row};
+use sojourn_packet::Time;
+use std::collections::BTreeMap;
+
+/// How often the driver looks unless it is told, in milliseconds.
+const INTERVAL: u32 = 5_000;
+const MILLISECOND: u64 = 1_000_000;
+
+/// An entry's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Aged {
+    /// How long it may be idle, in milliseconds; 0 for ever.
+    pub ttl: u32,
+    /// Its clock runs from here, unless it was hit later.
+    since: Time,
+    /// It is idle since then, and clients have been told.
+    idle: Option<Time>,
+    /// It had been hit when somebody asked for all hits.
+    pub active: bool,
+    /// Hits until then have been asked for.
+    asked: Time,
+}
+
+/// What became of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It was not hit for as long as it may be.
+    Idle,
+    /// It was hit again.
+    Active,
+}
+
+/// The clocks of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Idle {
+    /// They run.
+    pub enabled: bool,
+    /// Clients are asked to look, and not told.
+    pub polled: bool,
+    /// How often the driver is to look, in milliseconds.
+    interval: Option<u32>,
+    entries: BTreeMap<u32, Aged>,
+}
+
+impl Idle {
+    /// What a client has set.
+    pub fn set(&mut self, enabled: bool, polled: bool, interval: u32, now: Time) {
+        if enabled && !self.enabled {
+            self.entries.values_mut().for_each(|aged| aged.since = now);
+        }
+        (self.enabled, self.polled) = (enabled, polled);
+        self.interval = (enabled && interval > 0).then_some(interval);
+    }
+
+    /// How often the driver is to look; clients that poll look themselves.
+    pub fn interval(&self) -> u32 {
+        if self.polled { 0 } else { self.interval.unwrap_or(INTERVAL) }
+    }
+
+    /// An entry's clock begins, or begins anew with a time.
+    pub fn begin(&mut self, handle: u32, ttl: u32, now: Time) {
+        let aged = Aged { ttl, since: now, idle: None, active: false, asked: now };
+        self.entries.insert(handle, aged);
+    }
+
+    /// An entry's clock.
+    pub fn entry(&mut self, handle: u32) -> Option<&mut Aged> {
+        self.entries.get_mut(&handle)
+    }
+
+    /// Entries that have clocks.
+    pub fn handles(&self) -> Vec<u32> {
+        self.entries.keys().copied().collect()
+    }
+
+    /// What of an entry's clock is read.
+    pub fn read(&self, handle: u32, hit: Option<Time>, now: Time) -> Row {
+        let Some(aged) = self.entries.get(&handle) else { return Row::new() };
+        let state = if aged.is_active(self.polled) { "ENTRY_ACTIVE" } else { "ENTRY_IDLE" };
+        let left = aged.left(hit, now);
+        Row::from([
+            (field::ENTRY_TTL, Datum::number(if self.enabled { left } else { aged.ttl })),
+            (field::ENTRY_HIT_STATE, Datum::text(state)),
+        ])
+    }
+
+    /// An entry is gone.
+    pub fn forget(&mut self, handle: u32) {
+        self.entries.remove(&handle);
+    }
+}
+
+impl Aged {
+    /// How long it was idle at an instant, if it was hit last then; in milliseconds.
+    fn idle_for(&self, hit: Option<Time>, now: Time) -> u64 {
+        let last = hit.map_or(self.since, |hit| hit.max(self.since));
+        now.0.saturating_sub(last.0) / MILLISECOND
+    }
+
+    /// How long it may still be idle, in milliseconds.
+    pub fn left(&self, hit: Option<Time>, now: Time) -> u32 {
+        let idle = u32::try_from(self.idle_for(hit, now)).unwrap_or(u32::MAX);
+        self.ttl.saturating_sub(idle)
+    }
+
+    /// What became of it since the last look, if anything did.
+    pub fn look(&mut self, hit: Option<Time>, now: Time) -> Option<Became> {
+        match (self.idle, hit) {
+            (None, _) if self.ttl > 0 && self.left(hit, now) == 0 => {
+                self.idle = Some(now);
+                Some(Became::Idle)
+            }
+            (Some(idle), Some(hit)) if hit > idle => {
+                self.idle = None;
+                Some(Became::Active)
+            }
+            _ => None,
+        }
+    }
+
+    /// Somebody asks for all hits: whether it was hit since the last time.
+    pub fn ask(&mut self, hit: Option<Time>, now: Time) {
+        self.active = hit.is_some_and(|hit| hit > self.asked);
+        self.asked = now;
+    }
+
+    /// Whether it counts as hit.
+    pub fn is_active(&self, polled: bool) -> bool {
+        if polled { self.active } else { self.idle.is_none() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Time {
+        Time(milliseconds * MILLISECOND)
+    }
+
+    fn one() -> Idle {
+        let mut idle = Idle::default();
+        idle.begin(4, 100, at(1_000));
+        idle
+    }
+
+    #[test]
+    fn an_entry_is_told_once_when_it_is_idle_and_once_when_it_is_hit_again() {
+        let mut idle = one();
+        let entry = idle.entry(4).unwrap();
+        assert_eq!(entry.look(None, at(1_099)), None);
+        assert_eq!(entry.look(None, at(1_100)), Some(Became::Idle));
+        assert_eq!(entry.look(None, at(1_300)), None);
+        assert_eq!(entry.look(Some(at(1_310)), at(1_320)), Some(Became::Active));
+        assert_eq!(entry.look(Some(at(1_310)), at(1_409)), None);
+        assert_eq!(entry.look(Some(at(1_310)), at(1_410)), Some(Became::Idle));
+    }
+
+    #[test]
+    fn the_time_that_is_left_runs_from_the_last_hit() {
+        let mut idle = one();
+        let entry = idle.entry(4).unwrap();
+        assert_eq!(entry.left(None, at(1_030)), 70);
+        assert_eq!(entry.left(Some(at(1_050)), at(1_060)), 90);
+        assert_eq!(
+            entry.left(Some(at(5)), at(5_000)),
+            0,
+            "a hit of an entry that was there before"
+        );
+    }
+
+    #[test]
+    fn who_polls_hears_of_hits_since_the_last_poll() {
+        let mut idle = one();
+        let entry = idle.entry(4).unwrap();
+        assert!(!entry.is_active(true));
+        entry.ask(Some(at(1_010)), at(1_020));
+        assert!(entry.is_active(true));
+        entry.ask(Some(at(1_010)), at(1_030));
+        assert!(!entry.is_active(true));
+    }
+
+    #[test]
+    fn an_entry_without_a_time_is_never_idle() {
+        let mut idle = Idle::default();
+        idle.begin(4, 0, at(0));
+        assert_eq!(idle.entry(4).unwrap().look(None, at(1 << 40)), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! How long entries may be idle.
+
+use super::{Verb, Writer};
+use crate::bfrt::document::field;
+use crate::bfrt::fields::{Datum, Row, number_in};
+use crate::bfrt::schema::Table;
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use sojourn_engine::control::program;
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_packet::Time;
+use sojourn_switch::Switch;
+
+impl Writer<'_> {
+    /// What a client has said of a table's idle entries.
+    pub(super) fn idle_times(
+        &mut self,
+        table: &Table,
+        given: &bfrt::IdleTable,
+    ) -> Result<(), Failure> {
+        if !table.has_idle_times() {
+            let why = format!("`{}` has no `idle_timeout`", table.name);
+            return Err(Failure::invalid(why));
+        }
+        use bfrt::idle_table::IdleTableMode;
+        let polled = given.idle_table_mode() == IdleTableMode::IdleTablePollMode;
+        let idle = self.store.idle.entry(table.id).or_default();
+        idle.set(given.enable, polled, given.ttl_query_interval, self.now);
+        Ok(())
+    }
+
+    /// Gives an entry its time; a new one begins at once.
+    pub(super) fn age(&mut self, table: &Table, handle: u32, row: &Row, verb: Verb) {
+        if !table.has_idle_times() {
+            return;
+        }
+        let ttl = number_in(row, field::ENTRY_TTL).map(|ttl| ttl as u32);
+        let idle = self.store.idle.entry(table.id).or_default();
+        let before = idle.entry(handle).map_or(0, |aged| aged.ttl);
+        if verb == Verb::Insert || ttl.is_some() {
+            let new = if verb == Verb::Insert { 0 } else { before };
+            idle.begin(handle, ttl.unwrap_or(new), self.now);
+        }
+        if let (Some(Datum::Text(state)), Some(aged)) =
+            (row.get(&field::ENTRY_HIT_STATE), idle.entry(handle))
+        {
+            aged.active = state == "ENTRY_ACTIVE";
+        }
+    }
+
+    /// Somebody asks which entries were hit.
+    pub(super) fn ask_for_hits(&mut self, table: &Table) -> Result<(), Failure> {
+        let now = self.now;
+        let Some(idle) = self.store.idle.get_mut(&table.id) else { return Ok(()) };
+        for handle in idle.handles() {
+            let hit = last_hit(self.batch.switch(), &table.inner, handle);
+            if let Some(aged) = idle.entry(handle) {
+                aged.ask(hit, now);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// When an entry was hit last, if it has been since that is noted.
+pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
+    let program = program(switch).ok()?;
+    let id = program.tables().find(table).ok()?;
+    program.last_hit(id, EntryHandle(handle))
+}

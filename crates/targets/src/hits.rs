@@ -1,0 +1,37 @@
+//! When table entries were hit last, for tables whose idle entries somebody asks for.
+
+use sojourn_p4::interp::Matched;
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_p4::ir::TableId;
+use sojourn_packet::Time;
+
+/// Instants by table and entry; nothing for tables that nobody asks about.
+#[derive(Clone, Debug, Default)]
+pub struct Hits(Vec<Option<Vec<Time>>>);
+
+impl Hits {
+    /// From now on hits of a table are noted.
+    pub fn begin(&mut self, table: TableId) {
+        if self.0.len() <= table.index() {
+            self.0.resize_with(table.index() + 1, || None);
+        }
+        self.0[table.index()].get_or_insert_with(Vec::new);
+    }
+
+    /// Notes what a lookup found.
+    #[inline]
+    pub fn note(&mut self, matched: &Matched, now: Time) {
+        let Some(Some(hits)) = self.0.get_mut(matched.table.index()) else { return };
+        let Some(entry) = matched.entry else { return };
+        if hits.len() <= entry.index() {
+            hits.resize(entry.index() + 1, Time::ZERO);
+        }
+        hits[entry.index()] = now;
+    }
+
+    /// When an entry was hit last, if it has been since it is noted.
+    pub fn last(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
+        let hits = self.0.get(table.index())?.as_ref()?;
+        hits.get(entry.index()).copied().filter(|at| *at > Time::ZERO)
+    }
+}

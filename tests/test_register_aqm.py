@@ -1,0 +1,68 @@
+"""Names that a Python session gives to AQMs of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.layout import programs_folder
+from sojourn.scenario import registered
+
+TINY = {
+    "duration": "0.2 s",
+    "aqms": ["fifo"],
+    "switch": {"rate": "50 Mbit/s"},
+    "flows": [{"count": 1, "rtt": "5 ms"}],
+}
+
+
+@pytest.fixture(autouse=True)
+def own_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registered, "_REGISTERED", {})
+
+
+def test_a_registered_name_runs_what_stands_behind_it_and_the_folder_tells_it(
+    tmp_path: Path,
+) -> None:
+    sojourn.register_aqm("hasty", "codel", target="1 ms")
+    result = sojourn.run(TINY, aqms=["codel", "hasty"], report=False, out=tmp_path / "out")
+    assert list(result.aqms) == ["codel", "hasty"]
+    aqms = json.loads((tmp_path / "out/run.json").read_text())["scenario"]["aqms"]
+    assert {"use": "codel", "label": "hasty", "target": "1 ms"}.items() <= aqms[1].items()
+
+
+def test_a_program_of_ones_own_is_found_wherever_the_session_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.p4").write_text((programs_folder() / "tna/codel_act.p4").read_text())
+    (tmp_path / "mine.toml").write_text((programs_folder() / "tna/codel_act.toml").read_text())
+    monkeypatch.chdir(tmp_path)
+    sojourn.register_aqm("mine", "mine.p4", math_unit="paper")
+    monkeypatch.chdir("/")
+    assert list(sojourn.run(TINY, aqms="mine", report=False).aqms) == ["mine"]
+
+
+def test_what_is_said_beside_a_registered_name_goes_before_its_own() -> None:
+    sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
+    told = registered.spelled_out({"use": "hasty", "target": "2 ms", "label": "x"})
+    assert told == {"use": "codel", "label": "x", "target": "2 ms", "interval": "20 ms"}
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "options", "complaint"),
+    [
+        ("codel", "fq_codel", {}, "codel: is shipped under that name already"),
+        ("./mine.p4", "codel", {}, "a name, not a path"),
+        ("mine", "nothing.p4", {}, "no such P4 program"),
+        ("mine", "codle", {}, "did you mean"),
+        ("mine", "codel", {"target": "5"}, "the unit is missing"),
+        ("mine", "codel", {"max_p": 1}, "max_p"),
+    ],
+)
+def test_a_mistake_is_told_at_once(
+    name: str, use: str, options: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(sojourn.SojournError, match=complaint):
+        sojourn.register_aqm(name, use, **options)
+    assert not registered.registered()

@@ -67,6 +67,12 @@ impl<'p> PacketIn<'p> {
         enough
     }
 
+    /// Moves the cursor by bytes that are known to be there.
+    #[inline]
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.position += 8 * bytes as u64;
+    }
+
     /// `width` (at most 128) bits from `offset` bits behind the cursor; bits behind the end are 0.
     #[inline]
     pub fn peek(&self, offset: u64, width: u32) -> u128 {
@@ -135,7 +141,10 @@ impl<'p> PacketIn<'p> {
 /// What a deparser writes. Keep one and [`PacketOut::clear`] it between packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketOut {
-    bytes: Vec<u8>,
+    /// What was written, and room that is left from packets before.
+    buffer: Vec<u8>,
+    /// Bytes of it that were written.
+    len: usize,
     /// Bits behind them that do not yet fill a word, right-aligned.
     partial: u64,
     partial_bits: u32,
@@ -156,40 +165,87 @@ impl PacketOut {
     /// Forgets everything but the memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.len = 0;
         self.partial = 0;
         self.partial_bits = 0;
     }
 
     /// The whole bytes that were written.
+    #[inline]
     pub fn bytes(&mut self) -> &[u8] {
+        if self.partial_bits > 0 {
+            self.flush();
+        }
+        self.buffer.get(..self.len).unwrap_or_default()
+    }
+
+    /// Puts the whole bytes of what does not fill a word to the others.
+    fn flush(&mut self) {
         let rest = self.partial_bits % 8;
         let whole = (self.partial_bits / 8) as usize;
         let word = (self.partial >> rest).to_be_bytes();
-        self.bytes.extend_from_slice(&word[8 - whole..]);
+        self.put(&word[8 - whole..]);
         self.partial &= word_mask(rest);
         self.partial_bits = rest;
-        &self.bytes
     }
 
     /// Everything that was written, a last incomplete byte filled with zeros, taken out.
     pub fn take(&mut self) -> Vec<u8> {
         self.align();
         self.bytes();
-        let bytes = std::mem::take(&mut self.bytes);
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.truncate(self.len);
         self.clear();
         bytes
     }
 
     /// Length in bits.
     pub fn bit_len(&self) -> u64 {
-        self.bytes.len() as u64 * 8 + u64::from(self.partial_bits)
+        self.len as u64 * 8 + u64::from(self.partial_bits)
     }
 
     /// Fills a last incomplete byte with zeros.
     #[inline]
     pub fn align(&mut self) {
-        self.append_word(0, self.partial_bits.next_multiple_of(8) - self.partial_bits);
+        if !self.partial_bits.is_multiple_of(8) {
+            self.append_word(0, self.partial_bits.next_multiple_of(8) - self.partial_bits);
+        }
+    }
+
+    /// The place of the next `bytes` bytes.
+    #[inline]
+    fn place(&mut self, bytes: usize) -> &mut [u8] {
+        if self.buffer.len() - self.len < bytes {
+            self.grow(bytes);
+        }
+        &mut self.buffer[self.len..]
+    }
+
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        self.buffer.resize((self.len + bytes).next_power_of_two().max(256), 0);
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.place(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Hands whoever appends `bytes` bytes their place, which has room for whole words; none if the
+    /// packet does not end with a whole byte.
+    #[inline]
+    pub(super) fn words(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        if self.partial_bits > 0 {
+            if !self.partial_bits.is_multiple_of(8) {
+                return None;
+            }
+            self.flush();
+        }
+        self.place(bytes + 8);
+        let start = self.len;
+        self.len += bytes;
+        Some(&mut self.buffer[start..])
     }
 
     /// Appends bytes.
@@ -197,9 +253,9 @@ impl PacketOut {
     pub fn append_bytes(&mut self, bytes: &[u8]) {
         if self.partial_bits.is_multiple_of(8) {
             if self.partial_bits > 0 {
-                self.bytes();
+                self.flush();
             }
-            self.bytes.extend_from_slice(bytes);
+            self.put(bytes);
         } else {
             bytes.iter().for_each(|byte| self.append_word(u64::from(*byte), 8));
         }
@@ -251,7 +307,7 @@ impl PacketOut {
     fn append_full(&mut self, value: u64, width: u32, room: u32) {
         let rest = width - room;
         let word = self.partial.checked_shl(room).unwrap_or(0) | value >> rest;
-        self.bytes.extend_from_slice(&word.to_be_bytes());
+        self.put(&word.to_be_bytes());
         self.partial = value & word_mask(rest);
         self.partial_bits = rest;
     }

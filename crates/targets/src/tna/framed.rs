@@ -1,26 +1,30 @@
-//! A block of a pass with the frame that it runs on, and where its parameters lie there.
+//! A block of a pass: how large a frame it runs on, and where its parameters lie there.
 
 use super::metadata::{IntrinsicField, Role, fields_with_valid_bit};
+use super::uses::{read_by, written_by};
 use super::validity::INVALID;
 use sojourn_p4::interp::{Frame, Interpreter};
 use sojourn_p4::ir::{Layout, Slot, UnitId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A block of a pass.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The unit.
     pub unit: UnitId,
-    /// The frame it runs on, once the block before it has handed on.
-    pub frame: Frame,
+    /// Slots of its own, narrow and wide.
+    pub(super) size: (usize, usize),
     /// Where its parameters lie.
     pub params: BTreeMap<Role, Layout>,
     /// Slots that start without a value of their own.
     pub(super) invalid: Vec<Slot>,
+    /// Slots that it reads, and that it may write.
+    pub(super) read: HashSet<Slot>,
+    written: HashSet<Slot>,
 }
 
 impl Block {
-    /// A block of the program, with a frame that no packet has used.
+    /// A block of the program.
     pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
         let program = interpreter.program();
         let mut params = BTreeMap::new();
@@ -34,15 +38,32 @@ impl Block {
             params.extend(role.map(|role| (role, param.layout.clone())));
         }
         let invalid = params.values().flat_map(fields_with_valid_bit).collect();
-        Block { unit, frame: interpreter.frame(unit), params, invalid }
+        let Frame { narrow, wide } = interpreter.frame(unit);
+        let (read, written) = (read_by(program, unit), written_by(program, unit));
+        Block { unit, size: (narrow.len(), wide.len()), params, invalid, read, written }
     }
 
-    /// Makes the frame ready for a packet.
-    pub fn reset(&mut self) {
-        self.frame.clear();
+    /// Makes a frame ready for a packet.
+    pub fn reset(&self, frame: &mut Frame) {
+        frame.clear_slots(0..self.size.0);
+        frame.clear_wide_slots(0..self.size.1);
         for slot in &self.invalid {
-            self.frame.set(*slot, INVALID);
+            frame.set(*slot, INVALID);
         }
+    }
+
+    /// A field that the chip reads behind it; none if the block leaves it as it is, which is empty.
+    pub fn answer(&self, role: Role, name: &str) -> IntrinsicField {
+        let IntrinsicField(slot) = self.field(role, name);
+        IntrinsicField(slot.filter(|slot| self.written.contains(slot)))
+    }
+
+    /// The slots of parameters in which it can tell the chip something.
+    pub fn answers(&self) -> impl Iterator<Item = Slot> {
+        let roles = [Role::ForDeparser, Role::ForTrafficManager, Role::ForPort];
+        let layouts = roles.into_iter().filter_map(|role| self.params.get(&role));
+        let slots = layouts.flat_map(|layout| layout.range().narrow());
+        slots.map(|slot| Slot(slot as u32)).filter(|slot| self.written.contains(slot))
     }
 
     /// A field of a parameter.

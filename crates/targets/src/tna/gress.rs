@@ -1,14 +1,14 @@
-//! One of the two passes: parser, control and deparser with their frames.
+//! One of the two passes: parser, control and deparser, and the frames they run on.
 //!
 //! What moves between them is in `handover`. It must not know what the metadata means.
 
 use super::framed::Block;
-use super::handover::Handover;
-use super::metadata::Role;
+use super::handover::{Handover, shared};
+use super::metadata::{IntrinsicField, Role};
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
 use crate::visit;
-use sojourn_p4::interp::Interpreter;
+use sojourn_p4::interp::{Frame, Interpreter};
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use std::collections::HashSet;
@@ -22,6 +22,11 @@ pub struct Gress {
     pub control: Block,
     /// The deparser.
     pub deparser: Block,
+    /// Of parser, control and deparser, which have one together where it goes on.
+    frames: [Frame; 3],
+    /// Whose frame the control and the deparser run on.
+    control_at: usize,
+    deparser_at: usize,
     to_control: Handover,
     to_deparser: Handover,
     /// What goes from the parser to the deparser directly, as the control does not have it.
@@ -42,7 +47,7 @@ impl Gress {
     ) -> Gress {
         let reads_parser_error = reads_parser_error(interpreter.program(), control)
             || reads_parser_error(interpreter.program(), deparser);
-        let [mut parser, mut control, mut deparser] =
+        let [parser, control, deparser] =
             [parser, control, deparser].map(|unit| Block::new(interpreter, unit));
         // What the control does not have, parser and pipeline put into the deparser's own frame.
         let all_through = deparser
@@ -50,8 +55,9 @@ impl Gress {
             .keys()
             .all(|role| *role == Role::Packet || control.params.contains_key(role));
         let (to_control, to_deparser, past_control) = if all_through {
-            let on = Handover::new(&control, &deparser);
-            (Handover::new(&parser, &control), on, None)
+            let needed = needed(&control, &deparser);
+            let on = Handover::new(&control, &deparser, &deparser.read);
+            (Handover::new(&parser, &control, &needed), on, None)
         } else {
             let copies = Handover::copies;
             (
@@ -62,8 +68,12 @@ impl Gress {
         };
         let invalid =
             [to_control.unshared(&control.invalid), to_deparser.unshared(&deparser.invalid)];
-        same_size([&mut parser, &mut control, &mut deparser]);
+        let control_at = if to_control.copied() { 1 } else { 0 };
+        let deparser_at = if to_deparser.copied() { 2 } else { control_at };
         Gress {
+            frames: frames([&parser, &control, &deparser]),
+            control_at,
+            deparser_at,
             to_control,
             to_deparser,
             past_control,
@@ -75,41 +85,94 @@ impl Gress {
         }
     }
 
+    /// The parser's frame, until it is handed on.
+    #[inline]
+    pub fn parser_frame(&mut self) -> &mut Frame {
+        &mut self.frames[0]
+    }
+
+    /// The control's frame, once the parser has handed on and until it does itself.
+    #[inline]
+    pub fn control_frame(&mut self) -> &mut Frame {
+        &mut self.frames[self.control_at]
+    }
+
+    /// The deparser's frame, once the control has handed on.
+    #[inline]
+    pub fn deparser_frame(&mut self) -> &mut Frame {
+        &mut self.frames[self.deparser_at]
+    }
+
     /// Makes the frames ready for a packet.
     pub fn reset(&mut self) {
-        self.parser.reset();
-        if self.to_control.wants_reset() {
-            self.control.reset();
+        let [first, second, third] = &mut self.frames;
+        self.parser.reset(first);
+        if self.control_at == 1 {
+            self.control.reset(second);
         }
-        if self.to_deparser.wants_reset() {
-            self.deparser.reset();
+        if self.deparser_at == 2 {
+            self.deparser.reset(third);
         }
     }
 
     /// Hands on what the parser made.
     pub fn parsed(&mut self) {
+        let [first, second, third] = &mut self.frames;
         if let Some(past) = &self.past_control {
-            past.run(&mut self.parser.frame, &mut self.deparser.frame);
+            past.copy(first, third);
         }
-        self.to_control.run(&mut self.parser.frame, &mut self.control.frame);
-        self.invalid[0].iter().for_each(|slot| self.control.frame.set(*slot, INVALID));
+        if self.control_at == 1 {
+            self.to_control.copy(first, second);
+        } else {
+            self.to_control.go_on(first);
+        }
+        let frame = &mut self.frames[self.control_at];
+        self.invalid[0].iter().for_each(|slot| frame.set(*slot, INVALID));
     }
 
     /// Hands on what the control made; its frame is of no use then.
     pub fn controlled(&mut self) {
-        self.to_deparser.run(&mut self.control.frame, &mut self.deparser.frame);
-        self.invalid[1].iter().for_each(|slot| self.deparser.frame.set(*slot, INVALID));
+        if self.deparser_at == 2 {
+            let [front @ .., third] = &mut self.frames;
+            self.to_deparser.copy(&front[self.control_at & 1], third);
+        } else {
+            self.to_deparser.go_on(&mut self.frames[self.control_at]);
+        }
+        let frame = &mut self.frames[self.deparser_at];
+        self.invalid[1].iter().for_each(|slot| frame.set(*slot, INVALID));
+    }
+
+    /// Sets a field that the parser stage gives to control and deparser, once it has handed on.
+    #[inline]
+    pub fn set_both(&mut self, field: [IntrinsicField; 2], value: u128) {
+        field[0].set(self.control_frame(), value);
+        // A frame that goes on takes it along.
+        if self.deparser_at == 2 {
+            field[1].set(&mut self.frames[2], value);
+        }
     }
 }
 
-/// Makes frames that are handed on large enough for each of the blocks.
-fn same_size(blocks: [&mut Block; 3]) {
-    let sizes = blocks.iter().map(|block| (block.frame.narrow.len(), block.frame.wide.len()));
-    let (narrow, wide) = sizes.fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    for block in blocks {
-        block.frame.narrow.resize(narrow, 0);
-        block.frame.wide.resize(wide, Default::default());
+/// Slots of a control that it reads, that the chip reads behind it, or that the deparser reads.
+fn needed(control: &Block, deparser: &Block) -> HashSet<Slot> {
+    let mut needed = control.read.clone();
+    needed.extend(control.answers());
+    for (mine, theirs) in shared(control, deparser) {
+        let both = mine.narrow().zip(theirs.narrow());
+        let read = both.filter(|(_, theirs)| deparser.read.contains(&Slot(*theirs as u32)));
+        needed.extend(read.map(|(mine, _)| Slot(mine as u32)));
     }
+    needed
+}
+
+/// Three frames, each large enough for all of the blocks.
+fn frames(blocks: [&Block; 3]) -> [Frame; 3] {
+    let narrow = blocks.iter().map(|block| block.size.0).max().unwrap_or(0);
+    let wide = blocks.iter().map(|block| block.size.1).max().unwrap_or(0);
+    [(); 3].map(|()| Frame {
+        narrow: vec![0; narrow],
+        wide: std::iter::repeat_with(Default::default).take(wide).collect(),
+    })
 }
 
 /// True if a unit does more with `parser_err` than hand it on: what it puts into a header or into

@@ -9,6 +9,7 @@ use super::framed::Block;
 use super::metadata::Role;
 use sojourn_p4::interp::{Frame, SlotRange, copy_range};
 use sojourn_p4::ir::Slot;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The slots of a parameter in the block before and in the block behind.
@@ -19,18 +20,19 @@ type Shared = (SlotRange, SlotRange);
 pub enum Handover {
     /// The frame goes on.
     Frame {
-        /// Slots to move, in this order.
-        moves: Vec<(Range<usize>, usize)>,
+        /// Slots to move, from and to, in this order.
+        moves: Vec<(Slot, Slot)>,
         /// Slots that the block behind has for itself.
-        cleared: Vec<Range<usize>>,
-        /// The same of wide ones.
+        cleared: Vec<Slot>,
+        /// Wide ones.
         cleared_wide: Vec<Range<usize>>,
     },
     /// Slots to copy to the frame of the block behind.
     Copies(Vec<Shared>),
 }
 
-fn shared(from: &Block, to: &Block) -> Vec<Shared> {
+/// Where the parameters that two blocks share lie in each.
+pub fn shared(from: &Block, to: &Block) -> Vec<Shared> {
     let roles = from.params.iter().filter(|(role, _)| **role != Role::Packet);
     roles
         .filter_map(|(role, layout)| Some((layout.range(), to.params.get(role)?.range())))
@@ -43,8 +45,9 @@ impl Handover {
         Handover::Copies(shared(from, to))
     }
 
-    /// With one frame for both if that is possible.
-    pub fn new(from: &Block, to: &Block) -> Handover {
+    /// With one frame for both if that is possible. Only `needed` slots of the block behind have to
+    /// be what they should: nobody looks at the others.
+    pub fn new(from: &Block, to: &Block, needed: &HashSet<Slot>) -> Handover {
         let shared = shared(from, to);
         let moved: Vec<Shared> = shared.iter().copied().filter(|(a, b)| a != b).collect();
         // A move must not overwrite what is moved after it.
@@ -58,44 +61,53 @@ impl Handover {
         let targets = shared.iter().map(|(_, target)| target);
         let own = targets.clone().filter(|target| target.narrow_len > 0).map(SlotRange::narrow);
         let own_wide = targets.filter(|target| target.wide_len > 0).map(SlotRange::wide);
+        let moves = moved.iter().flat_map(|(a, b)| one_by_one(a.narrow(), b.narrow()));
+        let gaps_of_own = gaps(own.collect(), to.size.0).into_iter().flatten();
+        let cleared = gaps_of_own.map(|slot| Slot(slot as u32));
         Handover::Frame {
-            moves: moved.iter().map(|(a, b)| (a.narrow(), b.narrow().start)).collect(),
-            cleared: gaps(own.collect(), to.frame.narrow.len()),
-            cleared_wide: gaps(own_wide.collect(), to.frame.wide.len()),
+            moves: moves.filter(|(_, to)| needed.contains(to)).collect(),
+            cleared: cleared.filter(|slot| needed.contains(slot)).collect(),
+            cleared_wide: gaps(own_wide.collect(), to.size.1),
         }
     }
 
-    /// True if the block behind needs a clean frame before the pass.
-    pub fn wants_reset(&self) -> bool {
+    /// True if the block behind has a frame of its own.
+    pub fn copied(&self) -> bool {
         matches!(self, Handover::Copies(_))
     }
 
     /// Slots of the block behind that start without a value of their own, out of `invalid`.
     pub fn unshared(&self, invalid: &[Slot]) -> Vec<Slot> {
         let Handover::Frame { cleared, .. } = self else { return Vec::new() };
-        let is_cleared = |slot: &&Slot| cleared.iter().any(|range| range.contains(&slot.index()));
-        invalid.iter().filter(is_cleared).copied().collect()
+        invalid.iter().filter(|slot| cleared.contains(slot)).copied().collect()
     }
 
-    /// Hands on. If the frame goes on, `from` is of no use behind it.
-    pub fn run(&self, from: &mut Frame, to: &mut Frame) {
-        match self {
-            Handover::Frame { moves, cleared, cleared_wide } => {
-                std::mem::swap(&mut from.narrow, &mut to.narrow);
-                if !to.wide.is_empty() {
-                    std::mem::swap(&mut from.wide, &mut to.wide);
-                }
-                for (source, target) in moves {
-                    to.narrow.copy_within(source.clone(), *target);
-                }
-                cleared.iter().for_each(|range| to.clear_slots(range.clone()));
-                cleared_wide.iter().for_each(|range| to.clear_wide_slots(range.clone()));
-            }
-            Handover::Copies(shared) => {
-                shared.iter().for_each(|(source, target)| copy_range(from, *source, to, *target));
-            }
+    /// Makes a frame that goes on the one of the block behind.
+    pub fn go_on(&self, frame: &mut Frame) {
+        let Handover::Frame { moves, cleared, cleared_wide } = self else { return };
+        for (source, target) in moves {
+            frame.set(*target, frame.get(*source));
         }
+        cleared.iter().for_each(|slot| frame.set(*slot, 0));
+        cleared_wide.iter().for_each(|range| frame.clear_wide_slots(range.clone()));
     }
+
+    /// Copies what both have to the frame of the block behind.
+    pub fn copy(&self, from: &Frame, to: &mut Frame) {
+        let Handover::Copies(shared) = self else { return };
+        shared.iter().for_each(|(source, target)| copy_range(from, *source, to, *target));
+    }
+}
+
+/// The moves of a range's slots; in an order in which none is overwritten that is still to be moved.
+fn one_by_one(from: Range<usize>, to: Range<usize>) -> Vec<(Slot, Slot)> {
+    let up = to.start < from.start;
+    let mut moves: Vec<_> =
+        from.zip(to).map(|(from, to)| (Slot(from as u32), Slot(to as u32))).collect();
+    if !up {
+        moves.reverse();
+    }
+    moves
 }
 
 /// What the ranges leave of the numbers up to `end`.

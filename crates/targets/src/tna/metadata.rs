@@ -28,16 +28,19 @@ pub struct Clock {
 
 impl Clock {
     /// The 48-bit counter at an instant of the run.
+    #[inline]
     pub fn global(&self, at: Time) -> u64 {
         self.offset.as_nanos().wrapping_add(at.as_nanos()) & ((1 << 48) - 1)
     }
 
     /// The traffic manager's 18-bit timestamp.
+    #[inline]
     fn enqueued(&self, at: Time) -> u64 {
         (self.global(at) >> self.timestamp_shift.min(16)) & 0x3_ffff
     }
 
     /// The 18-bit time in the queue, in the same unit.
+    #[inline]
     fn in_queue(&self, span: Time) -> u64 {
         (span.as_nanos() >> self.timestamp_shift.min(16)) & 0x3_ffff
     }
@@ -46,6 +49,7 @@ impl Clock {
 /// Appends what the ingress parser finds in front of a packet: eight bytes of intrinsic metadata
 /// and eight of the port's, which its control plane has set; a resubmitted packet brings eight of its
 /// own instead.
+#[inline]
 pub fn write_ingress_header(
     input: &IngressInput,
     clock: &Clock,
@@ -55,30 +59,40 @@ pub fn write_ingress_header(
     let port = u64::from(input.port.0 & 0x1ff) << 48;
     let intrinsic = u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived);
     let header = (u128::from(intrinsic) << 64 | u128::from(port_metadata)).to_be_bytes();
-    out.extend_from_slice(if input.resubmitted { &header[..8] } else { &header });
+    if input.resubmitted {
+        out.extend_from_slice(&header[..8]);
+    } else {
+        out.extend_from_slice(&header);
+    }
 }
 
 /// Appends what the egress parser finds in front of a packet, each field filled up to bytes.
+#[inline]
 pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
-    let depth = |cells: u32| u128::from(cells.min(0x7_ffff));
+    let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
     let in_queue = clock.in_queue(input.dequeued.saturating_sub(input.enqueued));
+    // Bytes 0 to 7, 8 to 15, 16 to 23, then three more.
+    let words = [
+        u64::from(input.port.0 & 0x1ff) << 48
+            | depth(input.enqueue_depth) << 24
+            | u64::from(input.enqueue_congestion & 3) << 16
+            | clock.enqueued(input.enqueued) >> 16,
+        clock.enqueued(input.enqueued) << 48
+            | depth(input.dequeue_depth) << 24
+            | u64::from(input.dequeue_congestion & 3) << 16
+            | u64::from(input.pool_congestion) << 8,
+        in_queue << 40
+            | u64::from(input.rid) << 24
+            | u64::from(input.rid_first) << 16
+            | u64::from(input.queue & 31) << 8
+            | u64::from(input.cos & 7),
+    ];
     let mut header = [0; EGRESS_HEADER_BYTES];
-    // Bytes 0 to 14, then 15 to 26.
-    let first = u128::from(input.port.0 & 0x1ff) << 112
-        | depth(input.enqueue_depth) << 88
-        | u128::from(input.enqueue_congestion & 3) << 80
-        | u128::from(clock.enqueued(input.enqueued)) << 48
-        | depth(input.dequeue_depth) << 24
-        | u128::from(input.dequeue_congestion & 3) << 16
-        | u128::from(input.pool_congestion) << 8;
-    let second = u128::from(in_queue) << 96
-        | u128::from(input.rid) << 80
-        | u128::from(input.rid_first) << 72
-        | u128::from(input.queue & 31) << 64
-        | u128::from(input.cos & 7) << 56
-        | u128::from(input.length & 0xffff) << 32;
-    header[..16].copy_from_slice(&first.to_be_bytes());
-    header[15..].copy_from_slice(&second.to_be_bytes()[..12]);
+    let (front, length) = header.split_at_mut(24);
+    for (bytes, word) in front.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    length[1..].copy_from_slice(&(input.length as u16).to_be_bytes());
     out.extend_from_slice(&header);
 }
 

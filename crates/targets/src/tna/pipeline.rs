@@ -21,6 +21,7 @@ use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
 };
+use crate::deparsed::deparsed;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
@@ -82,8 +83,8 @@ struct IngressFields {
 
 impl IngressFields {
     fn new(gress: &Gress) -> IngressFields {
-        let tm = |name| gress.control.field(Role::ForTrafficManager, name);
-        let deparser = |name| gress.control.field(Role::ForDeparser, name);
+        let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
+        let deparser = |name| gress.control.answer(Role::ForDeparser, name);
         let both = |name| from_parser(gress, name);
         IngressFields {
             tstamp: both("global_tstamp"),
@@ -102,14 +103,12 @@ impl IngressFields {
         }
     }
 
-    fn asked(&self, frame: &Frame) -> IngressAsked {
-        IngressAsked { drop_ctl: self.drop_ctl.or_zero(frame), admission: self.admission(frame) }
-    }
-
     /// Where the traffic manager is told to send a packet.
+    #[inline]
     fn admission(&self, frame: &Frame) -> Admission {
         let word = |field: IntrinsicField| field.or_zero(frame) as u16;
-        let groups = self.groups.map(|group| group.get(frame).map(|id| id as u16));
+        let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
+        let groups = [group(self.groups[0]), group(self.groups[1])];
         let replication = groups.iter().any(Option::is_some).then(|| Replication {
             groups,
             rid: word(self.rid),
@@ -125,12 +124,6 @@ impl IngressFields {
             replication,
         }
     }
-}
-
-/// What the ingress control has asked the chip to do.
-struct IngressAsked {
-    drop_ctl: u128,
-    admission: Admission,
 }
 
 /// [`IngressFields`] for egress.
@@ -152,7 +145,7 @@ struct CopyFields {
 
 impl CopyFields {
     fn new(gress: &Gress) -> CopyFields {
-        let field = |name| gress.control.field(Role::ForDeparser, name);
+        let field = |name| gress.control.answer(Role::ForDeparser, name);
         CopyFields {
             mirror: field("mirror_type"),
             resubmit: field("resubmit_type"),
@@ -180,7 +173,7 @@ impl EgressFields {
         EgressFields {
             tstamp: from_parser(gress, "global_tstamp"),
             parser_err: from_parser(gress, "parser_err"),
-            drop_ctl: gress.control.field(Role::ForDeparser, "drop_ctl"),
+            drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
             copies: CopyFields::new(gress),
         }
     }
@@ -270,7 +263,12 @@ impl Tofino {
         self.interpreter.program()
     }
 
-    fn run_ingress(&mut self, input: &IngressInput, packet: Packet) -> Result<IngressOutput, Halt> {
+    fn run_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        out: &mut IngressOutput,
+    ) -> Result<(), Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
         self.front.clear();
         let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
@@ -281,51 +279,39 @@ impl Tofino {
         let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
         let error = self.parser_errors.bits(parsed.error);
         if !parsed.accepted && (error == 0 || !gress.reads_parser_error) {
-            return Ok(IngressOutput { parser_rejected: true, ..IngressOutput::default() });
+            out.parser_rejected = true;
+            return Ok(());
         }
         gress.parsed();
         let fields = &self.ingress_fields;
         let tstamp = self.clock.global(input.now).into();
-        set_both(gress, fields.tstamp, tstamp);
-        set_both(gress, fields.parser_err, error.into());
+        gress.set_both(fields.tstamp, tstamp);
+        gress.set_both(fields.parser_err, error.into());
         run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
-        let asked = fields.asked(&gress.control.frame);
+        let frame = gress.control_frame();
+        let kept = fields.drop_ctl.or_zero(frame) & 1 == 0;
+        if kept {
+            out.admission = fields.admission(frame);
+        }
         let (copies, written) = (fields.copies, &mut self.written);
         run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
-        Ok(self.ingress_result(packet, &parsed, asked))
-    }
-
-    /// What the ingress deparser's decisions come to.
-    fn ingress_result(
-        &mut self,
-        packet: Packet,
-        parsed: &Parsed,
-        asked: IngressAsked,
-    ) -> IngressOutput {
         if let Some(data) = self.runtime.pass.resubmit.take() {
-            let resubmit = Some(with_front(&data, &packet));
-            return IngressOutput { resubmit, ..IngressOutput::default() };
+            out.admission = Admission::default();
+            out.resubmit = Some(with_front(&data, &packet));
+            return Ok(());
         }
-        let mirror = self.requested_copy(MirrorDirection::Ingress, &packet);
-        let kept = asked.drop_ctl & 1 == 0;
-        let admission = if kept { asked.admission } else { Admission::default() };
-        let goes_on = admission.unicast.is_some() || admission.replication.is_some();
-        let packet = goes_on.then(|| rewritten(packet, &mut self.written, &self.front, parsed));
-        // In one piece: this happens to every packet, and it is a large one.
-        IngressOutput {
-            packet,
-            admission,
-            mirror,
-            resubmit: None,
-            carried: Carried::default(),
-            parser_rejected: false,
+        if self.runtime.pass.mirror.is_some() {
+            out.mirror = self.requested_copy(MirrorDirection::Ingress, &packet);
         }
+        if out.admission.unicast.is_some() || out.admission.replication.is_some() {
+            out.packet = Some(rewritten(packet, &mut self.written, &self.front, &parsed));
+        }
+        Ok(())
     }
 
     /// The copy that the deparser was asked for, of a packet as it is now.
-    #[inline]
+    #[inline(never)]
     fn requested_copy(&mut self, direction: MirrorDirection, packet: &Packet) -> Option<Mirror> {
-        self.runtime.pass.mirror.as_ref()?;
         let request = self.runtime.pass.mirror.take().filter(|request| request.session != 0)?;
         Some(Mirror {
             session: request.session,
@@ -336,7 +322,12 @@ impl Tofino {
         })
     }
 
-    fn run_egress(&mut self, input: &EgressInput, packet: Packet) -> Result<EgressOutput, Halt> {
+    fn run_egress(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        out: &mut EgressOutput,
+    ) -> Result<(), Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
         self.front.clear();
         write_egress_header(input, &self.clock, &mut self.front);
@@ -346,37 +337,32 @@ impl Tofino {
         let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
         let error = self.parser_errors.bits(parsed.error);
         if !parsed.accepted && error == 0 {
-            return Ok(EgressOutput { parser_rejected: true, ..EgressOutput::default() });
+            out.parser_rejected = true;
+            return Ok(());
         }
         gress.parsed();
         let fields = &self.egress_fields;
-        set_both(gress, fields.tstamp, self.clock.global(input.now).into());
-        set_both(gress, fields.parser_err, error.into());
+        gress.set_both(fields.tstamp, self.clock.global(input.now).into());
+        gress.set_both(fields.parser_err, error.into());
         run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
-        let drop_ctl = fields.drop_ctl.or_zero(&gress.control.frame);
+        let drop_ctl = fields.drop_ctl.or_zero(gress.control_frame());
         let (copies, written) = (fields.copies, &mut self.written);
         run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
-        Ok(self.egress_result(packet, &parsed, drop_ctl))
-    }
-
-    /// What the egress deparser's decisions come to.
-    fn egress_result(&mut self, packet: Packet, parsed: &Parsed, drop_ctl: u128) -> EgressOutput {
         if drop_ctl & 4 != 0 {
             self.runtime.pass.mirror = None;
         }
-        let sent = drop_ctl & 1 == 0;
-        if !sent && self.runtime.pass.mirror.is_none() {
-            return EgressOutput::default();
+        let (sent, copied) = (drop_ctl & 1 == 0, self.runtime.pass.mirror.is_some());
+        if !sent && !copied {
+            return Ok(());
         }
-        let packet = rewritten(packet, &mut self.written, &self.front, parsed);
-        let mirror = self.requested_copy(MirrorDirection::Egress, &packet);
-        EgressOutput {
-            packet: sent.then_some(packet),
-            mirror,
-            recirculate: false,
-            carried: Carried::default(),
-            parser_rejected: false,
+        let packet = rewritten(packet, &mut self.written, &self.front, &parsed);
+        if copied {
+            out.mirror = self.requested_copy(MirrorDirection::Egress, &packet);
         }
+        if sent {
+            out.packet = Some(packet);
+        }
+        Ok(())
     }
 }
 
@@ -388,10 +374,13 @@ impl DataPlane for Tofino {
         packet: Packet,
         _carried: Carried,
     ) -> IngressOutput {
-        self.run_ingress(input, packet).unwrap_or_else(|halt| {
+        // Made where the caller wants it: it is a large one.
+        let mut out = IngressOutput::default();
+        if let Err(halt) = self.run_ingress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
-            IngressOutput::default()
-        })
+            out = IngressOutput::default();
+        }
+        out
     }
 
     fn egress_carrying(
@@ -400,10 +389,12 @@ impl DataPlane for Tofino {
         packet: Packet,
         _carried: Carried,
     ) -> EgressOutput {
-        self.run_egress(input, packet).unwrap_or_else(|halt| {
+        let mut out = EgressOutput::default();
+        if let Err(halt) = self.run_egress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
-            EgressOutput::default()
-        })
+            out = EgressOutput::default();
+        }
+        out
     }
 }
 
@@ -417,8 +408,8 @@ fn run_parser(
 ) -> Result<Parsed, Halt> {
     gress.reset();
     let front = packet.bytes();
-    let parser = &mut gress.parser;
-    let parsed = interpreter.run_parser(parser.unit, &mut parser.frame, packet, tables, runtime)?;
+    let unit = gress.parser.unit;
+    let parsed = interpreter.run_parser(unit, gress.parser_frame(), packet, tables, runtime)?;
     settle(gress, runtime, front, &parsed);
     Ok(parsed)
 }
@@ -430,8 +421,8 @@ fn run_control(
     tables: &Tables,
     runtime: &mut Runtime,
 ) -> Result<(), Halt> {
-    let control = &mut gress.control;
-    interpreter.run_control(control.unit, &mut control.frame, None, tables, runtime)
+    let unit = gress.control.unit;
+    interpreter.run_control(unit, gress.control_frame(), None, tables, runtime)
 }
 
 /// Runs the deparser behind it.
@@ -443,11 +434,11 @@ fn run_deparser(
     tables: &Tables,
     runtime: &mut Runtime,
 ) -> Result<(), Halt> {
-    runtime.pass.copies = copies.read(&gress.control.frame);
+    runtime.pass.copies = copies.read(gress.control_frame());
     gress.controlled();
     written.clear();
-    let deparser = &mut gress.deparser;
-    interpreter.run_control(deparser.unit, &mut deparser.frame, Some(written), tables, runtime)
+    let unit = gress.deparser.unit;
+    interpreter.run_control(unit, gress.deparser_frame(), Some(written), tables, runtime)
 }
 
 /// Stores residual checksums now that it is known what else the parser has extracted.
@@ -456,13 +447,8 @@ fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
         let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
         let mut sum = deposit.sum.aligned();
         sum.subtract(front.get(range).unwrap_or_default());
-        gress.parser.frame.set(deposit.slot, sum.sum().into());
+        gress.parser_frame().set(deposit.slot, sum.sum().into());
     }
-}
-
-fn set_both(gress: &mut Gress, field: [IntrinsicField; 2], value: u128) {
-    field[0].set(&mut gress.control.frame, value);
-    field[1].set(&mut gress.deparser.frame, value);
 }
 
 /// A copy of `packet` with some bytes in front.
@@ -474,13 +460,27 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
 }
 
 /// What the deparser wrote, with what the parser left of the packet behind it, in the packet's buffer.
-fn rewritten(mut packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
-    let consumed = parsed.consumed.div_ceil(8) as usize;
-    let rest = front.get(consumed..).unwrap_or_default();
-    let taken_zeros = consumed.saturating_sub(front.len()) as u32;
+#[inline]
+fn rewritten(packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
+    // What the chip has put in front of the packet is not in its buffer.
+    let put = 8 * (front.len() - packet.bytes.len()) as u64;
+    match parsed.consumed.checked_sub(put) {
+        Some(consumed) => deparsed(packet, written.bytes(), consumed),
+        None => with_unread_front(packet, written, front, parsed),
+    }
+}
+
+/// The same of a parser that has not taken off all of what the chip puts in front.
+#[cold]
+fn with_unread_front(
+    mut packet: Packet,
+    written: &mut PacketOut,
+    front: &[u8],
+    parsed: &Parsed,
+) -> Packet {
+    let rest = front.get(parsed.consumed.div_ceil(8) as usize..).unwrap_or_default();
     packet.bytes.clear();
     packet.bytes.extend_from_slice(written.bytes());
     packet.bytes.extend_from_slice(rest);
-    packet.zeros = packet.zeros.saturating_sub(taken_zeros);
     packet
 }

@@ -3,8 +3,9 @@
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
 use super::code::{At, Emitted, Extracted, Op, Site, To, UnitCode};
-use super::header::WireHeader;
+use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect};
+use super::states::go_round;
 use super::value::{Operand, looks_ahead};
 use crate::ir::{
     Body, Expr, Label, Layout, Next, ParserBody, Program, Slot, Stmt, StmtKind, TableId,
@@ -72,6 +73,7 @@ impl<'p> Builder<'p> {
 
     fn parser(&mut self, body: &ParserBody) -> Made {
         let states: Vec<To> = body.states.iter().map(|_| self.label()).collect();
+        let counted = go_round(&body.states);
         let (accept, reject) = (self.label(), self.label());
         let start = *states.get(body.start.index()).ok_or(Left)?;
         let to = |next: Next| match next {
@@ -83,11 +85,14 @@ impl<'p> Builder<'p> {
         if body.start.index() > 0 {
             self.ops.push(Op::Jump { to: start });
         }
-        for (state, label) in body.states.iter().zip(&states) {
+        for (at, (state, label)) in body.states.iter().zip(&states).enumerate() {
             self.place(*label);
-            self.ops.push(Op::State);
+            if counted {
+                self.ops.push(Op::State);
+            }
             self.list(&state.body)?;
             match &state.transition {
+                Transition::Direct(Next::State(next)) if next.index() == at + 1 => {}
                 Transition::Direct(next) => self.ops.push(Op::Jump { to: to(*next)? }),
                 Transition::Select { keys, cases, .. } => {
                     let narrow = keys.iter().all(|key| key.scalar.is_narrow());
@@ -123,7 +128,9 @@ impl<'p> Builder<'p> {
         self.ops.push(Op::Accept);
         self.place(reject);
         self.ops.push(Op::Reject);
-        Ok(())
+        // Rounds of loops are counted together with states.
+        let loops = self.ops.iter().any(|op| matches!(op, Op::Round));
+        if loops && !counted { Err(Left) } else { Ok(()) }
     }
 
     /// Puts places where labels are.
@@ -155,6 +162,7 @@ impl<'p> Builder<'p> {
         if self.code.slots > usize::from(At::MAX) {
             return Err(Left);
         }
+        self.code.join(&mut self.ops);
         self.code.ops = self.ops.into();
         Ok(self.code)
     }
@@ -241,8 +249,8 @@ impl<'p> Builder<'p> {
             StmtKind::Extract { header: layout, bits } => {
                 let Layout::Header { valid, fields, .. } = layout else { return Err(Left) };
                 let wire = WireHeader::of(fields);
-                let (valid, bits, layout) = (*valid, *bits, layout.clone());
-                self.code.extracted.push(Extracted { valid, bits, wire, layout });
+                let (valid, bits, layout) = (slot_at(*valid)?, *bits, layout.clone());
+                self.code.extracted.push(Extracted { valid, bits, layout, wire });
                 self.ops.push(Op::Extract { header: self.code.extracted.len() as u32 - 1 });
                 Ok(())
             }
@@ -259,10 +267,7 @@ impl<'p> Builder<'p> {
                 Ok(())
             }
             StmtKind::Verify { condition, error } => self.verify(condition, error),
-            StmtKind::Emit(layout) => {
-                self.emit(layout);
-                Ok(())
-            }
+            StmtKind::Emit(layout) => self.emit(layout),
             _ => self.by_tree(stmt),
         }
     }
@@ -413,25 +418,29 @@ impl<'p> Builder<'p> {
     }
 
     /// Headers one by one, in order.
-    fn emit(&mut self, layout: &Layout) {
+    fn emit(&mut self, layout: &Layout) -> Made {
         match layout {
-            Layout::Header { valid, fields, .. } => match WireHeader::of(fields) {
-                Some(wire) => {
-                    self.code.emitted.push(Emitted { valid: *valid, wire });
-                    self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
+            Layout::Header { valid, fields, .. } => {
+                match WireHeader::of(fields) {
+                    Some(wire) => {
+                        let (valid, writer) = (slot_at(*valid)?, Writer::of(&wire));
+                        self.code.emitted.push(Emitted { valid, writer });
+                        self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
+                    }
+                    None => {
+                        self.code.layouts.push(layout.clone());
+                        self.ops.push(Op::EmitRest { layout: self.code.layouts.len() as u32 - 1 });
+                    }
                 }
-                None => {
-                    self.code.layouts.push(layout.clone());
-                    self.ops.push(Op::EmitRest { layout: self.code.layouts.len() as u32 - 1 });
-                }
-            },
+                Ok(())
+            }
             Layout::Union { members: parts, .. }
             | Layout::Struct { fields: parts, .. }
             | Layout::Stack { elements: parts, .. } => {
-                parts.iter().for_each(|part| self.emit(part));
+                parts.iter().try_for_each(|part| self.emit(part))
             }
             // A field outside a header is not emitted (specification, section 16.1).
-            _ => {}
+            _ => Ok(()),
         }
     }
 

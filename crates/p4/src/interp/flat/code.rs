@@ -1,6 +1,6 @@
 //! The operations, and what they refer to.
 
-use super::header::WireHeader;
+use super::header::{Reader, WireHeader, Writer};
 use super::select::Select;
 use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
 
@@ -17,6 +17,11 @@ pub(super) enum Op {
     Set {
         to: At,
         value: u64,
+    },
+    /// Several at once; goes on behind them.
+    SetEach {
+        list: u32,
+        to: To,
     },
     /// A constant of more than 64 bits.
     SetLong {
@@ -283,6 +288,11 @@ pub(super) enum Op {
     Advance {
         a: At,
     },
+    /// Extracts several headers at once and goes on behind them, or else only the first.
+    Read {
+        run: u32,
+        to: To,
+    },
     Extract {
         header: u32,
     },
@@ -349,19 +359,26 @@ pub(super) enum UnaryOf {
 /// A header to extract.
 #[derive(Clone, Debug)]
 pub(super) struct Extracted {
-    pub valid: Slot,
+    pub valid: At,
     pub bits: u32,
-    /// How it is read at once.
-    pub wire: Option<WireHeader>,
-    /// How it is read otherwise.
     pub layout: Layout,
+    /// Where its fields lie, if that is known beforehand.
+    pub wire: Option<WireHeader>,
+}
+
+/// Headers that are extracted at once.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub reader: Reader,
+    /// The operation in whose place it stands.
+    pub first: Op,
 }
 
 /// A header to emit.
 #[derive(Clone, Debug)]
 pub(super) struct Emitted {
-    pub valid: Slot,
-    pub wire: WireHeader,
+    pub valid: At,
+    pub writer: Writer,
 }
 
 /// A place where a table is applied.
@@ -387,6 +404,7 @@ pub(in crate::interp) struct UnitCode {
     /// Slots that it needs, temporaries included.
     pub(super) slots: usize,
     pub(super) constants: Vec<u128>,
+    pub(super) sets: Vec<Box<[(At, u64)]>>,
     pub(super) binaries: Vec<BinaryOf>,
     pub(super) unaries: Vec<UnaryOf>,
     pub(super) exprs: Vec<Expr>,
@@ -395,6 +413,7 @@ pub(in crate::interp) struct UnitCode {
     pub(super) selects: Vec<Select>,
     pub(super) wide_selects: Vec<super::select::WideSelect>,
     pub(super) extracted: Vec<Extracted>,
+    pub(super) runs: Vec<Run>,
     pub(super) emitted: Vec<Emitted>,
     pub(super) layouts: Vec<Layout>,
     pub(super) sites: Vec<Site>,
@@ -403,9 +422,7 @@ pub(in crate::interp) struct UnitCode {
 impl UnitCode {
     /// Extracts nothing into these slots, where headers are read at once.
     pub(in crate::interp) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
-        for wire in self.extracted.iter_mut().filter_map(|header| header.wire.as_mut()) {
-            wire.leave_unread(&unread);
-        }
+        self.runs.iter_mut().for_each(|run| run.reader.leave_unread(&unread));
     }
 }
 

@@ -8,13 +8,16 @@
 //! last bit. The tree (`exec.rs`) says what is right; here is the same, faster.
 //!
 //! `code.rs` has the operations, `build.rs` makes them of statements and `value.rs` of expressions,
-//! `header.rs` and `select.rs` are headers and selects, `run.rs` executes.
+//! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
+//! `join.rs` makes one operation of several, `run.rs` executes.
 
 mod build;
 mod code;
 mod header;
+mod join;
 mod run;
 mod select;
+mod states;
 #[cfg(test)]
 mod tests;
 mod value;

@@ -3,7 +3,7 @@
 //! Operations on slots run in an inner loop that holds the slots; what needs the rest of the context
 //! leaves it for one operation.
 
-use super::code::{At, End, Op, Site, To, UnitCode};
+use super::code::{At, Emitted, End, Op, To, UnitCode};
 use crate::interp::context::{Context, Externs};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
@@ -33,6 +33,13 @@ fn signed(value: u64, cut: u8) -> i64 {
 }
 
 #[inline(never)]
+fn set_each(code: &UnitCode, slots: &mut [u128], list: u32) {
+    for (to, value) in &code.sets[list as usize] {
+        put(slots, *to, *value);
+    }
+}
+
+#[inline(never)]
 fn set_long(code: &UnitCode, slots: &mut [u128], to: At, constant: u32) {
     slots[usize::from(to)] = code.constants[constant as usize];
 }
@@ -50,14 +57,22 @@ fn long_unary(code: &UnitCode, slots: &mut [u128], (to, a): (At, At), what: u16)
 
 /// Runs operations until one needs more than the slots: it is the answer, with the place behind it.
 #[inline(always)]
-fn on_slots<'c>(code: &'c UnitCode, slots: &mut [u128], mut at: To) -> (&'c Op, To) {
-    let ops = &*code.ops;
+fn on_slots<'c>(
+    code: &UnitCode,
+    ops: &'c [Op],
+    slots: &mut [u128],
+    mut at: usize,
+) -> (&'c Op, usize) {
     loop {
         // Not copied out: each operation reads the operands that it has.
-        let op = &ops[at as usize];
+        let op = &ops[at];
         at += 1;
         match *op {
             Op::Set { to, value } => put(slots, to, value),
+            Op::SetEach { list, to } => {
+                set_each(code, slots, list);
+                at = to as usize;
+            }
             Op::SetLong { to, constant } => set_long(code, slots, to, constant),
             Op::Move { to, a } => slots[usize::from(to)] = slots[usize::from(a)],
             Op::Add { to, a, b, cut } => {
@@ -131,17 +146,17 @@ fn on_slots<'c>(code: &'c UnitCode, slots: &mut [u128], mut at: To) -> (&'c Op, 
                 let (from, to) = (usize::from(from), usize::from(to));
                 slots.copy_within(from..from + usize::from(count), to);
             }
-            Op::Jump { to } => at = to,
-            Op::JumpIf { a, to } if word(slots, a) != 0 => at = to,
-            Op::JumpUnless { a, to } if word(slots, a) == 0 => at = to,
-            Op::JumpEqual { a, b, to } if word(slots, a) == word(slots, b) => at = to,
-            Op::JumpNotEqual { a, b, to } if word(slots, a) != word(slots, b) => at = to,
-            Op::JumpLess { a, b, to } if word(slots, a) < word(slots, b) => at = to,
-            Op::JumpNotLess { a, b, to } if word(slots, a) >= word(slots, b) => at = to,
-            Op::JumpEqualConst { a, to, value } if word(slots, a) == value => at = to,
-            Op::JumpNotEqualConst { a, to, value } if word(slots, a) != value => at = to,
-            Op::JumpLessConst { a, to, value } if word(slots, a) < value => at = to,
-            Op::JumpNotLessConst { a, to, value } if word(slots, a) >= value => at = to,
+            Op::Jump { to } => at = to as usize,
+            Op::JumpIf { a, to } if word(slots, a) != 0 => at = to as usize,
+            Op::JumpUnless { a, to } if word(slots, a) == 0 => at = to as usize,
+            Op::JumpEqual { a, b, to } if word(slots, a) == word(slots, b) => at = to as usize,
+            Op::JumpNotEqual { a, b, to } if word(slots, a) != word(slots, b) => at = to as usize,
+            Op::JumpLess { a, b, to } if word(slots, a) < word(slots, b) => at = to as usize,
+            Op::JumpNotLess { a, b, to } if word(slots, a) >= word(slots, b) => at = to as usize,
+            Op::JumpEqualConst { a, to, value } if word(slots, a) == value => at = to as usize,
+            Op::JumpNotEqualConst { a, to, value } if word(slots, a) != value => at = to as usize,
+            Op::JumpLessConst { a, to, value } if word(slots, a) < value => at = to as usize,
+            Op::JumpNotLessConst { a, to, value } if word(slots, a) >= value => at = to as usize,
             Op::JumpIf { .. }
             | Op::JumpUnless { .. }
             | Op::JumpEqual { .. }
@@ -152,15 +167,37 @@ fn on_slots<'c>(code: &'c UnitCode, slots: &mut [u128], mut at: To) -> (&'c Op, 
             | Op::JumpNotEqualConst { .. }
             | Op::JumpLessConst { .. }
             | Op::JumpNotLessConst { .. } => {}
-            _ => return (op, at),
+            // Listed one by one: what needs no default needs no test for it.
+            Op::Eval { .. }
+            | Op::Note { .. }
+            | Op::Check
+            | Op::Fail { .. }
+            | Op::Round
+            | Op::State
+            | Op::Select { .. }
+            | Op::SelectWide { .. }
+            | Op::NoMatch
+            | Op::Skip { .. }
+            | Op::Advance { .. }
+            | Op::Read { .. }
+            | Op::Extract { .. }
+            | Op::Emit { .. }
+            | Op::EmitRest { .. }
+            | Op::Apply { .. }
+            | Op::Applied { .. }
+            | Op::Call { .. }
+            | Op::Statement { .. }
+            | Op::Accept
+            | Op::Reject
+            | Op::Done => return (op, at),
         }
     }
 }
 
 impl Context<'_> {
     /// Runs a unit's code from a place on. Where a call suspends it, the place is that call.
-    // What an operation needs beside the slots is in functions of its own, so that a run does not
-    // begin with looking at everything that it might need.
+    // What an operation needs beside the slots is in functions of its own, which are not inlined: else
+    // each run would begin with looking at everything that it might need.
     pub(in crate::interp) fn execute<E: Externs + ?Sized>(
         &mut self,
         code: &UnitCode,
@@ -168,89 +205,124 @@ impl Context<'_> {
         externs: &mut E,
     ) -> Result<End, Halt> {
         if self.frame.narrow.len() < code.slots {
-            self.frame.narrow.resize(code.slots, 0);
+            self.make_room(code);
         }
         if let Some(applied) = &place.applied {
             self.matched = Some(applied.matched);
         }
-        let mut at = place.at;
+        let ops = &*code.ops;
+        let mut at = place.at as usize;
         loop {
             let op;
-            (op, at) = on_slots(code, &mut self.frame.narrow, at);
-            let flow = match *op {
-                Op::Extract { header } => self.extract_whole(code, header),
-                Op::Emit { header } => {
-                    self.emit_whole(code, header);
-                    Flow::Next
-                }
-                Op::State => match self.steps.checked_sub(1) {
-                    Some(steps) => {
-                        self.steps = steps;
-                        Flow::Next
+            (op, at) = on_slots(code, ops, &mut self.frame.narrow, at);
+            match *op {
+                Op::Read { run, to } => {
+                    if self.read(code, run) {
+                        at = to as usize;
+                    } else if let Some(error) = self.read_first(code, run) {
+                        return Ok(End::Reject(error));
                     }
-                    // A parser that goes round for ever is the packet's fault, not the run's.
-                    None => Flow::Reject(self.errors.parser_timeout),
-                },
+                }
+                Op::Emit { header } => self.emit_whole(code, header),
                 Op::Select { select } => {
-                    at = self.choose(code, select).unwrap_or(at);
-                    Flow::Next
+                    if let Some(to) = self.choose(code, select) {
+                        at = to as usize;
+                    }
                 }
                 Op::Call { call } => {
                     let called = externs.call(&code.calls[call as usize], self);
                     if called.is_err() {
                         // A call that suspends is made again.
-                        place.at = at - 1;
+                        place.at = at as To - 1;
                     }
                     called?;
-                    self.after_failure()
+                    if let Some(error) = self.failed.take() {
+                        return Ok(End::Reject(error));
+                    }
                 }
                 Op::Apply { site } => {
-                    at = self.begin_apply(&code.sites[site as usize], place, externs)?;
-                    Flow::Next
+                    at = self.begin_apply(code, site, place, externs)? as usize;
                 }
-                Op::Applied { site } => {
-                    self.end_apply(code, site, place);
-                    Flow::Next
-                }
+                Op::Applied { site } => self.end_apply(code, site, place),
                 Op::Done => return Ok(End::Done),
                 Op::Accept => return Ok(End::Accept),
                 Op::Reject => return Ok(End::Reject(self.errors.no_error)),
-                Op::Round => {
-                    self.spend_step()?;
-                    Flow::Next
-                }
-                Op::SelectWide { select } => {
-                    let select = &code.wide_selects[select as usize];
-                    match self.choose_wide(&select.keys, &select.cases) {
-                        Ok(next) => {
-                            at = select.to(next);
-                            Flow::Next
-                        }
-                        Err(error) => Flow::Reject(error),
+                Op::Round => self.spend_step()?,
+                Op::SelectWide { select } => match self.choose_far(code, select) {
+                    Ok(to) => at = to as usize,
+                    Err(error) => return Ok(End::Reject(error)),
+                },
+                Op::Statement { stmt } => {
+                    if let Flow::Reject(error) = self.statement(code, stmt, externs)? {
+                        return Ok(End::Reject(error));
                     }
                 }
-                Op::Statement { stmt } => self.step(&code.stmts[stmt as usize], externs)?,
-                other => self.rare_op(code, other),
-            };
-            if let Flow::Reject(error) = flow {
-                return Ok(End::Reject(error));
+                other => {
+                    if let Flow::Reject(error) = self.rare_op(code, other) {
+                        return Ok(End::Reject(error));
+                    }
+                }
             }
+        }
+    }
+
+    /// Room for temporaries.
+    #[cold]
+    fn make_room(&mut self, code: &UnitCode) {
+        self.frame.narrow.resize(code.slots, 0);
+    }
+
+    /// Extracts headers at once, if the packet has them whole and at the beginning of a byte.
+    #[inline(never)]
+    fn read(&mut self, code: &UnitCode, run: u32) -> bool {
+        let reader = &code.runs[run as usize].reader;
+        let Some(packet) = &mut self.packet else { return false };
+        let Some(ahead) = packet.ahead() else { return false };
+        let read = reader.read(ahead, &mut self.frame.narrow);
+        if read {
+            packet.pass(reader.bytes);
+        }
+        read
+    }
+
+    /// Extracts the first of them; the error, if that cannot be.
+    #[cold]
+    fn read_first(&mut self, code: &UnitCode, run: u32) -> Option<u32> {
+        match self.rare_op(code, code.runs[run as usize].first) {
+            Flow::Reject(error) => Some(error),
+            _ => None,
         }
     }
 
     #[inline(never)]
     fn emit_whole(&mut self, code: &UnitCode, header: u32) {
-        let header = &code.emitted[header as usize];
-        if self.frame.get(header.valid) != 0
+        let Emitted { valid, writer } = &code.emitted[header as usize];
+        if word(&self.frame.narrow, *valid) != 0
             && let Some(out) = self.out.as_deref_mut()
         {
-            header.wire.write(&self.frame.narrow, out);
+            writer.write(&self.frame.narrow, out);
         }
     }
 
     #[inline(never)]
     fn choose(&self, code: &UnitCode, select: u32) -> Option<To> {
         code.selects[select as usize].choose(&self.frame.narrow, self.tables)
+    }
+
+    #[inline(never)]
+    fn choose_far(&mut self, code: &UnitCode, select: u32) -> Result<To, u32> {
+        let select = &code.wide_selects[select as usize];
+        self.choose_wide(&select.keys, &select.cases).map(|next| select.to(next))
+    }
+
+    #[inline(never)]
+    fn statement<E: Externs + ?Sized>(
+        &mut self,
+        code: &UnitCode,
+        stmt: u32,
+        externs: &mut E,
+    ) -> Result<Flow, Halt> {
+        self.step(&code.stmts[stmt as usize], externs)
     }
 
     #[inline(never)]
@@ -264,6 +336,18 @@ impl Context<'_> {
     #[inline(never)]
     fn rare_op(&mut self, code: &UnitCode, op: Op) -> Flow {
         match op {
+            Op::Extract { header } => {
+                let header = &code.extracted[header as usize];
+                self.extract(&header.layout, header.bits.into())
+            }
+            Op::State => match self.steps.checked_sub(1) {
+                Some(steps) => {
+                    self.steps = steps;
+                    Flow::Next
+                }
+                // A parser that goes round for ever is the packet's fault, not the run's.
+                None => Flow::Reject(self.errors.parser_timeout),
+            },
             Op::Eval { to, expr } => {
                 let value = self.eval(&code.exprs[expr as usize]);
                 self.frame.narrow[usize::from(to)] = value;
@@ -286,30 +370,16 @@ impl Context<'_> {
         }
     }
 
-    #[inline(never)]
-    fn extract_whole(&mut self, code: &UnitCode, header: u32) -> Flow {
-        let header = &code.extracted[header as usize];
-        let bits = u64::from(header.bits);
-        if let (Some(wire), Some(packet)) = (&header.wire, &mut self.packet)
-            && packet.remaining() >= bits
-            && let Some(ahead) = packet.ahead()
-            && wire.read(ahead, &mut self.frame.narrow)
-        {
-            packet.advance(bits);
-            self.frame.set(header.valid, 1);
-            return Flow::Next;
-        }
-        self.extract(&header.layout, bits)
-    }
-
     /// Looks a table up and says where its action begins.
     #[inline(never)]
     fn begin_apply<E: Externs + ?Sized>(
         &mut self,
-        site: &Site,
+        code: &UnitCode,
+        site: u32,
         place: &mut Place,
         externs: &mut E,
     ) -> Result<To, Halt> {
+        let site = &code.sites[site as usize];
         let applied = match &site.keys {
             None => self.look_up(site.table, externs)?,
             Some(slots) => {

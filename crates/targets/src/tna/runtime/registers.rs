@@ -2,7 +2,7 @@
 
 use super::{Runtime, Site, answer, field, scalar};
 use crate::tna::register_action::{CompiledRegister, Row};
-use crate::tna::salu::{Fetched, Instruction, Shared, by_unit, execute};
+use crate::tna::salu::{Fetched, Ready, Shared, by_unit};
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 
@@ -11,6 +11,8 @@ use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 pub struct RegisterState {
     /// What it was compiled to.
     pub(crate) compiled: CompiledRegister,
+    /// The instructions of its actions, as packets run them.
+    ready: Vec<Ready>,
     /// The entries; the second word of a single register is not used.
     memory: Vec<[u32; 2]>,
     /// The last pass that accessed it.
@@ -23,7 +25,8 @@ impl RegisterState {
     /// A register with its initial values.
     pub fn new(compiled: CompiledRegister) -> RegisterState {
         let memory = vec![compiled.initial; compiled.size.unwrap_or(0)];
-        RegisterState { compiled, memory, last_pass: 0, open: false }
+        let ready = ready(&compiled);
+        RegisterState { compiled, ready, memory, last_pass: 0, open: false }
     }
 
     /// Its name for the control plane.
@@ -77,6 +80,7 @@ impl RegisterState {
         let rows = self.compiled.shared.rows.iter_mut().zip(&self.compiled.rows);
         rows.filter(|(_, content)| **content == Row::Parameter(parameter))
             .for_each(|(row, _)| *row = value);
+        self.ready = ready(&self.compiled);
     }
 
     /// The number of entries.
@@ -123,11 +127,16 @@ impl RegisterState {
     }
 }
 
+/// The instructions of a register's actions with the constants that it has now.
+fn ready(register: &CompiledRegister) -> Vec<Ready> {
+    let actions = register.actions.iter();
+    actions.map(|action| Ready::new(&action.instruction, &register.shared)).collect()
+}
+
 /// Runs an instruction on an entry.
 #[inline]
-fn run(instruction: &Instruction, shared: &Shared, entry: &mut [u32; 2], fields: [u32; 2]) -> u32 {
-    let ([mem_lo, mem_hi], [phv_lo, phv_hi]) = (*entry, fields);
-    let done = execute(instruction, shared, &Fetched { mem_lo, mem_hi, phv_lo, phv_hi });
+fn run(instruction: &Ready, shared: &Shared, entry: &mut [u32; 2], fields: [u32; 2]) -> u32 {
+    let done = instruction.execute(*entry, fields, shared);
     if let Some(lo) = done.lo {
         entry[0] = lo;
     }
@@ -216,12 +225,11 @@ impl Runtime {
         let mask = state.compiled.shape.width.mask();
         let fields = &state.compiled.fields;
         let fields = [field(fields, 0, ctx) & mask, field(fields, 1, ctx) & mask];
-        let RegisterState { compiled, memory, .. } = state;
-        let action = &compiled.actions[action as usize];
+        let RegisterState { compiled, ready, memory, .. } = state;
+        let (action, instruction) = (&compiled.actions[action as usize], &ready[action as usize]);
         // An index beyond the memory accesses nothing and puts out 0.
         let entry = memory.get_mut(index);
-        let output =
-            entry.map_or(0, |entry| run(&action.instruction, &compiled.shared, entry, fields));
+        let output = entry.map_or(0, |entry| run(instruction, &compiled.shared, entry, fields));
         answer(call, ctx, action.format.read(output).into());
     }
 

@@ -65,7 +65,7 @@ pub struct Outcome {
 }
 
 #[inline]
-fn constant(constant: Constant, rows: &[u32; 4], width: Width) -> i32 {
+pub(super) fn constant(constant: Constant, rows: &[u32; 4], width: Width) -> i32 {
     match constant {
         Constant::Immediate(value) => i32::from(value),
         Constant::Row(row) => width.sign_extend(rows[usize::from(row & 3)]),
@@ -101,7 +101,7 @@ pub fn compare(unit: &Compare, width: Width, operands: &Fetched, rows: &[u32; 4]
 }
 
 #[inline]
-fn arithmetic(op: ArithmeticOp, a: u32, b: u32, width: Width) -> u32 {
+pub(super) fn arithmetic(op: ArithmeticOp, a: u32, b: u32, width: Width) -> u32 {
     use ArithmeticOp as Op;
     let mask = width.mask();
     let (sa, sb) = (i64::from(width.sign_extend(a)), i64::from(width.sign_extend(b)));
@@ -129,7 +129,7 @@ fn arithmetic(op: ArithmeticOp, a: u32, b: u32, width: Width) -> u32 {
 }
 
 #[inline]
-fn logic(op: LogicOp, a: u32, b: u32, width: Width) -> u32 {
+pub(super) fn logic(op: LogicOp, a: u32, b: u32, width: Width) -> u32 {
     let minterm = |bit: u8, word: u32| if op.0 & (1 << bit) != 0 { word } else { 0 };
     let word = minterm(0, !a & !b) | minterm(1, !a & b) | minterm(2, a & !b) | minterm(3, a & b);
     word & width.mask()
@@ -217,11 +217,9 @@ fn output(
     new_hi: Option<u32>,
 ) -> u32 {
     let Some(output) = &instruction.output else { return 0 };
-    let chosen = u32::from(hot & output.predicate.0);
+    let chosen = hot & output.predicate.0;
     if output.source == OutputSource::Predicate {
-        let at = shared.predicate_output;
-        let one_hot = at.one_hot.map_or(0, |shift| chosen << shift);
-        return u32::from(chosen != 0) << at.combined | one_hot;
+        return shared.predicate_output.word(chosen);
     }
     if chosen == 0 {
         return 0;

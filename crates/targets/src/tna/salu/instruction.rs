@@ -352,6 +352,15 @@ pub struct PredicateOutput {
     pub one_hot: Option<u8>,
 }
 
+impl PredicateOutput {
+    /// The output word for those of the selected outcomes that occurred.
+    #[inline]
+    pub fn word(self, chosen: u8) -> u32 {
+        let one_hot = self.one_hot.map_or(0, |shift| u32::from(chosen) << shift);
+        u32::from(chosen != 0) << self.combined | one_hot
+    }
+}
+
 impl Default for PredicateOutput {
     /// What the chip's compiler configures: the combined bit at 0, the four bits above it at 4.
     fn default() -> PredicateOutput {

@@ -9,6 +9,7 @@ use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
     OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Update, Width,
 };
+use super::ready::Ready;
 use crate::tna::math_unit::{Exponent, ExponentParity, MathUnit};
 use serde::Deserialize;
 use serde_json::Value;
@@ -160,7 +161,10 @@ pub fn run_salu_json(setup: &Value, case: &Value) -> Result<(u128, u32), SaluJso
     let phv = hex("phv", &case.phv, 16)? as u64;
     let word = hex("word", &case.word, 32)?;
     let slots = Slots::new(&instruction, case.bit_offset)?;
-    let done = execute(&instruction, &setup.shared(case.math_unit)?, &slots.fetch(word, phv));
+    let (shared, at) = (setup.shared(case.math_unit)?, slots.fetch(word, phv));
+    let (mem, phv) = ([at.mem_lo, at.mem_hi], [at.phv_lo, at.phv_hi]);
+    let done = Ready::new(&instruction, &shared).execute(mem, phv, &shared);
+    debug_assert_eq!(done, execute(&instruction, &shared, &at));
     Ok((slots.store(word, done.lo, done.hi), done.output))
 }
 

@@ -11,6 +11,7 @@ mod display;
 mod execute;
 mod instruction;
 mod json;
+mod ready;
 
 pub use by_unit::by_unit;
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
@@ -20,3 +21,4 @@ pub use instruction::{
     Update, Width,
 };
 pub use json::{SaluJsonError, run_salu_json};
+pub use ready::Ready;

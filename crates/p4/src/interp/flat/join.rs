@@ -1,0 +1,60 @@
+//! Operations of one kind that stand one behind the other become one: headers that are extracted are
+//! one read of the packet, slots that get constants one list.
+//!
+//! The operation goes on behind all of them. They stay where they are, for jumps into the middle and
+//! for packets that end there.
+
+use super::code::{Op, Run, To, UnitCode};
+use super::header::Reader;
+
+impl UnitCode {
+    /// Joins what can be joined, jumps resolved.
+    pub(super) fn join(&mut self, ops: &mut [Op]) {
+        for at in 0..ops.len() {
+            if let Some((count, reader)) = self.read_at(&ops[at..]) {
+                let (run, to) = (self.runs.len() as u32, (at + count) as To);
+                self.runs.push(Run { reader, first: ops[at] });
+                ops[at] = Op::Read { run, to };
+            }
+        }
+        let mut at = 0;
+        while at < ops.len() {
+            let sets = ops[at..].iter().map_while(|op| match *op {
+                Op::Set { to, value } => Some((to, value)),
+                _ => None,
+            });
+            let sets: Box<[_]> = sets.collect();
+            let count = sets.len();
+            if count > 1 {
+                let (list, to) = (self.sets.len() as u32, (at + count) as To);
+                self.sets.push(sets);
+                ops[at] = Op::SetEach { list, to };
+            }
+            at += count.max(1);
+        }
+    }
+
+    /// How many of these operations are one read, and that.
+    fn read_at(&self, ops: &[Op]) -> Option<(usize, Reader)> {
+        let (mut bytes, mut headers, mut found) = (0, Vec::new(), None);
+        for (at, op) in ops.iter().enumerate() {
+            match *op {
+                Op::Skip { bits } if bits.is_multiple_of(8) => bytes += (bits / 8) as usize,
+                Op::Extract { header } => {
+                    let header = &self.extracted[header as usize];
+                    let Some(wire) = &header.wire else { break };
+                    // Of a header that comes twice the last one counts.
+                    if headers.iter().any(|(_, valid, _)| *valid == header.valid) {
+                        break;
+                    }
+                    headers.push((bytes, header.valid, wire.clone()));
+                    bytes += (header.bits / 8) as usize;
+                    let Some(reader) = Reader::of(&headers, bytes) else { break };
+                    found = Some((at + 1, reader));
+                }
+                _ => break,
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,390 @@
+//! Instructions as packets run them: what a register's configuration says is worked out beforehand.
+//!
+//! Does what [`execute`](super::execute()) does, which says what is right bit by bit.
+
+use super::execute::{Outcome, Shared, arithmetic, constant, logic};
+use super::instruction::{
+    AluOp, ArithmeticOp, Compare, Instruction, LogicOp, MemoryOperand, Opcode, OperandA, OperandB,
+    OutputSource, PhvOperand, Relation, Sense, Update, Width,
+};
+
+/// What units read, by place: the words of memory and packet first, then these.
+type Words = [u32; 16];
+/// A term or an output that is not there.
+const ZERO: u8 = 4;
+/// The halves as they are behind the instruction.
+const AFTER: [u8; 2] = [5, 6];
+/// The result of the math unit.
+const MATH: u8 = 7;
+/// The constants of the four ALUs.
+const CONSTANT: u8 = 8;
+
+fn memory(operand: MemoryOperand) -> u8 {
+    match operand {
+        MemoryOperand::Lo => 0,
+        MemoryOperand::Hi => 1,
+    }
+}
+
+fn phv(operand: PhvOperand) -> u8 {
+    match operand {
+        PhvOperand::Lo => 2,
+        PhvOperand::Hi => 3,
+    }
+}
+
+#[inline(always)]
+fn word(words: &Words, place: u8) -> u32 {
+    words[usize::from(place & 15)]
+}
+
+/// A compare unit.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    mem: u8,
+    phv: u8,
+    /// Which sums it says yes to: bit 0 below zero, bit 1 zero, bit 2 above.
+    accepted: u8,
+    /// Bits above the sign of a term, and of the sum; 0 if it has none.
+    term_above: u8,
+    sum_above: u8,
+    /// All ones for terms that are subtracted.
+    mem_negate: i64,
+    phv_negate: i64,
+    constant: i64,
+}
+
+impl Comparison {
+    fn new(unit: &Compare, width: Width, rows: &[u32; 4]) -> Comparison {
+        let accepted = match unit.opcode {
+            Opcode::Equal => 0b010,
+            Opcode::NotEqual => 0b101,
+            Opcode::Order(Relation::Greater, _) => 0b100,
+            Opcode::Order(Relation::LessEqual, _) => 0b011,
+            Opcode::Order(Relation::GreaterEqual, _) => 0b110,
+            Opcode::Order(Relation::Less, _) => 0b001,
+        };
+        let above = |sense| match unit.opcode {
+            Opcode::Order(_, of) if of == sense => 64 - width.bits() as u8,
+            _ => 0,
+        };
+        Comparison {
+            mem: unit.mem.map_or(ZERO, memory),
+            phv: unit.phv.map_or(ZERO, phv),
+            accepted,
+            term_above: above(Sense::Signed),
+            sum_above: above(Sense::Modular),
+            mem_negate: -i64::from(unit.mem_negate),
+            phv_negate: -i64::from(unit.phv_negate),
+            constant: constant(unit.constant, rows, width).into(),
+        }
+    }
+
+    #[inline(always)]
+    fn holds(&self, words: &Words) -> bool {
+        let term = |place: u8, negate: i64| {
+            let value = i64::from(word(words, place)) << self.term_above >> self.term_above;
+            (value ^ negate) - negate
+        };
+        let terms = term(self.mem, self.mem_negate) + term(self.phv, self.phv_negate);
+        let sum = (terms + self.constant) << self.sum_above >> self.sum_above;
+        self.accepted >> (1 + sum.signum()) & 1 != 0
+    }
+}
+
+/// What ALUs do most, and the rest.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    A,
+    B,
+    Add,
+    Sub,
+    Rsub,
+    Other(AluOp),
+}
+
+/// An update ALU.
+#[derive(Clone, Copy, Debug)]
+struct Alu {
+    predicate: u8,
+    a: u8,
+    b: u8,
+    operation: Operation,
+}
+
+impl Alu {
+    fn new(alu: &Update, constant: u8) -> Alu {
+        use {AluOp::*, ArithmeticOp as Op};
+        Alu {
+            predicate: alu.predicate.0,
+            a: match alu.a {
+                OperandA::Memory(operand) => memory(operand),
+                OperandA::Constant => constant,
+            },
+            b: match alu.b {
+                OperandB::Phv(operand) => phv(operand),
+                OperandB::Constant => constant,
+                OperandB::Math => MATH,
+            },
+            operation: match alu.op {
+                Logic(LogicOp::A) => Operation::A,
+                Logic(LogicOp::B) => Operation::B,
+                Arithmetic(Op::Add) => Operation::Add,
+                Arithmetic(Op::Sub) => Operation::Sub,
+                Arithmetic(Op::Rsub) => Operation::Rsub,
+                other => Operation::Other(other),
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn run(&self, words: &Words, width: Width, mask: u32) -> u32 {
+        let (a, b) = (word(words, self.a), word(words, self.b));
+        match self.operation {
+            Operation::A => a,
+            Operation::B => b,
+            Operation::Add => a.wrapping_add(b) & mask,
+            Operation::Sub => a.wrapping_sub(b) & mask,
+            Operation::Rsub => b.wrapping_sub(a) & mask,
+            Operation::Other(op) => other(op, a, b, width),
+        }
+    }
+}
+
+#[inline(never)]
+fn other(op: AluOp, a: u32, b: u32, width: Width) -> u32 {
+    match op {
+        AluOp::Arithmetic(op) => arithmetic(op, a, b, width),
+        AluOp::Logic(op) => logic(op, a, b, width),
+    }
+}
+
+/// An instruction with the constants of its register.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    /// What units read that does not come from memory or packet.
+    words: Words,
+    width: Width,
+    mask: u32,
+    dual: bool,
+    compare: [Option<Comparison>; 2],
+    /// Two for each half.
+    alus: [[Option<Alu>; 2]; 2],
+    /// What the math unit reads, if its result is used.
+    math: Option<u8>,
+    /// What is put out where its predicate holds; none for the outcome of the comparisons itself.
+    output: Option<u8>,
+    output_predicate: u8,
+    complement: bool,
+}
+
+impl Ready {
+    /// Makes an instruction ready; again if the constants change.
+    pub fn new(instruction: &Instruction, shared: &Shared) -> Ready {
+        let (width, rows) = (instruction.width, &shared.rows);
+        let mut words = Words::default();
+        let compare = |unit: &Option<Compare>| unit.map(|unit| Comparison::new(&unit, width, rows));
+        let mut alu = |at: u8, alu: &Option<Update>| {
+            alu.map(|alu| {
+                let value = constant(alu.constant, rows, width) as u32 & width.mask();
+                words[usize::from(CONSTANT + at)] = value;
+                Alu::new(&alu, CONSTANT + at)
+            })
+        };
+        let alus = [
+            [alu(0, &instruction.lo1), alu(1, &instruction.lo2)],
+            [alu(2, &instruction.hi1), alu(3, &instruction.hi2)],
+        ];
+        let place = |source, after: [u8; 2]| match source {
+            OutputSource::Memory(operand) => memory(operand),
+            OutputSource::Phv(operand) => phv(operand),
+            OutputSource::Alu(operand) => after[usize::from(memory(operand))],
+            OutputSource::Predicate | OutputSource::Nothing => ZERO,
+        };
+        let uses_math = alus.iter().flatten().flatten().any(|alu| alu.b == MATH);
+        let [lo, hi] = &instruction.compare;
+        let output = instruction.output;
+        Ready {
+            words,
+            width,
+            mask: width.mask(),
+            dual: instruction.dual,
+            compare: [compare(lo), compare(hi)],
+            alus,
+            math: uses_math.then(|| place(instruction.math_operand, [0, 1])),
+            output: match output.map(|output| output.source) {
+                None => Some(ZERO),
+                Some(OutputSource::Predicate) => None,
+                Some(source) => Some(place(source, AFTER)),
+            },
+            output_predicate: output.map_or(0, |output| output.predicate.0),
+            complement: output.is_some_and(|output| output.complement),
+        }
+    }
+
+    /// Runs it on the words of memory and packet, each within the register's width.
+    #[inline]
+    pub fn execute(&self, mem: [u32; 2], phv: [u32; 2], shared: &Shared) -> Outcome {
+        let mut words = self.words;
+        [words[0], words[1], words[2], words[3]] = [mem[0], mem[1], phv[0], phv[1]];
+        let holds = |unit: &Option<Comparison>| match unit {
+            Some(unit) => u8::from(unit.holds(&words)),
+            None => 0,
+        };
+        let hot = 1u8 << (holds(&self.compare[0]) | holds(&self.compare[1]) << 1);
+        if let Some(operand) = self.math {
+            let result = shared.math.execute(word(&words, operand), shared.parity);
+            words[usize::from(MATH)] = result & self.mask;
+        }
+        let half = |[one, two]: &[Option<Alu>; 2]| {
+            let mut new = None;
+            if let Some(alu) = one
+                && alu.predicate & hot != 0
+            {
+                new = Some(alu.run(&words, self.width, self.mask));
+            }
+            if let Some(alu) = two
+                && alu.predicate & hot != 0
+            {
+                new = Some(new.unwrap_or(0) | alu.run(&words, self.width, self.mask));
+            }
+            new
+        };
+        let (lo, hi) = (half(&self.alus[0]), half(&self.alus[1]));
+        let chosen = hot & self.output_predicate;
+        let output = match self.output {
+            Some(_) if chosen == 0 => 0,
+            Some(place) => {
+                words[usize::from(AFTER[0])] = lo.unwrap_or(mem[0]);
+                words[usize::from(AFTER[1])] = hi.unwrap_or(mem[1]);
+                let word = word(&words, place);
+                if self.complement { !word & self.mask } else { word }
+            }
+            None => shared.predicate_output.word(chosen),
+        };
+        Outcome { lo, hi: if self.dual { hi } else { None }, output }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::execute::{Fetched, execute};
+    use super::super::instruction::{Constant, Output, PredicateMask, PredicateOutput};
+    use super::*;
+    use crate::tna::math_unit::{Exponent, ExponentParity, MathUnit};
+    use proptest::prelude::*;
+
+    /// Numbers that are taken out of random words.
+    struct Choices(Vec<u64>);
+
+    impl Choices {
+        fn below(&mut self, end: u64) -> u64 {
+            let last = self.0.len() - 1;
+            self.0.rotate_left(1);
+            self.0[last] = self.0[last].wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23) ^ end;
+            (self.0[last] >> 8) % end
+        }
+
+        fn of<T: Copy>(&mut self, from: &[T]) -> T {
+            from[self.below(from.len() as u64) as usize]
+        }
+
+        fn constant(&mut self) -> Constant {
+            let (value, row) = (self.below(16) as i8 - 8, self.below(4) as u8);
+            self.of(&[Constant::Immediate(value), Constant::Row(row)])
+        }
+
+        fn mem(&mut self) -> MemoryOperand {
+            self.of(&[MemoryOperand::Lo, MemoryOperand::Hi])
+        }
+
+        fn phv(&mut self) -> PhvOperand {
+            self.of(&[PhvOperand::Lo, PhvOperand::Hi])
+        }
+
+        fn compare(&mut self) -> Option<Compare> {
+            let (mem, phv) = (Some(self.mem()), Some(self.phv()));
+            let unit = Compare {
+                opcode: Opcode::from_code(self.below(16) as u8),
+                mem: self.of(&[mem, mem, None]),
+                mem_negate: self.below(2) == 1,
+                phv: self.of(&[phv, phv, None]),
+                phv_negate: self.below(2) == 1,
+                constant: self.constant(),
+            };
+            self.of(&[Some(unit), Some(unit), None])
+        }
+
+        fn update(&mut self, math: bool) -> Option<Update> {
+            let (mem, phv) = (OperandA::Memory(self.mem()), OperandB::Phv(self.phv()));
+            let third = if math { OperandB::Math } else { phv };
+            let arithmetic = AluOp::Arithmetic(ArithmeticOp::from_code(self.below(16) as u8));
+            let logic = AluOp::Logic(LogicOp(self.below(16) as u8));
+            let alu = Update {
+                op: self.of(&[arithmetic, logic]),
+                a: self.of(&[mem, OperandA::Constant]),
+                b: self.of(&[phv, OperandB::Constant, third]),
+                constant: self.constant(),
+                predicate: PredicateMask(self.below(16) as u8),
+            };
+            self.of(&[Some(alu), Some(alu), None])
+        }
+
+        fn source(&mut self) -> OutputSource {
+            OutputSource::from_code(self.below(8) as u8).unwrap()
+        }
+
+        fn instruction(&mut self) -> Instruction {
+            let output = Output {
+                source: self.source(),
+                predicate: PredicateMask(self.below(16) as u8),
+                complement: self.below(2) == 1,
+            };
+            Instruction {
+                width: self.of(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
+                dual: self.below(2) == 1,
+                compare: [self.compare(), self.compare()],
+                lo1: self.update(false),
+                lo2: self.update(true),
+                hi1: self.update(false),
+                hi2: self.update(false),
+                math_operand: self.source(),
+                output: self.of(&[Some(output), Some(output), None]),
+            }
+        }
+
+        fn word(&mut self) -> u32 {
+            let edge = self.of(&[0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 0x80, 0x7f, 0x8000]);
+            let any = self.below(1 << 32) as u32;
+            self.of(&[edge, any])
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_ready_does_what_the_instruction_does(
+            random in prop::collection::vec(any::<u64>(), 4),
+        ) {
+            let mut random = Choices(random);
+            let instruction = random.instruction();
+            let one_hot = random.of(&[None, Some(4), Some(0)]);
+            let combined = random.below(5) as u8;
+            let exponent = random.of(&[Exponent::Half, Exponent::Same, Exponent::Double]);
+            let table = [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87];
+            let shared = Shared {
+                rows: [(); 4].map(|()| random.word()),
+                math: MathUnit::from_tuple(random.below(2) == 1, exponent, 3, &table),
+                parity: random.of(&[ExponentParity::Vendor, ExponentParity::Paper]),
+                predicate_output: PredicateOutput { combined, one_hot },
+            };
+            let ready = Ready::new(&instruction, &shared);
+            for _ in 0..8 {
+                let [a, b, c, d] = [(); 4].map(|()| random.word() & instruction.width.mask());
+                let at = Fetched { mem_lo: a, mem_hi: b, phv_lo: c, phv_hi: d };
+                let done = ready.execute([a, b], [c, d], &shared);
+                prop_assert_eq!(done, execute(&instruction, &shared, &at));
+            }
+        }
+    }
+}

@@ -8,8 +8,10 @@
 //     cycle 0   `ask` and `ready`: sojourn time = now - enqueued; this queue's state is read
 //     cycle 1   `answer`, with `drop` or `mark`: the comparisons, side by side; the state is written
 //     cycle 2   `ready` again, or after a drop or a mark:
-//     cycle 2   count is known and written
-//     cycle 9   the control law is done: drop_next is written; `ready` in cycle 10
+//     cycle 2   the control law begins; whether count starts at 1 is known when it looks into its ROM
+//     cycle 9   the law is done: count and drop_next are written; `ready` in cycle 10
+//
+// After a reset every queue is forgotten, one a cycle, before the first question is taken.
 //
 // Times are in nanoseconds, of any clock that never stops, modulo 2^TIME_WIDTH: 48 bits are 78 hours.
 // Comparisons are right for times up to half of that apart. (A queue that drops nothing for 39 hours
@@ -17,7 +19,7 @@
 //
 // These are the ports of every module that can stand here: see README.md, "A module of your own".
 module codel #(
-    parameter int QUEUES      = 1,  // 1 to 64
+    parameter int QUEUES      = 1,
     parameter int TIME_WIDTH  = 48,
     parameter int QUEUE_WIDTH = QUEUES > 1 ? $clog2(QUEUES) : 1
 ) (
@@ -53,10 +55,12 @@ module codel #(
     logic [TIME_WIDTH-1:0] drop_next_of[0:2*QUEUES-1];
     logic [31:0] count_of[0:QUEUES-1];
     logic [31:0] lastcount_of[0:QUEUES-1];
-    logic [QUEUES-1:0] above, dropping, owing, place;  // above: first_above_time is set (the RFC writes 0)
-    logic [QUEUES-1:0] used;  // has been in the drop state since the reset: else count is 0
+    // {above, dropping, owing, place, used}. above: first_above_time is set (the RFC writes 0); used: has
+    // been in the drop state since the reset, else count is 0.
+    logic [4:0] flags_of[0:QUEUES-1];
 
-    typedef enum logic [1:0] {
+    typedef enum logic [2:0] {
+        SWEEP,
         IDLE,
         DECIDE,
         COUNT,
@@ -70,7 +74,10 @@ module codel #(
     logic [QUEUE_WIDTH-1:0] q;
     logic [TIME_WIDTH-1:0] time_now, sojourn_time, first_above_time, due;
     logic [31:0] behind, count, lastcount;
-    logic is_above, is_dropping, is_owing, is_used, can_mark;
+    logic is_above, is_dropping, is_owing, is_placed, is_used, can_mark;
+
+    logic [4:0] flags;
+    assign flags = flags_of[queue_id];  // above .. used are its bits 4 .. 0
 
     always_ff @(posedge clk)
         if (ready && ask) begin
@@ -80,18 +87,17 @@ module codel #(
             behind           <= backlog;
             can_mark         <= ecn && capable;
             first_above_time <= first_above_time_of[queue_id];
-            due              <= drop_next_of[{queue_id, place[queue_id] ^ owing[queue_id]}];
+            due              <= drop_next_of[{queue_id, flags[1] ^ flags[2]}];
             count            <= count_of[queue_id];
             lastcount        <= lastcount_of[queue_id];
-            is_above         <= above[queue_id];
-            is_dropping      <= dropping[queue_id];
-            is_owing         <= owing[queue_id];
-            is_used          <= used[queue_id];
+            {is_above, is_dropping, is_owing, is_placed, is_used} <= flags;
         end
 
-    // A time below a limit of 32 bits.
-    function automatic logic below(input logic [TIME_WIDTH-1:0] t, input logic [31:0] limit);
-        below = t[TIME_WIDTH-1:32] == 0 && t[31:0] < limit;
+    // Whether a time is below a bound of 32 bits: the borrow of one subtraction, which is one carry chain.
+    function automatic logic below(input logic [TIME_WIDTH-1:0] t, input logic [31:0] bound);
+        logic [TIME_WIDTH:0] difference;
+        difference = {1'b0, t} - (TIME_WIDTH + 1)'(bound);
+        below = difference[TIME_WIDTH];
     endfunction
 
     // Cycle 1. A time that has come: the difference is not negative.
@@ -117,6 +123,16 @@ module codel #(
         if (phase == DECIDE && too_old && !is_above)
             first_above_time_of[q] <= time_now + TIME_WIDTH'(interval);
 
+    // A drop in the drop state leaves open whether drop_next moves; a mark does not.
+    logic places;  // where drop_next is from now on
+    logic [QUEUE_WIDTH-1:0] sweep;
+    assign places = is_placed ^ (ok_to_drop && is_owing);
+
+    always_ff @(posedge clk)
+        if (phase == SWEEP) flags_of[sweep] <= '0;
+        else if (phase == DECIDE)
+            flags_of[q] <= {too_old, ok_to_drop, again && !can_mark, places, is_used || signal};
+
     // Cycle 2, after a signal: count. In the drop state it is one more. Who enters it begins with the
     // drop rate that the last one had come to, count - lastcount, if that ended a short while ago. The
     // two are one sum: -lastcount = ~lastcount + 1.
@@ -127,56 +143,47 @@ module codel #(
         sum <= count + (is_dropping ? '0 : ~lastcount) + 1;
         ago <= since_due;
     end
-    assign recently   = ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
-    assign begin_at_1 = !is_dropping && !(is_used && recently && sum[31:1] != 0);
-
-    logic [31:0] next_count;
-    assign next_count = begin_at_1 ? 1 : sum;
-
-    always_ff @(posedge clk)
-        if (phase == COUNT) begin
-            count_of[q] <= next_count;
-            if (!is_dropping) lastcount_of[q] <= next_count;
-        end
+    assign recently = ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
+    always_ff @(posedge clk) begin_at_1 <= !is_dropping && !(is_used && recently && sum[31:1] != 0);
 
     // Cycles 2 to 9.
     logic law_start, law_done;
     assign law_start = phase == COUNT;
     logic [TIME_WIDTH-1:0] law_from, law_says;
+    logic law_place;  // where it is written
     assign law_from = is_dropping ? due : time_now;
+    always_ff @(posedge clk) if (phase == DECIDE) law_place <= places ^ (again && !can_mark);
 
     control_law #(.TIME_WIDTH(TIME_WIDTH)) control_law (
         .clk, .rst, .start(law_start), .count(sum), .at_1(begin_at_1), .interval,
         .t(law_from), .done(law_done), .drop_next(law_says)
     );
 
-    always_ff @(posedge clk) if (law_done) drop_next_of[{q, place[q] ^ owing[q]}] <= law_says;
+    logic [31:0] next_count;
+    assign next_count = begin_at_1 ? 1 : sum;
 
     always_ff @(posedge clk)
-        if (rst) phase <= IDLE;
-        else
+        if (law_done) begin
+            drop_next_of[{q, law_place}] <= law_says;
+            count_of[q]                  <= next_count;
+            if (!is_dropping) lastcount_of[q] <= next_count;
+        end
+
+    always_ff @(posedge clk)
+        if (rst) begin
+            phase <= SWEEP;
+            sweep <= '0;
+        end else
             case (phase)
+                SWEEP: begin
+                    sweep <= sweep + 1;
+                    if (sweep == QUEUE_WIDTH'(QUEUES - 1)) phase <= IDLE;
+                end
                 IDLE:    if (ask) phase <= DECIDE;
                 DECIDE:  phase <= signal ? COUNT : IDLE;
                 COUNT:   phase <= CONTROL_LAW;
                 default: if (law_done) phase <= IDLE;
             endcase
-
-    // A drop in the drop state leaves open whether drop_next moves; a mark does not.
-    always_ff @(posedge clk)
-        if (rst) begin
-            above    <= '0;
-            dropping <= '0;
-            owing    <= '0;
-            place    <= '0;
-            used     <= '0;
-        end else if (phase == DECIDE) begin
-            above[q]    <= too_old;
-            dropping[q] <= ok_to_drop;
-            owing[q]    <= again && !can_mark;
-            if (ok_to_drop && is_owing) place[q] <= !place[q];
-            if (signal) used[q] <= 1'b1;
-        end
 
     // The length is for disciplines that count it.
     logic unused;

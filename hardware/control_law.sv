@@ -22,7 +22,7 @@ module control_law #(
     input  logic                  rst,
     input  logic                  start,
     input  logic [          31:0] count,
-    input  logic                  at_1,      // count is 1, whatever `count` says: comes late in the cycle
+    input  logic                  at_1,      // count is 1, whatever `count` says: wanted in the cycle behind `start`
     input  logic [          31:0] interval,  // ns
     input  logic [TIME_WIDTH-1:0] t,
     output logic                  done,
@@ -66,8 +66,8 @@ module control_law #(
     end
 
     always_ff @(posedge clk) begin
-        j       <= at_1 ? 10'd256 : shifted[31:22];
-        shift_1 <= at_1 ? 4'd0 : 4'd15 - pairs;
+        j       <= shifted[31:22];
+        shift_1 <= 4'd15 - pairs;
     end
 
     // 2. and 3. The ROM, and the register that block RAM has behind it.
@@ -75,8 +75,8 @@ module control_law #(
     logic [3:0] shift_2, shift_3;
 
     always_ff @(posedge clk) begin
-        entry_read <= rom[j];
-        shift_2    <= shift_1;
+        entry_read <= rom[at_1 ? 10'd256 : j];
+        shift_2    <= at_1 ? 4'd0 : shift_1;
         y          <= entry_read;
         shift_3    <= shift_2;
     end

@@ -59,8 +59,8 @@ PROOFS = (
 
 FAULTS = (
     ("rfc8289", "is_used && recently && sum[31:1] != 0", "is_used && recently"),
-    ("rfc8289", "owing[q]    <= again && !can_mark", "owing[q]    <= 1'b0"),
-    ("rfc8289", "owing[q]    <= again && !can_mark", "owing[q]    <= again"),
+    ("rfc8289", "ok_to_drop, again && !can_mark, places", "ok_to_drop, 1'b0, places"),
+    ("rfc8289", "ok_to_drop, again && !can_mark, places", "ok_to_drop, again, places"),
     ("codel", "phase <= signal ? COUNT : IDLE", "phase <= enter ? COUNT : IDLE"),
     ("queue", "reading && reading_queue == s_axis_tdest) oldest", "0) oldest"),
     ("queue", "next_valid && nearly_done && (!granted || take)", "next_valid && nearly_done"),

@@ -1,7 +1,8 @@
 // A module of this folder's kind (README.md, "A module of your own") behind a C ABI, so that Sojourn
 // can ask it about packets. Compiled with what Verilator makes of the module.
 //
-// The clock runs only while a question is open: from `ask` until the answer has been clocked in.
+// The clock runs only while a question is open: from `ask`, `put` or `shed` until what is said last has
+// been clocked in. A module without a port `put` says one thing of each question, which ends with it.
 // Two copies of the module are asked the same. In one, bits that nobody has set are 0, in the other
 // they are 1; if their answers differ, the answer hangs on an X.
 #include "Vaqm.h"
@@ -30,6 +31,12 @@ struct Copy {
         top->clk = 0;
         top->rst = 1;
         top->ask = 0;
+#ifdef HAVE_PUT
+        top->put = 0;
+#endif
+#ifdef HAVE_SHED
+        top->shed = 0;
+#endif
         for (int cycle = 0; cycle < 4; ++cycle) tick();
         top->rst = 0;
     }
@@ -60,22 +67,29 @@ void vl_fatal(const char* file, int line, const char*, const char* message) {
 void vl_stop(const char* file, int line, const char* scope) { vl_fatal(file, line, scope, "$stop"); }
 void vl_finish(const char* file, int line, const char* scope) { vl_fatal(file, line, scope, "$finish"); }
 
+enum : uint32_t { ASK = 0, PUT = 1, SHED = 2 };
+
 struct Question {
     uint64_t now, enqueued;
-    uint32_t target, interval, maxpacket, backlog;
-    uint16_t length;
+    uint32_t kind, target, interval, maxpacket, quantum, limit, backlog, hash;
+    uint16_t length, packet;
     uint8_t ecn, capable;
 };
 
-// Answers: bit 0 drop, bit 1 mark. Or why there is none:
+// What is said: of a packet, whose number is in the upper half, or that this was all, or both. Or why
+// nothing is.
+enum : uint32_t { DROP = 1, MARK = 2, ANSWER = 4, DONE = 8 };
 enum : uint32_t { HUNG = 1u << 8, UNKNOWN = 1u << 9, FATAL = 1u << 10 };
+// What a module can do.
+enum : uint32_t { KEEPS_ORDER = 1, SHEDS = 2 };
 
 namespace {
 
-uint32_t asked(Copy& copy, const Question& q, uint32_t most, uint32_t& cycles) {
-    Vaqm& top = *copy.top;
+void tell(Vaqm& top, const Question& q) {
     top.now = q.now & 0xffffffffffffull;
+#ifdef HAVE_ENQUEUED
     top.enqueued = q.enqueued & 0xffffffffffffull;
+#endif
 #ifdef HAVE_TARGET
     top.target = q.target;
 #endif
@@ -88,11 +102,23 @@ uint32_t asked(Copy& copy, const Question& q, uint32_t most, uint32_t& cycles) {
 #ifdef HAVE_ECN
     top.ecn = q.ecn;
 #endif
+#ifdef HAVE_QUANTUM
+    top.quantum = q.quantum;
+#endif
+#ifdef HAVE_LIMIT
+    top.limit = q.limit;
+#endif
 #ifdef HAVE_QUEUE_ID
     top.queue_id = 0;
 #endif
 #ifdef HAVE_BACKLOG
     top.backlog = q.backlog;
+#endif
+#ifdef HAVE_ARRIVING
+    top.arriving = q.packet;
+#endif
+#ifdef HAVE_HASH
+    top.hash = q.hash;
 #endif
 #ifdef HAVE_LENGTH
     top.length = q.length;
@@ -100,32 +126,90 @@ uint32_t asked(Copy& copy, const Question& q, uint32_t most, uint32_t& cycles) {
 #ifdef HAVE_CAPABLE
     top.capable = q.capable;
 #endif
-    top.ask = 1;
+}
+
+// Which question is asked; after it has been taken, none.
+void raise(Vaqm& top, uint32_t ask, uint32_t put, uint32_t shed) {
+    top.ask = ask;
+#ifdef HAVE_PUT
+    top.put = put;
+#endif
+#ifdef HAVE_SHED
+    top.shed = shed;
+#endif
+}
+
+// What the module says before the clock's edge.
+uint32_t said(const Vaqm& top) {
+    uint32_t verdict = 0;
+    if (top.answer) {
+        verdict = ANSWER | (top.drop ? DROP : 0);
+#ifdef HAVE_MARK
+        if (top.mark) verdict |= MARK;
+#endif
+#ifdef HAVE_LEAVING
+        verdict |= static_cast<uint32_t>(top.leaving) << 16;
+#endif
+    }
+#ifdef HAVE_DONE
+    const bool sent = top.answer && !top.drop;
+    return top.done || sent ? verdict | DONE : verdict;
+#else
+    return verdict ? verdict | DONE : 0;
+#endif
+}
+
+// Clocks the module until it says something. While a question is not taken, nothing is an answer to it.
+uint32_t run(Copy& copy, bool waits, uint32_t most, uint32_t& cycles) {
+    Vaqm& top = *copy.top;
     for (cycles = 1; cycles <= most; ++cycles) {
         copy.low();
 #ifdef HAVE_READY
-        const bool taken = top.ask && top.ready;
+        const bool taken = waits && top.ready;
 #else
-        const bool taken = top.ask;
+        const bool taken = waits;
 #endif
-        // While the question is not taken, an answer would be none of ours.
-        const bool answered = top.answer && (taken || !top.ask);
-        uint32_t verdict = top.drop ? 1 : 0;
-#ifdef HAVE_MARK
-        if (top.mark) verdict |= 2;
-#endif
+        const uint32_t verdict = taken || !waits ? said(top) : 0;
         top.clk = 1;
         top.eval();
-        if (taken) top.ask = 0;
-        if (answered) return verdict;
+        if (taken) {
+            waits = false;
+            raise(top, 0, 0, 0);
+        }
+        if (verdict) return verdict;
     }
-    top.ask = 0;
+    raise(top, 0, 0, 0);
     return HUNG;
+}
+
+// Both copies; what they do not agree on is unknown.
+template <typename Run>
+uint32_t both(Module& module, uint32_t* cycles, Run run) {
+    try {
+        uint32_t others = 0;
+        const uint32_t verdict = run(module.zeros, *cycles);
+        const uint32_t other = run(module.ones, others);
+        return verdict == other && *cycles == others ? verdict : static_cast<uint32_t>(UNKNOWN);
+    } catch (const Fatal& fatal) {
+        module.said = fatal.said;
+        return FATAL;
+    }
 }
 
 }  // namespace
 
-EXPORT uint32_t aqm_abi() { return 1; }
+EXPORT uint32_t aqm_abi() { return 2; }
+
+EXPORT uint32_t aqm_can() {
+    uint32_t can = 0;
+#ifdef HAVE_PUT
+    can |= KEEPS_ORDER;
+#endif
+#ifdef HAVE_SHED
+    can |= SHEDS;
+#endif
+    return can;
+}
 
 EXPORT void* aqm_new() {
     try {
@@ -138,17 +222,20 @@ EXPORT void* aqm_new() {
 
 EXPORT void aqm_delete(void* module) { delete static_cast<Module*>(module); }
 
+// Asks; the first thing that is said.
 EXPORT uint32_t aqm_ask(void* of, const Question* question, uint32_t most, uint32_t* cycles) {
-    Module& module = *static_cast<Module*>(of);
-    try {
-        uint32_t others = 0;
-        const uint32_t verdict = asked(module.zeros, *question, most, *cycles);
-        const uint32_t other = asked(module.ones, *question, most, others);
-        return verdict == other && *cycles == others ? verdict : static_cast<uint32_t>(UNKNOWN);
-    } catch (const Fatal& fatal) {
-        module.said = fatal.said;
-        return FATAL;
-    }
+    return both(*static_cast<Module*>(of), cycles, [&](Copy& copy, uint32_t& taken) {
+        tell(*copy.top, *question);
+        raise(*copy.top, question->kind == ASK, question->kind == PUT, question->kind == SHED);
+        return run(copy, true, most, taken);
+    });
+}
+
+// The next thing.
+EXPORT uint32_t aqm_more(void* of, uint32_t most, uint32_t* cycles) {
+    return both(*static_cast<Module*>(of), cycles, [&](Copy& copy, uint32_t& taken) {
+        return run(copy, false, most, taken);
+    });
 }
 
 // What the module said when it ended itself.

@@ -20,6 +20,16 @@ SEVEN = "synth_xilinx -family xc7 -flatten -noiopad -top {top}"
 CASES = (
     ("codel, 1 queue: the decisions", "codel", ""),
     ("codel, 16 queues", "codel", "-set QUEUES 16"),
+    (
+        "fq_codel, 64 flows, 2,048 packets",
+        "fq_codel",
+        "-set FLOWS 64 -set PACKETS 2048",
+    ),
+    (
+        "fq_codel, 1,024 flows, 2,048 packets",
+        "fq_codel",
+        "-set FLOWS 1024 -set PACKETS 2048",
+    ),
     ("codel_queue, 1 queue of 64 KB, with AXI-Lite", "codel_queue", ""),
     ("codel_queue, 4 queues of 64 KB", "codel_queue", "-set QUEUES 4"),
 )

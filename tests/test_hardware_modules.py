@@ -95,6 +95,95 @@ def test_the_rows_of_the_module_are_the_native_codels_marks_and_all(tmp_path: Pa
         assert told["most_cycles"] == 10
 
 
+def test_the_rows_of_the_module_that_keeps_the_order_are_the_native_fq_codels(
+    tmp_path: Path,
+) -> None:
+    out, said = run(
+        tmp_path,
+        '"fq_codel", {use = "verilog/fq_codel", ecn = true}, '
+        '{use = "fq_codel", limit = 40, quantum = "600 B", label = "a"}, '
+        '{use = "verilog/fq_codel", limit = 40, quantum = "600 B", ecn = true, label = "b"}',
+    )
+    for native, module in (("fq_codel", "verilog-fq_codel"), ("a", "b")):
+        rows = [(out / name / "packets.parquet").read_bytes() for name in (native, module)]
+        assert rows[0] == rows[1], said
+        counters = json.loads((out / module / "counters.json").read_text())
+        told = counters["bottlenecks"][0]["discipline"]
+        assert told["drop_overlimit" if module == "b" else "marks"] > 0
+
+
+def test_what_becomes_of_random_packets_is_what_the_native_fq_codel_makes_of_them() -> None:
+    done = subprocess.run(
+        [sys.executable, Path(tools.HARDWARE) / "compare_fq_codel.py", "0.3"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\n0 courses in which something differs" in done.stdout
+
+
+MY_ORDER = """// Sends the packet that came last, and once one that it does not hold.
+module my_order (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic        ask,
+    input  logic        put,
+    input  logic [47:0] now,
+    input  logic [15:0] arriving,
+    input  logic [31:0] target,
+    output logic        answer,
+    output logic        drop,
+    output logic [15:0] leaving,
+    output logic        done
+);
+    logic [15:0] stack[0:255];
+    logic [7:0] held;
+    always_ff @(posedge clk) begin
+        if (rst) held <= 0;
+        else if (put) held <= held + 1;
+        else if (answer) held <= held - 1;
+        if (put) stack[held] <= arriving;
+    end
+    assign answer  = ask && held != 0;
+    assign done    = ask || put;
+    assign drop    = 0;
+    assign leaving = target == 1 ? 16'd9999 : stack[8'(held - 1)];
+    logic unused;
+    assign unused = ^now;
+endmodule
+"""
+
+
+def test_a_users_module_keeps_the_order_and_one_that_makes_packets_up_is_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "my_order.sv").write_text(MY_ORDER)
+    out, said = run(
+        tmp_path,
+        '{use = "my_order.sv", label = "right"}, '
+        '{use = "my_order.sv", target = "1 ns", label = "wrong"}',
+    )
+    right, wrong = (
+        json.loads((out / name / "counters.json").read_text()) for name in ("right", "wrong")
+    )
+    assert right["faults"] == [], said
+    left = pq.read_table(out / "right" / "packets.parquet")["enqueued"].to_numpy()
+    assert (left[1:] < left[:-1]).sum() > 100, "later packets leave before earlier ones"
+    (fault,) = wrong["faults"]
+    assert fault["kind"] == "module_wrong" and "packet 9999, which it does not" in fault["first"]
+    # Without the module packets leave in their order.
+    left = pq.read_table(out / "wrong" / "packets.parquet")["enqueued"].to_numpy()
+    assert len(left) > 1000 and (left[1:] >= left[:-1]).all()
+
+
+def test_a_module_that_keeps_the_order_needs_the_ports_for_it() -> None:
+    header = "".join(f"VL_IN8(&{name},0,0); " for name in ("clk", "rst", "ask", "put"))
+    header += "VL_IN64(&now,47,0); VL_OUT8(&answer,0,0); VL_OUT8(&drop,0,0);"
+    with pytest.raises(ports.PortError, match="no input `arriving` of 16 bits"):
+        ports.connected(header, "", "x.sv")
+
+
 def test_on_the_same_packets_the_module_decides_as_the_native_codel_with_its_control_law() -> None:
     done = subprocess.run(
         [sys.executable, Path(tools.HARDWARE) / "compare.py", "0.6"],
@@ -187,9 +276,9 @@ def test_without_verilator_the_message_names_the_packages(
         verilator.library(modules.shipped()["verilog/codel"])
 
 
-def test_the_shipped_module_says_what_it_is() -> None:
-    for path in modules.shipped().values():
-        assert modules.summary(path).startswith("CoDel (RFC 8289)")
+def test_the_shipped_modules_say_what_they_are() -> None:
+    said = [modules.summary(path) for path in modules.shipped().values()]
+    assert said[0].startswith("CoDel (RFC 8289)") and said[1].startswith("FQ-CoDel (RFC 8290)")
 
 
 def test_a_sweep_sends_a_users_module_along_and_runs_again_what_was_changed(tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ always_comb begin
     assume (32'(one) < QUEUES);
 end
 
+// What is kept of that queue, once it has been forgotten after the reset.
+logic forgotten, above, dropping, owing, place, used;
+assign forgotten = phase != SWEEP || sweep > one;
+assign {above, dropping, owing, place, used} = flags_of[one];
+
 // A question stays until it is taken.
 always_ff @(posedge clk)
     if (begun && !rst && $past(ask && !ready)) assume (ask && $stable(queue_id));
@@ -42,7 +47,7 @@ always_comb
 logic [3:0] since;
 logic [6:0] law_running;  // where the control law is, counted here
 always_ff @(posedge clk) begin
-    since       <= rst || ready ? 4'd0 : since + 4'd1;
+    since       <= rst || ready || phase == SWEEP ? 4'd0 : since + 4'd1;
     law_running <= rst ? 7'd0 : {law_running[5:0], law_start};
 end
 always_comb
@@ -50,6 +55,7 @@ always_comb
         assert (since <= 9 && law_done == law_running[6]);
         assert (law_start == (phase == COUNT) && law_running == 7'((10'd1 << since) >> 2));
         case (phase)
+            SWEEP:   assert (since == 0 && 32'(sweep) < QUEUES);
             IDLE:    assert (since < 2 || since == 9);
             DECIDE:  assert (since == 0);
             COUNT:   assert (since == 1);
@@ -62,8 +68,8 @@ always_ff @(posedge clk)
 
 // ---- Other queues are left alone ----
 always_ff @(posedge clk)
-    if (begun && !rst && $past(begun && !rst) && $past(q) != one) begin
-        assert ($stable({above[one], dropping[one], owing[one], place[one], used[one]}));
+    if (begun && !rst && $past(begun && !rst && phase != SWEEP) && $past(q) != one) begin
+        assert ($stable(flags_of[one]));
         assert ($stable({count_of[one], lastcount_of[one], first_above_time_of[one]}));
         assert ($stable({drop_next_of[{one, 1'b0}], drop_next_of[{one, 1'b1}]}));
     end
@@ -154,44 +160,47 @@ always_comb
     end
 
 // What holds between the two when the queue has no question open, and on the way to it.
-logic settled, counted;
-assign settled = !((phase == COUNT || phase == CONTROL_LAW) && q == one);
-assign counted = !(phase == COUNT && q == one);
+logic settled, begins_at_1;
+logic [31:0] count_begun;
+assign settled     = !((phase == COUNT || phase == CONTROL_LAW) && q == one);
+assign begins_at_1 = !is_dropping && !(is_used && recently && sum[31:1] != 0);
+assign count_begun = begins_at_1 ? 1 : sum;
 
 logic [TIME_WIDTH-1:0] drop_next, next_owed;
-assign drop_next = drop_next_of[{one, place[one]}];
-assign next_owed = drop_next_of[{one, !place[one]}];
+assign drop_next = drop_next_of[{one, place}];
+assign next_owed = drop_next_of[{one, !place}];
 
 always_comb
-    if (begun && !rst) begin
+    if (begun && !rst && forgotten) begin
         if (asked_one) assert (drop == (rfc_signal && !can_mark) && mark == (rfc_signal && can_mark));
 
-        assert (above[one] == rfc_above);
+        assert (above == rfc_above);
         if (rfc_above) assert (first_above_time_of[one] == rfc_first_above_time);
-        if (counted) begin
-            assert ((used[one] ? count_of[one] : 0) == rfc_count);
-            assert ((used[one] ? lastcount_of[one] : 0) == rfc_lastcount);
+        if (settled) begin
+            assert ((used ? count_of[one] : 0) == rfc_count);
+            assert ((used ? lastcount_of[one] : 0) == rfc_lastcount);
         end
-        assert (owing[one] == in_loop && (!in_loop || dropping[one]));
-        assert (!dropping[one] || (rfc_dropping && rfc_above && had_come && used[one]));
-        assert (!rfc_dropping || dropping[one] || !rfc_above);
-        assert (!behind_first || (dropping[one] && !in_loop));
-        if (settled || is_dropping) assert ((used[one] ? drop_next : 0) == rfc_drop_next);
+        assert (owing == in_loop && (!in_loop || dropping));
+        assert (!dropping || (rfc_dropping && rfc_above && had_come && used));
+        assert (!rfc_dropping || dropping || !rfc_above);
+        assert (!behind_first || (dropping && !in_loop));
+        if (settled || is_dropping) assert ((used ? drop_next : 0) == rfc_drop_next);
         if (settled && in_loop) assert (next_owed == rfc_drop_next + law_said);
         if (!settled) begin
-            assert (dropping[one] && used[one] && law_from == rfc_from);
-            assert (next_count == rfc_count && (is_dropping || rfc_lastcount == rfc_count));
-            if (is_dropping && !counted) assert (lastcount_of[one] == rfc_lastcount && !behind_first);
+            assert (dropping && used && law_from == rfc_from && law_place == (place ^ owing));
+            assert (count_begun == rfc_count && (is_dropping || rfc_lastcount == rfc_count));
+            if (phase == CONTROL_LAW) assert (begin_at_1 == begins_at_1);
+            if (is_dropping) assert (lastcount_of[one] == rfc_lastcount);
             if (is_dropping) assert (law_from == rfc_drop_next && !behind_first);
             else assert (!in_loop);
         end
         // The registers of cycle 1 are the queue's state.
         if (phase == DECIDE) begin
-            assert (32'(q) < QUEUES && is_used == used[q]);
+            assert (32'(q) < QUEUES);
+            assert ({is_above, is_dropping, is_owing, is_placed, is_used} == flags_of[q]);
             assert (count == count_of[q] && lastcount == lastcount_of[q]);
-            assert (due == drop_next_of[{q, place[q] ^ owing[q]}]);
+            assert (due == drop_next_of[{q, is_placed ^ is_owing}]);
             assert (first_above_time == first_above_time_of[q]);
-            assert (is_above == above[q] && is_dropping == dropping[q] && is_owing == owing[q]);
         end
     end
 

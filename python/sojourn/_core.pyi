@@ -122,6 +122,22 @@ class Replay:
     def faults(self) -> str:
         """What the program did so far that its target cannot do, by kind, as JSON."""
 
+class QueueReplay:
+    """A discipline with a queue of its own that is told when packets come and go: `config` has its
+    `name` and its parameters."""
+
+    def __init__(self, config: str) -> None: ...
+    def carry_out(self, steps: dict[str, bytes]) -> dict[str, bytes]:
+        """What became of packets, `packet`, `fate` and `step`, after steps of a `time`, a `step` (0
+        puts a packet in, 1 one that can be marked, 2 takes one out, 3 wants room), a `size` and a
+        `flow`. Fates: 0 sent, 1 with a mark, 2 dropped, 3 dropped at the tail."""
+
+    def counters(self) -> dict[str, int]:
+        """The discipline's own counters."""
+
+    def faults(self) -> str:
+        """What a hardware module did wrong, as JSON."""
+
 class SyntheticTrace:
     """A trace that the engine makes up."""
 
@@ -149,7 +165,8 @@ def workload(config: str) -> str:
 
 def native_disciplines() -> list[tuple[str, str, list[tuple[str, str, str, int | None, str]]]]:
     """Name, one line and parameters of each; of a parameter: name, kind,
-    unit, default, one line."""
+    unit, default, one line. With an `@` in their names, hardware modules and what they are
+    compared with, which takes what every module takes."""
 
 def add_hardware_module(name: str, path: Path) -> None:
     """Adds the hardware module that is compiled in the library at `path` to the disciplines; one

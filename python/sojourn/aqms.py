@@ -15,7 +15,7 @@ from sojourn.errors import UnknownAqmError
 from sojourn.hardware import modules
 from sojourn.layout import programs_folder, shown
 from sojourn.linux.tc import KERNEL_ONLY
-from sojourn.parameters import Parameter, disciplines
+from sojourn.parameters import Parameter, disciplines, hardware_module
 from sojourn.programs import target_folders
 from sojourn.suggest import did_you_mean, nearest
 
@@ -113,7 +113,7 @@ def _module_at(path: Path, written: str) -> Aqm:
 
 def _module(name: str, path: Path) -> Aqm:
     """A module takes the parameters that every module takes."""
-    parameters = next(d.parameters for d in disciplines() if d.name == modules.PARAMETERS_OF)
+    parameters = hardware_module().parameters
     return Aqm(name, modules.summary(path), None, HARDWARE, parameters, path)
 
 

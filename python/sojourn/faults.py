@@ -22,6 +22,7 @@ _OF_THE_PROGRAM = {
     "halted": "packets dropped because the program could not go on",
     "module_hung": "the hardware module hung and was not asked again",
     "module_unknown": "the hardware module's answer was undefined, and it was not asked again",
+    "module_wrong": "the hardware module said what cannot be and was not asked again",
     "module_ended": "the hardware module ended itself and was not asked again",
 }
 """By the kind of fault, as the engine names it."""

@@ -70,13 +70,25 @@ class Discipline:
         return parameter, value, f"allowed is {allowed}"
 
 
+_MODULES = "codel@rom"
+"""Under this name the engine has what every hardware module can be told."""
+
+
 def disciplines() -> list[Discipline]:
     """All native disciplines, in order of name; hardware modules, which the engine has under a name
     with an `@`, are not among them."""
+    return [discipline for discipline in _registered() if "@" not in discipline.name]
+
+
+def hardware_module() -> Discipline:
+    """What every hardware module can be told; one without the port for it does without."""
+    return next(discipline for discipline in _registered() if discipline.name == _MODULES)
+
+
+def _registered() -> list[Discipline]:
     return [
         Discipline(name, summary, tuple(Parameter(*parameter) for parameter in parameters))
         for name, summary, parameters in sorted(_core.native_disciplines())
-        if "@" not in name
     ]
 
 

@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::program::{Program, Verdict, check, look, targets};
     #[pymodule_export]
-    use super::replay::{Replay, SyntheticTrace};
+    use super::replay::{QueueReplay, Replay, SyntheticTrace};
     #[pymodule_export]
     use super::rules::{explain, rule_list};
     #[pymodule_export]
@@ -54,10 +54,17 @@ mod _core {
     #[pymodule_export]
     use super::tofino::run_salu;
 
+    #[pymodule_init]
+    fn init(_: &Bound<'_, PyModule>) -> PyResult<()> {
+        sojourn_verilog::declare();
+        Ok(())
+    }
+
     /// Name, kind, unit, default and one line of a parameter.
     type Parameter = (&'static str, &'static str, &'static str, Option<u64>, &'static str);
 
-    /// Name, one line and parameters of every native queue discipline.
+    /// Name, one line and parameters of every native queue discipline, and of what every hardware module
+    /// is compared with, whose parameters are those of every module.
     #[pyfunction]
     fn native_disciplines() -> Vec<(&'static str, &'static str, Vec<Parameter>)> {
         let parameters = |d: &Registered| {

@@ -5,7 +5,7 @@ use crate::errors::ConfigError;
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sojourn_engine::replay::{self, ReplayConfig, SyntheticConfig, TraceRows};
+use sojourn_engine::replay::{self, ReplayConfig, StepRows, SyntheticConfig, TraceRows};
 use sojourn_net::records::Rows;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -53,6 +53,48 @@ impl Replay {
     }
 
     /// What the program did so far that its target cannot do, by kind, as JSON.
+    fn faults(&mut self) -> PyResult<String> {
+        let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
+        serde_json::to_string(&replay.faults()).map_err(refused)
+    }
+}
+
+/// A discipline with a queue of its own that is told when packets come and go, from a configuration in
+/// JSON.
+#[pyclass(module = "sojourn._core")]
+pub struct QueueReplay {
+    replay: Mutex<replay::QueueReplay>,
+}
+
+#[pymethods]
+impl QueueReplay {
+    #[new]
+    fn new(config: &str) -> PyResult<QueueReplay> {
+        let native = serde_json::from_str(config).map_err(refused)?;
+        let replay = replay::QueueReplay::new(&native).map_err(refused)?;
+        Ok(QueueReplay { replay: Mutex::new(replay) })
+    }
+
+    /// Carries steps out: what became of packets meanwhile.
+    fn carry_out<'py>(
+        &mut self,
+        py: Python<'py>,
+        steps: BTreeMap<String, Vec<u8>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let steps = StepRows::read(|name| steps.get(name).map(Vec::as_slice))
+            .map_err(|name| ConfigError::new_err(format!("the steps have no column `{name}`")))?;
+        let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let fates = py.detach(|| replay.carry_out(&steps));
+        columns(py, &fates)
+    }
+
+    /// The discipline's own counters.
+    fn counters(&mut self) -> BTreeMap<&'static str, u64> {
+        let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
+        replay.counters().into_iter().collect()
+    }
+
+    /// What a hardware module did wrong, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(&replay.faults()).map_err(refused)

@@ -1,26 +1,55 @@
-//! A queue whose packets a hardware module decides about.
+//! Hardware modules in the register of disciplines: what they can be told, and how one is made.
 //!
-//! The queue is ours and so is the time; the module is asked about the packet at the head and says
-//! whether it is sent, marked or dropped. Its clock runs only while it is asked. What it does wrong,
-//! hanging, answering by a bit that nobody has set, ending itself, does not end the run: the module
-//! is not asked again, its packets are sent, and the counters tell.
+//! A module either decides about the packet at the head of a queue that we keep ([`Head`]), or keeps the
+//! order of packets itself and is told of each that comes ([`Order`]); its ports say which. Its clock
+//! runs only while it is asked.
 
-use crate::library::{Answer, Library, LoadError, Module, Question};
+use crate::asked::Asked;
+use crate::head::Head;
+use crate::library::{Library, LoadError, Module, Question};
+use crate::order::{NUMBERS, Order};
 use crate::stated_law;
-use sojourn_packet::{Bytes, FaultReport, NameTaken, Time};
-use sojourn_switch::discipline::codel::{INTERVAL_PARAMETER, REGISTRATION, TARGET_PARAMETER};
+use sojourn_packet::NameTaken;
+use sojourn_switch::discipline::codel::{INTERVAL_PARAMETER, TARGET_PARAMETER};
 use sojourn_switch::discipline::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, Held, Queued, REGISTER, Registered,
-    Settings,
+    Discipline, DisciplineError, FULL_FRAME, Kind, Parameter, REGISTER, Registered, SEED, Settings,
 };
-use sojourn_switch::ecn;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Cycles within which a module has to answer: 5 us at 200 MHz, the time of four full frames at
-/// 10 Gbit/s.
-const WATCHDOG: u32 = 1_000;
+/// What every module can be told; one without the port for it does without.
+pub(crate) const PARAMETERS: &[Parameter] = &[
+    TARGET_PARAMETER,
+    INTERVAL_PARAMETER,
+    Parameter::new(
+        "maxpacket",
+        Kind::Size,
+        FULL_FRAME.0,
+        "no drops at or below this backlog: the largest frame of the interface",
+    ),
+    Parameter::new(
+        "ecn",
+        Kind::Flag,
+        0,
+        "mark packets of ECN-capable transports instead of dropping",
+    ),
+    Parameter::new(
+        "quantum",
+        Kind::Size,
+        FULL_FRAME.0,
+        "what a flow may send in its turn, if the module keeps the order",
+    ),
+    Parameter::new(
+        "limit",
+        Kind::Packets,
+        LIMIT,
+        "most packets held, if the module keeps the order",
+    ),
+    SEED,
+];
+
+const LIMIT: u64 = 10_240;
 
 static LIBRARIES: Mutex<BTreeMap<&'static str, Arc<Library>>> = Mutex::new(BTreeMap::new());
 
@@ -51,15 +80,13 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
         return Ok(());
     }
     let library = Arc::new(Library::load(path)?);
-    if REGISTER.find(stated_law::REFERENCE.name).is_none() {
-        REGISTER.add(&stated_law::REFERENCE)?;
-    }
+    declare();
     // A register's names live as long as the process.
     let name: &'static str = name.to_owned().leak();
     let registered = Registered {
         name,
         summary: "a hardware module: SystemVerilog, run by Verilator",
-        parameters: REGISTRATION.parameters,
+        parameters: PARAMETERS,
         build,
     };
     REGISTER.add(Box::leak(Box::new(registered)))?;
@@ -67,130 +94,40 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     Ok(())
 }
 
+/// Puts into the register what holds without any module: the parameters, under the name of the
+/// reference that modules are compared with ([`stated_law`]).
+pub fn declare() {
+    for reference in [&stated_law::REFERENCE, &stated_law::FQ_REFERENCE] {
+        if REGISTER.find(reference.name).is_none() {
+            // Whoever was faster has added the same.
+            let _ = REGISTER.add(reference);
+        }
+    }
+}
+
+/// What is the same in all questions to a module: its parameters, checked.
+pub(crate) fn told(settings: &Settings) -> Result<Question, DisciplineError> {
+    let word = |name, least| Ok(settings.within(name, least..=u64::from(u32::MAX))? as u32);
+    Ok(Question {
+        target: word(TARGET_PARAMETER.name, 1)?,
+        interval: word(INTERVAL_PARAMETER.name, 1)?,
+        maxpacket: word("maxpacket", 0)?,
+        ecn: settings.switch("ecn")?.into(),
+        quantum: settings.within("quantum", 256..=1_000_000)? as u32,
+        limit: settings.within("limit", 1..=NUMBERS as u64 - 1)? as u32,
+        ..Question::default()
+    })
+}
+
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
     let unknown = || DisciplineError::Unknown(settings.discipline().to_owned());
     let library = libraries.get(settings.discipline()).ok_or_else(unknown)?;
-    let word = |name| settings.within(name, 1..=u64::from(u32::MAX)).map(|value| value as u32);
-    let maxpacket = settings.within("maxpacket", 0..=u64::from(u32::MAX))? as u32;
+    let fixed = told(settings)?;
     let module = Module::new(Arc::clone(library)).ok_or_else(unknown)?;
-    Ok(Box::new(Hardware {
-        fixed: Question {
-            target: word(TARGET_PARAMETER.name)?,
-            interval: word(INTERVAL_PARAMETER.name)?,
-            maxpacket,
-            ecn: settings.switch("ecn")?.into(),
-            ..Question::default()
-        },
-        module,
-        backlog: Backlog::default(),
-        counters: Counters::default(),
-        broken: None,
-    }))
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    drops: u64,
-    marks: u64,
-    questions: u64,
-    cycles: u64,
-    most_cycles: u64,
-}
-
-#[derive(Debug)]
-struct Hardware {
-    /// What is the same in every question.
-    fixed: Question,
-    module: Module,
-    backlog: Backlog,
-    counters: Counters,
-    /// What it has done that a module must not do: it is not asked again.
-    broken: Option<FaultReport>,
-}
-
-impl Hardware {
-    /// Whether the packet is dropped, and whether it is marked.
-    fn ask(
-        &mut self,
-        now: Time,
-        enqueued: Time,
-        backlog: Bytes,
-        size: Bytes,
-        capable: bool,
-    ) -> (bool, bool) {
-        if self.broken.is_some() {
-            return (false, false);
-        }
-        let question = Question {
-            now: now.0,
-            enqueued: enqueued.0,
-            backlog: backlog.0.min(u64::from(u32::MAX)) as u32,
-            length: size.0.min(u64::from(u16::MAX)) as u16,
-            capable: capable.into(),
-            ..self.fixed
-        };
-        let (answer, cycles) = self.module.ask(&question, WATCHDOG);
-        self.counters.questions += 1;
-        self.counters.cycles += u64::from(cycles);
-        self.counters.most_cycles = self.counters.most_cycles.max(u64::from(cycles));
-        let (kind, said) = match answer {
-            Answer::Verdict { drop, mark } => return (drop, mark),
-            Answer::Hung => ("module_hung", format!("no answer within {WATCHDOG} cycles")),
-            Answer::Unknown => {
-                ("module_unknown", "a bit that nobody has set decides (an X)".to_owned())
-            }
-            Answer::Fatal => ("module_ended", self.module.said()),
-        };
-        let first = format!("question {} at {now}: {said}", self.counters.questions);
-        self.broken = Some(FaultReport { kind, count: 1, first, place: None });
-        (false, false)
-    }
-}
-
-impl Discipline for Hardware {
-    fn enqueue(&mut self, _now: Time, packet: Queued, _drops: &mut Drops) {
-        self.backlog.push(packet);
-    }
-
-    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
-        loop {
-            let mut packet = self.backlog.pop()?;
-            let capable = ecn::codepoint(&packet.packet) != ecn::NOT_ECT;
-            let behind = self.backlog.bytes();
-            let (drop, mark) = self.ask(now, packet.enqueued, behind, packet.size(), capable);
-            if drop {
-                self.counters.drops += 1;
-                drops.push(packet, DropKind::Aqm);
-                continue;
-            }
-            if mark {
-                self.counters.marks += u64::from(ecn::mark(&mut packet.packet));
-            }
-            return Some(packet);
-        }
-    }
-
-    fn held(&self) -> Held {
-        self.backlog.held()
-    }
-
-    fn decides(&mut self, now: Time, sojourn: Time, backlog: Bytes, size: Bytes) -> Option<bool> {
-        Some(self.ask(now, now.saturating_sub(sojourn), backlog, size, false).0)
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        let c = &self.counters;
-        vec![
-            ("drops", c.drops),
-            ("marks", c.marks),
-            ("questions", c.questions),
-            ("cycles", c.cycles),
-            ("most_cycles", c.most_cycles),
-        ]
-    }
-
-    fn faults(&self) -> Vec<FaultReport> {
-        self.broken.iter().cloned().collect()
-    }
+    let asked = Asked::new(fixed, module);
+    Ok(match library.keeps_order() {
+        true => Box::new(Order::new(asked, settings.get(SEED.name).unwrap_or_default())),
+        false => Box::new(Head::new(asked)),
+    })
 }

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// The version of the interface that this file is written for.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// Why a library cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,26 +25,46 @@ pub enum LoadError {
     Version(u32),
 }
 
+/// What a module is asked to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Kind {
+    /// A packet is to be sent: the one at the head, if the module does not keep the order, or any.
+    #[default]
+    Ask = 0,
+    /// A packet has come.
+    Put = 1,
+    /// There is no room.
+    Shed = 2,
+}
+
 /// A question to a module, laid out as in C.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Question {
     pub now: u64,
     pub enqueued: u64,
+    pub kind: Kind,
     pub target: u32,
     pub interval: u32,
     pub maxpacket: u32,
+    pub quantum: u32,
+    pub limit: u32,
     pub backlog: u32,
+    pub hash: u32,
     pub length: u16,
+    pub packet: u16,
     pub ecn: u8,
     pub capable: u8,
 }
 
-/// What a module says about a packet.
+/// What a module says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It is sent, or not, with a mark, or not.
-    Verdict { drop: bool, mark: bool },
+    /// Of a packet, that it is dropped, or sent, with a mark or without; and whether that was all.
+    Of { packet: u16, drop: bool, mark: bool, done: bool },
+    /// Nothing, or nothing more.
+    Done,
     /// No answer within the cycles that it was given.
     Hung,
     /// The answer hangs on a bit that nobody has set.
@@ -53,13 +73,23 @@ pub(crate) enum Answer {
     Fatal,
 }
 
+const DROP: u32 = 1;
+const MARK: u32 = 1 << 1;
+const ANSWER: u32 = 1 << 2;
+const DONE: u32 = 1 << 3;
 const HUNG: u32 = 1 << 8;
 const UNKNOWN: u32 = 1 << 9;
 const FATAL: u32 = 1 << 10;
 
+/// What a module can do besides deciding about the packet at the head of a queue.
+const KEEPS_ORDER: u32 = 1;
+const SHEDS: u32 = 1 << 1;
+
 type New = unsafe extern "C" fn() -> *mut c_void;
 type Delete = unsafe extern "C" fn(*mut c_void);
+type Can = unsafe extern "C" fn() -> u32;
 type Ask = unsafe extern "C" fn(*mut c_void, *const Question, u32, *mut u32) -> u32;
+type More = unsafe extern "C" fn(*mut c_void, u32, *mut u32) -> u32;
 type Said = unsafe extern "C" fn(*const c_void) -> *const c_char;
 
 /// A module's library, in memory.
@@ -68,7 +98,9 @@ pub(crate) struct Library {
     new: New,
     delete: Delete,
     ask: Ask,
+    more: More,
     said: Said,
+    can: u32,
     /// Keeps the code of the functions above where it is.
     _held: libloading::Library,
 }
@@ -84,13 +116,44 @@ impl Library {
             if version != ABI {
                 return Err(LoadError::Version(version));
             }
+            let can: Can = *held.get(b"aqm_can\0")?;
             Ok(Library {
+                can: can(),
                 new: *held.get::<New>(b"aqm_new\0")?,
                 delete: *held.get::<Delete>(b"aqm_delete\0")?,
                 ask: *held.get::<Ask>(b"aqm_ask\0")?,
+                more: *held.get::<More>(b"aqm_more\0")?,
                 said: *held.get::<Said>(b"aqm_said\0")?,
                 _held: held,
             })
+        }
+    }
+
+    /// Whether its modules keep the order of packets, and are told of each that comes.
+    pub fn keeps_order(&self) -> bool {
+        self.can & KEEPS_ORDER != 0
+    }
+
+    /// Whether they can make room.
+    pub fn sheds(&self) -> bool {
+        self.can & SHEDS != 0
+    }
+}
+
+impl From<u32> for Answer {
+    fn from(said: u32) -> Answer {
+        let is = |bit| said & bit != 0;
+        match said {
+            HUNG => Answer::Hung,
+            UNKNOWN => Answer::Unknown,
+            FATAL => Answer::Fatal,
+            _ if !is(ANSWER) => Answer::Done,
+            _ => Answer::Of {
+                packet: (said >> 16) as u16,
+                drop: is(DROP),
+                mark: is(MARK),
+                done: is(DONE),
+            },
         }
     }
 }
@@ -114,19 +177,26 @@ impl Module {
         Some(Module { library, state })
     }
 
-    /// Asks about a packet, for at most that many cycles. The answer, and after how many cycles.
+    /// Asks, for at most that many cycles. The first thing that it says, and after how many cycles.
     pub fn ask(&mut self, question: &Question, most: u32) -> (Answer, u32) {
         let mut cycles = 0;
         // SAFETY: `state` is alive; the pointers are good during the call.
-        let answer =
+        let said =
             unsafe { (self.library.ask)(self.state.as_ptr(), question, most, &raw mut cycles) };
-        let answer = match answer {
-            HUNG => Answer::Hung,
-            UNKNOWN => Answer::Unknown,
-            FATAL => Answer::Fatal,
-            verdict => Answer::Verdict { drop: verdict & 1 != 0, mark: verdict & 2 != 0 },
-        };
-        (answer, cycles)
+        (Answer::from(said), cycles)
+    }
+
+    /// What it says next, if it has not said that it is done.
+    pub fn more(&mut self, most: u32) -> (Answer, u32) {
+        let mut cycles = 0;
+        // SAFETY: as above.
+        let said = unsafe { (self.library.more)(self.state.as_ptr(), most, &raw mut cycles) };
+        (Answer::from(said), cycles)
+    }
+
+    /// What it is made from.
+    pub fn library(&self) -> &Library {
+        &self.library
     }
 
     /// What it said when it ended itself.

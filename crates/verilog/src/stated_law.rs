@@ -1,28 +1,38 @@
-//! The native CoDel with the control law that `hardware/control_law.sv` states, to hold the module
+//! The native CoDel and FQ-CoDel with the control law that `hardware/control_law.sv` states, to hold modules
 //! against where its ROM makes a difference (after 1023 drops in one drop state).
 //!
 //! Stands on the native law of the switch; only INTERVAL / sqrt(count) is another. The ROM's entries
 //! are computed here from what the module says they are, by another way than there.
 
+use crate::discipline::{PARAMETERS, told};
 use sojourn_packet::{Bytes, Time};
-use sojourn_switch::discipline::codel::{Params, REGISTRATION, State};
+use sojourn_switch::discipline::codel::{Params, State};
 use sojourn_switch::discipline::{
-    Backlog, Discipline, DisciplineError, Drops, Held, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, Drops, Held, Queued, Registered, Settings, fq_codel,
 };
 
 /// The line for the register. The `@` keeps it out of the lists that users see.
 pub(crate) static REFERENCE: Registered = Registered {
     name: "codel@rom",
     summary: "RFC 8289 CoDel with the control law of hardware/control_law.sv: a reference",
-    parameters: REGISTRATION.parameters,
+    parameters: PARAMETERS,
     build,
 };
 
+/// FQ-CoDel with that law in each of its flows.
+pub(crate) static FQ_REFERENCE: Registered = Registered {
+    name: "fq_codel@rom",
+    summary: "RFC 8290 FQ-CoDel with the control law of hardware/control_law.sv: a reference",
+    parameters: fq_codel::REGISTRATION.parameters,
+    build: |settings| fq_codel::build_by(spacing, settings),
+};
+
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
+    let told = told(settings)?;
     let params = Params {
-        target: settings.time("target")?,
-        interval: settings.time("interval")?,
-        maxpacket: Bytes(settings.within("maxpacket", 0..=u64::from(u32::MAX))?),
+        target: Time(told.target.into()),
+        interval: Time(told.interval.into()),
+        maxpacket: Bytes(told.maxpacket.into()),
     };
     Ok(Box::new(Reference { params, state: State::default() }))
 }

@@ -14,10 +14,7 @@ from sojourn.layout import hardware_folder
 FOLDER = "verilog/"
 """What the names of shipped modules begin with."""
 
-PARAMETERS_OF = "codel"
-"""The discipline whose parameters every module takes: target, interval, maxpacket and ecn."""
-
-_SHIPPED = ("codel",)
+_SHIPPED = ("codel", "fq_codel")
 """Those files of the folder that decide about packets; the others are their surroundings."""
 
 

@@ -24,9 +24,9 @@ PORTS = {
     "rst": Port(False, 1, True),
     "ask": Port(False, 1, True),
     "now": Port(False, 48, True),
-    "enqueued": Port(False, 48, True),
     "answer": Port(True, 1, True),
     "drop": Port(True, 1, True),
+    "enqueued": Port(False, 48),
     "ready": Port(True, 1),
     "mark": Port(True, 1),
     "target": Port(False, 32),
@@ -37,8 +37,19 @@ PORTS = {
     "backlog": Port(False, 32),
     "length": Port(False, 16),
     "capable": Port(False, 1),
+    "put": Port(False, 1),
+    "shed": Port(False, 1),
+    "arriving": Port(False, 16),
+    "hash": Port(False, 32),
+    "quantum": Port(False, 32),
+    "limit": Port(False, 32),
+    "leaving": Port(True, 16),
+    "done": Port(True, 1),
 }
 """By name. A module need not have those that are not required."""
+
+_OF_ORDER = ("put", "arriving", "leaving", "done")
+"""All of them, or none: a module that keeps the order of packets."""
 
 _PORT = re.compile(r"VL_(IN|OUT|INOUT)(?:8|16|64|W)?\(\(?&(\w+)\)?,(\d+),(\d+)")
 
@@ -67,8 +78,9 @@ def connected(header: str, text: str, where: str) -> list[str]:
         if port.bits != wanted.bits:
             bits = f"{port.bits} bit{'s' if port.bits > 1 else ''}"
             raise PortError(f"{place}: port `{name}` has {bits}, {wanted.bits} are wanted")
+    form = _OF_ORDER if "put" in found else ("enqueued",)
     for name, port in PORTS.items():
-        if port.required and name not in found:
+        if (port.required or name in form) and name not in found:
             way = "output" if port.output else "input"
             width = f" of {port.bits} bits" if port.bits > 1 else ""
             raise PortError(f"{where}: the module has no {way} `{name}`{width}")

@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails
 
-from sojourn.hardware.modules import PARAMETERS_OF, is_module
-from sojourn.parameters import Discipline, Parameter, disciplines
+from sojourn.hardware.modules import is_module
+from sojourn.parameters import Discipline, Parameter, disciplines, hardware_module
 from sojourn.programs import target_names
 from sojourn.scenario.quantities import FilePath, Label, RegisterName, Strict
 from sojourn.scenario.registered import spelled_out
@@ -103,8 +103,9 @@ def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object
 
 
 def _native(use: str) -> Discipline | None:
-    name = PARAMETERS_OF if is_module(use) else use
-    return {discipline.name: discipline for discipline in disciplines()}.get(name)
+    if is_module(use):
+        return hardware_module()
+    return {discipline.name: discipline for discipline in disciplines()}.get(use)
 
 
 def choice_keys(use: str) -> list[str]:
@@ -118,7 +119,7 @@ def choice_keys(use: str) -> list[str]:
 @cache
 def _model_of(use: str) -> type[AqmChoice]:
     """What may be said of a native discipline: its own parameters beside the rest."""
-    (native,) = (one for one in disciplines() if one.name == use)
+    (native,) = (one for one in [*disciplines(), hardware_module()] if one.name == use)
     return _with_fields(use, {p.name: _field(p) for p in native.parameters})
 
 

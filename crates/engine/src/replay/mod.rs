@@ -14,6 +14,7 @@ mod config;
 mod frames;
 mod law;
 mod program;
+mod queue;
 mod synthetic;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod trace;
 
 pub use config::ReplayConfig;
 pub use program::Copies;
+pub use queue::{FateRows, QueueReplay, StepRows};
 pub use synthetic::{Profile, Synthetic, SyntheticConfig};
 pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, TraceRows};
 

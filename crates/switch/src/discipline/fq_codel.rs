@@ -67,13 +67,24 @@ pub const REGISTRATION: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
+    build_by(codel::spacing, settings)
+}
+
+/// The same with another INTERVAL / sqrt(count): what somebody's approximation would do.
+///
+/// # Errors
+/// If a value is not allowed.
+pub fn build_by(
+    spacing: Spacing,
+    settings: &Settings,
+) -> Result<Box<dyn Discipline>, DisciplineError> {
     let count = |name| settings.within(name, 1..=u64::from(u32::MAX));
     let linux = settings.switch("linux")?;
     // The kernel's clock has coarser ticks and fewer bits.
     let span = if linux { codel_linux::SPAN } else { 1..=LONGEST.0 };
     let time = |name| settings.within(name, span.clone()).map(Time);
     let ce_threshold = settings.optional("ce_threshold", span.clone())?;
-    Ok(Box::new(FqCodel::new(
+    let fq_codel = FqCodel::new(
         Params {
             codel: codel::Params {
                 target: time("target")?,
@@ -90,8 +101,12 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
             linux,
         },
         settings.get("seed").unwrap_or_default(),
-    )))
+    );
+    Ok(Box::new(FqCodel { spacing, ..fq_codel }))
 }
+
+/// INTERVAL / sqrt(count), of an interval and a count.
+pub type Spacing = fn(Time, u32) -> Time;
 
 /// Parameters (RFC 8290 section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +189,8 @@ pub struct FqCodel {
     packets: usize,
     bytes: Bytes,
     stats: Stats,
+    /// Of RFC 8289's CoDel.
+    spacing: Spacing,
     /// What the kernel's CoDel is told, if it is used.
     linux: Option<codel_linux::Params>,
 }
@@ -228,6 +245,7 @@ impl FqCodel {
             packets: 0,
             bytes: Bytes(0),
             stats: Stats::default(),
+            spacing: codel::spacing,
             linux: params.linux.then(|| codel_linux::Params {
                 target: codel_linux::ticks(params.codel.target),
                 interval: codel_linux::ticks(params.codel.interval),
@@ -283,7 +301,10 @@ impl FqCodel {
         };
         let (params, stats) = (&self.params.codel, &mut self.stats.codel);
         let mut packet = match &self.linux {
-            None => codel::dequeue(params, &mut flow.codel.rfc8289, stats, now, &mut queue)?,
+            None => {
+                let state = &mut flow.codel.rfc8289;
+                codel::dequeue_by(self.spacing, params, state, stats, now, &mut queue)?
+            }
             Some(params) => {
                 let mut counted = codel_linux::Stats::default();
                 let state = &mut flow.codel.linux;

@@ -27,6 +27,7 @@ mod testing;
 
 pub use crate::tm::queued::Queued;
 pub use backlog::{Backlog, Held};
+pub use flow_hash::flow_hash;
 pub use parameters::{Allowed, Kind, Parameter, Settings};
 use sojourn_packet::{Bytes, FaultReport, Named, Register, Time};
 use std::fmt;
@@ -229,7 +230,8 @@ const ECN: Parameter = Parameter::new(
     0,
     "mark packets of ECN-capable transports instead of dropping",
 );
-const SEED: Parameter = Parameter::new(
+/// The seed of a discipline's random numbers, or of its hash.
+pub const SEED: Parameter = Parameter::new(
     "seed",
     Kind::Number,
     1,

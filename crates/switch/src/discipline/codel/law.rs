@@ -122,11 +122,7 @@ impl State {
     }
 
     /// Moves `drop_next` on after a drop, if that was left open.
-    pub(super) fn settle(&mut self, params: &Params) {
-        self.settle_by(spacing, params);
-    }
-
-    fn settle_by(&mut self, spacing: impl Fn(Time, u32) -> Time, params: &Params) {
+    pub(super) fn settle_by(&mut self, spacing: impl Fn(Time, u32) -> Time, params: &Params) {
         if std::mem::take(&mut self.owing) {
             self.drop_next += spacing(params.interval, self.count);
         }

@@ -106,6 +106,18 @@ pub fn dequeue<Q: CodelQueue>(
     now: Time,
     queue: &mut Q,
 ) -> Option<Q::Packet> {
+    dequeue_by(spacing, params, state, stats, now, queue)
+}
+
+/// The same with another INTERVAL / sqrt(count) than [`spacing`].
+pub(super) fn dequeue_by<Q: CodelQueue>(
+    spacing: impl Fn(Time, u32) -> Time,
+    params: &Params,
+    state: &mut State,
+    stats: &mut Stats,
+    now: Time,
+    queue: &mut Q,
+) -> Option<Q::Packet> {
     loop {
         let Some(mut packet) = queue.pop() else {
             state.emptied();
@@ -114,13 +126,13 @@ pub fn dequeue<Q: CodelQueue>(
         let sojourn_time = now.saturating_sub(Q::enqueued(&packet));
         stats.max_sojourn = stats.max_sojourn.max(sojourn_time);
         let was_dropping = state.dropping;
-        if !state.drops(params, now, sojourn_time, queue.bytes()) {
+        if !state.drops_by(&spacing, params, now, sojourn_time, queue.bytes()) {
             return Some(packet);
         }
         stats.drop_states += u64::from(!was_dropping);
         if queue.mark(&mut packet) {
             stats.marks += 1;
-            state.settle(params);
+            state.settle_by(&spacing, params);
             return Some(packet);
         }
         stats.drops += 1;

@@ -1,0 +1,161 @@
+//! A module that is asked: what it says, what it costs, and what it has done that a module must not do.
+//!
+//! It must not know who keeps packets. A module that hangs, answers by a bit that nobody has set, ends
+//! itself or says what cannot be does not end the run: it is not asked again, and the counters tell.
+
+use crate::library::{Answer, Module, Question};
+use sojourn_packet::{Bytes, FaultReport, Time};
+use sojourn_switch::discipline::Queued;
+use sojourn_switch::ecn;
+
+/// Cycles within which a module has to answer that is asked about one packet: 5 us at 200 MHz, the time
+/// of four full frames at 10 Gbit/s.
+const WATCHDOG: u32 = 1_000;
+
+/// The same for one that keeps the order: it may have to pass every flow, or to forget each of them
+/// after its reset.
+const WATCHDOG_OF_ORDER: u32 = 100_000;
+
+/// What a module says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub packet: u16,
+    pub drop: bool,
+    pub mark: bool,
+}
+
+/// A module and what came of asking it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// What is the same in every question.
+    fixed: Question,
+    module: Module,
+    watchdog: u32,
+    /// The last question has not been answered wholly.
+    open: bool,
+    /// When it was asked.
+    now: Time,
+    broken: Option<FaultReport>,
+    pub drops: u64,
+    pub marks: u64,
+    questions: u64,
+    cycles: u64,
+    cycles_of_this: u64,
+    most_cycles: u64,
+}
+
+impl Asked {
+    pub fn new(fixed: Question, module: Module) -> Asked {
+        let watchdog = if module.library().keeps_order() { WATCHDOG_OF_ORDER } else { WATCHDOG };
+        Asked {
+            fixed,
+            module,
+            watchdog,
+            open: false,
+            now: Time(0),
+            broken: None,
+            drops: 0,
+            marks: 0,
+            questions: 0,
+            cycles: 0,
+            cycles_of_this: 0,
+            most_cycles: 0,
+        }
+    }
+
+    /// A question, but for its kind and what comes of the packet's place.
+    pub fn about(&self, now: Time, size: Bytes, capable: bool) -> Question {
+        Question {
+            now: now.0,
+            length: size.0.min(u64::from(u16::MAX)) as u16,
+            capable: capable.into(),
+            ..self.fixed
+        }
+    }
+
+    /// Asks. What the module says of packets is had from [`Asked::next`].
+    pub fn ask(&mut self, question: &Question) -> Option<Verdict> {
+        if self.broken.is_some() {
+            return None;
+        }
+        self.questions += 1;
+        self.now = Time(question.now);
+        self.cycles_of_this = 0;
+        self.open = true;
+        let answer = self.module.ask(question, self.watchdog);
+        self.took(answer)
+    }
+
+    /// What it says of another packet before the question is answered wholly.
+    pub fn next(&mut self) -> Option<Verdict> {
+        if !self.open {
+            return None;
+        }
+        let answer = self.module.more(self.watchdog);
+        self.took(answer)
+    }
+
+    fn took(&mut self, (answer, cycles): (Answer, u32)) -> Option<Verdict> {
+        self.cycles += u64::from(cycles);
+        self.cycles_of_this += u64::from(cycles);
+        self.most_cycles = self.most_cycles.max(self.cycles_of_this);
+        match answer {
+            Answer::Of { packet, drop, mark, done } => {
+                self.open = !done;
+                return Some(Verdict { packet, drop, mark });
+            }
+            Answer::Done => self.open = false,
+            Answer::Hung => {
+                self.is_wrong("module_hung", format!("no answer within {} cycles", self.watchdog));
+            }
+            Answer::Unknown => {
+                let said = "a bit that nobody has set decides (an X)";
+                self.is_wrong("module_unknown", said.to_owned());
+            }
+            Answer::Fatal => self.is_wrong("module_ended", self.module.said()),
+        }
+        None
+    }
+
+    /// It is not asked again.
+    pub fn is_wrong(&mut self, kind: &'static str, said: String) {
+        let first = format!("question {} at {}: {said}", self.questions, self.now);
+        self.open = false;
+        self.broken = Some(FaultReport { kind, count: 1, first, place: None });
+    }
+
+    /// When it was asked last.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether it is asked no more.
+    pub fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// What it has done wrong.
+    pub fn faults(&self) -> Vec<FaultReport> {
+        self.broken.iter().cloned().collect()
+    }
+
+    /// Whether it can make room.
+    pub fn sheds(&self) -> bool {
+        self.module.library().sheds()
+    }
+
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("drops", self.drops),
+            ("marks", self.marks),
+            ("questions", self.questions),
+            ("cycles", self.cycles),
+            ("most_cycles", self.most_cycles),
+        ]
+    }
+}
+
+/// Whether a packet's transport knows ECN.
+pub(crate) fn is_capable(packet: &Queued) -> bool {
+    ecn::codepoint(&packet.packet) != ecn::NOT_ECT
+}

@@ -96,6 +96,12 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 
 /// Puts into the register what holds without any module: the parameters, under the name of the
 /// reference that modules are compared with ([`stated_law`]).
+///
+/// ```
+/// sojourn_verilog::declare();
+/// let reference = sojourn_switch::discipline::REGISTER.find("codel@rom").unwrap();
+/// assert!(reference.parameters.iter().any(|parameter| parameter.name == "target"));
+/// ```
 pub fn declare() {
     for reference in [&stated_law::REFERENCE, &stated_law::FQ_REFERENCE] {
         if REGISTER.find(reference.name).is_none() {

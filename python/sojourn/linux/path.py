@@ -93,7 +93,9 @@ def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:
     """The way of a flow of a run with that one switch."""
     changes = [(step["at"], step["delay"]) for step in switch["schedule"]]
     steps = [(0, switch["delay"]), *(change for change in changes if change[1] is not None)]
-    return Path(flow["rtt"], tuple(steps), links_of(switch))
+    # Without any delay the links' own asks for none: a kernel without netem runs such a scenario.
+    delayed = flow["rtt"] or any(delay for _, delay in steps)
+    return Path(flow["rtt"], tuple(steps), links_of(switch) if delayed else (0, 0))
 
 
 def links_of(switch: dict[str, Any]) -> tuple[int, int]:

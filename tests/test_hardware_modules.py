@@ -112,15 +112,21 @@ def test_the_rows_of_the_module_that_keeps_the_order_are_the_native_fq_codels(
         assert told["drop_overlimit" if module == "b" else "marks"] > 0
 
 
-def test_what_becomes_of_random_packets_is_what_the_native_fq_codel_makes_of_them() -> None:
+def compared(script: str, millions: str) -> str:
+    """What a comparison of `hardware/` prints that has found no difference."""
     done = subprocess.run(
-        [sys.executable, Path(tools.HARDWARE) / "compare_fq_codel.py", "0.3"],
+        [sys.executable, Path(tools.HARDWARE) / script, millions],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "\n0 courses in which something differs" in done.stdout
+    return done.stdout
+
+
+def test_what_becomes_of_random_packets_is_what_the_native_fq_codel_makes_of_them() -> None:
+    printed = compared("compare_fq_codel.py", "0.3")
+    assert "\n0 courses in which something differs" in printed
 
 
 MY_ORDER = """// Sends the packet that came last, and once one that it does not hold.
@@ -185,14 +191,8 @@ def test_a_module_that_keeps_the_order_needs_the_ports_for_it() -> None:
 
 
 def test_on_the_same_packets_the_module_decides_as_the_native_codel_with_its_control_law() -> None:
-    done = subprocess.run(
-        [sys.executable, Path(tools.HARDWARE) / "compare.py", "0.6"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "\n0 decisions differ from the native CoDel's with the law of" in done.stdout
+    printed = compared("compare.py", "0.6")
+    assert "\n0 decisions differ from the native CoDel's with the law of" in printed
 
 
 def test_a_replay_asks_a_module_as_it_asks_programs(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ class Controller:
         if self._poll is not None and self._switch.now >= self._looked + self._poll:
             self._looked = self._switch.now
             for message in self._switch.take_digests():
-                self._called(lambda report=message: self._digest(self._switch, report))  # type: ignore[misc]
+                self._called(lambda digest=message: self._digest(self._switch, digest))  # type: ignore[misc]
         while call := self._switch.pop_due():
             self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
 

@@ -10,7 +10,9 @@ use crate::library::{Library, LoadError, Module, Question};
 use crate::order::{NUMBERS, Order};
 use crate::stated_law;
 use sojourn_packet::NameTaken;
-use sojourn_switch::discipline::codel::{INTERVAL_PARAMETER, TARGET_PARAMETER};
+use sojourn_switch::discipline::codel::{
+    INTERVAL_PARAMETER, MAXPACKET_PARAMETER, TARGET_PARAMETER,
+};
 use sojourn_switch::discipline::{
     Discipline, DisciplineError, FULL_FRAME, Kind, Parameter, REGISTER, Registered, SEED, Settings,
 };
@@ -22,12 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const PARAMETERS: &[Parameter] = &[
     TARGET_PARAMETER,
     INTERVAL_PARAMETER,
-    Parameter::new(
-        "maxpacket",
-        Kind::Size,
-        FULL_FRAME.0,
-        "no drops at or below this backlog: the largest frame of the interface",
-    ),
+    MAXPACKET_PARAMETER,
     Parameter::new(
         "ecn",
         Kind::Flag,
@@ -112,12 +109,12 @@ pub fn declare() {
 }
 
 /// What is the same in all questions to a module: its parameters, checked.
-pub(crate) fn told(settings: &Settings) -> Result<Question, DisciplineError> {
+pub(crate) fn same_in_all(settings: &Settings) -> Result<Question, DisciplineError> {
     let word = |name, least| Ok(settings.within(name, least..=u64::from(u32::MAX))? as u32);
     Ok(Question {
         target: word(TARGET_PARAMETER.name, 1)?,
         interval: word(INTERVAL_PARAMETER.name, 1)?,
-        maxpacket: word("maxpacket", 0)?,
+        maxpacket: word(MAXPACKET_PARAMETER.name, 0)?,
         ecn: settings.switch("ecn")?.into(),
         quantum: settings.within("quantum", 256..=1_000_000)? as u32,
         limit: settings.within("limit", 1..=NUMBERS as u64 - 1)? as u32,
@@ -129,7 +126,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
     let unknown = || DisciplineError::Unknown(settings.discipline().to_owned());
     let library = libraries.get(settings.discipline()).ok_or_else(unknown)?;
-    let fixed = told(settings)?;
+    let fixed = same_in_all(settings)?;
     let module = Module::new(Arc::clone(library)).ok_or_else(unknown)?;
     let asked = Asked::new(fixed, module);
     Ok(match library.keeps_order() {

@@ -4,7 +4,7 @@
 //! Stands on the native law of the switch; only INTERVAL / sqrt(count) is another. The ROM's entries
 //! are computed here from what the module says they are, by another way than there.
 
-use crate::discipline::{PARAMETERS, told};
+use crate::discipline::{PARAMETERS, same_in_all};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::{Params, State};
 use sojourn_switch::discipline::{
@@ -28,11 +28,11 @@ pub(crate) static FQ_REFERENCE: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let told = told(settings)?;
+    let asked = same_in_all(settings)?;
     let params = Params {
-        target: Time(told.target.into()),
-        interval: Time(told.interval.into()),
-        maxpacket: Bytes(told.maxpacket.into()),
+        target: Time(asked.target.into()),
+        interval: Time(asked.interval.into()),
+        maxpacket: Bytes(asked.maxpacket.into()),
     };
     Ok(Box::new(Reference { params, state: State::default() }))
 }

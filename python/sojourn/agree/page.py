@@ -132,15 +132,15 @@ def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str
 
 def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
     """The page on its own."""
-    names = heads(measured)
+    names, columns = heads(measured), shown(measured)
     return render(
         "agree/page.html",
         title=_TITLES[_reference(measured)],
         setting=_setting(measured, duration),
         summary=summary(measured),
         commands=commands,
-        columns=[(FIGURES[name][0], names) for name in shown(measured)],
-        rows=[_row(m, shown(measured)) for m in measured],
+        columns=[(FIGURES[name][0], names) for name in columns],
+        rows=[_row(m, columns) for m in measured],
     )
 
 

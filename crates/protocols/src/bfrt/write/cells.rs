@@ -17,7 +17,7 @@ const KBIT: u64 = 1_000 / 8;
 
 impl Writer<'_> {
     /// Which cell an entry means; none if it means all of them, which only deleting does.
-    pub(super) fn cell(
+    fn cell(
         &self,
         table: &Table,
         verb: Verb,
@@ -127,13 +127,26 @@ impl Writer<'_> {
         verb: Verb,
         entry: &bfrt::TableEntry,
     ) -> Result<(), Failure> {
+        self.reset_or_set(
+            (table, verb, entry),
+            |name, index| Operation::ResetMeter { name, index },
+            |writer, index, row| writer.set_rates(&table.inner, index, unit, row),
+        )
+    }
+
+    /// Resets the cell that an entry means, or all of them, where it deletes; else sets the cell.
+    pub(super) fn reset_or_set(
+        &mut self,
+        (table, verb, entry): (&Table, Verb, &bfrt::TableEntry),
+        reset: impl FnOnce(String, Option<usize>) -> Operation,
+        set: impl FnOnce(&mut Self, usize, &Row) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let (index, row) = self.cell(table, verb, entry)?;
         match (verb, index) {
             (Verb::Delete | Verb::Reset, index) => {
-                let name = table.inner.clone();
-                self.apply(&Operation::ResetMeter { name, index }).map(drop)
+                self.apply(&reset(table.inner.clone(), index)).map(drop)
             }
-            (_, Some(index)) => self.set_rates(&table.inner, index, unit, &row),
+            (_, Some(index)) => set(self, index, &row),
             (_, None) => must_delete(table, verb),
         }
     }

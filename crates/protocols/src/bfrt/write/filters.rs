@@ -1,6 +1,6 @@
 //! Cells of low-pass filters and of random early detection.
 
-use super::{Verb, Writer, must_delete};
+use super::{Verb, Writer};
 use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
@@ -17,15 +17,11 @@ impl Writer<'_> {
         verb: Verb,
         entry: &bfrt::TableEntry,
     ) -> Result<(), Failure> {
-        let (index, row) = self.cell(table, verb, entry)?;
-        match (verb, index) {
-            (Verb::Delete | Verb::Reset, index) => {
-                let name = table.inner.clone();
-                self.apply(&Operation::ResetFilter { name, index }).map(drop)
-            }
-            (_, Some(index)) => self.set_filter(&table.inner, index, &row),
-            (_, None) => must_delete(table, verb),
-        }
+        self.reset_or_set(
+            (table, verb, entry),
+            |name, index| Operation::ResetFilter { name, index },
+            |writer, index, row| writer.set_filter(&table.inner, index, row),
+        )
     }
 
     /// Sets a cell; what is not given stays.

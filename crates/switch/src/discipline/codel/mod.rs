@@ -38,22 +38,19 @@ pub const INTERVAL_PARAMETER: Parameter = Parameter::new(
     INTERVAL.0,
     "time above target before the first drop, about a worst-case RTT (INTERVAL)",
 );
+/// What those have that know the interface's frames.
+pub const MAXPACKET_PARAMETER: Parameter = Parameter::new(
+    "maxpacket",
+    Kind::Size,
+    FULL_FRAME.0,
+    "no drops at or below this backlog: the largest frame of the interface",
+);
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
     name: "codel",
     summary: "RFC 8289 CoDel: drops at dequeue while the sojourn time stays above target",
-    parameters: &[
-        TARGET_PARAMETER,
-        INTERVAL_PARAMETER,
-        Parameter::new(
-            "maxpacket",
-            Kind::Size,
-            FULL_FRAME.0,
-            "no drops at or below this backlog: the largest frame of the interface",
-        ),
-        ECN,
-    ],
+    parameters: &[TARGET_PARAMETER, INTERVAL_PARAMETER, MAXPACKET_PARAMETER, ECN],
     build,
 };
 

@@ -236,7 +236,12 @@ def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: P
     cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
     without = Bench(tmp_path, {"live": LiveGround(), "sim": SIMULATOR}, 10**9, 1)
     Bench(tmp_path, _with_kernel(), 10**9, 1)._write(
-        Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1", "clock": "virtual"})
+        Measured(
+            cell,
+            {"sim": [KERNEL], "linux": [KERNEL]},
+            {"kernel": "6.1", "clock": "virtual"},
+            {"linux": ["it was late"]},
+        )
     )
     measured = Measured(cell, {"live": [replace(KERNEL, mean=20.0)], "sim": [KERNEL]}, {})
     without._write(measured)
@@ -247,6 +252,8 @@ def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: P
     kept = Bench(tmp_path, _with_kernel(), 10**9, 1).read(cell)
     assert kept.runs == {"sim": [KERNEL], "linux": [KERNEL]}, "the kernel's are still there"
     assert kept.ground["kernel"] == "6.1"
+    assert kept.disturbed == ["it was late"], "and what disturbed them"
+    assert not without.read(cell).disturbed, "which says nothing of the others"
 
 
 def test_cells_of_dctcp_have_queues_that_mark_and_are_run_when_asked_for() -> None:

@@ -59,10 +59,15 @@ class Measured:
     runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
     ground: dict[str, Any] = field(default_factory=dict)
     """What the kernel was."""
-    disturbed: list[str] = field(default_factory=list)
-    """What disturbed those runs in real time that were kept although they were."""
+    disturbances: dict[str, list[str]] = field(default_factory=dict)
+    """By ground what disturbed those runs in real time that were kept although they were."""
     failed: str = ""
     """Why there is no figure of one ground."""
+
+    @property
+    def disturbed(self) -> list[str]:
+        """What disturbed runs of the grounds that are compared."""
+        return [why for name in self.runs for why in self.disturbances.get(name, ())]
 
     @property
     def reference(self) -> str:
@@ -166,7 +171,8 @@ class Bench:
             run = next(iter(result.folder.ground["runs"].values()))
             if name == KERNEL:
                 measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
-            measured.disturbed += [run["disturbed"]] if run["disturbed"] else []
+            if run["disturbed"]:
+                measured.disturbances.setdefault(name, []).append(run["disturbed"])
         shutil.rmtree(self._rows)
 
     @property
@@ -214,8 +220,9 @@ class Bench:
         if KERNEL in measured.runs and kept.get("job") == self._job(cell):
             measured.runs[KERNEL] = runs.get(KERNEL, [])
             measured.ground = kept["ground"]
-        if any(measured.runs.values()):
-            measured.disturbed = kept.get("disturbed", [])
+        disturbances = kept.get("disturbed", {})
+        kept_of = {name for name, of in measured.runs.items() if of}
+        measured.disturbances = {n: why for n, why in disturbances.items() if n in kept_of}
         return measured
 
     def _kept(self, cell: Cell) -> dict[str, Any]:
@@ -226,7 +233,12 @@ class Bench:
             return {}
         except (OSError, ValueError) as error:
             raise SojournError(f"{shown(self._path(cell))}: cannot be read: {error}") from error
-        return kept if kept.get("delays") == _DELAYS else {}
+        if kept.get("delays") != _DELAYS:
+            return {}
+        # Earlier files do not say which of them.
+        if isinstance(disturbed := kept.get("disturbed", {}), list):
+            kept["disturbed"] = dict.fromkeys((LIVE, KERNEL), disturbed)
+        return dict(kept)
 
     def _is_of_this_engine(self, cell: Cell, kept: dict[str, Any]) -> bool:
         return bool(
@@ -244,6 +256,7 @@ class Bench:
         others = {name: of for name, of in kept.get("runs", {}).items() if name not in runs}
         if not self._is_of_this_engine(measured.cell, kept):
             others = {name: of for name, of in others.items() if name == KERNEL}
+        disturbed = {n: why for n, why in kept.get("disturbed", {}).items() if n in others}
         of_kernel = {"job": self._job(measured.cell), "ground": measured.ground}
         if KERNEL not in self.grounds:
             of_kernel = {key: kept.get(key, {}) for key in of_kernel}
@@ -253,7 +266,7 @@ class Bench:
             "engine": _engine(),
             "delays": _DELAYS,
             "runs": others | runs,
-            "disturbed": measured.disturbed,
+            "disturbed": disturbed | measured.disturbances,
             **of_kernel,
         }
         path = self._path(measured.cell)

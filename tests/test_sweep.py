@@ -271,7 +271,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         )
     ]  # fmt: skip
     try:
-        wait_until(told.is_file)
+        # It is there before it is written.
+        wait_until(lambda: told.is_file() and told.stat().st_size > 0)
         address = json.loads(told.read_text())["address"]
         for number in range(2):
             own = tmp_path / f"worker-{number}"

@@ -346,7 +346,7 @@ impl Maker<'_> {
             true => ("Wred", kind::WRED, field::WRED_INDEX, "$WRED_INDEX"),
             false => ("Lpf", kind::LPF, field::LPF_INDEX, "$LPF_INDEX"),
         };
-        let mut made = self.cells(of, kind, &filter.named, size);
+        let mut made = self.table(of, kind, &filter.named, size);
         made["key"] = json!([index(key, name)]);
         made["data"] = Value::from(filter_fields(filter.drops));
         Some(made)
@@ -356,7 +356,7 @@ impl Maker<'_> {
     fn port_metadata(&self, of: &PortMetadata) -> Value {
         let name = format!("{}.$PORT_METADATA", of.parser);
         let named = Named { name, annotations: Vec::new() };
-        let mut made = self.cells("PortMetadata", kind::PORT_METADATA, &named, PORTS);
+        let mut made = self.table("PortMetadata", kind::PORT_METADATA, &named, PORTS);
         let mut key = index(field::INGRESS_PORT, &format!("{}.ingress_port", of.header));
         key["type"] = bytes(PORT_BITS);
         made["key"] = json!([key]);

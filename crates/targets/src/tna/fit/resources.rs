@@ -39,12 +39,15 @@ pub enum Resource {
     HashDistribution,
     /// Bytes of the action data bus.
     ActionDataBytes,
-    /// Instruction words.
-    InstructionWords,
+    /// Instruction words of ingress. Each container's ALU has its own 32, and no container is of
+    /// both passes, so that ingress and egress do not share them (bf-p4c, `instruction_memory.h`).
+    IngressWords,
+    /// Instruction words of egress.
+    EgressWords,
 }
 
 /// How many resources there are.
-pub const COUNT: usize = 13;
+pub const COUNT: usize = 14;
 
 impl Resource {
     /// All of them.
@@ -61,7 +64,8 @@ impl Resource {
         Resource::HashBits,
         Resource::HashDistribution,
         Resource::ActionDataBytes,
-        Resource::InstructionWords,
+        Resource::IngressWords,
+        Resource::EgressWords,
     ];
 
     /// What a stage has.
@@ -77,7 +81,7 @@ impl Resource {
             Resource::HashBits => 8 * 52,
             Resource::HashDistribution => 6,
             Resource::ActionDataBytes => 128,
-            Resource::InstructionWords => 32,
+            Resource::IngressWords | Resource::EgressWords => 32,
         }
     }
 
@@ -96,7 +100,8 @@ impl Resource {
             Resource::HashBits => "hash bits",
             Resource::HashDistribution => "hash distribution slices",
             Resource::ActionDataBytes => "action data bus bytes",
-            Resource::InstructionWords => "instruction words",
+            Resource::IngressWords => "instruction words, ingress",
+            Resource::EgressWords => "instruction words, egress",
         }
     }
 
@@ -163,8 +168,9 @@ impl Need {
     }
 }
 
-/// What a node needs in its stage. `attached` is false for a gateway without a table to sit in.
-pub fn need(program: &Program, node: &Node, attached: bool) -> Need {
+/// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
+/// without a table to sit in.
+pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
     let mut need = Need::default();
     let fixed = &mut need.fixed;
     match node.kind {
@@ -175,7 +181,7 @@ pub fn need(program: &Program, node: &Node, attached: bool) -> Need {
         }
         _ => fixed.add(Resource::LogicalTables, 1),
     }
-    fixed.add(Resource::InstructionWords, node.words);
+    fixed.add([Resource::IngressWords, Resource::EgressWords][pass], node.words);
     fixed.add(Resource::ActionDataBytes, node.data_bytes);
     let mut ternary = false;
     match node.kind {

@@ -58,7 +58,7 @@ struct Search<'g> {
 
 /// Places the nodes of both passes.
 pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
-    let needs = [0, 1].map(|pass| needs(program, graphs[pass]));
+    let needs = [0, 1].map(|pass| needs(program, graphs[pass], pass));
     let members = [0, 1].map(|pass: usize| {
         let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, group) in graphs[pass].group.iter().enumerate() {
@@ -269,7 +269,7 @@ fn heights(graph: &Graph) -> Vec<u32> {
     heights
 }
 
-fn needs(program: &Program, graph: &Graph) -> Vec<Need> {
+fn needs(program: &Program, graph: &Graph, pass: usize) -> Vec<Need> {
     let stage = graph.earliest(|edge| edge.distance).unwrap_or(vec![0; graph.nodes.len()]);
     let mut guarded: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, node) in graph.nodes.iter().enumerate().filter(|(_, node)| is_table(node)) {
@@ -280,5 +280,5 @@ fn needs(program: &Program, graph: &Graph) -> Vec<Need> {
         guarded.get(&at).is_some_and(|list| list.iter().any(|later| stage[*later] == stage[at]))
     };
     let needs = graph.nodes.iter().enumerate();
-    needs.map(|(at, node)| need(program, node, attached(at))).collect()
+    needs.map(|(at, node)| need(program, node, pass, attached(at))).collect()
 }

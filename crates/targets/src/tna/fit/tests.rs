@@ -224,6 +224,34 @@ fn ingress_and_egress_share_the_stages() {
     assert_eq!(fit.stages[0].used[&Resource::LogicalTables], 2);
 }
 
+/// A table of as many actions as a stage has instruction words for a pass.
+fn many_actions(field: &str) -> String {
+    let names: Vec<String> = (0..32).map(|at| format!("a{at}")).collect();
+    let actions = names.iter().map(|name| format!("action {name}(bit<3> x) {{ {field} = x; }} "));
+    let actions: String = actions.collect();
+    format!(
+        "{actions} table many {{ key = {{ i.PORT : exact; }} actions = {{ {}; }} }}",
+        names.join("; ")
+    )
+}
+
+#[test]
+fn ingress_and_egress_do_not_share_instruction_words() {
+    let ingress = many_actions("id.digest_type").replace("PORT", "ingress_port");
+    let egress = many_actions("d.drop_ctl").replace("i.PORT", "e.egress_port");
+    let parts = Parts {
+        ingress: &ingress,
+        ingress_apply: "many.apply();",
+        egress: &egress,
+        apply: "many.apply();",
+        ..Parts::default()
+    };
+    let fit = estimate(&parts.loaded());
+    assert_eq!(fit.stages_used, 1);
+    assert_eq!(fit.stages[0].used[&Resource::IngressWords], 32);
+    assert_eq!(fit.stages[0].used[&Resource::EgressWords], 32);
+}
+
 #[test]
 fn thirteen_steps_that_need_each_other_are_refused() {
     let chain = |steps: u32| {

@@ -7,7 +7,7 @@ use crate::text::wrap;
 use std::fmt::Write;
 
 /// Resources that have a column in the table of stages: heading and what it counts.
-const COLUMNS: [(&str, Resource); 11] = [
+const COLUMNS: [(&str, Resource); 12] = [
     ("tab", Resource::LogicalTables),
     ("gw", Resource::Gateways),
     ("alu", Resource::StatefulAlus),
@@ -18,7 +18,8 @@ const COLUMNS: [(&str, Resource); 11] = [
     ("tern", Resource::TernaryCrossbarBytes),
     ("hash", Resource::HashBits),
     ("data", Resource::ActionDataBytes),
-    ("vliw", Resource::InstructionWords),
+    ("vl.i", Resource::IngressWords),
+    ("vl.e", Resource::EgressWords),
 ];
 
 impl Fit {

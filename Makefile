@@ -49,7 +49,7 @@ stage-figures: $(BUILT)
 gallery: $(BUILT)
 	$(BIN)/python bench/gallery.py
 
-# The pictures and tables of docs/equivalence.md: half an hour on two cores.
+# The pictures and tables of docs/equivalence.md: ten minutes on two cores.
 REPLAY := $(BIN)/sojourn replay
 DATA_CENTRE := --target '50 us' --interval '1 ms' --rate '10 Gbit/s' --rate '100 Gbit/s' --duration '100 ms'
 LATENCIES := 0.5 1 2 5 10 20 50 100

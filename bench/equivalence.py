@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from sojourn.record import NEVER_QUEUED
+from sojourn.units import RATE
 
 HEAD = """\
 # Equivalence: all tables
@@ -33,6 +34,11 @@ REPLAYS = (
 RUNS = ("demo", "gigabit")
 
 
+def rate_of(group: str) -> int:
+    """Of a group's line, in bit/s; recorded traces have none."""
+    return 0 if group == "recorded" else RATE.parse(group)
+
+
 def pooled_table(folder: Path) -> str:
     """All traces of a rate together, copies at the shortest latency."""
     described = json.loads((folder / "replay.json").read_text())
@@ -50,7 +56,8 @@ def pooled_table(folder: Path) -> str:
         "| all traces | AQM | packets | RFC 8289 drops | drops | same % | <1 us % | extra |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for (group, aqm), (packets, reference, drops, same, near, extra) in sums.items():
+    for (group, aqm), figures_of in sorted(sums.items(), key=lambda each: rate_of(each[0][0])):
+        packets, reference, drops, same, near, extra = figures_of
         shares = (f"{100 * part / max(reference, 1):.2f}" for part in (same, near))
         cells = (group, aqm, f"{packets:,}", f"{reference:,}", f"{drops:,}", *shares, f"{extra:,}")
         lines.append("| " + " | ".join(cells) + " |")

@@ -20,7 +20,7 @@ from sojourn.layout import shown
 from sojourn.own_files import remove_files
 from sojourn.replay import table
 from sojourn.replay.study import REFERENCE, Study, TraceOutcome
-from sojourn.replay.trace import Trace
+from sojourn.replay.trace import SyntheticTrace, Trace
 from sojourn.run_files import is_ours
 from sojourn.units import TIME
 from sojourn.writing import replacing, write_text
@@ -135,15 +135,22 @@ class StudyFolder:
                 races = [each.race for each in found.outcomes if each.subject == subject]
                 self._races.setdefault(group, {}).setdefault(subject.label, []).append(races)
 
+    def _by_rate(self, groups: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """The groups from the slowest line to the fastest; recorded traces have none."""
+        made = [trace for trace in self.study.traces if isinstance(trace, SyntheticTrace)]
+        slowest_first = [trace.group for trace in sorted(made, key=lambda trace: trace.rate)]
+        names = dict.fromkeys([*slowest_first, *groups])
+        return {name: groups[name] for name in names if name in groups}
+
     def finish(self) -> None:
         """Draws the pictures."""
         # Imported here because the plotting library takes longer to load than all the rest.
         from sojourn.replay.plots import write_equivalence, write_race
 
         try:
-            write_equivalence(self._pooled, self.path / EQUIVALENCE_PLOT)
+            write_equivalence(self._by_rate(self._pooled), self.path / EQUIVALENCE_PLOT)
             if self._races:
-                write_race(self._races, self.path / RACE_PLOT)
+                write_race(self._by_rate(self._races), self.path / RACE_PLOT)
         except OSError as error:
             raise output_error(error, shown(self.path)) from error
 

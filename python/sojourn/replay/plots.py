@@ -19,6 +19,8 @@ from sojourn.writing import replacing
 
 _NEAREST, _FURTHEST = 1, 10**9
 """ns; an error of less than the first is drawn there: it is none."""
+_ABREAST = 4
+"""Panels in a row."""
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 
 Pooled = dict[str, dict[str, list[Comparison]]]
@@ -31,12 +33,18 @@ Raced = dict[str, dict[str, list[list[Race]]]]
 def write_equivalence(pooled: Pooled, path: Path) -> None:
     """A panel a group of traces: the share of the reference's drops matched within a time."""
     groups = list(pooled)
-    figure = Figure(figsize=(max(2.6 * len(groups), 6), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    wide = min(len(groups), _ABREAST)
+    high = -(-len(groups) // wide)
+    size = (max(2.6 * wide, 6), 1 + 2.6 * high)
+    figure = Figure(figsize=size, layout="constrained")
+    rows = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False)
+    panels = list(rows.flat)
+    for spare in panels[len(groups) :]:
+        spare.remove()
     colours = _colours(pooled.values())
     named: dict[str, Artist] = {}
     grid = np.unique(np.logspace(0, 9, 400).astype(np.int64))
-    for panel, group in zip(panels, groups, strict=True):
+    for panel, group in zip(panels, groups, strict=False):
         lines: dict[str, Artist] = {}
         for label, comparisons in pooled[group].items():
             drops = sum(each.reference_drops for each in comparisons)
@@ -54,7 +62,7 @@ def write_equivalence(pooled: Pooled, path: Path) -> None:
         panel.set_title(f"{group}\n{drops:,} drops", loc="left", color=INK, fontsize=9)
         panel.xaxis.set_major_formatter(FuncFormatter(_instant))
         panel.xaxis.set_minor_formatter(NullFormatter())
-    panels[0].set_ylabel("RFC 8289's drops matched, %", color=INK, fontsize=9)
+    figure.supylabel("RFC 8289's drops matched, %", color=INK, fontsize=9)
     figure.supxlabel(
         "within this time of its own (left edge: at the very same packet)", color=INK, fontsize=9
     )

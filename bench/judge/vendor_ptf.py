@@ -5,7 +5,7 @@
 Meant are the `test.py` beside the programs of `pkgsrc/p4-examples/p4_16_programs` in a clone of
 p4lang/open-p4studio; nothing of them is kept here. They use the vendor's own client, unmodified.
 PYTHON is one that has `ptf`, `grpcio-tools`, `googleapis-common-protos`, `protobuf`, `six`,
-`crcmod`, `thrift` and `psutil`. Each file is run in a user and network namespace of its own, so
+`crcmod`, `thrift` and `psutil`, and is not newer than 3.10: some tests draw samples from sets. Each file is run in a user and network namespace of its own, so
 that nobody needs to be root where users may have such (`unshare`, `ip`). `docs/bfrt.md` says of
 every file how many of its tests pass; it is read here, so that one which begins to fail or to pass
 is told. Status 1 if there is one.
@@ -31,9 +31,20 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (\d+) of (\d+) \|")
 _PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")
 _UTILITIES = Path("pkgsrc/ptf-modules/ptf-utils")
 _BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
+_LONGER = {
+    "bri_set_forwarding_pipeline/hitless": 600.0,
+    "bri_set_forwarding_pipeline/hitless_negative": 600.0,
+    "selector_resize": 900.0,
+    "tna_action_selector": 600.0,
+    "tna_idletimeout": 400.0,
+}
+"""Seconds that files need which do a lot, or wait."""
 _CPU = 64
-_PORTS = [*range(17), _CPU]
-"""As the vendor's own runner has them; ports of other pipes there are none of."""
+_PORTS = {port: "" for port in [*range(17), _CPU]}
+"""As the vendor's own runner has them, with what is said of each; some files bring ports of theirs."""
+_PIPES = 4
+_STARTED = {"bri_set_forwarding_pipeline": "tna_exact_match"}
+"""What runs at first where tests have no program of their own and set one."""
 _ELSEWHERE = ("pal_rpc", "p4_pd_rpc", "mc_pd_rpc", "conn_mgr_pd_rpc")
 """Packages of the vendor's other interface (thrift) that tests import and use on hardware only."""
 
@@ -93,15 +104,51 @@ def find(clone: Path, only: str | None) -> Iterator[tuple[str, Path, Path | None
     root = clone / _PROGRAMS
     for test in sorted(root.rglob("test.py")):
         name = str(test.parent.relative_to(root))
-        program = test.parent / f"{test.parent.name}.p4"
+        started = _STARTED.get(name.split("/")[0], test.parent.name)
+        program = root / started / f"{started}.p4"
         if only is None or only in name:
             yield name, test.parent, program if program.is_file() else None
+
+
+def ports_of(tests: Path) -> dict[int, str]:
+    """The ports that tests want, each with what the runner is to say of it."""
+    given = tests / "ports.json"
+    if not given.is_file():
+        return _PORTS
+    ports = {}
+    for port in json.loads(given.read_text()).get("PortToVeth", []):
+        said = {key: value for key, value in port.items() if key[:4] not in ("devi", "veth", "if")}
+        ports[port["device_port"]] = "".join(f";{key}={value}" for key, value in said.items())
+    return ports or _PORTS
+
+
+def build_folder(tests: Path, program: Path, folder: Path) -> Path:
+    """What the vendor's compiler would leave of the programs that tests name.
+
+    That is their `bf-rt.json`, and the program's text where the compiler has the chip's binary.
+    """
+    root, named = folder / "built", {program.stem}
+    named |= set(re.findall(r'p4_name = "(\w+)"', (tests / "test.py").read_text()))
+    for name in sorted(named):
+        source = program.parents[1] / name / f"{name}.p4"
+        if not source.is_file():
+            continue
+        pipe = root / name / "pipe"
+        pipe.mkdir(parents=True)
+        command = [sys.executable, "-m", "sojourn", "emit", str(source), "--for", "bfrt"]
+        command += ["-I", str(program.parents[1]), "--out", str(folder / "emitted" / name)]
+        subprocess.run(command, capture_output=True)
+        for made in (folder / "emitted" / name).rglob("bf-rt.json"):
+            shutil.copy(made, root / name / "bf-rt.json")
+        (pipe / "context.json").write_text("{}")
+        shutil.copy(source, pipe / "tofino.bin")
+    return root
 
 
 def run_inside(arguments: argparse.Namespace) -> int:
     """Inside the namespace: links, the switch, the tests."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    ports: list[int] = json.loads(arguments.ports)
+    ports = ports_of(Path(arguments.tests))
     for number in range(len(ports)):
         here, there = f"veth{2 * number}", f"veth{2 * number + 1}"
         subprocess.run(
@@ -127,9 +174,12 @@ def run_inside(arguments: argparse.Namespace) -> int:
     links = [f"--port={port}=veth{2 * number}" for number, port in enumerate(ports)]
     log = Path(arguments.log)
     command = [sys.executable, "-m", "sojourn", "switch", arguments.program, *links]
-    loops = [f"--port={port}=none" for port in range(68, 72)]
-    command += [*loops, "--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
+    others = {(pipe << 7) + local for pipe in range(_PIPES) for local in range(72)} - set(ports)
+    command += [f"--port={port}=none" for port in sorted(others)]
+    command += ["--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
     command += ["-I", str(Path(arguments.program).parent)]
+    command += ["-I", str(Path(arguments.program).parents[1]), "--pipes", str(_PIPES)]
+    built = build_folder(Path(arguments.tests), Path(arguments.program), log)
     with (log / "switch.txt").open("w") as told:
         switch = subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT)
     for _ in range(300):
@@ -140,12 +190,12 @@ def run_inside(arguments: argparse.Namespace) -> int:
         return 3
     interfaces: list[str] = []
     for number, port in enumerate(ports):
-        interfaces += ["--interface", f"0-{port}@veth{2 * number + 1}"]
+        interfaces += ["--interface", f"0-{port}@veth{2 * number + 1}{ports[port]}"]
     given = {
         "arch": "tofino",
         "target": "asic-model",
         "p4_name": Path(arguments.program).stem,
-        "num_pipes": "1",
+        "num_pipes": str(_PIPES),
         "port_mode": "100g",
         "pkt_size": "100",
         "test_seed": "7",
@@ -155,6 +205,8 @@ def run_inside(arguments: argparse.Namespace) -> int:
         "thrift_server": "localhost",
         "grpc_server": "127.0.0.1",
         "bfrt_grpc_port": "50052",
+        "base_pick_path": f"{built}/",
+        "base_put_path": str(log / "put"),
     }
     parameters = ";".join(f"{name}='{value}'" for name, value in given.items())
     packages = Path(arguments.packages)
@@ -191,13 +243,12 @@ def run(
         sys.executable,
         __file__,
         "--inside",
-        "--ports",
-        json.dumps(_PORTS),
     ]
     places = {"--program": program, "--tests": tests, "--packages": packages, "--log": log}
     for option, place in places.items():
         command += [option, str(place)]
-    command += ["--ptf", arguments.ptf, "--longest", str(arguments.longest)]
+    longest = max(arguments.longest, _LONGER.get(name, 0.0))
+    command += ["--ptf", arguments.ptf, "--longest", str(longest)]
     done = subprocess.run(command, capture_output=True, text=True)
     (log / "inside.txt").write_text(done.stdout + done.stderr)
     if done.returncode:
@@ -263,7 +314,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="files at once")
     parser.add_argument("--log", help="a folder for what was said")
     parser.add_argument("--longest", type=float, default=900, help="seconds for a file")
-    for inner in ("--ports", "--program", "--tests", "--packages"):
+    for inner in ("--program", "--tests", "--packages"):
         parser.add_argument(inner, help=argparse.SUPPRESS)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

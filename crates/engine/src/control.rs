@@ -92,14 +92,43 @@ pub struct Transaction<'s> {
     switch: &'s mut Switch,
     now: Time,
     keeps: bool,
+    pipes: Pipes,
     undo: Undo,
+}
+
+/// Pipes of a chip, where it has several, each of which runs the program for itself: a bit for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipes(pub u32);
+
+impl Pipes {
+    /// All that there are.
+    pub const ALL: Pipes = Pipes(u32::MAX);
+
+    /// The numbers of those of `count` that are meant.
+    pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
+        (0..count).filter(move |pipe| self.0 >> pipe & 1 == 1)
+    }
 }
 
 impl<'s> Transaction<'s> {
     /// Nothing is done yet.
     pub fn begin(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         switch.advance(now);
-        Transaction { switch, now, keeps: true, undo: Undo::default() }
+        Transaction { switch, now, keeps: true, pipes: Pipes::ALL, undo: Undo::default() }
+    }
+
+    /// What is about the program is about these pipes from now on; at first about all.
+    pub fn choose(&mut self, pipes: Pipes) {
+        self.pipes = pipes;
+    }
+
+    /// Answers a question about the program in the first of the pipes.
+    ///
+    /// # Errors
+    /// As for [`read`].
+    pub fn read(&mut self, query: &Query) -> Result<Reply, OperationError> {
+        let pipe = self.pipes.0.trailing_zeros() as usize;
+        read_of(self.switch, pipe, query)
     }
 
     /// The same, but what is done cannot be taken back, and nothing is kept for that.
@@ -112,7 +141,7 @@ impl<'s> Transaction<'s> {
     /// # Errors
     /// It is refused; what came before it stays.
     pub fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, OperationError> {
-        let Transaction { switch, now, keeps, undo } = self;
+        let Transaction { switch, now, keeps, pipes, undo } = self;
         if let Some(change) = change(operation) {
             let replaced = switch.change(*now, &change)?;
             if *keeps {
@@ -120,11 +149,38 @@ impl<'s> Transaction<'s> {
             }
             return Ok(None);
         }
-        let program = program(switch)?;
-        Ok(match keeps {
-            true => undo.before.carry_out(program, operation, *now)?,
-            false => control::carry_out(program, operation, *now)?,
-        })
+        let count = crate::control::pipes(switch);
+        if !*keeps && count <= 1 {
+            return Ok(control::carry_out(program(switch)?, operation, *now)?);
+        }
+        // Pipes refuse alike, but for entries that clients have put into some of them only: what one
+        // refuses none does.
+        let entries = matches!(
+            operation,
+            Operation::AddEntry { .. }
+                | Operation::ModifyEntry { .. }
+                | Operation::DeleteEntry { .. }
+        );
+        let (mut alone, mut handle) = (Undo::default(), None);
+        let undo = if *keeps { undo } else { &mut alone };
+        undo.before.resize_with(count.max(undo.before.len()), Before::default);
+        for pipe in pipes.of(count) {
+            let program = program_of(switch, pipe)?;
+            let done = match *keeps || entries {
+                true => undo.before[pipe].carry_out(program, operation, *now),
+                false => control::carry_out(program, operation, *now),
+            };
+            match done {
+                Ok(added) => handle = handle.or(added),
+                Err(error) => {
+                    if !*keeps {
+                        alone.restore(switch);
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(handle)
     }
 
     /// The switch as it is now.
@@ -146,6 +202,31 @@ pub fn read(switch: &mut Switch, query: &Query) -> Result<Reply, OperationError>
     Ok(control::read(program(switch)?, query)?)
 }
 
+/// The same of one of its pipes.
+///
+/// # Errors
+/// As for [`read`], or there is no such pipe.
+pub fn read_of(switch: &mut Switch, pipe: usize, query: &Query) -> Result<Reply, OperationError> {
+    Ok(control::read(program_of(switch, pipe)?, query)?)
+}
+
+/// How many pipes run the program of a switch, each for itself; 0 without a program.
+pub fn pipes(switch: &mut Switch) -> usize {
+    Plane::of(switch.data_plane()).map_or(0, |plane| plane.pipes())
+}
+
+/// The program in one of a switch's pipes, for its control plane.
+///
+/// # Errors
+/// There is none.
+pub fn program_of(
+    switch: &mut Switch,
+    pipe: usize,
+) -> Result<&mut dyn RuntimeControl, OperationError> {
+    let plane = Plane::of(switch.data_plane());
+    plane.and_then(|plane| plane.control_of(pipe)).ok_or(OperationError::NoProgram)
+}
+
 /// The program of a switch, for its control plane.
 ///
 /// # Errors
@@ -157,15 +238,18 @@ pub fn program(switch: &mut Switch) -> Result<&mut dyn RuntimeControl, Operation
 
 #[derive(Default)]
 struct Undo {
-    before: Before,
+    /// Of each pipe.
+    before: Vec<Before>,
     replaced: Vec<Replaced>,
 }
 
 impl Undo {
     fn restore(self, switch: &mut Switch) {
         self.replaced.into_iter().rev().for_each(|replaced| switch.put_back(replaced));
-        if let Ok(program) = program(switch) {
-            self.before.restore(program);
+        for (pipe, before) in self.before.into_iter().enumerate() {
+            if let Ok(program) = program_of(switch, pipe) {
+                before.restore(program);
+            }
         }
     }
 }
@@ -182,6 +266,7 @@ fn change(operation: &Operation) -> Option<Change> {
         Operation::RemoveMirrorSession { session } => Change::NoSession(*session),
         Operation::SetMulticastGroup(given) => Change::Group(group(given)),
         Operation::RemoveMulticastGroup { group } => Change::NoGroup(*group),
+        Operation::SetCpuPort { port } => Change::CpuPort(port.map(PortId)),
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
         Operation::ShapePort { port, rate, burst } => {
             let burst = burst.unwrap_or_else(sojourn_net::config::burst);

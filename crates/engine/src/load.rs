@@ -3,6 +3,7 @@
 use crate::RunError;
 use crate::config::{Aqm, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
+use sojourn_net::config::within;
 use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -88,15 +89,34 @@ impl Programs {
     /// # Errors
     /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
     pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
-        self.handed_over_watched(p4, seed).map(|(handed, _)| handed)
+        self.handed_over_to(p4, seed, 1)
+    }
+
+    /// The same for a chip of several pipes.
+    ///
+    /// # Errors
+    /// As for [`Programs::handed_over`], or the target has not as many pipes.
+    pub fn handed_over_to(
+        &self,
+        p4: &P4Aqm,
+        seed: u64,
+        pipes: u16,
+    ) -> Result<HandedOver, RunError> {
+        self.handed_over_watched(p4, seed, pipes).map(|(handed, _)| handed)
     }
 
     fn handed_over_watched(
         &self,
         p4: &P4Aqm,
         seed: u64,
+        pipes: u16,
     ) -> Result<(HandedOver, Option<Watched>), RunError> {
         let (mut plane, control) = self.plane(p4, seed)?;
+        let traits = plane.target().switch();
+        within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
+        for pipe in 1..u64::from(pipes) {
+            plane.add_pipe(self.plane(p4, seed.wrapping_add(pipe))?.0);
+        }
         let wanted = p4.wanted();
         let watched = match wanted.is_nothing() {
             true => None,
@@ -105,7 +125,7 @@ impl Programs {
                 Some(Watched { sources: plane.sources().clone(), seen })
             }
         };
-        let (target, traits) = (plane.target(), plane.target().switch());
+        let target = plane.target();
         if p4.discipline.is_some() && !traits.disciplines {
             let (program, found) = (p4.program.clone(), target.title());
             let others = Targets::default().iter().filter(|other| other.switch().disciplines);
@@ -156,7 +176,7 @@ impl Programs {
             Aqm::P4(p4) => Some(p4),
             Aqm::Native(_) => None,
         });
-        programs.map(|p4| self.handed_over_watched(p4, config.seed)).collect()
+        programs.map(|p4| self.handed_over_watched(p4, config.seed, 1)).collect()
     }
 }
 

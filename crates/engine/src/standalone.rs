@@ -37,6 +37,9 @@ pub struct StandaloneConfig {
     /// Keep a copy of every frame that enters and leaves a measured port.
     #[serde(default)]
     pub capture: bool,
+    /// Pipes of the chip, each of which runs the program for itself on the packets of its ports.
+    #[serde(default = "one_pipe")]
+    pub pipes: u16,
     /// Where a discipline's switch sends frames, if it has other than two ports.
     #[serde(default)]
     pub routes: Vec<StandaloneRoute>,
@@ -91,6 +94,10 @@ fn one() -> u64 {
     1
 }
 
+fn one_pipe() -> u16 {
+    1
+}
+
 fn yes() -> bool {
     true
 }
@@ -121,7 +128,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     let (plane, native): (Box<dyn DataPlane>, _) = match &config.aqm {
         Aqm::Native(native) => (forwarder(config)?, Some(native.clone())),
         Aqm::P4(p4) => {
-            let handed_over = programs.handed_over(p4, config.seed)?;
+            let handed_over = programs.handed_over_to(p4, config.seed, config.pipes)?;
             (handed_over.set_up)(&mut switch);
             (handed_over.plane, handed_over.discipline)
         }

@@ -81,6 +81,7 @@ impl Target for Panel {
     fn switch(&self) -> SwitchTraits {
         SwitchTraits {
             ports: 4,
+            pipe_ports: 4,
             queues: 2,
             queues_chosen: false,
             recirculating: Vec::new(),

@@ -44,7 +44,7 @@ pub struct Admission {
     pub color: u8,
     /// Skip the egress pass (`bypass_egress`).
     pub bypass_egress: bool,
-    /// Multicast, if a group was set and not dropped.
+    /// Copies, if a group was set and not dropped, or one is for the processor.
     pub replication: Option<Replication>,
 }
 
@@ -59,6 +59,8 @@ pub struct Replication {
     pub l1_exclusion: u16,
     /// Level-2 exclusion id.
     pub l2_exclusion: u16,
+    /// A copy for the port of the processor, if the switch has been told which that is.
+    pub copy_to_cpu: bool,
 }
 
 /// Where a mirror request was made.

@@ -115,6 +115,7 @@ fn table(error: &TableError) -> Code {
         | TableError::ConstDefault { .. }
         | TableError::DefaultOnly { .. }
         | TableError::TableOnly { .. } => Code::PermissionDenied,
+        TableError::NotEmpty { .. } => Code::FailedPrecondition,
         TableError::TooWide { .. } => Code::OutOfRange,
         _ => Code::InvalidArgument,
     }

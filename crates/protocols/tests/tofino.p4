@@ -111,6 +111,7 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         to_tm.mcast_grp_a = group;
     }
 
+    @dynamic_table_key_masks(1)
     table exact_t {
         key = { hdr.ethernet.dst : exact @name("dst"); }
         actions = { send; drop; }
@@ -173,6 +174,9 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         exact_t.apply();
         if (meta.learns == 1) {
             to_deparser.digest_type = 1;
+        }
+        if (hdr.ethernet.kind == 0xc0c0) {
+            to_tm.copy_to_cpu = 1;
         }
         to_tm.bypass_egress = 1;
     }

@@ -18,6 +18,10 @@ use std::sync::Arc;
 pub struct Plane {
     target: &'static dyn Target,
     loaded: Box<dyn LoadedProgram>,
+    /// The same program in the chip's further pipes, each with tables and registers of its own.
+    further: Vec<Box<dyn LoadedProgram>>,
+    /// Ports of a pipe.
+    pipe_ports: u16,
     /// The program's text, so that faults are told with their place.
     sources: Arc<SourceMap>,
     /// What somebody wants to see of it.
@@ -30,7 +34,33 @@ impl Plane {
         loaded: Box<dyn LoadedProgram>,
         sources: Arc<SourceMap>,
     ) -> Plane {
-        Plane { target, loaded, sources, watch: None }
+        let pipe_ports = target.switch().pipe_ports;
+        Plane { target, loaded, further: Vec::new(), pipe_ports, sources, watch: None }
+    }
+
+    /// Adds a pipe, which runs what another plane runs: its ports are those behind the ones of the
+    /// pipes that are there. Packets are followed, and registers looked at, in the first pipe only.
+    pub fn add_pipe(&mut self, plane: Plane) {
+        self.further.push(plane.loaded);
+    }
+
+    /// How many pipes there are.
+    pub fn pipes(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// The way in for a control plane to one pipe.
+    pub fn control_of(&mut self, pipe: usize) -> Option<&mut dyn RuntimeControl> {
+        match pipe {
+            0 => Some(&mut *self.loaded),
+            _ => self.further.get_mut(pipe - 1).map(|loaded| &mut **loaded as _),
+        }
+    }
+
+    /// What runs in another pipe than the first, if the port is of such a one.
+    fn elsewhere(&mut self, port: u16) -> Option<&mut Box<dyn LoadedProgram>> {
+        let pipe = usize::from(port / self.pipe_ports);
+        pipe.checked_sub(1).and_then(|place| self.further.get_mut(place))
     }
 
     /// Installs table entries, profiles, meters, value sets and register values. What is refused
@@ -169,6 +199,11 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> IngressOutput {
+        if !self.further.is_empty()
+            && let Some(loaded) = self.elsewhere(input.port.0)
+        {
+            return loaded.ingress_carrying(input, packet, carried);
+        }
         if let Some(watch) = self.watch.take() {
             return self.watched_ingress(watch, input, packet, carried);
         }
@@ -181,6 +216,11 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> EgressOutput {
+        if !self.further.is_empty()
+            && let Some(loaded) = self.elsewhere(input.port.0)
+        {
+            return loaded.egress_carrying(input, packet, carried);
+        }
         if let Some(watch) = self.watch.take() {
             return self.watched_egress(watch, input, packet, carried);
         }
@@ -192,11 +232,25 @@ impl DataPlane for Plane {
     }
 
     fn faults(&self) -> Vec<FaultReport> {
-        self.loaded.counted().report(Some(&self.sources))
+        let mut reports = self.loaded.counted().report(Some(&self.sources));
+        for loaded in &self.further {
+            for more in loaded.counted().report(Some(&self.sources)) {
+                match reports.iter_mut().find(|report| report.kind == more.kind) {
+                    Some(report) => report.count += more.count,
+                    None => reports.push(more),
+                }
+            }
+        }
+        reports
     }
 
     fn take_log(&mut self) -> ProgramLog {
-        self.loaded.take_log()
+        let mut log = self.loaded.take_log();
+        for more in self.further.iter_mut().map(|loaded| loaded.take_log()) {
+            log.lost += more.lost;
+            log.lines.extend(more.lines);
+        }
+        log
     }
 }
 

@@ -102,6 +102,8 @@ pub struct Stages {
 pub struct SwitchTraits {
     /// Ports that a program can name, from 0.
     pub ports: u16,
+    /// Ports of a pipe, where a chip has several that each run the program for themselves; else all.
+    pub pipe_ports: u16,
     /// Queues of each port, unless a control plane says otherwise.
     pub queues: u8,
     /// Whether a control plane may choose how many, 1 to 8.

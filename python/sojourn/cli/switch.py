@@ -82,6 +82,10 @@ def switch(
         str | None,
         typer.Option(metavar="ADDRESS", help="Controllers, as in 127.0.0.1:9559."),
     ] = None,
+    pipes: Annotated[
+        int,
+        typer.Option(min=1, max=4, help="Pipes of a Tofino: each runs the program for itself."),
+    ] = 1,
     bfrt: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Controllers made for Tofino, as in 127.0.0.1:50052."),
@@ -134,6 +138,7 @@ def switch(
         defines=definitions(define),
         seed=seed,
         capture=pcap,
+        pipes=pipes,
         cpu_port=None if p4runtime is None else cpu_port,
     )
     folder = out or default_folder(f"switch-{plan.name}")

@@ -76,6 +76,7 @@ def live_plan(
     defines: Mapping[str, str] | None = None,
     seed: int = 1,
     capture: bool = False,
+    pipes: int = 1,
     cpu_port: int | None = None,
 ) -> LivePlan:
     """The plan of `sojourn switch`.
@@ -120,6 +121,7 @@ def live_plan(
         "aqm": config,
         "seed": seed,
         "capture": capture,
+        "pipes": pipes,
     }
     programs = [] if compiled is None else [compiled]
     refuse_unread_macros(programs, dict(defines or {}))

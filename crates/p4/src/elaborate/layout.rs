@@ -5,7 +5,7 @@ use super::{Elaborator, MAX_SLOTS, plain};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{FieldType, FieldsType, Type};
 
 /// What a layout is wanted for.
 #[derive(Clone, Copy)]
@@ -36,7 +36,8 @@ impl Elaborator<'_> {
             }
             Type::Header(of) => {
                 let valid = self.narrow_slot(&format!("{name}.$valid$"), Scalar::Bool, purpose);
-                let fields = self.allocate_fields(&of.fields, name, purpose);
+                let mut fields = self.allocate_fields(&of.fields, name, purpose);
+                fields.extend(self.padding(of, &fields, name, purpose));
                 Layout::Header { valid, fields, ty: ty.clone() }
             }
             Type::HeaderUnion(of) => {
@@ -77,6 +78,24 @@ impl Elaborator<'_> {
     ) -> Vec<Layout> {
         let fields = fields.iter();
         fields.map(|f| self.allocate(&f.ty, &format!("{name}.{}", f.name), purpose)).collect()
+    }
+
+    /// What makes whole bytes of a header that the compiler may lay out (`@flexible`): bits behind
+    /// its fields that have no name in the program.
+    fn padding(
+        &mut self,
+        of: &FieldsType,
+        fields: &[Layout],
+        name: &str,
+        purpose: Purpose,
+    ) -> Option<Layout> {
+        let flexible = |field: &FieldType| field.annotations.iter().any(|a| is_flexible(a));
+        let bits: u64 = fields.iter().map(|field| field.wire_bits(None)).sum();
+        if bits.is_multiple_of(8) || !of.fields.iter().any(flexible) {
+            return None;
+        }
+        let scalar = Scalar::Bit((8 - bits % 8) as u32);
+        Some(Layout::Narrow(self.narrow_slot(&format!("{name}.$padding$"), scalar, purpose), scalar))
     }
 
     fn allocate_stack(
@@ -158,4 +177,8 @@ pub(super) fn reads(value: &Value, layout: &Layout) -> bool {
             _ => false,
         })
     })
+}
+
+fn is_flexible(annotation: &crate::ast::Annotation) -> bool {
+    &*annotation.name.text == "flexible"
 }

@@ -264,6 +264,9 @@ impl Maker<'_> {
             data.extend(filter_fields(filter.drops));
         }
         attributes.push("EntryScope");
+        if given.named.annotations.iter().any(|a| a.name == "dynamic_table_key_masks" && a.number() == Some(1)) {
+            attributes.push("DynamicKeyMask");
+        }
         if given.const_entries {
             attributes.push("ConstTable");
         }

@@ -25,6 +25,8 @@ pub enum Datum {
     Numbers(Vec<u32>),
     /// Booleans.
     Bools(Vec<bool>),
+    /// A number for each pipe.
+    Each(Vec<BigUint>),
 }
 
 impl Datum {
@@ -102,6 +104,37 @@ pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure
         found.matches.entry(key.inner.clone()).or_insert(zero);
     }
     Ok(found)
+}
+
+/// Which bits of the key elements of a table count, by their numbers; of one that is not named, all.
+///
+/// # Errors
+/// They are not those of the table.
+pub fn masks(table: &Table, given: &bfrt::DynKeyMask) -> Result<BTreeMap<u32, BigUint>, Failure> {
+    let mut found: BTreeMap<u32, BigUint> = full_masks(table);
+    for field in &given.fields {
+        let key = table.keys.iter().find(|key| key.id == field.field_id);
+        let key = key.ok_or_else(|| {
+            Failure::invalid(format!("`{}` has no key {}", table.name, field.field_id))
+        })?;
+        let what = format!("the mask of key `{}` of `{}`", key.name, table.name);
+        found.insert(key.id, number(&field.mask, width(&key.ty), &what)?);
+    }
+    Ok(found)
+}
+
+/// All bits of all key elements of a table.
+pub fn full_masks(table: &Table) -> BTreeMap<u32, BigUint> {
+    table.keys.iter().map(|key| (key.id, ones(width(&key.ty)))).collect()
+}
+
+/// Masks of key elements that were read.
+pub fn masks_read(table: &Table, masks: &BTreeMap<u32, BigUint>) -> bfrt::DynKeyMask {
+    let field = |key: &Key| {
+        let mask = masks.get(&key.id)?;
+        Some(bfrt::KeyFieldMask { field_id: key.id, mask: stream(mask, width(&key.ty)) })
+    };
+    bfrt::DynKeyMask { fields: table.keys.iter().filter_map(field).collect() }
 }
 
 /// A member of a value set: a match for each column.
@@ -213,7 +246,11 @@ pub fn key_read(
         }
         let given = matches.get(&key.inner);
         let found = match (key.matched, given) {
-            (Match::Exact, Some(MatchValue::Exact(value))) => exactly(bytes(&value.0)),
+            // Bits of a key need not all count, if clients have said so.
+            (
+                Match::Exact,
+                Some(MatchValue::Exact(value) | MatchValue::Ternary { value, .. }),
+            ) => exactly(bytes(&value.0)),
             (Match::Exact, _) => exactly(bytes(&BigUint::ZERO)),
             (Match::Ternary, given) => {
                 let (value, mask) = masked(given, bits);
@@ -358,17 +395,22 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
     })
 }
 
-/// A field that was read.
-pub fn field_read(field: &Field, datum: &Datum) -> bfrt::DataField {
+/// A field that was read; what each pipe has as one field for each.
+pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
+    let made = |value| bfrt::DataField { field_id: field.id, value: Some(value) };
+    let bits = width(&field.ty);
     let value = match datum {
-        Datum::Number(value) => Given::Stream(stream(value, width(&field.ty))),
+        Datum::Each(all) => {
+            return all.iter().map(|value| made(Given::Stream(stream(value, bits)))).collect();
+        }
+        Datum::Number(value) => Given::Stream(stream(value, bits)),
         Datum::Bool(value) => Given::BoolVal(*value),
         Datum::Float(value) => Given::FloatVal(*value),
         Datum::Text(text) => Given::StrVal(text.clone()),
         Datum::Numbers(all) => Given::IntArrVal(data::IntArray { val: all.clone() }),
         Datum::Bools(all) => Given::BoolArrVal(data::BoolArray { val: all.clone() }),
     };
-    bfrt::DataField { field_id: field.id, value: Some(value) }
+    vec![made(value)]
 }
 
 /// Values that were read, of the fields that are wanted; of all if `wanted` names none.
@@ -379,7 +421,7 @@ pub fn row_read<'f>(
 ) -> Vec<bfrt::DataField> {
     let shown = |field: &&Field| wanted.is_empty() || wanted.contains(&field.id);
     let read = |field: &Field| row.get(&field.id).map(|datum| field_read(field, datum));
-    fields.into_iter().filter(shown).filter_map(read).collect()
+    fields.into_iter().filter(shown).filter_map(read).flatten().collect()
 }
 
 /// A message to clients: its fields out of bits that lie one behind the other, zeros in front.

@@ -14,6 +14,8 @@ pub enum Fixed {
     Group,
     /// `$pre.node`: what groups are made of.
     Node,
+    /// `$pre.port`: what the replication engine has for each port.
+    ReplicationPort,
     /// `$PORT`: ports.
     Port,
     /// `$PORT_STAT`: what has passed them.
@@ -60,6 +62,11 @@ pub mod field {
     pub const NODE_RID: u32 = 1;
     pub const NODE_LAGS: u32 = 2;
     pub const NODE_PORTS: u32 = 3;
+
+    pub const BACKUP_PORT: u32 = 1;
+    pub const FORWARDS: u32 = 2;
+    pub const CLEAR_FAILOVER: u32 = 3;
+    pub const TO_CPU: u32 = 4;
 
     pub const SPEED: u32 = 1;
     pub const FEC: u32 = 2;
@@ -125,7 +132,7 @@ struct Given {
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
 
-const TABLES: [Given; 14] = [
+const TABLES: [Given; 15] = [
     Given {
         what: Fixed::Mirror,
         name: "$mirror.cfg",
@@ -184,6 +191,21 @@ const TABLES: [Given; 14] = [
             (field::NODE_RID, "$MULTICAST_RID", "uint16"),
             (field::NODE_LAGS, "$MULTICAST_LAG_ID", "uint8[]"),
             (field::NODE_PORTS, "$DEV_PORT", "uint32[]"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::ReplicationPort,
+        name: "$pre.port",
+        id: 4_278_321_158,
+        kind: "PrePort",
+        size: 288,
+        keys: &[(1, "$DEV_PORT", "uint32")],
+        data: &[
+            (field::BACKUP_PORT, "$MULTICAST_BACKUP_PORT", "uint32"),
+            (field::FORWARDS, "$MULTICAST_FORWARD_STATE", "bool"),
+            (field::CLEAR_FAILOVER, "$MULTICAST_CLEAR_FAST_FAILOVER", "bool"),
+            (field::TO_CPU, "$COPY_TO_CPU_PORT_ENABLE", "bool"),
         ],
         actions: &[],
     },

@@ -1,7 +1,8 @@
 //! Entries that no packet has met for a while: how long each may be idle, and what clients know of it.
 //!
-//! The program notes when entries are hit; here is what that means. Knows tables by their numbers and
-//! entries by their handles, no messages.
+//! The program notes when entries are hit; here is what that means. The driver looks at the hits every
+//! so often, and what an entry has left is what was so at the last look. Knows tables by their numbers
+//! and entries by their handles, no messages.
 
 use super::document::field;
 use super::fields::{Datum, Row};
@@ -17,6 +18,8 @@ const MILLISECOND: u64 = 1_000_000;
 pub struct Aged {
     /// How long it may be idle, in milliseconds; 0 for ever.
     pub ttl: u32,
+    /// How long it could still be idle when its clock began to run.
+    left: u32,
     /// Its clock runs from here, unless it was hit later.
     since: Time,
     /// It is idle since then, and clients have been told.
@@ -45,17 +48,39 @@ pub struct Idle {
     pub polled: bool,
     /// How often the driver is to look, in milliseconds.
     interval: Option<u32>,
+    /// The looks are counted from here.
+    from: Time,
     entries: BTreeMap<u32, Aged>,
 }
 
 impl Idle {
-    /// What a client has set.
-    pub fn set(&mut self, enabled: bool, polled: bool, interval: u32, now: Time) {
-        if enabled && !self.enabled {
-            self.entries.values_mut().for_each(|aged| aged.since = now);
+    /// What a client has set; `hits` are when entries were hit last. What the clocks have left at the
+    /// last look they have when they run on: until then they stand.
+    pub fn set(
+        &mut self,
+        (enabled, polled, interval): (bool, bool, u32),
+        hits: impl Fn(u32) -> Option<Time>,
+        now: Time,
+    ) {
+        let looked = self.looked(now);
+        for (handle, aged) in &mut self.entries {
+            if self.enabled {
+                aged.left = aged.left(hits(*handle), looked);
+            }
+            aged.since = now;
         }
-        (self.enabled, self.polled) = (enabled, polled);
+        (self.enabled, self.polled, self.from) = (enabled, polled, now);
         self.interval = (enabled && interval > 0).then_some(interval);
+    }
+
+    /// When the driver has looked last; clients that poll look themselves.
+    pub fn looked(&self, now: Time) -> Time {
+        if !self.enabled || self.polled {
+            return now;
+        }
+        let interval = u64::from(self.interval.unwrap_or(INTERVAL)) * MILLISECOND;
+        let passed = now.0.saturating_sub(self.from.0);
+        Time(self.from.0 + passed - passed % interval)
     }
 
     /// How often the driver is to look; clients that poll look themselves.
@@ -65,7 +90,7 @@ impl Idle {
 
     /// An entry's clock begins, or begins anew with a time.
     pub fn begin(&mut self, handle: u32, ttl: u32, now: Time) {
-        let aged = Aged { ttl, since: now, idle: None, active: false, asked: now };
+        let aged = Aged { ttl, left: ttl, since: now, idle: None, active: false, asked: now };
         self.entries.insert(handle, aged);
     }
 
@@ -83,9 +108,9 @@ impl Idle {
     pub fn read(&self, handle: u32, hit: Option<Time>, now: Time) -> Row {
         let Some(aged) = self.entries.get(&handle) else { return Row::new() };
         let state = if aged.is_active(self.polled) { "ENTRY_ACTIVE" } else { "ENTRY_IDLE" };
-        let left = aged.left(hit, now);
+        let left = if self.enabled { aged.left(hit, self.looked(now)) } else { aged.left };
         Row::from([
-            (field::ENTRY_TTL, Datum::number(if self.enabled { left } else { aged.ttl })),
+            (field::ENTRY_TTL, Datum::number(left)),
             (field::ENTRY_HIT_STATE, Datum::text(state)),
         ])
     }
@@ -97,16 +122,14 @@ impl Idle {
 }
 
 impl Aged {
-    /// How long it was idle at an instant, if it was hit last then; in milliseconds.
-    fn idle_for(&self, hit: Option<Time>, now: Time) -> u64 {
-        let last = hit.map_or(self.since, |hit| hit.max(self.since));
-        now.0.saturating_sub(last.0) / MILLISECOND
-    }
-
-    /// How long it may still be idle, in milliseconds.
+    /// How long it may still be idle at an instant, if it was hit last then; in milliseconds.
     pub fn left(&self, hit: Option<Time>, now: Time) -> u32 {
-        let idle = u32::try_from(self.idle_for(hit, now)).unwrap_or(u32::MAX);
-        self.ttl.saturating_sub(idle)
+        let (since, left) = match hit {
+            Some(hit) if hit > self.since => (hit, self.ttl),
+            _ => (self.since, self.left),
+        };
+        let idle = now.0.saturating_sub(since.0) / MILLISECOND;
+        left.saturating_sub(u32::try_from(idle).unwrap_or(u32::MAX))
     }
 
     /// What became of it since the last look, if anything did.
@@ -173,6 +196,28 @@ mod tests {
             0,
             "a hit of an entry that was there before"
         );
+    }
+
+    #[test]
+    fn what_is_left_is_what_was_left_at_the_last_look() {
+        let mut idle = Idle::default();
+        let ttl = |idle: &Idle, milliseconds| match &idle.read(4, None, at(milliseconds))[&field::ENTRY_TTL] {
+            Datum::Number(left) => left.clone(),
+            other => panic!("{other:?}"),
+        };
+        idle.begin(4, 10_000, at(0));
+        idle.set((true, false, 1_000), |_| None, at(500));
+        assert_eq!(ttl(&idle, 1_400), 10_000_u32.into());
+        assert_eq!(ttl(&idle, 3_700), 7_000_u32.into());
+        // Looked at rarer from now on: a look that was due does not come.
+        idle.set((true, false, 5_000), |_| None, at(3_900));
+        assert_eq!(ttl(&idle, 8_800), 7_000_u32.into());
+        assert_eq!(ttl(&idle, 8_900), 2_000_u32.into());
+        // Nothing passes while nobody looks.
+        idle.set((false, false, 0), |_| None, at(9_000));
+        assert_eq!(ttl(&idle, 20_000), 2_000_u32.into());
+        idle.set((true, false, 1_000), |_| None, at(20_000));
+        assert_eq!(ttl(&idle, 21_000), 1_000_u32.into());
     }
 
     #[test]

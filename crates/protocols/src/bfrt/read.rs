@@ -2,19 +2,21 @@
 
 use super::document::field;
 use super::fields::{
-    Datum, Row, columns, columns_read, exact_key, exact_key_read, key_read, matched, row_read,
+    Datum, Row, columns, columns_read, exact_key, exact_key_read, full_masks, key_read, masks_read,
+    matched, row_read,
 };
 use super::fixed::{Fixed, field as fixed_field};
 use super::idle::Idle;
 use super::schema::{Field, Kind, Schema, Table};
-use super::store::{Entry, Store};
+use super::scope::{Scope, pipe_of};
+use super::store::{Entry, Store, kept_key, pipe_in};
 use super::write::{
-    filter_read, last_hit, pipe_of, place_of, port_and_queue, recirculates, spec_read,
+    counted, filter_read, last_hit, place_of, port_and_queue, recirculates, spec_read,
 };
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::entity::Entity;
-use sojourn_engine::control::{self, program};
+use sojourn_engine::control::{self, Pipes};
 use sojourn_p4::interp::Tables;
 use sojourn_packet::Time;
 use sojourn_switch::{PortStatistics, ShapedRate, Switch};
@@ -35,18 +37,33 @@ const PCIE_PORT: u32 = 320;
 /// The handle of a table's default entry; those of its other entries follow.
 const DEFAULT_HANDLE: u32 = 1;
 
-/// A handle as clients know it.
-fn handle_outside(handle: u32) -> u32 {
-    handle + DEFAULT_HANDLE + 1
+/// Bits of a handle; the first pipe that has the entry is above them.
+const HANDLE_BITS: u32 = 24;
+
+/// A handle of an entry that a pipe, and those that have the same, has.
+pub fn placed(first: u32, handle: u32) -> u32 {
+    first << HANDLE_BITS | handle
 }
 
-/// A handle as the tables know it.
+/// The first of the pipes that have an entry, and its handle there.
+pub fn place_of_handle(placed: u32) -> (u32, u32) {
+    (placed >> HANDLE_BITS, placed & ((1 << HANDLE_BITS) - 1))
+}
+
+/// A handle as clients know it.
+fn handle_outside(first: u32, handle: u32) -> u32 {
+    placed(first, handle) + DEFAULT_HANDLE + 1
+}
+
+/// The first of the pipes that have the entry with a handle that a client names, and its handle as
+/// the tables know it.
 ///
 /// # Errors
 /// No entry has such a one.
-pub fn handle_inside(handle: u32) -> Result<u32, Failure> {
+pub fn handle_inside(handle: u32) -> Result<(u32, u32), Failure> {
     let inside = handle.checked_sub(DEFAULT_HANDLE + 1);
-    inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")))
+    let inside = inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")));
+    inside.map(place_of_handle)
 }
 
 /// A default entry that was asked for by its handle.
@@ -80,7 +97,7 @@ pub struct Reader<'a> {
     /// What numbers mean.
     pub schema: &'a Schema,
     /// What the program does not keep.
-    pub store: &'a Store,
+    pub store: &'a mut Store,
     /// The switch.
     pub switch: &'a mut Switch,
     /// Ports that are down.
@@ -89,13 +106,19 @@ pub struct Reader<'a> {
     pub now: Time,
     /// What is asked of.
     pub target: &'a bfrt::TargetDevice,
+    /// How many pipes the switch has, and those that are read of.
+    pub count: usize,
+    /// See `count`.
+    pub pipes: Pipes,
 }
 
 /// What a client wants to see of an entry.
+#[derive(Clone)]
 struct Wanted<'e> {
     fields: Vec<u32>,
     action: u32,
     key_only: bool,
+    from_hardware: bool,
     target: Option<&'e bfrt::TargetDevice>,
 }
 
@@ -112,11 +135,12 @@ impl Reader<'_> {
         let asked = cursor.entity.entity.as_ref();
         match asked.ok_or_else(|| Failure::invalid("a request without an entity"))? {
             Entity::TableEntry(entry) => {
-                pipe_of(entry.entry_tgt.as_ref().unwrap_or(self.target))?;
                 let next = self.entries(entry, cursor.from, out)?;
                 return Ok(next.map(|from| Cursor { entity: cursor.entity, from }));
             }
             Entity::TableUsage(usage) => {
+                let pipe = pipe_of(self.target, self.count)?;
+                self.pipes = pipe.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe));
                 let usage = bfrt::TableUsage { usage: self.usage(usage.table_id)?, ..*usage };
                 out.push(entity(Entity::TableUsage(usage)));
             }
@@ -125,13 +149,19 @@ impl Reader<'_> {
                 let Some(bfrt::handle_id::Value::Key(key)) = &handle.value else {
                     return Err(Failure::invalid("a handle is asked for with a key"));
                 };
+                let scope = self.scope(table)?;
+                self.pipes = scope.read(self.target, self.count, Code::NotFound)?;
                 let found = self.find(table, key)?;
-                let value = Some(bfrt::handle_id::Value::HandleId(handle_outside(found.handle)));
+                let first = scope.first(self.first_pipe());
+                let outside = handle_outside(first, found.handle);
+                let value = Some(bfrt::handle_id::Value::HandleId(outside));
                 out.push(entity(Entity::Handle(bfrt::HandleId { table_id: table.id, value })));
             }
             Entity::ObjectId(object) => out.push(entity(Entity::ObjectId(self.number(object)?))),
             Entity::TableAttribute(attribute) => {
-                out.push(entity(Entity::TableAttribute(self.attribute(attribute)?)));
+                let pipe = pipe_of(self.target, self.count)?;
+                let read = self.attribute(attribute, pipe.unwrap_or(0))?;
+                out.push(entity(Entity::TableAttribute(read)));
             }
             Entity::TableOperation(_) => {
                 return Err(Failure::invalid("an operation is written, not read"));
@@ -140,23 +170,63 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Whether software is asked for what one pipe has, of a table that is the same in all.
-    fn is_of_one_pipe(&self, asked: &bfrt::TableEntry) -> bool {
-        use bfrt::mode::{PredefinedMode, Scope};
+    /// What clients have said of the pipes that a table has entries in.
+    fn scope(&self, table: &Table) -> Result<Scope, Failure> {
+        if matches!(table.kind, Kind::Members | Kind::Groups) {
+            return self.store.scope_of_profile(self.schema, table);
+        }
+        Scope::of(self.store.scopes.get(&table.id))
+    }
+
+    fn first_pipe(&self) -> u32 {
+        self.pipes.0.trailing_zeros()
+    }
+
+    /// Whether software is asked for what it keeps by another pipe, or by all: what is the same in
+    /// some pipes it has once.
+    fn is_kept_elsewhere(&self, asked: &bfrt::TableEntry, scope: &Scope) -> bool {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
-        let scope = self.store.scopes.get(&asked.table_id).and_then(|set| set.pipe_scope);
-        let same =
-            scope.is_none_or(|mode| mode.scope == Some(Scope::Predef(PredefinedMode::All as i32)));
         let from_software = asked.table_flags.is_some_and(|flags| !flags.from_hw);
-        same && from_software && target.pipe_id != super::write::ALL_PIPES
+        from_software
+            && match (scope, target.pipe_id) {
+                (_, super::write::ALL_PIPES) => false,
+                (Scope::All, _) => true,
+                (scope, pipe) => scope.first(pipe) != pipe,
+            }
+    }
+
+    /// The pipes that are read of.
+    fn pipes_of(&self, asked: &bfrt::TableEntry, table: &Table) -> Result<Pipes, Failure> {
+        let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
+        let named = pipe_of(target, self.count)?;
+        let scope = self.scope(table)?;
+        match (&table.kind, &asked.value) {
+            (Kind::Match { .. }, _) if asked.is_default_entry => {
+                scope.read(target, self.count, Code::InvalidArgument)
+            }
+            // A handle says by itself which pipes are meant.
+            (Kind::Match { .. }, Some(bfrt::table_entry::Value::HandleId(handle)))
+                if *handle > DEFAULT_HANDLE && named.is_none() =>
+            {
+                Ok(Pipes(1 << handle_inside(*handle)?.0))
+            }
+            // All entries of all pipes, one pipe after the other.
+            (Kind::Match { .. }, None) if named.is_none() => Ok(Pipes::ALL),
+            (Kind::Match { .. } | Kind::ValueSet, _) => {
+                scope.read(target, self.count, Code::NotFound)
+            }
+            _ => Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe))),
+        }
     }
 
     fn tables(&mut self) -> Result<&mut Tables, Failure> {
-        Ok(program(self.switch)?.tables())
+        let pipe = self.first_pipe() as usize;
+        Ok(control::program_of(self.switch, pipe)?.tables())
     }
 
+    /// Asks the first of the pipes that are read of.
     fn ask(&mut self, query: &Query) -> Result<Reply, Failure> {
-        Ok(control::read(self.switch, query)?)
+        Ok(control::read_of(self.switch, self.first_pipe() as usize, query)?)
     }
 
     fn entries(
@@ -167,11 +237,15 @@ impl Reader<'_> {
     ) -> Result<Option<u64>, Failure> {
         let schema = self.schema;
         let table = schema.table(asked.table_id)?;
+        self.pipes = self.pipes_of(asked, table)?;
+        let scope = self.scope(table)?;
+        let first = scope.first(self.first_pipe());
         let data = asked.data.as_ref();
         let wanted = Wanted {
             fields: data.map_or_else(Vec::new, |d| d.fields.iter().map(|f| f.field_id).collect()),
             action: data.map_or(0, |data| data.action_id),
             key_only: asked.table_flags.is_some_and(|flags| flags.key_only),
+            from_hardware: asked.table_flags.is_some_and(|flags| flags.from_hw),
             target: asked.entry_tgt.as_ref(),
         };
         match (&table.kind, &asked.value) {
@@ -182,8 +256,9 @@ impl Reader<'_> {
                     return Ok(None);
                 }
                 match value {
-                    // What is the same in all pipes the driver keeps for all of them.
-                    Some(Value::Key(_)) if self.is_of_one_pipe(asked) => Err(absent(table)),
+                    Some(Value::Key(_)) if self.is_kept_elsewhere(asked, &scope) => {
+                        Err(absent(table))
+                    }
                     Some(Value::HandleId(DEFAULT_HANDLE)) => {
                         let made = self.default_entry(table, &wanted)?;
                         out.push(as_entry(made));
@@ -196,10 +271,17 @@ impl Reader<'_> {
                         Ok(None)
                     }
                     Some(Value::HandleId(handle)) => {
-                        if self.is_of_one_pipe(asked) {
+                        if self.is_kept_elsewhere(asked, &scope) {
                             return Err(absent(table));
                         }
-                        let handle = handle_inside(*handle)?;
+                        let (first, handle) = handle_inside(*handle)?;
+                        if first != scope.first(self.first_pipe()) {
+                            if !wanted.from_hardware {
+                                return Err(absent(table));
+                            }
+                            let why = "the entry with this handle is in other pipes";
+                            return Err(Failure::invalid(why));
+                        }
                         let (page, _) = self.page(table, handle, 1)?;
                         let found = page.first().filter(|entry| entry.handle == handle);
                         let found = found.ok_or_else(|| absent(table))?;
@@ -207,6 +289,14 @@ impl Reader<'_> {
                         Ok(None)
                     }
                     None => {
+                        let firsts = match (&scope, self.pipes) {
+                            (Scope::Groups(_), Pipes::ALL) => scope.firsts(self.count),
+                            _ => Vec::new(),
+                        };
+                        let turn = (from >> 32) as usize;
+                        if let Some(first) = firsts.get(turn) {
+                            self.pipes = Pipes(1 << first);
+                        }
                         let (page, next) = self.page(table, from as u32, ENTRIES)?;
                         for entry in &page {
                             // With an action only its entries are meant.
@@ -216,7 +306,11 @@ impl Reader<'_> {
                                 out.push(self.matched(table, entry, &wanted)?);
                             }
                         }
-                        Ok(next.map(u64::from))
+                        let turn = turn as u64;
+                        Ok(match next {
+                            Some(next) => Some(turn << 32 | u64::from(next)),
+                            None => (turn + 1 < firsts.len() as u64).then_some((turn + 1) << 32),
+                        })
                     }
                 }
             }
@@ -224,7 +318,8 @@ impl Reader<'_> {
                 Err(Failure::invalid("only entries that packets are matched with have handles"))
             }
             (Kind::ValueSet, None) => {
-                let members = self.store.members.get(&table.id).into_iter().flatten();
+                let place = (table.id, scope.first(self.first_pipe()));
+                let members = self.store.members.get(&place).into_iter().flatten();
                 out.extend(members.map(|member| {
                     let key = columns_read(table, member);
                     made(table, key, 0, Vec::new(), &wanted)
@@ -233,15 +328,19 @@ impl Reader<'_> {
             }
             (Kind::ValueSet, Some(bfrt::table_entry::Value::Key(key))) => {
                 let wanted_member = columns(table, key)?;
-                let mut members = self.store.members.get(&table.id).into_iter().flatten();
+                let place = (table.id, scope.first(self.first_pipe()));
+                let mut members = self.store.members.get(&place).into_iter().flatten();
                 let found = members.find(|member| **member == wanted_member);
                 let key = columns_read(table, found.ok_or_else(|| absent(table))?);
                 out.push(made(table, key, 0, Vec::new(), &wanted));
                 Ok(None)
             }
             (_, Some(bfrt::table_entry::Value::Key(key))) => {
-                let key = exact_key(table, key)?;
-                let entry = self.one(table, &key)?;
+                let mut key = exact_key(table, key)?;
+                if matches!(table.kind, Kind::Members | Kind::Groups) {
+                    key = kept_key(key, first);
+                }
+                let entry = self.one(table, &key, &wanted)?;
                 out.push(shown(table, &key, &entry, &wanted));
                 Ok(None)
             }
@@ -252,14 +351,14 @@ impl Reader<'_> {
             (Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter, None) => {
                 let until = table.size.min(from + CELLS);
                 for index in from..until {
-                    let entry = self.one(table, &[index])?;
+                    let entry = self.one(table, &[index], &wanted)?;
                     out.push(shown(table, &[index], &entry, &wanted));
                 }
                 Ok((until < table.size).then_some(until))
             }
             (_, None) => {
-                for key in self.keys(table) {
-                    let entry = self.one(table, &key)?;
+                for key in self.keys(table, first) {
+                    let entry = self.one(table, &key, &wanted)?;
                     out.push(shown(table, &key, &entry, &wanted));
                 }
                 Ok(None)
@@ -272,12 +371,12 @@ impl Reader<'_> {
         if !table.keys.is_empty() {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
         }
-        let Entry { action, row } = self.one(table, &[])?;
+        let Entry { action, row } = self.one(table, &[], wanted)?;
         Ok(default_made(table, action, row_read(&table.fields, &row, &wanted.fields)))
     }
 
     /// Keys of a table whose entries are kept here, or are always there.
-    fn keys(&self, table: &Table) -> Vec<Vec<u64>> {
+    fn keys(&self, table: &Table, first: u32) -> Vec<Vec<u64>> {
         let ports = || self.switch.statistics().ports;
         match &table.kind {
             Kind::Fixed(Fixed::Port) => {
@@ -289,6 +388,7 @@ impl Reader<'_> {
                 | Fixed::PortConfig
                 | Fixed::PortShaping
                 | Fixed::PortScheduling
+                | Fixed::ReplicationPort
                 | Fixed::Recirculation,
             ) => ports().iter().map(|port| vec![u64::from(port.port.0)]).collect(),
             Kind::Fixed(
@@ -304,12 +404,21 @@ impl Reader<'_> {
                 ports().iter().flat_map(queues).collect()
             }
             Kind::Fixed(Fixed::Device) | Kind::Parameter(_) => vec![Vec::new()],
+            Kind::Members | Kind::Groups => {
+                let mine = |key: &Vec<u64>| pipe_in(key) == first;
+                self.store.keys(table.id).into_iter().filter(mine).collect()
+            }
             _ => self.store.keys(table.id),
         }
     }
 
     /// One entry of a table whose keys are numbers.
-    fn one(&mut self, table: &Table, key: &[u64]) -> Result<Entry, Failure> {
+    fn one(
+        &mut self,
+        table: &Table,
+        key: &[u64],
+        wanted: &Wanted<'_>,
+    ) -> Result<Entry, Failure> {
         let index = key.first().copied().unwrap_or(0) as usize;
         let name = table.inner.clone();
         let row = match &table.kind {
@@ -317,10 +426,13 @@ impl Reader<'_> {
                 let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
                 self.words(&name, index, &ids)?
             }
-            Kind::Counter => self.count(&table.inner, index)?,
+            Kind::Counter => {
+                let pipes: Vec<usize> = self.pipes.of(self.count).collect();
+                self.count(table, &table.inner, index as u64, (index, pipes), wanted)?
+            }
             Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
             Kind::Parameter(_) => {
-                let value = program(self.switch)?.parameter(&table.inner);
+                let value = control::program(self.switch)?.parameter(&table.inner);
                 let value = value.map_err(|error| Failure::new(Code::NotFound, error))?;
                 Row::from([(field::PARAMETER, Datum::number(value))])
             }
@@ -334,16 +446,37 @@ impl Reader<'_> {
     /// A register's cell, a field for each of its parts.
     fn words(&mut self, name: &str, index: usize, ids: &[u32]) -> Result<Row, Failure> {
         let query = Query::Register { name: name.to_owned(), index };
-        let Reply::Register(words) = self.ask(&query)? else { return Ok(Row::new()) };
-        Ok(ids.iter().copied().zip(words.into_iter().map(|word| Datum::Number(word.0))).collect())
+        let mut each = vec![Vec::new(); ids.len()];
+        for pipe in self.pipes.of(self.count) {
+            if let Reply::Register(words) = control::read_of(self.switch, pipe, &query)? {
+                each.iter_mut().zip(words).for_each(|(values, word)| values.push(word.0));
+            }
+        }
+        Ok(ids.iter().copied().zip(each.into_iter().map(Datum::Each)).collect())
     }
 
-    fn count(&mut self, name: &str, index: usize) -> Result<Row, Failure> {
-        let query = Query::Counter { name: name.to_owned(), index };
-        let Reply::Counter(count) = self.ask(&query)? else { return Ok(Row::new()) };
+    /// A count as software knows it, or, if it is asked of the chip, as the pipes have it now, which
+    /// software knows from then on.
+    fn count(
+        &mut self,
+        table: &Table,
+        name: &str,
+        cell: u64,
+        (index, pipes): (usize, Vec<usize>),
+        wanted: &Wanted<'_>,
+    ) -> Result<Row, Failure> {
+        let place = (table.id, cell);
+        let now = counted(self.switch, pipes, name, index)?;
+        if wanted.from_hardware {
+            self.store.counted.insert(place, now);
+        }
+        let (packets, bytes) = match wanted.from_hardware {
+            true => now,
+            false => self.store.counted.get(&place).copied().unwrap_or_default(),
+        };
         Ok(Row::from([
-            (field::COUNTER_BYTES, Datum::number(count.bytes)),
-            (field::COUNTER_PACKETS, Datum::number(count.packets)),
+            (field::COUNTER_BYTES, Datum::number(bytes)),
+            (field::COUNTER_PACKETS, Datum::number(packets)),
         ]))
     }
 
@@ -406,10 +539,17 @@ impl Reader<'_> {
         wanted: &Wanted<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         let key = key_read(table, &read.entry.matches, read.entry.priority);
+        let scope = self.scope(table)?;
+        let first = scope.first(self.first_pipe());
         if wanted.key_only {
-            return Ok(made(table, key, 0, Vec::new(), wanted));
+            // Of keys alone clients want to know where they are.
+            let pipe_id = if scope == Scope::All { super::write::ALL_PIPES } else { first };
+            let place = bfrt::TargetDevice { pipe_id, ..Default::default() };
+            let wanted = Wanted { target: wanted.target.or(Some(&place)), ..wanted.clone() };
+            return Ok(made(table, key, 0, Vec::new(), &wanted));
         }
         let mut row = Row::new();
+        let place = placed(first, read.handle);
         let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
         let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
         for parameter in parameters {
@@ -426,15 +566,17 @@ impl Reader<'_> {
                 row.extend(self.filter(name, handle)?);
             }
             if let Some(name) = counter {
-                row.extend(self.count(name, handle)?);
+                let mine = |pipe: &usize| scope.first(*pipe as u32) == first;
+                let pipes = (0..self.count).filter(mine).collect();
+                row.extend(self.count(table, name, place.into(), (handle, pipes), wanted)?);
             }
             if let Some((name, unit)) = meter {
                 row.extend(self.rates(name, handle, *unit, None)?);
             }
         }
         if let Some(idle) = self.store.idle.get(&table.id) {
-            let hit = last_hit(self.switch, &table.inner, read.handle);
-            row.extend(idle.read(read.handle, hit, self.now));
+            let hit = last_hit(self.switch, &table.inner, place, &scope);
+            row.extend(idle.read(place, hit, self.now));
         }
         let member = read.entry.member.map(|member| (field::ACTION_MEMBER_ID, member));
         let group = read.entry.group.map(|group| (field::SELECTOR_GROUP_ID, group));
@@ -479,7 +621,7 @@ impl Reader<'_> {
         }
         let ports = self.switch.statistics().ports;
         let mut row = match fixed {
-            Fixed::Device => device(&ports),
+            Fixed::Device => device(&ports, self.count),
             Fixed::QueueMap
             | Fixed::QueueShaping
             | Fixed::QueueScheduling
@@ -544,6 +686,11 @@ impl Reader<'_> {
             Fixed::PortScheduling => {
                 Row::from([(fixed_field::PORT_SHAPED, Datum::Bool(port.shaper.is_some()))])
             }
+            Fixed::ReplicationPort => Row::from([
+                (fixed_field::BACKUP_PORT, Datum::number(port.port.0)),
+                (fixed_field::FORWARDS, Datum::Bool(true)),
+                (fixed_field::TO_CPU, Datum::Bool(false)),
+            ]),
             Fixed::PortShaping => shaping(port),
             Fixed::Recirculation => {
                 let comes_back = Datum::Bool(recirculates(port.port.0));
@@ -567,16 +714,26 @@ impl Reader<'_> {
                 let entries = self.tables()?.entries(found);
                 entries.map_err(|error| Failure::new(Code::NotFound, error))?.len()
             }
-            Kind::ValueSet => self.store.members.get(&id).map_or(0, Vec::len),
+            Kind::ValueSet => {
+                let first = self.scope(table)?.first(self.first_pipe());
+                self.store.members.get(&(id, first)).map_or(0, Vec::len)
+            }
             Kind::Counter | Kind::Meter(_) | Kind::Filter | Kind::Register(_) => {
                 table.size as usize
             }
-            _ => self.keys(table).len(),
+            _ => {
+                let first = self.scope(table)?.first(self.first_pipe());
+                self.keys(table, first).len()
+            }
         };
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    fn attribute(&self, asked: &bfrt::TableAttribute) -> Result<bfrt::TableAttribute, Failure> {
+    fn attribute(
+        &self,
+        asked: &bfrt::TableAttribute,
+        pipe: u32,
+    ) -> Result<bfrt::TableAttribute, Failure> {
         use bfrt::mode::{PredefinedMode, Scope};
         use bfrt::table_attribute::Attribute;
         let table = self.schema.table(asked.table_id)?;
@@ -603,8 +760,13 @@ impl Reader<'_> {
                 })
             }
             Some(Attribute::ByteCountAdj(_)) => {
-                let byte_count_adjust = self.store.longer.get(&table.id).copied().unwrap_or(0);
+                let byte_count_adjust = self.store.longer.get(&(table.id, pipe)).copied().unwrap_or(0);
                 Attribute::ByteCountAdj(bfrt::ByteCountAdj { byte_count_adjust })
+            }
+            Some(Attribute::DynKeyMask(_)) if table.masks_keys => {
+                let masks = self.store.key_masks.get(&table.id);
+                let masks = masks.cloned().unwrap_or_else(|| full_masks(table));
+                Attribute::DynKeyMask(masks_read(table, &masks))
             }
             Some(Attribute::PortStatusNotify(_)) => {
                 Attribute::PortStatusNotify(bfrt::PortStatusChg { enable: self.store.tells_ports })
@@ -741,7 +903,7 @@ fn shaping(port: &PortStatistics) -> Row {
 }
 
 /// What the chip has, as far as this switch is one.
-fn device(ports: &[PortStatistics]) -> Row {
+fn device(ports: &[PortStatistics], pipes: usize) -> Row {
     let (loops, fronts): (Vec<u32>, Vec<u32>) =
         ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));
     let (cpu, fronts): (Vec<u32>, Vec<u32>) =
@@ -752,7 +914,7 @@ fn device(ports: &[PortStatistics]) -> Row {
         (fixed_field::PCIE_PORT, Datum::number(PCIE_PORT)),
         (fixed_field::CPU_PORTS, Datum::Numbers(cpu)),
         (fixed_field::INTERNAL_PORTS, Datum::Numbers(Vec::new())),
-        (fixed_field::PIPES, Datum::number(1_u32)),
+        (fixed_field::PIPES, Datum::number(pipes.max(1))),
         (fixed_field::STAGES, Datum::number(12_u32)),
         (fixed_field::PORTS, Datum::number(ports.len())),
         (fixed_field::EXTERNAL_PORTS, Datum::Numbers(fronts)),

@@ -144,6 +144,8 @@ pub struct Table {
     pub fields: Vec<Field>,
     /// Entries at most, as it is declared.
     pub size: u64,
+    /// Clients may have some bits of its keys not count.
+    pub masks_keys: bool,
 }
 
 /// A message to clients.
@@ -261,6 +263,7 @@ impl Reader<'_> {
             actions: list(table, "action_specs").map(action).collect(),
             fields: list(table, "data").flat_map(field).collect(),
             size: table["size"].as_u64().unwrap_or(0),
+            masks_keys: list(table, "attributes").any(|known| known == "DynamicKeyMask"),
         }
     }
 

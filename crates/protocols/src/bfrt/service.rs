@@ -4,8 +4,10 @@ use super::clients::{Clients, Message, Stream, WAITING, say};
 use super::fields::{Datum, exact_key_read, key_read, learned};
 use super::fixed::{self, Fixed};
 use super::idle::{Became, Idle};
-use super::read::{Cursor, Reader};
+use super::pipeline::{Pending, Running};
+use super::read::{Cursor, Reader, place_of_handle};
 use super::schema::{Kind, Schema};
+use super::scope::Scope;
 use super::store::{Entry, Store};
 use super::write;
 use crate::device::{Device, Work};
@@ -13,19 +15,20 @@ use crate::failure::{Failure, status};
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntime;
 use crate::wire::bfrt_proto::entity::Entity;
+use crate::wire::bfrt_proto::SetForwardingPipelineConfigResponseType as Told;
 use crate::wire::bfrt_proto::set_forwarding_pipeline_config_request::Action;
 use crate::wire::bfrt_proto::stream_message_request::Update as Asks;
 use crate::wire::bfrt_proto::stream_message_response::Update as Says;
 use crate::wire::bfrt_proto::write_request::Atomicity;
 use crate::wire::google::rpc;
-use sojourn_engine::control;
+use sojourn_engine::control::{self, Pipes};
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use sojourn_targets::Program;
 use sojourn_targets::control::{ProfileEntries, Query, Reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex as Turn, mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
@@ -48,8 +51,9 @@ pub struct Server {
     device: Arc<dyn Device>,
     /// The number of the device.
     number: u32,
-    program: Arc<Program>,
-    schema: Arc<Schema>,
+    running: Mutex<Running>,
+    /// What is to run, between the beginning and the end of a warm initialisation.
+    pending: Arc<Mutex<Option<Pending>>>,
     store: Arc<Mutex<Store>>,
     clients: Clients,
     /// One request at a time.
@@ -74,22 +78,24 @@ impl Server {
         number: u32,
         program: Arc<Program>,
     ) -> Result<Arc<Server>, String> {
-        let mut schema = Schema::of(&program);
-        let mut fresh = device.build(&program)?;
-        for table in schema.tables.values_mut() {
-            if let Kind::Register(first) = &mut table.kind {
-                let query = Query::Register { name: table.inner.clone(), index: 0 };
-                if let Ok(Reply::Register(words)) = control::read(&mut fresh, &query) {
-                    *first = words.into_iter().map(|word| word.0).collect();
-                }
-            }
-        }
-        let (schema, store) = (Arc::new(schema), Arc::new(Mutex::new(Store::default())));
-        let (known, kept) = (schema.clone(), store.clone());
+        let (running, _) = Running::new(program, None, &*device)?;
+        let store = Arc::new(Mutex::new(Store::default()));
+        let (known, kept) = (running.schema.clone(), store.clone());
         // What the switch was started with; a switch that is gone has nothing.
         device.submit(Box::new(move |switch, _| begin(&known, &mut locked(&kept), switch)));
         let (clients, turn) = (Clients::default(), Turn::new(()));
-        Ok(Arc::new(Server { device, number, program, schema, store, clients, turn }))
+        let (running, pending) = (Mutex::new(running), Arc::default());
+        Ok(Arc::new(Server { device, number, running, pending, store, clients, turn }))
+    }
+
+    /// What clients speak of: what is to run, if a warm initialisation has begun, else what runs.
+    fn spoken_of(&self) -> Running {
+        let pending = locked(&self.pending).as_ref().map(|pending| pending.running.clone());
+        pending.unwrap_or_else(|| locked(&self.running).clone())
+    }
+
+    fn schema(&self) -> Arc<Schema> {
+        self.spoken_of().schema
     }
 
     /// Does something with the switch and what clients have said of it.
@@ -98,10 +104,14 @@ impl Server {
         work: impl FnOnce(&Schema, &mut Store, &mut Switch, Time) -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let (answer, answered) = oneshot::channel();
-        let (schema, store) = (self.schema.clone(), self.store.clone());
+        let (schema, store, pending) = (self.schema(), self.store.clone(), self.pending.clone());
         let work: Work = Box::new(move |switch, now| {
+            let done = match &mut *locked(&pending) {
+                Some(Pending { switch, store, .. }) => work(&schema, store, switch, now),
+                None => work(&schema, &mut locked(&store), switch, now),
+            };
             // Who asked may have gone.
-            let _ = answer.send(work(&schema, &mut locked(&store), switch, now));
+            let _ = answer.send(done);
         });
         if !self.device.submit(work) {
             return Err(gone());
@@ -138,10 +148,11 @@ impl Server {
     }
 
     fn is_program(&self, name: &str) -> Result<(), Failure> {
-        if name == self.schema.name {
+        let schema = self.schema();
+        if name == schema.name {
             return Ok(());
         }
-        let why = format!("no program `{name}` runs here, but `{}`", self.schema.name);
+        let why = format!("no program `{name}` runs here, but `{}`", schema.name);
         Err(Failure::new(Code::NotFound, why))
     }
 
@@ -149,6 +160,7 @@ impl Server {
         &self,
         given: bfrt::WriteRequest,
         lenient: bool,
+        until: Option<Instant>,
     ) -> Result<Vec<write::Done>, Failure> {
         let target = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
         let _turn = self.turn.lock().await;
@@ -158,6 +170,10 @@ impl Server {
         let together = if pieces { TOGETHER } else { count.max(1) };
         let mut results = Vec::with_capacity(count);
         for from in (0..count).step_by(together) {
+            if until.is_some_and(|until| Instant::now() > until) {
+                let why = format!("{from} of {count} updates were done when the time was over");
+                return Err(Failure::new(Code::DeadlineExceeded, why));
+            }
             let updates = updates.clone();
             let done = self.at(move |schema, store, switch, now| {
                 let some = &updates[from..(from + together).min(updates.len())];
@@ -174,7 +190,7 @@ impl Server {
     async fn read_all(&self, given: bfrt::ReadRequest) -> Result<Answer, Failure> {
         let target = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
         let _turn = self.turn.lock().await;
-        let down = Arc::new(self.down(&given.entities));
+        let down = Arc::new(self.down(&self.schema(), &given.entities));
         let (mut messages, mut waiting, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for entity in given.entities {
             let mut result = Ok(());
@@ -183,7 +199,9 @@ impl Server {
                 let down = down.clone();
                 let done = self.at(move |schema, store, switch, now| {
                     let (down, target) = (&*down, &target);
-                    let mut reader = Reader { schema, store, switch, down, now, target };
+                    let (count, pipes) = (control::pipes(switch), Pipes::ALL);
+                    let mut reader =
+                        Reader { schema, store, switch, down, now, target, count, pipes };
                     let mut some = Vec::new();
                     reader.read(cursor, &mut some).map(|left| (left, some))
                 });
@@ -209,10 +227,10 @@ impl Server {
     }
 
     /// Ports that are down, if anybody asks for ports.
-    fn down(&self, asked: &[bfrt::Entity]) -> BTreeSet<u16> {
+    fn down(&self, schema: &Schema, asked: &[bfrt::Entity]) -> BTreeSet<u16> {
         let is_port = |entity: &bfrt::Entity| match &entity.entity {
             Some(Entity::TableEntry(entry)) => {
-                let table = self.schema.tables.get(&entry.table_id);
+                let table = schema.tables.get(&entry.table_id);
                 table.is_some_and(|table| table.kind == Kind::Fixed(Fixed::Port))
             }
             _ => false,
@@ -248,43 +266,88 @@ impl Server {
             self.is_device(given.device_id)?;
         }
         let config = given.config.first();
-        let config = config.ok_or_else(|| Failure::invalid("no program is named"))?;
-        self.is_program(&config.p4_name)?;
+        let named = || config.ok_or_else(|| Failure::invalid("no program is named"));
         if action == Action::Bind {
+            self.is_program(&named()?.p4_name)?;
             return self.clients.bind(client);
         }
-        self.clients.is_bound(client)?;
-        match action {
-            Action::Verify => Ok(()),
+        // Who has not subscribed may set a program as it may write: by its name.
+        let told: &[_] = match action {
+            Action::Verify => {
+                locked(&self.running).program_of(named()?)?;
+                return Ok(());
+            }
+            Action::VerifyAndWarmInitBegin => {
+                self.prepare(&given.config).await?;
+                &[Told::WarmInitStarted]
+            }
             Action::VerifyAndWarmInitBeginAndEnd => {
-                self.begin_anew().await?;
-                for done in [0, 1] {
-                    let told = bfrt::SetForwardingPipelineConfigResponse {
-                        set_forwarding_pipeline_config_response_type: done,
-                    };
-                    self.clients.say(client, Says::SetForwardingPipelineConfigResponse(told));
-                }
-                Ok(())
+                self.prepare(&given.config).await?;
+                self.put_in_place().await?;
+                &[Told::WarmInitStarted, Told::WarmInitFinished]
             }
-            _ => {
-                let why = "a program is set in one step (VERIFY_AND_WARM_INIT_BEGIN_AND_END)";
-                Err(Failure::unimplemented(why))
+            Action::WarmInitEnd if config.is_some() => {
+                return Err(Failure::invalid("what ends names no program"));
             }
+            Action::WarmInitEnd => {
+                self.put_in_place().await?;
+                &[Told::WarmInitFinished]
+            }
+            Action::Bind | Action::ReconcileAndWarmInitEnd => {
+                let why = "RECONCILE_AND_WARM_INIT_END: the vendor's server has none, either";
+                return Err(Failure::unimplemented(why));
+            }
+        };
+        for told in told {
+            let told = bfrt::SetForwardingPipelineConfigResponse {
+                set_forwarding_pipeline_config_response_type: *told as i32,
+            };
+            self.clients.say(client, Says::SetForwardingPipelineConfigResponse(told));
         }
+        Ok(())
     }
 
-    /// The program as it is at first, in a switch at rest.
-    async fn begin_anew(&self) -> Result<(), Failure> {
+    /// Makes a switch for a program of clients, at rest, to which no packet comes.
+    async fn prepare(&self, configs: &[bfrt::ForwardingPipelineConfig]) -> Result<(), Failure> {
         let _turn = self.turn.lock().await;
-        let (device, program) = (self.device.clone(), self.program.clone());
-        let built = tokio::task::spawn_blocking(move || device.build(&program)).await;
-        let built = built.map_err(|error| Failure::new(Code::Internal, error))?;
-        let mut fresh = built.map_err(|error| Failure::new(Code::Internal, error))?;
-        self.at(move |schema, store, switch, now| {
+        let [config] = configs else {
+            let why = match configs {
+                [] => return Err(Failure::invalid("no program is named")),
+                _ => "several programs at once: this switch runs one",
+            };
+            return Err(Failure::unimplemented(why));
+        };
+        if locked(&self.pending).is_some() {
+            let why = "a warm initialisation has begun already";
+            return Err(Failure::new(Code::FailedPrecondition, why));
+        }
+        let (device, config) = (self.device.clone(), config.clone());
+        let running = locked(&self.running).clone();
+        let made = tokio::task::spawn_blocking(move || {
+            let program = running.program_of(&config)?;
+            let made = Running::new(program, Some(&config.p4_name), &*device);
+            made.map_err(|error| Failure::new(Code::Internal, error))
+        });
+        let made = made.await.map_err(|error| Failure::new(Code::Internal, error))?;
+        let (running, mut switch) = made?;
+        let mut store = Store::default();
+        begin(&running.schema, &mut store, &mut switch);
+        *locked(&self.pending) = Some(Pending { running, switch, store });
+        Ok(())
+    }
+
+    /// What is to run runs from now on.
+    async fn put_in_place(&self) -> Result<(), Failure> {
+        let _turn = self.turn.lock().await;
+        let Some(pending) = locked(&self.pending).take() else {
+            return Err(Failure::invalid("no warm initialisation has begun"));
+        };
+        let Pending { running, switch: mut fresh, store: said } = pending;
+        *locked(&self.running) = running;
+        self.at(move |_, store, switch, now| {
             fresh.advance(now);
             *switch = fresh;
-            *store = Store::default();
-            begin(schema, store, switch);
+            *store = said;
         })
         .await
     }
@@ -310,15 +373,22 @@ impl Server {
     /// Looks at digests, if anybody wants them.
     async fn look(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
-        if self.schema.learns.is_empty() || !self.clients.anybody(wanted) {
+        let schema = self.schema();
+        if schema.learns.is_empty() || !self.clients.anybody(wanted) {
             return Ok(());
         }
+        // What is pending has met no packet.
         let digests = self.at(|_, _, switch, _| {
-            control::program(switch).map(|program| program.take_digests()).unwrap_or_default()
+            let pipes = 0..control::pipes(switch);
+            let of_pipe = |pipe| {
+                let program = control::program_of(switch, pipe);
+                program.map(|program| program.take_digests()).unwrap_or_default()
+            };
+            pipes.flat_map(of_pipe).collect::<Vec<_>>()
         });
         let mut lists: BTreeMap<u32, Vec<bfrt::TableData>> = BTreeMap::new();
         for digest in digests.await? {
-            let mut all = self.schema.learns.values();
+            let mut all = schema.learns.values();
             if let Some(learn) = all.find(|learn| learn.inner == *digest.name) {
                 let list = lists.entry(learn.id).or_default();
                 list.push(learned(&learn.fields, &digest.bytes));
@@ -373,7 +443,8 @@ impl Server {
     fn look_at_links(&self, before: &mut BTreeSet<u16>) {
         let down = self.device.down();
         let changed: Vec<u16> = down.symmetric_difference(before).copied().collect();
-        let mut all = self.schema.tables.values();
+        let schema = self.schema();
+        let mut all = schema.tables.values();
         let table = all.find(|table| table.kind == Kind::Fixed(Fixed::Port));
         if let Some(table) = table.filter(|_| locked(&self.store).tells_ports) {
             for port in changed {
@@ -406,17 +477,20 @@ fn idle_entries(
     let mut found = Vec::new();
     for (id, idle) in store.idle.iter_mut().filter(|(_, idle)| idle.enabled && !idle.polled) {
         let Some(table) = schema.tables.get(id) else { continue };
+        let scope = Scope::of(store.scopes.get(id)).unwrap_or(Scope::All);
+        let looked = idle.looked(now);
         for handle in idle.handles() {
-            let hit = write::last_hit(switch, &table.inner, handle);
-            let Some(became) = idle.entry(handle).and_then(|aged| aged.look(hit, now)) else {
+            let hit = write::last_hit(switch, &table.inner, handle, &scope);
+            let Some(became) = idle.entry(handle).and_then(|aged| aged.look(hit, looked)) else {
                 continue;
             };
-            let query = Query::Page { table: table.inner.clone(), from: handle, most: 1 };
-            let page = match control::read(switch, &query) {
+            let (pipe, inside) = place_of_handle(handle);
+            let query = Query::Page { table: table.inner.clone(), from: inside, most: 1 };
+            let page = match control::read_of(switch, pipe as usize, &query) {
                 Ok(Reply::Page { page, .. }) => page,
                 _ => Vec::new(),
             };
-            let Some(read) = page.into_iter().find(|read| read.handle == handle) else {
+            let Some(read) = page.into_iter().find(|read| read.handle == inside) else {
                 idle.forget(handle);
                 continue;
             };
@@ -432,10 +506,12 @@ fn idle_entries(
 /// Members and groups that are in the switch are there for clients, too.
 fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
     for table in schema.tables.values().filter(|table| table.has_idle_times()) {
-        if let Ok(program) = control::program(switch)
-            && let Ok(id) = program.tables().find(&table.inner)
-        {
-            program.note_hits(id);
+        for pipe in 0..control::pipes(switch) {
+            if let Ok(program) = control::program_of(switch, pipe)
+                && let Ok(id) = program.tables().find(&table.inner)
+            {
+                program.note_hits(id);
+            }
         }
     }
     for table in schema.tables.values() {
@@ -503,6 +579,20 @@ fn asks<T>(request: &Request<T>, what: &str) -> bool {
     request.metadata().get(what).is_some_and(|value| value.as_bytes() == b"1")
 }
 
+/// When what a request has not done by then is not to be done any more: a client says for how long it
+/// waits, in seconds and nanoseconds.
+fn deadline<T>(request: &Request<T>) -> Option<Instant> {
+    let number = |name: &str| -> Option<u64> {
+        request.metadata().get(name)?.to_str().ok()?.parse().ok()
+    };
+    let (seconds, rest) = (number("deadline_sec"), number("deadline_nsec"));
+    if seconds.is_none() && rest.is_none() {
+        return None;
+    }
+    let wait = Duration::from_secs(seconds.unwrap_or(0));
+    Instant::now().checked_add(wait + Duration::from_nanos(rest.unwrap_or(0).min(999_999_999)))
+}
+
 /// The server as the wire sees it.
 #[derive(Clone)]
 pub struct Service(pub Arc<Server>);
@@ -518,7 +608,8 @@ impl BfRuntime for Service {
     ) -> Result<Response<bfrt::WriteResponse>, Status> {
         let listed_here = asks(&request, "error_in_resp");
         let lenient = asks(&request, "ignore_not_found");
-        let results = self.0.write_all(request.into_inner(), lenient).await?;
+        let until = deadline(&request);
+        let results = self.0.write_all(request.into_inner(), lenient, until).await?;
         let severe = |result: &write::Done| match result {
             Err(failure) if lenient && failure.code == Code::NotFound => Ok(()),
             Err(failure) => Err(failure.clone()),
@@ -576,7 +667,7 @@ impl BfRuntime for Service {
         request: Request<bfrt::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<bfrt::GetForwardingPipelineConfigResponse>, Status> {
         self.0.is_device(request.into_inner().device_id)?;
-        let schema = &self.0.schema;
+        let schema = self.0.schema();
         let config = bfrt::ForwardingPipelineConfig {
             p4_name: schema.name.clone(),
             bfruntime_info: schema.document.clone(),

@@ -11,7 +11,7 @@ mod ports;
 mod profiles;
 mod replication;
 
-pub use cells::spec_read;
+pub use cells::{counted, spec_read};
 pub use filters::filter_read;
 pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
@@ -19,13 +19,14 @@ pub use ports::{place_of, port_and_queue, recirculates};
 use super::fields::{Row, exact_key, row};
 use super::fixed::Fixed;
 use super::schema::{Field, Kind, Schema, Table};
-use super::store::{Entry, Store};
+use super::scope::{Scope, check_parser, pipe_of};
+use super::store::{Entry, Store, pipe_in};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::entity::Entity;
 use crate::wire::bfrt_proto::table_attribute::Attribute;
 use crate::wire::bfrt_proto::update::Type;
-use sojourn_engine::control::Transaction;
+use sojourn_engine::control::{self, Pipes, Transaction};
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use sojourn_targets::control::Operation;
@@ -44,6 +45,9 @@ pub struct Writer<'a> {
     store: &'a mut Store,
     batch: Transaction<'a>,
     now: Time,
+    /// How many pipes the switch has, and those that the update is about.
+    count: usize,
+    pipes: Pipes,
     /// What is to be said of an update that is done.
     noted: Code,
 }
@@ -92,8 +96,9 @@ pub fn each(
     updates: &[bfrt::Update],
     target: &bfrt::TargetDevice,
 ) -> Vec<Done> {
+    let (count, pipes, noted) = (control::pipes(switch), Pipes::ALL, Code::Ok);
     let batch = Transaction::lasting(switch, now);
-    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
+    let mut writer = Writer { schema, store, batch, now, count, pipes, noted };
     updates.iter().map(|update| writer.update(update, target)).collect()
 }
 
@@ -107,8 +112,9 @@ pub fn all(
     lenient: bool,
 ) -> Vec<Done> {
     let before = store.clone();
+    let (count, pipes, noted) = (control::pipes(switch), Pipes::ALL, Code::Ok);
     let batch = Transaction::begin(switch, now);
-    let mut writer = Writer { schema, store, batch, now, noted: Code::Ok };
+    let mut writer = Writer { schema, store, batch, now, count, pipes, noted };
     let mut done = Vec::with_capacity(updates.len());
     for (at, update) in updates.iter().enumerate() {
         let failure = match writer.update(update, target) {
@@ -128,20 +134,6 @@ pub fn all(
     done
 }
 
-/// That something is asked of a part of the chip that there is.
-///
-/// # Errors
-/// There is one pipe, and it is another.
-pub fn pipe_of(target: &bfrt::TargetDevice) -> Result<u32, Failure> {
-    match target.pipe_id {
-        0 | ALL_PIPES => Ok(0),
-        pipe => {
-            let why = format!("there is no pipe {pipe}: all ports of this switch are of pipe 0");
-            Err(Failure::new(Code::NotFound, why))
-        }
-    }
-}
-
 impl Writer<'_> {
     fn update(&mut self, update: &bfrt::Update, target: &bfrt::TargetDevice) -> Done {
         self.noted = Code::Ok;
@@ -156,31 +148,42 @@ impl Writer<'_> {
         let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
         match entity.ok_or_else(|| Failure::invalid("an update without an entity"))? {
             Entity::TableEntry(entry) => {
-                pipe_of(entry.entry_tgt.as_ref().unwrap_or(target))?;
-                self.entry(verb(update.r#type(), entry)?, entry)
+                self.entry(
+                    verb(update.r#type(), entry)?,
+                    entry,
+                    entry.entry_tgt.as_ref().unwrap_or(target),
+                )
             }
             Entity::TableOperation(operation) => {
                 let table = self.schema.table(operation.table_id)?;
-                // What is read is always what is.
                 match operation.table_operations_type.as_str() {
                     "UpdateHitState" => self.ask_for_hits(table),
-                    "Sync" | "SyncCounters" | "SyncRegisters" => Ok(()),
+                    "Sync" | "SyncCounters" => self.sync(table),
+                    // What is read of a register is always what is.
+                    "SyncRegisters" => Ok(()),
                     other => {
                         let why = format!("`{}` has no operation `{other}`", table.name);
                         Err(Failure::invalid(why))
                     }
                 }
             }
-            Entity::TableAttribute(attribute) => self.attribute(attribute),
+            Entity::TableAttribute(attribute) => self.attribute(attribute, target),
             Entity::TableUsage(_) | Entity::ObjectId(_) | Entity::Handle(_) => {
                 Err(Failure::invalid("a usage, a number or a handle can only be read"))
             }
         }
     }
 
-    fn entry(&mut self, verb: Verb, entry: &bfrt::TableEntry) -> Result<(), Failure> {
+    fn entry(
+        &mut self,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+        target: &bfrt::TargetDevice,
+    ) -> Result<(), Failure> {
         let schema = self.schema;
         let table = schema.table(entry.table_id)?;
+        let pipes = self.pipes_of(table, target)?;
+        self.choose(pipes);
         let is_keyless = table.keys.is_empty();
         if entry.is_default_entry && !is_keyless && !matches!(table.kind, Kind::Match { .. }) {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
@@ -198,6 +201,59 @@ impl Writer<'_> {
             Kind::ValueSet => self.value_set(table, verb, entry),
             Kind::Fixed(fixed) => self.fixed(table, *fixed, verb, entry),
         }
+    }
+
+    /// The pipes that an update is about.
+    fn pipes_of(&self, table: &Table, target: &bfrt::TargetDevice) -> Result<Pipes, Failure> {
+        let named = pipe_of(target, self.count)?;
+        let set = self.store.scopes.get(&table.id);
+        match table.kind {
+            Kind::Match { .. } => Scope::of(set)?.written(target, self.count),
+            Kind::ValueSet => {
+                check_parser(set, target)?;
+                Scope::of(set)?.written(target, self.count)
+            }
+            Kind::Members | Kind::Groups => {
+                self.store.scope_of_profile(self.schema, table)?.written(target, self.count)
+            }
+            // Their cells are there in each pipe, whatever is said of tables.
+            Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter => {
+                match (Scope::of(set)?, named) {
+                    (Scope::All, named) => Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe))),
+                    (Scope::Groups(_), None) => Ok(Pipes::ALL),
+                    (scope, Some(_)) => scope.written(target, self.count),
+                }
+            }
+            _ => Ok(Pipes::ALL),
+        }
+    }
+
+    fn choose(&mut self, pipes: Pipes) {
+        self.pipes = pipes;
+        self.batch.choose(pipes);
+    }
+
+    /// The first of the pipes that the update is about.
+    fn first_pipe(&self) -> u32 {
+        self.pipes.0.trailing_zeros()
+    }
+
+    /// Does something in each of the pipes that the update is about.
+    fn in_each_pipe(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let pipes = self.pipes;
+        let mut done = Ok(());
+        for pipe in pipes.of(self.count.max(1)) {
+            self.batch.choose(Pipes(1 << pipe));
+            done = work(self);
+            if done.is_err() {
+                break;
+            }
+        }
+        self.batch.choose(pipes);
+        done
     }
 
     fn fixed(
@@ -224,6 +280,7 @@ impl Writer<'_> {
             Fixed::Mirror => self.mirror(table, verb, key, row),
             Fixed::Group => self.multicast_group(table, verb, key, row),
             Fixed::Node => self.node(table, verb, key, row),
+            Fixed::ReplicationPort => self.replication_port(table, verb, key, row),
             Fixed::Port => self.port(table, verb, key, row),
             Fixed::PortShaping | Fixed::PortScheduling => self.shape(table, fixed, verb, key, row),
             Fixed::QueueShaping | Fixed::QueueScheduling => self.pace(table, fixed, verb, key, row),
@@ -277,40 +334,37 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes all entries out that clients have put in, each by an operation.
+    /// Takes all entries out that clients have put into these pipes, each by an operation.
     fn delete_all(
         &mut self,
         table: &Table,
         operation: impl Fn(&[u64]) -> Operation,
     ) -> Result<(), Failure> {
-        for key in self.store.keys(table.id) {
+        let first = self.first_pipe();
+        for key in self.store.keys(table.id).into_iter().filter(|key| pipe_in(key) == first) {
             self.apply(&operation(&key))?;
             self.store.set(table.id, key, None);
         }
         Ok(())
     }
 
-    fn attribute(&mut self, given: &bfrt::TableAttribute) -> Result<(), Failure> {
+    fn attribute(
+        &mut self,
+        given: &bfrt::TableAttribute,
+        target: &bfrt::TargetDevice,
+    ) -> Result<(), Failure> {
         let table = self.schema.table(given.table_id)?;
         let no = |what: &str| {
             let why = format!("`{}`: {what} cannot be set on this switch", table.name);
             Err(Failure::unimplemented(why))
         };
+        let named = pipe_of(target, self.count)?;
+        self.choose(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe)));
         match given.attribute.as_ref() {
             Some(Attribute::EntryScope(scope)) => {
-                use bfrt::mode::{PredefinedMode, Scope};
-                let one = PredefinedMode::Single as i32;
-                let parts = [&scope.gress_scope, &scope.pipe_scope, &scope.prsr_scope];
-                let all = |mode: &bfrt::Mode| match mode.scope {
-                    Some(Scope::UserDefined(pipes)) => pipes & 1 == 1,
-                    Some(Scope::Predef(mode)) => mode <= one,
-                    None => true,
-                };
-                if parts.into_iter().flatten().all(all) {
-                    self.store.scopes.insert(table.id, *scope);
-                    return Ok(());
-                }
-                no("a scope that has no pipe 0")
+                Scope::of(Some(scope))?;
+                self.store.scopes.insert(table.id, *scope);
+                Ok(())
             }
             Some(Attribute::IdleTable(idle)) => self.idle_times(table, idle),
             Some(Attribute::ByteCountAdj(adjust)) => {
@@ -321,14 +375,16 @@ impl Writer<'_> {
                     _ => return no("a byte count adjustment"),
                 };
                 self.apply(&Operation::LengthenMeter { name, bytes })?;
-                self.store.longer.insert(table.id, bytes);
+                for pipe in self.pipes.of(self.count.max(1)) {
+                    self.store.longer.insert((table.id, pipe as u32), bytes);
+                }
                 Ok(())
             }
             Some(Attribute::PortStatusNotify(notify)) => {
                 self.store.tells_ports = notify.enable;
                 Ok(())
             }
-            Some(Attribute::DynKeyMask(_)) => no("a key mask"),
+            Some(Attribute::DynKeyMask(masks)) => self.key_mask(table, masks),
             Some(Attribute::DynHashing(_)) => no("a hash"),
             Some(Attribute::IntvlMs(_)) => no("an interval"),
             Some(Attribute::PreDeviceConfig(_)) => no("the replication engine's configuration"),

@@ -96,9 +96,17 @@ fn program(
     if text.trim_start().starts_with('{') {
         return named(text, known);
     }
-    let loader = Pushed { text: text.as_bytes(), folders: &known.options.include_paths };
+    compiled(text.as_bytes(), &known.options).map(Arc::new)
+}
+
+/// A program from its text.
+///
+/// # Errors
+/// What the compiler says.
+pub(crate) fn compiled(text: &[u8], options: &LoadOptions) -> Result<Program, Failure> {
+    let loader = Pushed { text, folders: &options.include_paths };
     let refused = |error: LoadError| Failure::invalid(error.render(&Default::default()));
-    Program::compile(&loader, PUSHED, &known.options).map(Arc::new).map_err(refused)
+    Program::compile(&loader, PUSHED, options).map_err(refused)
 }
 
 /// The program that the JSON of bmv2's back end names.

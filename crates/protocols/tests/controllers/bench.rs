@@ -32,6 +32,8 @@ pub type Left = (u16, Vec<u8>);
 pub struct Bench {
     work: Mutex<Sender<Work>>,
     pub down: Mutex<BTreeSet<u16>>,
+    /// Pipes of the chip.
+    pipes: u16,
 }
 
 impl Device for Bench {
@@ -40,7 +42,7 @@ impl Device for Bench {
     }
 
     fn build(&self, program: &Arc<Program>) -> Result<Switch, String> {
-        built(program)
+        built(program, self.pipes)
     }
 
     fn packet_out(&self, frame: Vec<u8>) -> bool {
@@ -59,7 +61,7 @@ pub fn receive(port: u16, bytes: Vec<u8>) -> Work {
     })
 }
 
-fn built(program: &Arc<Program>) -> Result<Switch, String> {
+fn built(program: &Arc<Program>, pipes: u16) -> Result<Switch, String> {
     let aqm = P4Aqm {
         program: program.path().display().to_string(),
         include_paths: program
@@ -70,10 +72,11 @@ fn built(program: &Arc<Program>) -> Result<Switch, String> {
             .collect(),
         ..P4Aqm::default()
     };
-    let ports: Vec<_> = [1, 2, 3, CPU].map(|id| serde_json::json!({ "id": id })).into();
+    let ports: Vec<_> = [1, 2, 3, 130, CPU].map(|id| serde_json::json!({ "id": id })).into();
     let config =
         serde_json::json!({ "ports": ports, "aqm": { "kind": "native", "name": "codel" } });
     let mut config: StandaloneConfig = serde_json::from_value(config).unwrap();
+    config.pipes = pipes;
     config.aqm = Aqm::P4(Box::new(aqm));
     standalone(&config, &Programs::new([program.clone()])).map_err(|error| error.to_string())
 }
@@ -84,6 +87,11 @@ fn root() -> PathBuf {
 
 pub fn text() -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlled.p4")).unwrap()
+}
+
+pub fn text_of(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
+    std::fs::read_to_string(path).unwrap()
 }
 
 pub fn options() -> LoadOptions {
@@ -127,16 +135,25 @@ fn run(
     }
 }
 
+/// What a switch is reached by: its program, itself, what comes out of its ports and what out of that
+/// of the controllers.
+pub type Running = (Arc<Program>, Arc<Bench>, Receiver<Left>, mpsc::Receiver<Vec<u8>>);
+
 /// A switch with a program of the tests in it, and what comes out of its ports.
-pub fn switch(file: &str) -> (Arc<Program>, Arc<Bench>, Receiver<Left>, mpsc::Receiver<Vec<u8>>) {
+pub fn switch(file: &str) -> Running {
+    switch_of(file, 1)
+}
+
+/// The same with so many pipes; port 130 is of the second.
+pub fn switch_of(file: &str, pipes: u16) -> Running {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
     let program = Arc::new(Program::read(path, &options()).unwrap());
-    let switch = built(&program).unwrap();
+    let switch = built(&program, pipes).unwrap();
     let (sender, work) = channel();
     let (out, left) = channel();
     let (cpu, packets) = mpsc::channel(1_024);
     std::thread::spawn(move || run(switch, &work, &out, &cpu));
-    let bench = Arc::new(Bench { work: Mutex::new(sender), down: Mutex::default() });
+    let bench = Arc::new(Bench { work: Mutex::new(sender), down: Mutex::default(), pipes });
     (program, bench, left, packets)
 }
 

@@ -1,15 +1,23 @@
 //! What nobody should send: random bytes, messages with bytes changed, messages that are too long,
-//! many streams. Servers answer with an error and go on.
+//! many streams, batches whose sender is gone. Servers answer with an error and go on.
 //!
-//! `SOJOURN_HOSTILE=1000000` sends as many as one likes.
+//! `SOJOURN_HOSTILE=1000000` sends as many as one likes, `SOJOURN_STREAMS=10000` opens as many,
+//! `SOJOURN_BYTES=1073741824` is the length of the long message; with `--nocapture` it is told how long
+//! the switch was kept from its packets at most, and how much memory all of it had.
 
-use crate::bench::{self, house};
+use crate::bench::{self, Bench, house};
+use crate::tofino::{client, exact, number};
 use prost::Message;
 use sojourn_protocols::bfrt::service::Server;
+use sojourn_protocols::device::Device;
 use sojourn_protocols::serve::{Served, serve};
 use sojourn_protocols::wire::bfrt_proto as bfrt;
 use sojourn_protocols::wire::p4::v1 as p4;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
@@ -95,8 +103,53 @@ impl Draw {
     }
 }
 
+fn asked(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
+}
+
 fn how_many() -> usize {
-    std::env::var("SOJOURN_HOSTILE").ok().and_then(|n| n.parse().ok()).unwrap_or(1_500)
+    asked("SOJOURN_HOSTILE", 1_500)
+}
+
+/// Most memory that this process has had, in MB, where the kernel says.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) / 1_000
+}
+
+/// Asks the switch for a moment again and again: how long it had other work at most.
+struct Watch {
+    ends: Arc<AtomicBool>,
+    longest: JoinHandle<Duration>,
+}
+
+impl Watch {
+    fn over(bench: &Arc<Bench>) -> Watch {
+        let (ends, bench) = (Arc::new(AtomicBool::new(false)), bench.clone());
+        let ended = ends.clone();
+        let longest = std::thread::spawn(move || {
+            let mut longest = Duration::ZERO;
+            while !ended.load(Ordering::Relaxed) {
+                let (answer, answered) = std::sync::mpsc::channel();
+                let begun = Instant::now();
+                assert!(bench.submit(Box::new(move |_, _| {
+                    let _ = answer.send(());
+                })));
+                answered.recv().expect("the switch goes on");
+                longest = longest.max(begun.elapsed());
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            longest
+        });
+        Watch { ends, longest }
+    }
+
+    fn tell(self, what: &str) {
+        self.ends.store(true, Ordering::Relaxed);
+        let longest = self.longest.join().unwrap().as_secs_f64() * 1e3;
+        println!("{what}: packets waited {longest:.1} ms at most, {} MB", memory());
+    }
 }
 
 async fn channel(address: SocketAddr) -> Channel {
@@ -138,7 +191,8 @@ async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)]) {
     }
     // A message longer than any that is taken.
     let (path, _) = messages[0];
-    assert_eq!(send(&channel, path, vec![0; (64 << 20) + 1]).await, Code::OutOfRange);
+    let long = asked("SOJOURN_BYTES", (64 << 20) + 1);
+    assert_eq!(send(&channel, path, vec![0; long]).await, Code::OutOfRange);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -173,7 +227,9 @@ async fn p4runtime_outlives_what_nobody_should_send() {
         ("/p4.v1.P4Runtime/GetForwardingPipelineConfig", vec![8, 1]),
         ("/p4.v1.P4Runtime/Capabilities", vec![8, 1]),
     ];
+    let watch = Watch::over(&house.bench);
     harass(house.serving.address(), &messages).await;
+    watch.tell("P4Runtime");
     let mut client = bench::client(&house).await;
     client.capabilities(p4::CapabilitiesRequest::default()).await.unwrap();
 }
@@ -181,7 +237,7 @@ async fn p4runtime_outlives_what_nobody_should_send() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bfrt_outlives_what_nobody_should_send() {
     let (program, bench, _left, _packets) = bench::switch("tofino.p4");
-    let server = Server::new(bench, 0, program).unwrap();
+    let server = Server::new(bench.clone(), 0, program).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
     let ids: Vec<u32> = {
@@ -230,7 +286,9 @@ async fn bfrt_outlives_what_nobody_should_send() {
     let subscribe = bfrt::StreamMessageRequest { client_id: 1, ..Default::default() };
     messages.push(("/bfrt_proto.BfRuntime/StreamChannel", subscribe.encode_to_vec()));
     messages.push(("/bfrt_proto.BfRuntime/SetForwardingPipelineConfig", vec![16, 1]));
+    let watch = Watch::over(&bench);
     harass(serving.address(), &messages).await;
+    watch.tell("BfRt");
     let channel = channel(serving.address()).await;
     let mut client = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
     let request = bfrt::GetForwardingPipelineConfigRequest::default();
@@ -240,8 +298,10 @@ async fn bfrt_outlives_what_nobody_should_send() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_streams_than_anybody_needs_are_held_and_let_go() {
     let house = house();
+    let watch = Watch::over(&house.bench);
     let mut held = Vec::new();
-    for number in 0..400 {
+    let count = asked("SOJOURN_STREAMS", 400);
+    for number in 0..count as u64 {
         let mut client = bench::client(&house).await;
         let (says, asks) = tokio::sync::mpsc::channel(1);
         says.send(bench::arbitration(Some(p4::Uint128 { high: 0, low: number }))).await.unwrap();
@@ -250,6 +310,63 @@ async fn more_streams_than_anybody_needs_are_held_and_let_go() {
     }
     let (_, last) = held.last_mut().unwrap();
     last.message().await.unwrap().expect("the last is heard");
+    watch.tell(&format!("{count} streams of P4Runtime"));
     drop(held);
     bench::controller(&house, 1_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_streams_of_bfrt_than_anybody_needs_are_held_and_let_go() {
+    let mut one = client().await;
+    let watch = Watch::over(&one.house.bench);
+    let mut held = Vec::new();
+    let count = asked("SOJOURN_STREAMS", 400);
+    let address = one.house.serving.address();
+    for number in 0..count as u32 {
+        // Some over one connection, as a client of gRPC does it.
+        if number % 50 == 0 {
+            let channel = channel(address).await;
+            one.wire = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
+        }
+        let (says, asks) = tokio::sync::mpsc::channel(1);
+        let update =
+            bfrt::stream_message_request::Update::Subscribe(bfrt::Subscribe::default());
+        let message = bfrt::StreamMessageRequest { client_id: 100 + number, update: Some(update) };
+        says.send(message).await.unwrap();
+        let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
+        held.push((says, one.wire.stream_channel(asks).await.unwrap().into_inner()));
+    }
+    let (_, last) = held.last_mut().unwrap();
+    last.message().await.unwrap().expect("the last is heard");
+    watch.tell(&format!("{count} streams of BfRt"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_is_gone_amid_a_batch_leaves_all_of_it_or_nothing() {
+    let mut one = client().await;
+    let entry = |one: &crate::tofino::Client, dst: u64| {
+        one.entry("exact_t", &[("dst", exact(dst, 6))], "send", &[("port", number(2, 2))])
+    };
+    const BATCH: u64 = 20_000;
+    for round in 0..4_u64 {
+        let updates = (0..BATCH).map(|n| bfrt::Update {
+            r#type: 1,
+            entity: Some(bfrt::Entity {
+                entity: Some(bfrt::entity::Entity::TableEntry(entry(&one, round * BATCH + n))),
+            }),
+        });
+        let request = bfrt::WriteRequest {
+            client_id: one.number,
+            updates: updates.collect(),
+            atomicity: bfrt::write_request::Atomicity::RollbackOnError as i32,
+            ..Default::default()
+        };
+        let mut wire = one.wire.clone();
+        let writing = tokio::spawn(async move { wire.write(request).await.map(drop) });
+        tokio::time::sleep(Duration::from_millis(4 * round)).await;
+        writing.abort();
+    }
+    let all = one.entry("exact_t", &[], "", &[]);
+    let count = one.read(all).await.unwrap().len() as u64;
+    assert!(count.is_multiple_of(BATCH), "{count} entries");
 }

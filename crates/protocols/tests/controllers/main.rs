@@ -3,6 +3,7 @@
 
 mod bench;
 mod hostile;
+mod pipes;
 mod tofino;
 
 use bench::{

@@ -26,26 +26,26 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-struct House {
-    serving: Serving,
-    bench: Arc<Bench>,
-    left: Receiver<Left>,
+pub struct House {
+    pub serving: Serving,
+    pub bench: Arc<Bench>,
+    pub left: Receiver<Left>,
     /// Numbers of tables, keys, fields and actions, by name and name in it.
     ids: BTreeMap<(String, String), u32>,
 }
 
-fn house() -> House {
-    let (program, bench, left, _) = bench::switch("tofino.p4");
+fn house(pipes: u16) -> House {
+    let (program, bench, left, _) = bench::switch_of("tofino.p4", pipes);
     let server = Server::new(bench.clone(), 0, program).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
     House { serving, bench, left, ids: BTreeMap::new() }
 }
 
-struct Client {
-    house: House,
-    wire: BfRuntimeClient<Channel>,
-    number: u32,
+pub struct Client {
+    pub house: House,
+    pub wire: BfRuntimeClient<Channel>,
+    pub number: u32,
     says: mpsc::Sender<bfrt::StreamMessageRequest>,
     hears: Streaming<bfrt::StreamMessageResponse>,
 }
@@ -77,8 +77,13 @@ async fn bind(wire: &mut BfRuntimeClient<Channel>, client_id: u32, name: &str) -
 }
 
 /// A client that is bound to the program, and has read what it consists of.
-async fn client() -> Client {
-    let mut house = house();
+pub async fn client() -> Client {
+    client_of(1).await
+}
+
+/// The same, of a switch with so many pipes.
+pub async fn client_of(pipes: u16) -> Client {
+    let mut house = house(pipes);
     let mut wire = wire(&house).await;
     let (says, asks) = mpsc::channel(16);
     says.send(subscribe(3)).await.unwrap();
@@ -125,7 +130,7 @@ fn read_ids(document: &serde_json::Value, ids: &mut BTreeMap<(String, String), u
     }
 }
 
-fn number(value: u64, bytes: usize) -> Datum {
+pub fn number(value: u64, bytes: usize) -> Datum {
     Datum::Stream(value.to_be_bytes()[8 - bytes..].to_vec())
 }
 
@@ -133,12 +138,12 @@ fn numbers(val: &[u32]) -> Datum {
     Datum::IntArrVal(data_field::IntArray { val: val.to_vec() })
 }
 
-fn exact(value: u64, bytes: usize) -> MatchType {
+pub fn exact(value: u64, bytes: usize) -> MatchType {
     let value = value.to_be_bytes()[8 - bytes..].to_vec();
     MatchType::Exact(key_field::Exact { value })
 }
 
-fn streams(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
+pub fn streams(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
     let Entity::TableEntry(entry) = entity else { panic!("{entity:?}") };
     let stream = |field: &bfrt::DataField| match &field.value {
         Some(Datum::Stream(bytes)) => (field.field_id, bytes.clone()),
@@ -148,12 +153,12 @@ fn streams(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
 }
 
 impl Client {
-    async fn hear(&mut self) -> Says {
+    pub async fn hear(&mut self) -> Says {
         let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
         message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
     }
 
-    fn id(&self, table: &str, name: &str) -> u32 {
+    pub fn id(&self, table: &str, name: &str) -> u32 {
         self.house.ids[&(table.to_owned(), name.to_owned())]
     }
 
@@ -167,7 +172,7 @@ impl Client {
     }
 
     /// An entry: its key, its action, and its data, `ACTION.FIELD` for what is the action's.
-    fn entry(
+    pub fn entry(
         &self,
         table: &str,
         key: &[(&str, MatchType)],
@@ -207,14 +212,14 @@ impl Client {
         self.wire.write(request).await.map(drop)
     }
 
-    async fn write(&mut self, kind: Type, entry: bfrt::TableEntry) -> Code {
+    pub async fn write(&mut self, kind: Type, entry: bfrt::TableEntry) -> Code {
         match self.write_as(Atomicity::ContinueOnError, vec![(kind, entry)]).await {
             Ok(()) => Code::Ok,
             Err(status) => bench::codes(&status)[0],
         }
     }
 
-    async fn read(&mut self, entry: bfrt::TableEntry) -> Result<Vec<Entity>, Status> {
+    pub async fn read(&mut self, entry: bfrt::TableEntry) -> Result<Vec<Entity>, Status> {
         let entity = bfrt::Entity { entity: Some(Entity::TableEntry(entry)) };
         let request = bfrt::ReadRequest {
             client_id: self.number,
@@ -229,14 +234,17 @@ impl Client {
         Ok(found)
     }
 
-    async fn read_one(&mut self, table: &str, key: &[(&str, MatchType)]) -> Entity {
-        let asked = bfrt::TableEntry { data: None, ..self.entry(table, key, "", &[]) };
+    /// An entry as the chip has it now.
+    pub async fn read_one(&mut self, table: &str, key: &[(&str, MatchType)]) -> Entity {
+        let table_flags = Some(bfrt::TableFlags { from_hw: true, ..Default::default() });
+        let asked = self.entry(table, key, "", &[]);
+        let asked = bfrt::TableEntry { data: None, table_flags, ..asked };
         self.read(asked).await.unwrap().remove(0)
     }
 }
 
 /// The frame that `exact_t` forwards.
-fn frame(dst: u64) -> Vec<u8> {
+pub fn frame(dst: u64) -> Vec<u8> {
     let mut bytes = dst.to_be_bytes()[2..].to_vec();
     bytes.resize(60, 0);
     bytes

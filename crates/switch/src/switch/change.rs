@@ -21,6 +21,8 @@ pub enum Change {
     Group(MulticastGroup),
     /// Takes a multicast group away.
     NoGroup(u16),
+    /// Sets the port that copies for the processor go to.
+    CpuPort(Option<PortId>),
     /// Sets rates and depth of queues.
     Queues(QueueChange),
     /// Shapes a port, or no longer.
@@ -50,6 +52,7 @@ pub struct Replaced(Was);
 enum Was {
     Session(u16, Option<MirrorSession>),
     Group(u16, Option<MulticastGroup>),
+    CpuPort(Option<PortId>),
     Queues(Vec<QueueWas>),
     Shaper(usize, Option<TokenBucket>),
 }
@@ -103,6 +106,12 @@ impl Switch {
                 let was = self.replication.remove_group(*id);
                 Was::Group(*id, Some(was.ok_or(ConfigError::NoGroup(*id))?))
             }
+            Change::CpuPort(port) => {
+                if let Some(port) = port {
+                    self.require("copies for the processor", *port, 0)?;
+                }
+                Was::CpuPort(std::mem::replace(&mut self.replication.cpu_port, *port))
+            }
             Change::Queues(change) => Was::Queues(self.change_queues(change)?),
             Change::Shaper(port, shaper) => {
                 let index = self.find_port(*port).ok_or(ConfigError::NoSuchQueue {
@@ -129,6 +138,7 @@ impl Switch {
             Was::Group(id, None) => {
                 self.replication.remove_group(id);
             }
+            Was::CpuPort(port) => self.replication.cpu_port = port,
             Was::Queues(queues) => {
                 for QueueWas { port, queue, pace, packet_limit } in queues {
                     self.ports[port].repace(queue, pace);

@@ -23,12 +23,14 @@ pub struct CopyOrder {
 pub struct ReplicationEngine {
     groups: Vec<MulticastGroup>,
     exclusions: Vec<ExclusionSet>,
+    /// Where copies for the processor go.
+    pub cpu_port: Option<PortId>,
 }
 
 impl ReplicationEngine {
     /// An engine with those groups.
     pub fn new(groups: Vec<MulticastGroup>, exclusions: Vec<ExclusionSet>) -> ReplicationEngine {
-        ReplicationEngine { groups, exclusions }
+        ReplicationEngine { groups, exclusions, cpu_port: None }
     }
 
     /// Sets a group in place of the one with its number, if there is one.
@@ -62,6 +64,11 @@ impl ReplicationEngine {
             .flat_map(|g| &g.nodes)
             .filter(|node| node.l1_exclusion != Some(request.l1_exclusion))
             .flat_map(|node| self.node_copies(node, request))
+            .chain(self.cpu_port.filter(|_| request.copy_to_cpu).map(|port| CopyOrder {
+                port,
+                rid: 0,
+                first: true,
+            }))
     }
 
     fn node_copies<'a>(
@@ -112,9 +119,25 @@ mod tests {
 
     #[test]
     fn exclusion_ids_prune_nodes_and_ports() {
-        let request =
-            Replication { groups: [Some(1), None], rid: 10, l1_exclusion: 5, l2_exclusion: 9 };
+        let (groups, rid) = ([Some(1), None], 10);
+        let request = Replication {
+            groups,
+            rid,
+            l1_exclusion: 5,
+            l2_exclusion: 9,
+            ..Replication::default()
+        };
         assert_eq!(copies(request), [(2, 10, true), (3, 10, false)]);
+    }
+
+    #[test]
+    fn a_copy_for_the_processor_goes_to_its_port_once_there_is_one() {
+        let request = Replication { copy_to_cpu: true, ..Replication::default() };
+        assert!(copies(request).is_empty());
+        let mut engine = engine();
+        engine.cpu_port = Some(PortId(64));
+        let made: Vec<_> = engine.copies(&request).map(|copy| copy.port).collect();
+        assert_eq!(made, [PortId(64)]);
     }
 
     #[test]

@@ -133,6 +133,12 @@ fn carry(
             let at = find_meter(program, name)?;
             program.parts().meters[at].1.lengthen(*bytes);
         }
+        Operation::SetKeyMask { table, masks } => {
+            let id = find_table(program, table)?;
+            let masks: Vec<_> =
+                masks.iter().map(|(key, mask)| (key.clone(), mask.0.clone())).collect();
+            program.tables().set_key_mask(id, &masks).map_err(Box::new)?;
+        }
         Operation::SetFilter { name, index, spec } => set_filter(program, name, *index, spec)?,
         Operation::ResetFilter { name, index } => {
             let at = find_filter(program, name)?;
@@ -268,7 +274,9 @@ impl Before {
     /// does not exist is not kept: the operation will be refused.
     fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
-            Operation::AddComputed { table, .. } | Operation::ClearTable { table } => {
+            Operation::AddComputed { table, .. }
+            | Operation::ClearTable { table }
+            | Operation::SetKeyMask { table, .. } => {
                 let Ok(id) = find_table(program, table) else { return };
                 if let Ok(saved) = program.tables().saved(id) {
                     self.tables.push(TableWas::Whole(id, Box::new(saved)));

@@ -128,6 +128,19 @@ pub enum Operation {
         /// Bytes.
         bytes: i32,
     },
+    /// Has only some bits of the exact key elements of a table count, while it has no entries.
+    SetKeyMask {
+        /// The table.
+        table: String,
+        /// Key elements by name, and the bits that count; of those that are not named all do.
+        masks: BTreeMap<String, Number>,
+    },
+    /// Sets the port that copies for the processor (`copy_to_cpu`) go to; none do if it is absent.
+    SetCpuPort {
+        /// The port.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
     /// Sets one cell of a low-pass filter or of random early detection, which starts anew.
     SetFilter {
         /// The filter.

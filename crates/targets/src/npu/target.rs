@@ -53,6 +53,7 @@ impl Target for NetworkProcessor {
     fn switch(&self) -> SwitchTraits {
         SwitchTraits {
             ports: 64,
+            pipe_ports: 64,
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),

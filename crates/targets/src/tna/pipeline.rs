@@ -77,6 +77,7 @@ struct IngressFields {
     l1_exclusion: IntrinsicField,
     l2_exclusion: IntrinsicField,
     rid: IntrinsicField,
+    copy_to_cpu: IntrinsicField,
     drop_ctl: IntrinsicField,
     copies: CopyFields,
 }
@@ -98,6 +99,7 @@ impl IngressFields {
             l1_exclusion: tm("level1_exclusion_id"),
             l2_exclusion: tm("level2_exclusion_id"),
             rid: tm("rid"),
+            copy_to_cpu: tm("copy_to_cpu"),
             drop_ctl: deparser("drop_ctl"),
             copies: CopyFields::new(gress),
         }
@@ -105,12 +107,21 @@ impl IngressFields {
 
     /// Where the traffic manager is told to send a packet.
     #[inline]
-    fn admission(&self, frame: &Frame) -> Admission {
+    fn admission(&self, frame: &Frame, drop: u128) -> Admission {
         let word = |field: IntrinsicField| field.or_zero(frame) as u16;
         let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
         let groups = [group(self.groups[0]), group(self.groups[1])];
-        let replication = groups.iter().any(Option::is_some).then(|| Replication {
+        // The first bit stops the packet and its copies, the second the copy for the processor.
+        let copy_to_cpu = self.copy_to_cpu.or_zero(frame) != 0 && drop & 2 == 0;
+        if drop & 1 != 0 {
+            let replication =
+                copy_to_cpu.then(|| Replication { copy_to_cpu, ..Replication::default() });
+            return Admission { replication, ..Admission::default() };
+        }
+        let wanted = copy_to_cpu || groups.iter().any(Option::is_some);
+        let replication = wanted.then(|| Replication {
             groups,
+            copy_to_cpu,
             rid: word(self.rid),
             l1_exclusion: word(self.l1_exclusion),
             l2_exclusion: word(self.l2_exclusion),
@@ -289,10 +300,7 @@ impl Tofino {
         gress.set_both(fields.parser_err, error.into());
         run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
         let frame = gress.control_frame();
-        let kept = fields.drop_ctl.or_zero(frame) & 1 == 0;
-        if kept {
-            out.admission = fields.admission(frame);
-        }
+        out.admission = fields.admission(frame, fields.drop_ctl.or_zero(frame));
         let (copies, written) = (fields.copies, &mut self.written);
         run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
         if let Some(data) = self.runtime.pass.resubmit.take() {

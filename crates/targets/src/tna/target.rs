@@ -60,6 +60,7 @@ impl Target for Tofino1 {
     fn switch(&self) -> SwitchTraits {
         SwitchTraits {
             ports: 4 * PIPE,
+            pipe_ports: PIPE,
             queues: 32,
             queues_chosen: false,
             recirculating: (0..4).flat_map(|pipe| LOOPS.map(move |p| pipe * PIPE + p)).collect(),

@@ -55,6 +55,7 @@ impl Target for Bmv2 {
     fn switch(&self) -> SwitchTraits {
         SwitchTraits {
             ports: 512,
+            pipe_ports: 512,
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),

@@ -3,7 +3,7 @@
 use super::error::TableError;
 use super::index::Row;
 use super::plain::{self, PlainEntry};
-use super::{ActionData, Entry, EntryHandle, TableState, Tables, Target, ValueSetState};
+use super::{ActionData, Column, Entry, EntryHandle, TableState, Tables, Target, ValueSetState};
 use crate::diagnostic::near_name;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
@@ -298,6 +298,39 @@ impl Tables {
                 state.remove(handle);
             }
         }
+        Ok(())
+    }
+
+    /// Has only some bits of the key elements of a table count; of those that are not named all do.
+    ///
+    /// # Errors
+    /// The table has entries, or keys that are not exact, or none of that name.
+    pub fn set_key_mask(
+        &mut self,
+        id: TableId,
+        masks: &[(String, BigUint)],
+    ) -> Result<(), TableError> {
+        let (table, state) = self.both(id)?;
+        let name = || table.name.to_string();
+        if !state.is_empty() {
+            return Err(TableError::NotEmpty { table: name() });
+        }
+        if let Some(key) = table.keys.iter().find(|key| &*key.match_kind != "exact") {
+            return Err(TableError::NotExact { table: name(), key: key.name.to_string() });
+        }
+        let known = |wanted: &str| table.keys.iter().any(|key| fits(&key.name, wanted));
+        if let Some((key, _)) = masks.iter().find(|(key, _)| !known(key)) {
+            let names = table.keys.iter().map(|key| &*key.name);
+            let (near, known) = (near(key, names.clone()), names.map(str::to_owned).collect());
+            return Err(TableError::NoKey { table: name(), key: key.clone(), near, known });
+        }
+        let mask = |column: &Column| {
+            let key = &table.keys[column.key].name;
+            let given = masks.iter().find(|(wanted, _)| fits(key, wanted));
+            given.map_or_else(|| arith::wide_mask(column.scalar.width()), |(_, mask)| mask.clone())
+        };
+        let masks: Vec<BigUint> = state.columns.iter().map(mask).collect();
+        state.count_only(&masks);
         Ok(())
     }
 

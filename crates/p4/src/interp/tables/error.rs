@@ -60,6 +60,10 @@ pub enum TableError {
     NoImplementation { table: String },
     #[error("table `{table}` cannot have computed entries: they want {what}")]
     NotPlain { table: String, what: &'static str },
+    #[error("table `{table}` has entries: which bits of its keys count is said before")]
+    NotEmpty { table: String },
+    #[error("key `{key}` of table `{table}` is not exact: all its bits count")]
+    NotExact { table: String, key: String },
     #[error("value set `{name}` has {expected} columns, not {given}")]
     WrongColumns { name: String, expected: usize, given: usize },
 }

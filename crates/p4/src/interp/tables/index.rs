@@ -133,6 +133,12 @@ impl Row {
         Row { values, masks: masks.into(), ranges: ranges.into(), rank }
     }
 
+    /// Has only these bits of the key count.
+    pub fn keep(&mut self, bits: &[u128]) {
+        self.masks = self.masks.iter().zip(bits).map(|(mask, bits)| mask & bits).collect();
+        self.values.iter_mut().zip(bits).for_each(|(value, bits)| *value &= bits);
+    }
+
     /// The bounds of the range of the key element at a limb, if it has one.
     pub fn bounds(&self, limb: usize) -> Option<[SmallVec<[u128; 1]>; 2]> {
         let range = self.ranges.iter().find(|range| range.limb == limb)?;

@@ -138,6 +138,8 @@ pub struct TableState {
     index: Index,
     default: Option<ActionData>,
     sequence: u64,
+    /// By limb, the bits of keys that count, where a control plane has said so.
+    counting: Option<Box<[u128]>>,
 }
 
 impl TableState {
@@ -165,6 +167,7 @@ impl TableState {
             index: Index::new(limb),
             default,
             sequence: 0,
+            counting: None,
         };
         for entry in &table.entries {
             let row = state.row(&entry.patterns, entry.priority);
@@ -187,7 +190,20 @@ impl TableState {
         }
         self.sequence += 1;
         let (priority, prefix) = if self.prioritised { (priority, 0) } else { (0, prefix) };
-        Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) })
+        let mut row = Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) });
+        if let Some(counting) = &self.counting {
+            row.keep(counting);
+        }
+        row
+    }
+
+    /// Has only these bits count from now on, by column.
+    fn count_only(&mut self, masks: &[BigUint]) {
+        let mut counting = SmallVec::<[u128; 8]>::new();
+        for (column, mask) in self.columns.iter().zip(masks) {
+            push_limbs(mask, column.scalar, &mut counting);
+        }
+        self.counting = Some(counting.into_vec().into());
     }
 
     /// The row of a key of one limb.
@@ -195,7 +211,12 @@ impl TableState {
         self.sequence += 1;
         let prefix = if self.prioritised { 0 } else { masks.iter().map(|m| m.count_ones()).sum() };
         let rank = Rank { priority: 0, prefix, earlier: Reverse(self.sequence) };
-        Row { values: SmallVec::from_buf([value]), masks, ranges: Box::default(), rank }
+        let values = SmallVec::from_buf([value]);
+        let mut row = Row { values, masks, ranges: Box::default(), rank };
+        if let Some(counting) = &self.counting {
+            row.keep(counting);
+        }
+        row
     }
 
     /// Makes room for `more` entries.

@@ -3,11 +3,14 @@
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, number_in, row};
-use crate::bfrt::schema::{Field, Table};
+use crate::bfrt::read::{place_of_handle, placed};
+use crate::bfrt::schema::{Field, Kind, Table};
+use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use num_bigint::BigUint;
-use sojourn_engine::control::read;
+use sojourn_engine::control::read_of;
+use sojourn_switch::Switch;
 use sojourn_targets::control::{Number, Operation, Query, Reply};
 use sojourn_targets::externs::meter::MeterSpec;
 use sojourn_targets::schema::Unit;
@@ -61,18 +64,20 @@ impl Writer<'_> {
         is_new: bool,
     ) -> Result<(), Failure> {
         let query = Query::Register { name: name.to_owned(), index };
-        let Reply::Register(mut value) = read(self.batch.switch(), &query)? else {
-            return Err(Failure::invalid(format!("`{name}` is no register")));
-        };
-        for (id, word) in ids.iter().zip(&mut value) {
-            match row.get(id) {
-                Some(Datum::Number(given)) => word.0.clone_from(given),
-                _ if is_new => *word = Number::default(),
-                _ => {}
+        self.in_each_pipe(|writer| {
+            let Reply::Register(mut value) = writer.batch.read(&query)? else {
+                return Err(Failure::invalid(format!("`{name}` is no register")));
+            };
+            for (id, word) in ids.iter().zip(&mut value) {
+                match row.get(id) {
+                    Some(Datum::Number(given)) => word.0.clone_from(given),
+                    _ if is_new => *word = Number::default(),
+                    _ => {}
+                }
             }
-        }
-        let (name, index) = (name.to_owned(), Some(index));
-        self.apply(&Operation::WriteRegister { name, index, value }).map(drop)
+            let (name, index) = (name.to_owned(), Some(index));
+            writer.apply(&Operation::WriteRegister { name, index, value }).map(drop)
+        })
     }
 
     pub(super) fn parameter(
@@ -104,7 +109,55 @@ impl Writer<'_> {
         entry: &bfrt::TableEntry,
     ) -> Result<(), Failure> {
         let (index, row) = self.cell(table, verb, entry)?;
-        self.set_count(&table.inner, index, &row)
+        self.set_count(&table.inner, index, &row)?;
+        match index {
+            Some(index) => self.note_count(table, index as u64, &row),
+            None => self.store.counted.retain(|(of, _), _| *of != table.id),
+        }
+        Ok(())
+    }
+
+    /// Clients know what they have set.
+    pub(super) fn note_count(&mut self, table: &Table, cell: u64, row: &Row) {
+        let of = |id| number_in(row, id).unwrap_or(0);
+        let count = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
+        self.store.counted.insert((table.id, cell), count);
+    }
+
+    /// Software knows what the chip has counted until now.
+    pub(super) fn sync(&mut self, table: &Table) -> Result<(), Failure> {
+        let (name, cells) = match &table.kind {
+            Kind::Counter => (&table.inner, (0..table.size).collect()),
+            Kind::Match { counter: Some(name), .. } => (name, self.handles(table)?),
+            _ => return Ok(()),
+        };
+        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        for cell in cells {
+            let (first, index) = match table.kind {
+                Kind::Counter => (0, cell as u32),
+                _ => place_of_handle(cell as u32),
+            };
+            let is_one_of = |pipe: &usize| {
+                table.kind == Kind::Counter || scope.first(*pipe as u32) == first
+            };
+            let pipes: Vec<usize> = (0..self.count).filter(is_one_of).collect();
+            let count = counted(self.batch.switch(), pipes, name, index as usize)?;
+            self.store.counted.insert((table.id, cell), count);
+        }
+        Ok(())
+    }
+
+    /// The entries of a table, in all pipes.
+    fn handles(&mut self, table: &Table) -> Result<Vec<u64>, Failure> {
+        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        let mut found = Vec::new();
+        for pipe in scope.firsts(self.count) {
+            let query = Query::Entries { table: table.inner.clone() };
+            if let Reply::Entries(all) = read_of(self.batch.switch(), pipe as usize, &query)? {
+                found.extend(all.iter().map(|e| u64::from(placed(pipe, e.handle))));
+            }
+        }
+        Ok(found)
     }
 
     /// Sets a cell of a counter, or all of them; what is not given becomes 0.
@@ -116,8 +169,13 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let of = |id| number_in(row, id).unwrap_or(0);
         let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
-        let name = name.to_owned();
-        self.apply(&Operation::WriteCounter { name, index, packets, bytes }).map(drop)
+        // What is read is the sum of the pipes: the first has it, the others nothing.
+        let (mut left, name) = ((packets, bytes), name.to_owned());
+        self.in_each_pipe(|writer| {
+            let (packets, bytes) = std::mem::take(&mut left);
+            let name = name.clone();
+            writer.apply(&Operation::WriteCounter { name, index, packets, bytes }).map(drop)
+        })
     }
 
     pub(super) fn meter(
@@ -160,7 +218,7 @@ impl Writer<'_> {
         row: &Row,
     ) -> Result<(), Failure> {
         let query = Query::Meter { name: name.to_owned(), index };
-        let before = match read(self.batch.switch(), &query) {
+        let before = match self.batch.read(&query) {
             Ok(Reply::Meter(spec)) => spec_read(&spec, unit),
             _ => [u64::MAX; 4],
         };
@@ -180,6 +238,23 @@ impl Writer<'_> {
         let spec = MeterSpec { cir, pir, cbs, pbs };
         self.apply(&Operation::SetMeter { name, index, spec }).map(drop)
     }
+}
+
+/// What the pipes have counted together: packets and bytes.
+pub fn counted(
+    switch: &mut Switch,
+    pipes: impl IntoIterator<Item = usize>,
+    name: &str,
+    index: usize,
+) -> Result<(u64, u64), Failure> {
+    let mut sum = (0_u64, 0_u64);
+    for pipe in pipes {
+        let query = Query::Counter { name: name.to_owned(), index };
+        if let Reply::Counter(count) = read_of(switch, pipe, &query)? {
+            sum = (sum.0.wrapping_add(count.packets), sum.1.wrapping_add(count.bytes));
+        }
+    }
+    Ok(sum)
 }
 
 /// The number of a meter's first field.

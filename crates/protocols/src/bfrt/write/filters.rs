@@ -6,7 +6,6 @@ use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control::read;
 use sojourn_targets::control::{Operation, Query, Reply};
 use sojourn_targets::externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
 
@@ -32,7 +31,7 @@ impl Writer<'_> {
         row: &Row,
     ) -> Result<(), Failure> {
         let query = Query::Filter { name: name.to_owned(), index };
-        let Reply::Filter(before) = read(self.batch.switch(), &query)? else {
+        let Reply::Filter(before) = self.batch.read(&query)? else {
             return Err(Failure::invalid(format!("`{name}` is no filter")));
         };
         let spec = changed(before, row);

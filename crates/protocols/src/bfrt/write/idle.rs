@@ -3,13 +3,16 @@
 use super::{Verb, Writer};
 use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, number_in};
+use crate::bfrt::read::{place_of_handle, placed};
 use crate::bfrt::schema::Table;
+use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control::program;
+use sojourn_engine::control::{pipes, program_of};
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
+use std::collections::BTreeMap;
 
 impl Writer<'_> {
     /// What a client has said of a table's idle entries.
@@ -24,8 +27,16 @@ impl Writer<'_> {
         }
         use bfrt::idle_table::IdleTableMode;
         let polled = given.idle_table_mode() == IdleTableMode::IdleTablePollMode;
+        let scope = Scope::of(self.store.scopes.get(&table.id))?;
         let idle = self.store.idle.entry(table.id).or_default();
-        idle.set(given.enable, polled, given.ttl_query_interval, self.now);
+        let switch = self.batch.switch();
+        let hits: BTreeMap<u32, Option<Time>> = idle
+            .handles()
+            .into_iter()
+            .map(|handle| (handle, last_hit(switch, &table.inner, handle, &scope)))
+            .collect();
+        let hit = |handle| hits.get(&handle).copied().flatten();
+        idle.set((given.enable, polled, given.ttl_query_interval), hit, self.now);
         Ok(())
     }
 
@@ -35,6 +46,7 @@ impl Writer<'_> {
             return;
         }
         let ttl = number_in(row, field::ENTRY_TTL).map(|ttl| ttl as u32);
+        let handle = placed(self.first_pipe(), handle);
         let idle = self.store.idle.entry(table.id).or_default();
         let before = idle.entry(handle).map_or(0, |aged| aged.ttl);
         if verb == Verb::Insert || ttl.is_some() {
@@ -51,9 +63,10 @@ impl Writer<'_> {
     /// Somebody asks which entries were hit.
     pub(super) fn ask_for_hits(&mut self, table: &Table) -> Result<(), Failure> {
         let now = self.now;
+        let scope = Scope::of(self.store.scopes.get(&table.id))?;
         let Some(idle) = self.store.idle.get_mut(&table.id) else { return Ok(()) };
         for handle in idle.handles() {
-            let hit = last_hit(self.batch.switch(), &table.inner, handle);
+            let hit = last_hit(self.batch.switch(), &table.inner, handle, &scope);
             if let Some(aged) = idle.entry(handle) {
                 aged.ask(hit, now);
             }
@@ -62,9 +75,13 @@ impl Writer<'_> {
     }
 }
 
-/// When an entry was hit last, if it has been since that is noted.
-pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
-    let program = program(switch).ok()?;
-    let id = program.tables().find(table).ok()?;
-    program.last_hit(id, EntryHandle(handle))
+/// When an entry was hit last in one of its pipes, if it has been since that is noted.
+pub fn last_hit(switch: &mut Switch, table: &str, handle: u32, scope: &Scope) -> Option<Time> {
+    let (first, handle) = place_of_handle(handle);
+    let hits = (0..pipes(switch)).filter(|pipe| scope.first(*pipe as u32) == first).map(|pipe| {
+        let program = program_of(switch, pipe).ok()?;
+        let id = program.tables().find(table).ok()?;
+        program.last_hit(id, EntryHandle(handle))
+    });
+    hits.flatten().max()
 }

@@ -3,12 +3,12 @@
 use super::filters::is_filter;
 use super::{Verb, Writer, must_delete};
 use crate::bfrt::document::field;
-use crate::bfrt::fields::{Datum, Row, columns, matched, row, small};
-use crate::bfrt::read::handle_inside;
+use crate::bfrt::fields::{Datum, Row, columns, masks, matched, row, small};
+use crate::bfrt::read::{handle_inside, placed};
 use crate::bfrt::schema::{Action, Field, Kind, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control::read;
+use sojourn_engine::control::Pipes;
 use sojourn_targets::control::{
     ActionCall, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
 };
@@ -45,7 +45,12 @@ impl Writer<'_> {
         };
         let (at, match_of) = match value {
             bfrt::table_entry::Value::HandleId(handle) => {
-                (Which::Handle(handle_inside(*handle)?), None)
+                let (first, handle) = handle_inside(*handle)?;
+                if first != self.first_pipe() {
+                    let why = "the entry with this handle is in other pipes";
+                    return Err(Failure::invalid(why));
+                }
+                (Which::Handle(handle), None)
             }
             bfrt::table_entry::Value::Key(key) => {
                 let found = matched(table, key)?;
@@ -129,7 +134,7 @@ impl Writer<'_> {
             Which::Match(at) => Query::Entry { table: name, at: at.clone() },
             Which::Handle(handle) => Query::Page { table: name, from: *handle, most: 1 },
         };
-        let found = match read(self.batch.switch(), &query)? {
+        let found = match self.batch.read(&query)? {
             Reply::Entries(mut entries) => entries.pop(),
             Reply::Page { mut page, .. } => page.pop(),
             _ => None,
@@ -169,7 +174,9 @@ impl Writer<'_> {
         if let Some(name) = counter
             && (is_new || row.keys().any(|id| is_count(*id)))
         {
+            let place = u64::from(placed(self.first_pipe(), handle));
             self.set_count(name, Some(handle as usize), row)?;
+            self.note_count(table, place, row);
         }
         if let Some((name, unit)) = meter
             && (is_new || row.keys().any(|id| is_rate(*id)))
@@ -214,7 +221,7 @@ impl Writer<'_> {
             return Err(Failure::invalid(format!("`{}` has no members", table.name)));
         };
         let query = Query::Profile { name: profile.clone() };
-        let found = match read(self.batch.switch(), &query)? {
+        let found = match self.batch.read(&query)? {
             Reply::Profile(entries) => entries.members.into_iter().find(|m| m.id == member),
             _ => None,
         };
@@ -261,13 +268,33 @@ impl Writer<'_> {
         Ok(Data { action: Some((action, args)), row })
     }
 
+    /// Has some bits of the keys of a table count and the others not.
+    pub(super) fn key_mask(
+        &mut self,
+        table: &Table,
+        given: &bfrt::DynKeyMask,
+    ) -> Result<(), Failure> {
+        if !table.masks_keys {
+            let why = format!("`{}` is not declared `@dynamic_table_key_masks`", table.name);
+            return Err(Failure::invalid(why));
+        }
+        let masks = masks(table, given)?;
+        let named = table.keys.iter().map(|key| (key.inner.clone(), Number(masks[&key.id].clone())));
+        let made = Operation::SetKeyMask { table: table.inner.clone(), masks: named.collect() };
+        self.choose(Pipes::ALL);
+        self.apply(&made)?;
+        self.store.key_masks.insert(table.id, masks);
+        Ok(())
+    }
+
     pub(super) fn value_set(
         &mut self,
         table: &Table,
         verb: Verb,
         entry: &bfrt::TableEntry,
     ) -> Result<(), Failure> {
-        let mut members = self.store.members.get(&table.id).cloned().unwrap_or_default();
+        let place = (table.id, self.first_pipe());
+        let mut members = self.store.members.get(&place).cloned().unwrap_or_default();
         match super::key(entry)? {
             None => {
                 must_delete(table, verb)?;
@@ -294,7 +321,7 @@ impl Writer<'_> {
             let (name, member) = (name.clone(), member.clone());
             self.apply(&Operation::AddToValueSet { name, member })?;
         }
-        self.store.members.insert(table.id, members);
+        self.store.members.insert(place, members);
         Ok(())
     }
 }

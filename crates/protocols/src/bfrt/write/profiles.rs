@@ -5,7 +5,7 @@ use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, row};
 use crate::bfrt::schema::{Field, Table};
-use crate::bfrt::store::Entry;
+use crate::bfrt::store::{Entry, kept_key};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_targets::control::{Operation, ProfileEntries, ProfileMember};
@@ -26,7 +26,7 @@ impl Writer<'_> {
                 member: number_of(key),
             });
         };
-        let key = exact_key(table, given)?;
+        let key = kept_key(exact_key(table, given)?, self.first_pipe());
         let member = number_of(&key);
         let is_there = self.store.entry(table.id, &key).is_some();
         verb.check(is_there, || format!("member {member} of `{}`", table.name))?;
@@ -36,7 +36,7 @@ impl Writer<'_> {
                 self.store.set(table.id, key, None);
                 return Ok(());
             }
-            Verb::Insert if self.store.entries(table.id).count() as u64 >= table.size => {
+            Verb::Insert if self.store.count(table.id) as u64 >= table.size => {
                 let why = format!("`{}` holds {} members", table.name, table.size);
                 return Err(Failure::new(Code::ResourceExhausted, why));
             }
@@ -72,7 +72,7 @@ impl Writer<'_> {
                 group: number_of(key),
             });
         };
-        let key = exact_key(table, given)?;
+        let key = kept_key(exact_key(table, given)?, self.first_pipe());
         let group = number_of(&key);
         let before = self.store.entry(table.id, &key);
         verb.check(before.is_some(), || format!("group {group} of `{}`", table.name))?;
@@ -128,7 +128,8 @@ impl Writer<'_> {
             other.inner == table.inner && other.id != table.id && !other.actions.is_empty()
         });
         let known = |member: u32| {
-            profile.is_some_and(|of| self.store.entry(of.id, &[member.into()]).is_some())
+            let key = kept_key(vec![member.into()], self.first_pipe());
+            profile.is_some_and(|of| self.store.entry(of.id, &key).is_some())
         };
         match members.iter().find(|(member, _)| !known(*member)) {
             None => Ok(members),

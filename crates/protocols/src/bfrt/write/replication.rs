@@ -53,7 +53,7 @@ impl Writer<'_> {
         }
         let row = self.merged(table, &key, given);
         refuse(on(&row, field::GROUP_B_VALID), "`$mcast_grp_b`")?;
-        refuse(on(&row, field::COPY_TO_CPU), "`$copy_to_cpu`")?;
+        refuse(on(&row, field::COPY_TO_CPU), "`$copy_to_cpu` of a mirror session")?;
         let direction = match row.get(&field::DIRECTION) {
             Some(Datum::Text(text)) if text == "INGRESS" => SessionDirection::Ingress,
             Some(Datum::Text(text)) if text == "BOTH" => SessionDirection::Both,
@@ -122,6 +122,39 @@ impl Writer<'_> {
         }
         self.set_group(group, &nodes)?;
         self.keep(table, key, Some(group_row(nodes)));
+        Ok(())
+    }
+
+    pub(super) fn replication_port(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        let port = key.first().copied().unwrap_or(0);
+        let known = self.batch.switch().statistics().ports;
+        if !known.iter().any(|known| u64::from(known.port.0) == port) {
+            let why = format!("this switch has no port {port}");
+            return Err(Failure::new(Code::NotFound, why));
+        }
+        let given = if matches!(verb, Verb::Delete | Verb::Reset) { Row::new() } else { given };
+        refuse(given.contains_key(&field::BACKUP_PORT), "`$MULTICAST_BACKUP_PORT`")?;
+        let stopped = is_set(&given, field::FORWARDS) == Some(false);
+        refuse(stopped, "`$MULTICAST_FORWARD_STATE` of a port that copies do not go to")?;
+        let before = self.store.entry(table.id, &key);
+        let was = before.is_some_and(|entry| on(&entry.row, field::TO_CPU));
+        let becomes = is_set(&given, field::TO_CPU).unwrap_or(was && !given.is_empty());
+        if becomes != was {
+            let to = becomes.then_some(short(port as u32, "port")?);
+            self.apply(&Operation::SetCpuPort { port: to })?;
+            // There is one such port.
+            for other in self.store.keys(table.id) {
+                self.keep(table, other, None);
+            }
+        }
+        let row = becomes.then(|| Row::from([(field::TO_CPU, Datum::Bool(true))]));
+        self.keep(table, key, row);
         Ok(())
     }
 

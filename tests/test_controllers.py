@@ -111,6 +111,22 @@ def test_ctl_reaches_a_switch_by_its_address(router: Running, sojourn: Sojourn) 
     assert nobody.returncode == 2 and "127.0.0.1:1" in nobody.stderr
 
 
+def test_ctl_reads_and_writes_registers_by_the_address_of_a_server(
+    router: Running, sojourn: Sojourn
+) -> None:
+    with connect(router.p4runtime, election=5) as switch:
+        switch.register("kept")[3] = 77
+    read = sojourn("ctl", router.p4runtime, "register", "read", "kept", "3")
+    assert read.returncode == 0, read.stderr
+    assert "77" in read.stdout
+    options = ("--election-id", "7")
+    written = sojourn("ctl", router.p4runtime, "register", "write", "kept", "3", "78", *options)
+    assert written.returncode == 0, written.stderr
+    assert "78" in sojourn("ctl", router.p4runtime, "register", "read", "kept", "3").stdout
+    unknown = sojourn("ctl", router.p4runtime, "register", "read", "kepd", "3")
+    assert unknown.returncode == 2 and "kept" in unknown.stderr
+
+
 def test_the_same_objects_reach_a_switch_in_virtual_time(router: Running) -> None:
     virtual = open_switch(TESTS / "controlled.p4")
     seen = []

@@ -5,10 +5,10 @@
 Meant are the `test.py` beside the programs of `pkgsrc/p4-examples/p4_16_programs` in a clone of
 p4lang/open-p4studio; nothing of them is kept here. They use the vendor's own client, unmodified.
 PYTHON is one that has `ptf`, `grpcio-tools`, `googleapis-common-protos`, `protobuf`, `six`,
-`crcmod`, `thrift` and `psutil`, and is not newer than 3.10: some tests draw samples from sets. Each file is run in a user and network namespace of its own, so
-that nobody needs to be root where users may have such (`unshare`, `ip`). `docs/bfrt.md` says of
-every file how many of its tests pass; it is read here, so that one which begins to fail or to pass
-is told. Status 1 if there is one.
+`crcmod`, `thrift` and `psutil`, and is not newer than 3.10: some tests draw samples from sets.
+Each file is run in a user and network namespace of its own, so that nobody needs to be root where
+users may have such (`unshare`, `ip`). `docs/bfrt.md` says of every file how many of its tests pass;
+it is read here, so that one which begins to fail or to pass is told. Status 1 if there is one.
 """
 
 import argparse
@@ -32,6 +32,7 @@ _PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")
 _UTILITIES = Path("pkgsrc/ptf-modules/ptf-utils")
 _BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
 _LONGER = {
+    "bri_grpc_error": 400.0,
     "bri_set_forwarding_pipeline/hitless": 600.0,
     "bri_set_forwarding_pipeline/hitless_negative": 600.0,
     "selector_resize": 900.0,
@@ -40,8 +41,8 @@ _LONGER = {
 }
 """Seconds that files need which do a lot, or wait."""
 _CPU = 64
-_PORTS = {port: "" for port in [*range(17), _CPU]}
-"""As the vendor's own runner has them, with what is said of each; some files bring ports of theirs."""
+_PORTS = dict.fromkeys([*range(17), _CPU], "")
+"""As the vendor's own runner has them, with what is said of each; some files bring their own."""
 _PIPES = 4
 _STARTED = {"bri_set_forwarding_pipeline": "tna_exact_match"}
 """What runs at first where tests have no program of their own and set one."""

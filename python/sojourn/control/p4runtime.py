@@ -393,9 +393,9 @@ def _words(data: Any) -> list[int]:
             raise ControlError(f"a register of {kind}")
 
 
-def _fill(data: Any, spec: Any, types: Any, words: list[str]) -> None:
-    """Makes a value of a register's type of numbers."""
-    left = [int(word, 0) for word in words]
+def _fill(data: Any, spec: Any, types: Any, words: list[int | str]) -> None:
+    """Makes a value of a register's type of numbers, as they are or as they are written."""
+    left = [int(word, 0) if isinstance(word, str) else word for word in words]
     _fill_next(data, spec, types, left)
     if left:
         raise ControlError(f"{len(left)} numbers too many for a cell")

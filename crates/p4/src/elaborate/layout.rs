@@ -95,7 +95,10 @@ impl Elaborator<'_> {
             return None;
         }
         let scalar = Scalar::Bit((8 - bits % 8) as u32);
-        Some(Layout::Narrow(self.narrow_slot(&format!("{name}.$padding$"), scalar, purpose), scalar))
+        Some(Layout::Narrow(
+            self.narrow_slot(&format!("{name}.$padding$"), scalar, purpose),
+            scalar,
+        ))
     }
 
     fn allocate_stack(

@@ -264,7 +264,12 @@ impl Maker<'_> {
             data.extend(filter_fields(filter.drops));
         }
         attributes.push("EntryScope");
-        if given.named.annotations.iter().any(|a| a.name == "dynamic_table_key_masks" && a.number() == Some(1)) {
+        if given
+            .named
+            .annotations
+            .iter()
+            .any(|a| a.name == "dynamic_table_key_masks" && a.number() == Some(1))
+        {
             attributes.push("DynamicKeyMask");
         }
         if given.const_entries {

@@ -247,10 +247,9 @@ pub fn key_read(
         let given = matches.get(&key.inner);
         let found = match (key.matched, given) {
             // Bits of a key need not all count, if clients have said so.
-            (
-                Match::Exact,
-                Some(MatchValue::Exact(value) | MatchValue::Ternary { value, .. }),
-            ) => exactly(bytes(&value.0)),
+            (Match::Exact, Some(MatchValue::Exact(value) | MatchValue::Ternary { value, .. })) => {
+                exactly(bytes(&value.0))
+            }
             (Match::Exact, _) => exactly(bytes(&BigUint::ZERO)),
             (Match::Ternary, given) => {
                 let (value, mask) = masked(given, bits);

@@ -201,7 +201,9 @@ mod tests {
     #[test]
     fn what_is_left_is_what_was_left_at_the_last_look() {
         let mut idle = Idle::default();
-        let ttl = |idle: &Idle, milliseconds| match &idle.read(4, None, at(milliseconds))[&field::ENTRY_TTL] {
+        let ttl = |idle: &Idle, milliseconds| match &idle.read(4, None, at(milliseconds))
+            [&field::ENTRY_TTL]
+        {
             Datum::Number(left) => left.clone(),
             other => panic!("{other:?}"),
         };

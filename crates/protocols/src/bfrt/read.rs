@@ -62,7 +62,8 @@ fn handle_outside(first: u32, handle: u32) -> u32 {
 /// No entry has such a one.
 pub fn handle_inside(handle: u32) -> Result<(u32, u32), Failure> {
     let inside = handle.checked_sub(DEFAULT_HANDLE + 1);
-    let inside = inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")));
+    let inside =
+        inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")));
     inside.map(place_of_handle)
 }
 
@@ -413,12 +414,7 @@ impl Reader<'_> {
     }
 
     /// One entry of a table whose keys are numbers.
-    fn one(
-        &mut self,
-        table: &Table,
-        key: &[u64],
-        wanted: &Wanted<'_>,
-    ) -> Result<Entry, Failure> {
+    fn one(&mut self, table: &Table, key: &[u64], wanted: &Wanted<'_>) -> Result<Entry, Failure> {
         let index = key.first().copied().unwrap_or(0) as usize;
         let name = table.inner.clone();
         let row = match &table.kind {
@@ -760,7 +756,8 @@ impl Reader<'_> {
                 })
             }
             Some(Attribute::ByteCountAdj(_)) => {
-                let byte_count_adjust = self.store.longer.get(&(table.id, pipe)).copied().unwrap_or(0);
+                let byte_count_adjust =
+                    self.store.longer.get(&(table.id, pipe)).copied().unwrap_or(0);
                 Attribute::ByteCountAdj(bfrt::ByteCountAdj { byte_count_adjust })
             }
             Some(Attribute::DynKeyMask(_)) if table.masks_keys => {

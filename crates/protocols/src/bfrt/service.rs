@@ -13,10 +13,10 @@ use super::write;
 use crate::device::{Device, Work};
 use crate::failure::{Failure, status};
 use crate::wire::bfrt_proto as bfrt;
+use crate::wire::bfrt_proto::SetForwardingPipelineConfigResponseType as Told;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntime;
 use crate::wire::bfrt_proto::entity::Entity;
-use crate::wire::bfrt_proto::SetForwardingPipelineConfigResponseType as Told;
-use crate::wire::bfrt_proto::set_forwarding_pipeline_config_request::Action;
+use crate::wire::bfrt_proto::set_forwarding_pipeline_config_request::{Action, DevInitMode};
 use crate::wire::bfrt_proto::stream_message_request::Update as Asks;
 use crate::wire::bfrt_proto::stream_message_response::Update as Says;
 use crate::wire::bfrt_proto::write_request::Atomicity;
@@ -261,6 +261,7 @@ impl Server {
         given: bfrt::SetForwardingPipelineConfigRequest,
     ) -> Result<(), Failure> {
         let (action, client) = (given.action(), given.client_id);
+        let hitless = given.dev_init_mode() == DevInitMode::Hitless;
         // Who binds names the program alone; the device is the one that the client has subscribed to.
         if action != Action::Bind {
             self.is_device(given.device_id)?;
@@ -278,11 +279,11 @@ impl Server {
                 return Ok(());
             }
             Action::VerifyAndWarmInitBegin => {
-                self.prepare(&given.config).await?;
+                self.prepare(&given.config, hitless).await?;
                 &[Told::WarmInitStarted]
             }
             Action::VerifyAndWarmInitBeginAndEnd => {
-                self.prepare(&given.config).await?;
+                self.prepare(&given.config, hitless).await?;
                 self.put_in_place().await?;
                 &[Told::WarmInitStarted, Told::WarmInitFinished]
             }
@@ -307,8 +308,13 @@ impl Server {
         Ok(())
     }
 
-    /// Makes a switch for a program of clients, at rest, to which no packet comes.
-    async fn prepare(&self, configs: &[bfrt::ForwardingPipelineConfig]) -> Result<(), Failure> {
+    /// Makes a switch for a program of clients, at rest, to which no packet comes. Without a hit to
+    /// packets the pipes of tables stay what clients have made of them, as with the vendor's driver.
+    async fn prepare(
+        &self,
+        configs: &[bfrt::ForwardingPipelineConfig],
+        hitless: bool,
+    ) -> Result<(), Failure> {
         let _turn = self.turn.lock().await;
         let [config] = configs else {
             let why = match configs {
@@ -331,6 +337,9 @@ impl Server {
         let made = made.await.map_err(|error| Failure::new(Code::Internal, error))?;
         let (running, mut switch) = made?;
         let mut store = Store::default();
+        if hitless {
+            store.scopes.clone_from(&locked(&self.store).scopes);
+        }
         begin(&running.schema, &mut store, &mut switch);
         *locked(&self.pending) = Some(Pending { running, switch, store });
         Ok(())
@@ -582,9 +591,8 @@ fn asks<T>(request: &Request<T>, what: &str) -> bool {
 /// When what a request has not done by then is not to be done any more: a client says for how long it
 /// waits, in seconds and nanoseconds.
 fn deadline<T>(request: &Request<T>) -> Option<Instant> {
-    let number = |name: &str| -> Option<u64> {
-        request.metadata().get(name)?.to_str().ok()?.parse().ok()
-    };
+    let number =
+        |name: &str| -> Option<u64> { request.metadata().get(name)?.to_str().ok()?.parse().ok() };
     let (seconds, rest) = (number("deadline_sec"), number("deadline_nsec"));
     if seconds.is_none() && rest.is_none() {
         return None;

@@ -65,9 +65,7 @@ impl Store {
     /// # Errors
     /// As for [`Scope::of`].
     pub fn scope_of_profile(&self, schema: &Schema, profile: &Table) -> Result<Scope, Failure> {
-        let names = |table: &&Table| {
-            matches!(&table.kind, Kind::Match { profile: Some(name), .. } if *name == profile.inner)
-        };
+        let names = |table: &&Table| matches!(&table.kind, Kind::Match { profile: Some(name), .. } if *name == profile.inner);
         let mut users = schema.tables.values().filter(names);
         Scope::of(users.find_map(|table| self.scopes.get(&table.id)))
     }

@@ -147,13 +147,11 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let entity = update.entity.as_ref().and_then(|entity| entity.entity.as_ref());
         match entity.ok_or_else(|| Failure::invalid("an update without an entity"))? {
-            Entity::TableEntry(entry) => {
-                self.entry(
-                    verb(update.r#type(), entry)?,
-                    entry,
-                    entry.entry_tgt.as_ref().unwrap_or(target),
-                )
-            }
+            Entity::TableEntry(entry) => self.entry(
+                verb(update.r#type(), entry)?,
+                entry,
+                entry.entry_tgt.as_ref().unwrap_or(target),
+            ),
             Entity::TableOperation(operation) => {
                 let table = self.schema.table(operation.table_id)?;
                 match operation.table_operations_type.as_str() {

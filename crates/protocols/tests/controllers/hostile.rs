@@ -329,8 +329,7 @@ async fn more_streams_of_bfrt_than_anybody_needs_are_held_and_let_go() {
             one.wire = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);
         }
         let (says, asks) = tokio::sync::mpsc::channel(1);
-        let update =
-            bfrt::stream_message_request::Update::Subscribe(bfrt::Subscribe::default());
+        let update = bfrt::stream_message_request::Update::Subscribe(bfrt::Subscribe::default());
         let message = bfrt::StreamMessageRequest { client_id: 100 + number, update: Some(update) };
         says.send(message).await.unwrap();
         let asks = tokio_stream::wrappers::ReceiverStream::new(asks);

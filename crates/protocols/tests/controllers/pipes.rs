@@ -6,7 +6,9 @@ use sojourn_protocols::device::Device;
 use sojourn_protocols::wire::bfrt_proto as bfrt;
 use sojourn_protocols::wire::bfrt_proto::entity::Entity;
 use sojourn_protocols::wire::bfrt_proto::mode::{PredefinedMode, Scope};
-use sojourn_protocols::wire::bfrt_proto::set_forwarding_pipeline_config_request::Action as Pipe;
+use sojourn_protocols::wire::bfrt_proto::set_forwarding_pipeline_config_request::{
+    Action as Pipe, DevInitMode as Mode,
+};
 use sojourn_protocols::wire::bfrt_proto::stream_message_response::Update as Says;
 use sojourn_protocols::wire::bfrt_proto::table_attribute::Attribute;
 use sojourn_protocols::wire::bfrt_proto::update::Type::{Delete, Insert, Modify};
@@ -26,7 +28,8 @@ fn from_chip(entry: bfrt::TableEntry) -> bfrt::TableEntry {
 }
 
 async fn write_attribute(one: &mut Client, table: &str, attribute: Attribute) -> Code {
-    let attribute = bfrt::TableAttribute { table_id: one.id(table, ""), attribute: Some(attribute) };
+    let attribute =
+        bfrt::TableAttribute { table_id: one.id(table, ""), attribute: Some(attribute) };
     let entity = bfrt::Entity { entity: Some(Entity::TableAttribute(attribute)) };
     let update = bfrt::Update { r#type: Insert as i32, entity: Some(entity) };
     let (client_id, updates) = (one.number, vec![update]);
@@ -103,7 +106,8 @@ async fn groups_of_pipes_are_called_by_their_first() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn registers_have_a_value_for_each_pipe_and_counts_are_of_all() {
     let mut one = client_of(2).await;
-    let (cell, first) = ([("$REGISTER_INDEX", exact(4, 4))], one.id("pairs", "Ingress.pairs.first"));
+    let (cell, first) =
+        ([("$REGISTER_INDEX", exact(4, 4))], one.id("pairs", "Ingress.pairs.first"));
     let new = one.entry("pairs", &cell, "", &[("Ingress.pairs.first", number(9, 4))]);
     assert_eq!(one.write(Modify, of_pipe(new, 1)).await, Code::Ok);
     let read = one.read_one("pairs", &cell).await;
@@ -136,8 +140,7 @@ async fn software_knows_what_the_chip_had_counted_when_it_looked_last() {
     assert_eq!(goes_to(&one, 1, 0x77), Some(2));
     assert_eq!(count(&mut one).await, 0);
     let table_id = one.id("exact_t", "");
-    let operation =
-        bfrt::TableOperation { table_id, table_operations_type: "SyncCounters".into() };
+    let operation = bfrt::TableOperation { table_id, table_operations_type: "SyncCounters".into() };
     let entity = bfrt::Entity { entity: Some(Entity::TableOperation(operation)) };
     let update = bfrt::Update { r#type: Insert as i32, entity: Some(entity) };
     let (client_id, updates) = (one.number, vec![update]);
@@ -209,10 +212,24 @@ async fn copies_for_the_processor_have_a_port() {
     assert_eq!(one.write(Modify, entry).await, Code::NotFound);
 }
 
-async fn set(one: &mut Client, action: Pipe, config: Option<bfrt::ForwardingPipelineConfig>) -> Code {
+async fn set(
+    one: &mut Client,
+    action: Pipe,
+    config: Option<bfrt::ForwardingPipelineConfig>,
+) -> Code {
+    set_in(one, action, config, Mode::FastReconfig).await
+}
+
+async fn set_in(
+    one: &mut Client,
+    action: Pipe,
+    config: Option<bfrt::ForwardingPipelineConfig>,
+    mode: Mode,
+) -> Code {
     let request = bfrt::SetForwardingPipelineConfigRequest {
         client_id: one.number,
         action: action as i32,
+        dev_init_mode: mode as i32,
         config: config.into_iter().collect(),
         ..Default::default()
     };
@@ -230,7 +247,8 @@ fn config(p4_name: &str, binary: Vec<u8>) -> Option<bfrt::ForwardingPipelineConf
 async fn packets_meet_what_is_replayed_when_the_warm_initialisation_ends() {
     let mut one = client().await;
     let key = [("dst", exact(0x77, 6))];
-    let entry = |one: &Client, port| one.entry("exact_t", &key, "send", &[("port", number(port, 2))]);
+    let entry =
+        |one: &Client, port| one.entry("exact_t", &key, "send", &[("port", number(port, 2))]);
     let first = entry(&one, 2);
     assert_eq!(one.write(Insert, first).await, Code::Ok);
     assert_eq!(set(&mut one, Pipe::WarmInitEnd, None).await, Code::InvalidArgument);
@@ -245,6 +263,20 @@ async fn packets_meet_what_is_replayed_when_the_warm_initialisation_ends() {
     let Says::SetForwardingPipelineConfigResponse(told) = one.hear().await else { panic!() };
     assert_eq!(told.set_forwarding_pipeline_config_response_type, 1);
     assert_eq!(goes_to(&one, 1, 0x77), Some(3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_scopes_of_tables_outlast_a_warm_initialisation_without_a_hit() {
+    for (mode, outlasts) in [(Mode::Hitless, true), (Mode::FastReconfig, false)] {
+        let mut one = client_of(2).await;
+        let single = Scope::Predef(PredefinedMode::Single as i32);
+        assert_eq!(scope(&mut one, "exact_t", single).await, Code::Ok);
+        let (same, all) = (config("tofino", Vec::new()), Pipe::VerifyAndWarmInitBeginAndEnd);
+        assert_eq!(set_in(&mut one, all, same, mode).await, Code::Ok);
+        let entry = one.entry("exact_t", &[("dst", exact(1, 6))], "drop", &[]);
+        let of_second = one.write(Insert, of_pipe(entry, 1)).await;
+        assert_eq!(of_second == Code::Ok, outlasts, "{mode:?}: {of_second:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -120,13 +120,8 @@ mod tests {
     #[test]
     fn exclusion_ids_prune_nodes_and_ports() {
         let (groups, rid) = ([Some(1), None], 10);
-        let request = Replication {
-            groups,
-            rid,
-            l1_exclusion: 5,
-            l2_exclusion: 9,
-            ..Replication::default()
-        };
+        let request =
+            Replication { groups, rid, l1_exclusion: 5, l2_exclusion: 9, ..Replication::default() };
         assert_eq!(copies(request), [(2, 10, true), (3, 10, false)]);
     }
 

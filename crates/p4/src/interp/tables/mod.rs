@@ -190,7 +190,8 @@ impl TableState {
         }
         self.sequence += 1;
         let (priority, prefix) = if self.prioritised { (priority, 0) } else { (0, prefix) };
-        let mut row = Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) });
+        let mut row =
+            Row::new(criteria, Rank { priority, prefix, earlier: Reverse(self.sequence) });
         if let Some(counting) = &self.counting {
             row.keep(counting);
         }

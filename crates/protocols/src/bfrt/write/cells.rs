@@ -137,9 +137,8 @@ impl Writer<'_> {
                 Kind::Counter => (0, cell as u32),
                 _ => place_of_handle(cell as u32),
             };
-            let is_one_of = |pipe: &usize| {
-                table.kind == Kind::Counter || scope.first(*pipe as u32) == first
-            };
+            let is_one_of =
+                |pipe: &usize| table.kind == Kind::Counter || scope.first(*pipe as u32) == first;
             let pipes: Vec<usize> = (0..self.count).filter(is_one_of).collect();
             let count = counted(self.batch.switch(), pipes, name, index as usize)?;
             self.store.counted.insert((table.id, cell), count);

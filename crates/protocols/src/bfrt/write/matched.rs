@@ -279,7 +279,8 @@ impl Writer<'_> {
             return Err(Failure::invalid(why));
         }
         let masks = masks(table, given)?;
-        let named = table.keys.iter().map(|key| (key.inner.clone(), Number(masks[&key.id].clone())));
+        let named =
+            table.keys.iter().map(|key| (key.inner.clone(), Number(masks[&key.id].clone())));
         let made = Operation::SetKeyMask { table: table.inner.clone(), masks: named.collect() };
         self.choose(Pipes::ALL);
         self.apply(&made)?;

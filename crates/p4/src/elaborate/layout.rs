@@ -89,7 +89,7 @@ impl Elaborator<'_> {
         name: &str,
         purpose: Purpose,
     ) -> Option<Layout> {
-        let flexible = |field: &FieldType| field.annotations.iter().any(|a| is_flexible(a));
+        let flexible = |field: &FieldType| field.annotations.iter().any(is_flexible);
         let bits: u64 = fields.iter().map(|field| field.wire_bits(None)).sum();
         if bits.is_multiple_of(8) || !of.fields.iter().any(flexible) {
             return None;

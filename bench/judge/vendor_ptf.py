@@ -179,7 +179,9 @@ def run_inside(arguments: argparse.Namespace) -> int:
     command += [f"--port={port}=none" for port in sorted(others)]
     command += ["--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
     command += ["-I", str(Path(arguments.program).parent)]
-    command += ["-I", str(Path(arguments.program).parents[1]), "--pipes", str(_PIPES)]
+    command += ["-I", str(Path(arguments.program).parents[1])]
+    if "v1model.p4" not in Path(arguments.program).read_text():
+        command += ["--pipes", str(_PIPES)]
     built = build_folder(Path(arguments.tests), Path(arguments.program), log)
     with (log / "switch.txt").open("w") as told:
         switch = subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT)

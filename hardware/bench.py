@@ -22,8 +22,8 @@ def run(queues: int = 1, packets: int = 600, arrivals: Path | None = None) -> Pa
     python = tools.python()
     out = tools.FOLDER / f"decisions-{queues}"
     out.mkdir(parents=True, exist_ok=True)
-    told = {"QUEUES": queues, "WORDS": WORDS, "PACKETS": packets, "OUT": out}
-    extra = {name: str(value) for name, value in told.items()}
+    settings = {"QUEUES": queues, "WORDS": WORDS, "PACKETS": packets, "OUT": out}
+    extra = {name: str(value) for name, value in settings.items()}
     if arrivals is not None:
         extra["ARRIVALS"] = str(arrivals.absolute())
     log = out / "log.txt"

@@ -5,11 +5,12 @@
 // no slot on the wire is lost. One state for each of QUEUES queues. It must not know how packets are
 // kept (queue.sv) nor what is in them.
 //
-//     cycle 0   `ask` and `ready`: sojourn time = now - enqueued; this queue's state is read
-//     cycle 1   `answer`, with `drop` or `mark`: the comparisons, side by side; the state is written
-//     cycle 2   `ready` again, or after a drop or a mark:
+//     cycle 0   `ask` and `ready`: sojourn time = now - enqueued; this queue's times and counts are read
+//     cycle 1   all comparisons, side by side; its flags are read, and its next count is computed
+//     cycle 2   `answer`, with `drop` or `mark`, from what was compared; the flags are written. `ready` again,
+//               so that a question may come every two cycles; but after a drop or a mark
 //     cycle 2   the control law begins; whether count starts at 1 is known when it looks into its ROM
-//     cycle 9   the law is done: count and drop_next are written; `ready` in cycle 10
+//     cycle 11  the law is done: count and drop_next are written; `ready` in cycle 12
 //
 // After a reset every queue is forgotten, one a cycle, before the first question is taken.
 //
@@ -52,32 +53,34 @@ module codel #(
     // So a queue has two places for a time: drop_next is in the one that `place` says, and if it is
     // `owing`, the other one has where it goes. To move it is to turn `place` round.
     logic [TIME_WIDTH-1:0] first_above_time_of[0:QUEUES-1];
+    localparam int PLACE = $clog2(2 * QUEUES);
     logic [TIME_WIDTH-1:0] drop_next_of[0:2*QUEUES-1];
     logic [31:0] count_of[0:QUEUES-1];
     logic [31:0] lastcount_of[0:QUEUES-1];
-    // {above, dropping, owing, place, used}. above: first_above_time is set (the RFC writes 0); used: has
-    // been in the drop state since the reset, else count is 0.
-    logic [4:0] flags_of[0:QUEUES-1];
+    // {above, dropping, used}. above: first_above_time is set (the RFC writes 0); used: has been in the drop
+    // state since the reset, else count is 0.
+    logic [2:0] flags_of[0:QUEUES-1];
+    logic [1:0] place_of[0:QUEUES-1];  // {owing, place}
 
     typedef enum logic [2:0] {
         SWEEP,
         IDLE,
+        WEIGH,
         DECIDE,
-        COUNT,
         CONTROL_LAW
     } phase_t;
     phase_t phase;
 
-    assign ready = phase == IDLE;
+    logic signal;  // congestion is signalled by a drop or by a mark
+    assign ready = phase == IDLE || (phase == DECIDE && !signal);
 
-    // Cycle 0: the question, and the state of its queue, into registers. `due`: when to drop next.
+    // Cycle 0: the question, and of its queue's state what takes long to work with, into registers. `due`:
+    // when to drop next. In this cycle the packet before may be answered. Of what is read here only where
+    // `due` is can change by that, and only if the drop state ends: then this packet is not dropped.
     logic [QUEUE_WIDTH-1:0] q;
     logic [TIME_WIDTH-1:0] time_now, sojourn_time, first_above_time, due;
     logic [31:0] behind, count, lastcount;
-    logic is_above, is_dropping, is_owing, is_placed, is_used, can_mark;
-
-    logic [4:0] flags;
-    assign flags = flags_of[queue_id];  // above .. used are its bits 4 .. 0
+    logic can_mark;
 
     always_ff @(posedge clk)
         if (ready && ask) begin
@@ -87,10 +90,9 @@ module codel #(
             behind           <= backlog;
             can_mark         <= ecn && capable;
             first_above_time <= first_above_time_of[queue_id];
-            due              <= drop_next_of[{queue_id, flags[1] ^ flags[2]}];
+            due              <= drop_next_of[PLACE'({queue_id, ^place_of[queue_id]})];
             count            <= count_of[queue_id];
             lastcount        <= lastcount_of[queue_id];
-            {is_above, is_dropping, is_owing, is_placed, is_used} <= flags;
         end
 
     // Whether a time is below a bound of 32 bits: the borrow of one subtraction, which is one carry chain.
@@ -100,28 +102,50 @@ module codel #(
         below = difference[TIME_WIDTH];
     endfunction
 
-    // Cycle 1. A time that has come: the difference is not negative.
-    logic [TIME_WIDTH-1:0] since_first_above, since_due;
+    // Cycle 1. A time that has come: the difference is not negative. count: in the drop state it is one
+    // more. Who enters it begins with the drop rate that the last one had come to, count - lastcount, if
+    // that ended a short while ago. The two are one sum: -lastcount = ~lastcount + 1.
+    logic [2:0] flags;
+    assign flags = flags_of[q];  // above, dropping, used: its bits 2, 1, 0
+
+    logic [TIME_WIDTH-1:0] since_first_above, since_due, ago;
     assign since_first_above = time_now - first_above_time;
     assign since_due         = time_now - due;
 
-    // Section 5.6, the second half of dodequeue. The second condition keeps a slow link busy.
+    logic is_above, is_dropping, is_used, is_owing, is_placed;
+    logic late, stands, has_waited, is_due;
+    logic [31:0] sum;
+
+    always_ff @(posedge clk)
+        if (phase == WEIGH) begin
+            late       <= !below(sojourn_time, target);
+            stands     <= behind > maxpacket;
+            has_waited <= !since_first_above[TIME_WIDTH-1];
+            is_due     <= !since_due[TIME_WIDTH-1];
+            ago        <= since_due;
+            sum        <= count + (flags[1] ? '0 : ~lastcount) + 1;
+            {is_above, is_dropping, is_used} <= flags;
+            {is_owing, is_placed}            <= place_of[q];
+        end
+
+    // Of a queue that is not above TARGET nobody reads first_above_time. So that it is there for the next
+    // packet, it is written before it is known that this one is.
+    always_ff @(posedge clk)
+        if (phase == WEIGH && !flags[2]) first_above_time_of[q] <= time_now + TIME_WIDTH'(interval);
+
+    // Cycle 2. Section 5.6, the second half of dodequeue. `stands` keeps a slow link busy.
     logic too_old, ok_to_drop;
-    assign too_old    = !below(sojourn_time, target) && behind > maxpacket;
-    assign ok_to_drop = too_old && is_above && !since_first_above[TIME_WIDTH-1];
+    assign too_old    = late && stands;
+    assign ok_to_drop = too_old && is_above && has_waited;
 
     // Section 5.5: enter the drop state, or in it, drop when drop_next has come.
-    logic enter, again, signal;  // congestion is signalled by a drop or by a mark
+    logic enter, again;
     assign enter  = ok_to_drop && !is_dropping;
-    assign again  = ok_to_drop && is_dropping && !since_due[TIME_WIDTH-1];
+    assign again  = ok_to_drop && is_dropping && is_due;
     assign signal = enter || again;
     assign answer = phase == DECIDE;
     assign mark   = answer && signal && can_mark;
     assign drop   = answer && signal && !can_mark;
-
-    always_ff @(posedge clk)
-        if (phase == DECIDE && too_old && !is_above)
-            first_above_time_of[q] <= time_now + TIME_WIDTH'(interval);
 
     // A drop in the drop state leaves open whether drop_next moves; a mark does not.
     logic places;  // where drop_next is from now on
@@ -129,26 +153,24 @@ module codel #(
     assign places = is_placed ^ (ok_to_drop && is_owing);
 
     always_ff @(posedge clk)
-        if (phase == SWEEP) flags_of[sweep] <= '0;
-        else if (phase == DECIDE)
-            flags_of[q] <= {too_old, ok_to_drop, again && !can_mark, places, is_used || signal};
+        if (phase == SWEEP) begin
+            flags_of[sweep] <= '0;
+            place_of[sweep] <= '0;
+        end else if (phase == DECIDE) begin
+            flags_of[q] <= {too_old, ok_to_drop, is_used || signal};
+            place_of[q] <= {again && !can_mark, places};
+        end
 
-    // Cycle 2, after a signal: count. In the drop state it is one more. Who enters it begins with the
-    // drop rate that the last one had come to, count - lastcount, if that ended a short while ago. The
-    // two are one sum: -lastcount = ~lastcount + 1.
-    logic [31:0] sum;
-    logic [TIME_WIDTH-1:0] ago;
+    // Cycles 2 and 3, after a signal: does the drop state begin with a count of 1?
     logic recently, begin_at_1;
     always_ff @(posedge clk) begin
-        sum <= count + (is_dropping ? '0 : ~lastcount) + 1;
-        ago <= since_due;
+        recently   <= ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
+        begin_at_1 <= !is_dropping && !(is_used && recently && sum[31:1] != 0);
     end
-    assign recently = ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
-    always_ff @(posedge clk) begin_at_1 <= !is_dropping && !(is_used && recently && sum[31:1] != 0);
 
-    // Cycles 2 to 9.
+    // Cycles 2 to 11.
     logic law_start, law_done;
-    assign law_start = phase == COUNT;
+    assign law_start = phase == DECIDE && signal;
     logic [TIME_WIDTH-1:0] law_from, law_says;
     logic law_place;  // where it is written
     assign law_from = is_dropping ? due : time_now;
@@ -164,7 +186,7 @@ module codel #(
 
     always_ff @(posedge clk)
         if (law_done) begin
-            drop_next_of[{q, law_place}] <= law_says;
+            drop_next_of[PLACE'({q, law_place})] <= law_says;
             count_of[q]                  <= next_count;
             if (!is_dropping) lastcount_of[q] <= next_count;
         end
@@ -179,9 +201,9 @@ module codel #(
                     sweep <= sweep + 1;
                     if (sweep == QUEUE_WIDTH'(QUEUES - 1)) phase <= IDLE;
                 end
-                IDLE:    if (ask) phase <= DECIDE;
-                DECIDE:  phase <= signal ? COUNT : IDLE;
-                COUNT:   phase <= CONTROL_LAW;
+                IDLE:    if (ask) phase <= WEIGH;
+                WEIGH:   phase <= DECIDE;
+                DECIDE:  phase <= signal ? CONTROL_LAW : ask ? WEIGH : IDLE;
                 default: if (law_done) phase <= IDLE;
             endcase
 

@@ -80,12 +80,25 @@ module codel_queue #(
 
     registers #(.QUEUE_WIDTH(QUEUE_WIDTH)) registers (.*);
 
+    // They are counted a cycle later: whether there was room is known late.
+    logic arrived, decided;
+    logic [1:0] arrived_kind, decided_kind;
+    logic [QUEUE_WIDTH-1:0] arrived_queue, decided_queue;
+    always_ff @(posedge clk) begin
+        arrived       <= !rst && (was_queued || was_refused);
+        arrived_kind  <= was_refused ? 2'd2 : 2'd1;
+        arrived_queue <= arrival_queue;
+        decided       <= !rst && (was_sent || was_dropped);
+        decided_kind  <= was_dropped ? 2'd0 : was_marked ? 2'd1 : 2'd3;
+        decided_queue <= decision_queue;
+    end
+
     counter #(.QUEUES(QUEUES)) count_arrivals (
-        .clk, .rst, .count(was_queued || was_refused), .queue_id(arrival_queue),
-        .kind(was_refused ? 2'd2 : 2'd1), .read_id, .read_kind, .value(arrivals)
+        .clk, .rst, .count(arrived), .queue_id(arrived_queue), .kind(arrived_kind),
+        .read_id, .read_kind, .value(arrivals)
     );
     counter #(.QUEUES(QUEUES)) count_decisions (
-        .clk, .rst, .count(was_sent || was_dropped), .queue_id(decision_queue),
-        .kind(was_dropped ? 2'd0 : was_marked ? 2'd1 : 2'd3), .read_id, .read_kind, .value(decisions)
+        .clk, .rst, .count(decided), .queue_id(decided_queue), .kind(decided_kind),
+        .read_id, .read_kind, .value(decisions)
     );
 endmodule

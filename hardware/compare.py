@@ -46,11 +46,15 @@ def main() -> None:
 
     def compare(name: str, rows, parameters: Parameters) -> None:
         nonlocal packets, dropped, different, wrong, asked
-        told = {"kind": "native", "target": parameters.target, "interval": parameters.interval}
-        native = ask(told | {"name": "codel"}, rows, label="codel").dropped
-        stated = ask(told | {"name": "codel@rom"}, rows, label="stated law").dropped
+        discipline = {
+            "kind": "native",
+            "target": parameters.target,
+            "interval": parameters.interval,
+        }
+        native = ask(discipline | {"name": "codel"}, rows, label="codel").dropped
+        stated = ask(discipline | {"name": "codel@rom"}, rows, label="stated law").dropped
         begin = time.perf_counter()
-        mine = ask(told | {"name": module}, rows, label="verilog/codel").dropped
+        mine = ask(discipline | {"name": module}, rows, label="verilog/codel").dropped
         asked += time.perf_counter() - begin
         wrong += int((stated != mine).sum())
         differ = np.flatnonzero(native != mine)

@@ -39,7 +39,7 @@ class Course:
 
     name: str
     steps: Steps
-    told: dict[str, int] = field(default_factory=dict)
+    parameters: dict[str, int] = field(default_factory=dict)
 
 
 def in_order(*parts: Steps) -> Steps:
@@ -71,18 +71,18 @@ def random_course(seed: int) -> Course:
     taken = np.arange(0, end, slot, dtype=np.uint64)
     taken = taken[rng.random(len(taken)) < 0.98]
     wanted = rng.integers(0, end, int(rng.choice((0, 20)))).astype(np.uint64)
-    told = {
+    parameters = {
         "target": int(rng.choice((5_000, 50_000, 5_000_000))),
         "limit": int(rng.choice((4, 50, 1_000, 10_240, 65_535))),
         "quantum": int(rng.choice((256, 1514, 9_014))),
         "ecn": int(rng.integers(2)),
         "seed": seed,
     }
-    told["interval"] = 20 * told["target"]
+    parameters["interval"] = 20 * parameters["target"]
     return Course(
         f"course {seed}",
         in_order(steps(come, flow % 2, size, flow), steps(taken, TAKE), steps(wanted, SHED)),
-        told,
+        parameters,
     )
 
 
@@ -105,7 +105,7 @@ def courses(recorded: list[str]) -> Iterator[Course]:
 
 def fates(name: str, course: Course) -> tuple[np.ndarray, dict[str, int], float]:
     """What became of the packets, a row for each: packet, fate, step; counters; seconds."""
-    queue = _core.QueueReplay(json.dumps({"name": name} | course.told))
+    queue = _core.QueueReplay(json.dumps({"name": name} | course.parameters))
     given = {column: values.tobytes() for column, values in course.steps.items()}
     begin = time.perf_counter()
     found = queue.carry_out(given)
@@ -127,19 +127,19 @@ def main() -> None:
     for course in courses(sys.argv[2:]):
         if packets >= millions * 1e6:
             break
-        native, told, _ = fates("fq_codel@rom", course)
+        native, of_native, _ = fates("fq_codel@rom", course)
         mine, counters, took = fates(module, course)
         both = min(len(native), len(mine))
         differ = np.flatnonzero((native[:both] != mine[:both]).any(axis=1))
         if len(differ) or len(native) != len(mine):
             first = int(differ[0]) if len(differ) else both
-            print(f"{course.name}, {course.told}: differs from row {first} on")
+            print(f"{course.name}, {course.of_native}: differs from row {first} on")
             print(f"  native {native[first : first + 3].tolist()}")
             print(f"  module {mine[first : first + 3].tolist()}")
             wrong += 1
         packets += int((course.steps["step"] <= PUT_CAPABLE).sum())
         became += np.bincount(native[:, 1], minlength=4)
-        for_room += told["drop_overlimit"]
+        for_room += of_native["drop_overlimit"]
         questions, cycles = questions + counters["questions"], cycles + counters["cycles"]
         asked += took
     print(f"{packets} packets: {became[SENT] + became[MARKED]} sent, {became[MARKED]} with a mark")

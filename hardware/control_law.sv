@@ -14,7 +14,8 @@
 //
 // tests/test_hardware.py proves both from the ROM's entries. A count of 0 is taken as 1.
 //
-// Seven cycles from `start` to `done`; `start` may come in every one. `t` is wanted with `done`.
+// Nine cycles from `start` to `done`. `count` is wanted with `start` and in the cycle behind it, `t` with
+// `done`.
 module control_law #(
     parameter int TIME_WIDTH = 48
 ) (
@@ -22,7 +23,7 @@ module control_law #(
     input  logic                  rst,
     input  logic                  start,
     input  logic [          31:0] count,
-    input  logic                  at_1,      // count is 1, whatever `count` says: wanted in the cycle behind `start`
+    input  logic                  at_1,      // count is 1, whatever `count` says: wanted two cycles behind `start`
     input  logic [          31:0] interval,  // ns
     input  logic [TIME_WIDTH-1:0] t,
     output logic                  done,
@@ -52,73 +53,77 @@ module control_law #(
         end
     end
 
-    // 1. Shift count by pairs of bits until its top pair is not zero: j, and k + 4.
-    logic [3:0] pairs;
+    // 1. and 2. How many pairs of bits are zero before the first that is not; count shifted by them: j,
+    // and k + 4.
+    logic [3:0] pairs, pairs_1;
     logic [31:0] shifted;
     logic [9:0] j;
-    logic [3:0] shift_1;
+    logic [3:0] shift_2;
 
     integer p;
     always_comb begin
         pairs = 15;
         for (p = 0; p < 16; p = p + 1) if (count[2*p+:2] != 0) pairs = 4'(15 - p);
-        shifted = (count == 0 ? 32'd1 : count) << {pairs, 1'b0};
     end
+    assign shifted = (count == 0 ? 32'd1 : count) << {pairs_1, 1'b0};
 
     always_ff @(posedge clk) begin
+        pairs_1 <= pairs;
         j       <= shifted[31:22];
-        shift_1 <= 4'd15 - pairs;
+        shift_2 <= 4'd15 - pairs_1;
     end
 
-    // 2. and 3. The ROM, and the register that block RAM has behind it.
+    // 3. and 4. The ROM, and the register that block RAM has behind it.
     logic [33:0] entry_read, y;
-    logic [3:0] shift_2, shift_3;
+    logic [3:0] shift_3, shift_4;
 
     always_ff @(posedge clk) begin
         entry_read <= rom[at_1 ? 10'd256 : j];
-        shift_2    <= at_1 ? 4'd0 : shift_1;
+        shift_3    <= at_1 ? 4'd0 : shift_2;
         y          <= entry_read;
-        shift_3    <= shift_2;
+        shift_4    <= shift_3;
     end
 
-    // 4. INTERVAL * y in four parts of 17 bits by 17, which a multiplier of any FPGA takes.
+    // 5. and 6. INTERVAL * y in four parts of 17 bits by 17, which a multiplier of any FPGA takes.
     logic [33:0] low, across, up, high;
-    logic [3:0] shift_4;
+    logic [3:0] shift_5, shift_6;
+
+    multiplier low_low (.clk, .a(interval[16:0]), .b(y[16:0]), .product(low));
+    multiplier low_high (.clk, .a(interval[16:0]), .b(y[33:17]), .product(across));
+    multiplier high_low (.clk, .a({2'b0, interval[31:17]}), .b(y[16:0]), .product(up));
+    multiplier high_high (.clk, .a({2'b0, interval[31:17]}), .b(y[33:17]), .product(high));
 
     always_ff @(posedge clk) begin
-        low     <= interval[16:0] * y[16:0];
-        across  <= interval[16:0] * y[33:17];
-        up      <= {2'b0, interval[31:17]} * y[16:0];
-        high    <= {2'b0, interval[31:17]} * y[33:17];
-        shift_4 <= shift_3;
+        shift_5 <= shift_4;
+        shift_6 <= shift_5;
     end
 
-    // 5. and 6. Their sum; of `low` only what is carried counts: 2^17 is the unit.
+    // 7. and 8. Their sum; of `low` only what is carried counts: 2^17 is the unit.
     logic [34:0] middle;
     logic [48:0] outer, sum;
-    logic [3:0] shift_5, shift_6;
+    logic [3:0] shift_7, shift_8;
 
     always_ff @(posedge clk) begin
         middle  <= {1'b0, across} + {1'b0, up};
         outer   <= {high[31:0], low[33:17]};
-        shift_5 <= shift_4;
+        shift_7 <= shift_6;
         sum     <= outer + {14'd0, middle};
-        shift_6 <= shift_5;
+        shift_8 <= shift_7;
     end
 
-    // 7. Twice the result, cut off: shifted by fours, then by ones. Then halves are rounded up: the last
+    // 9. Twice the result, cut off: shifted by fours, then by ones. Then halves are rounded up: the last
     // bit is carried into the sum.
     logic [32:0] coarse, doubled;
     logic [TIME_WIDTH:0] rounded;
 
-    assign coarse = sum[48:16] >> {shift_6[3:2], 2'b00};
-    always_ff @(posedge clk) doubled <= coarse >> shift_6[1:0];
+    assign coarse = sum[48:16] >> {shift_8[3:2], 2'b00};
+    always_ff @(posedge clk) doubled <= coarse >> shift_8[1:0];
 
     assign rounded   = {{(TIME_WIDTH - 32) {1'b0}}, doubled} + {t, 1'b1};
     assign drop_next = rounded[TIME_WIDTH:1];
 
     // Where the questions are.
-    logic [6:0] stage;
-    always_ff @(posedge clk) stage <= rst ? 7'd0 : {stage[5:0], start};
-    assign done = stage[6];
+    logic [8:0] stage;
+    always_ff @(posedge clk) stage <= rst ? 9'd0 : {stage[7:0], start};
+    assign done = stage[8];
 endmodule

@@ -45,8 +45,8 @@ class Proof:
 PROOFS = (
     Proof("counter", "counter", depth=2),
     Proof("registers", "registers", sizes=(), small=(), depth=2),
-    Proof("codel", "codel", ("any_control_law.sv",), depth=11),
-    Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=11, cover=24),
+    Proof("codel", "codel", ("any_control_law.sv",), depth=13),
+    Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=13, cover=36),
     Proof(
         "queue",
         "queue",
@@ -59,11 +59,12 @@ PROOFS = (
 
 FAULTS = (
     ("rfc8289", "is_used && recently && sum[31:1] != 0", "is_used && recently"),
-    ("rfc8289", "ok_to_drop, again && !can_mark, places", "ok_to_drop, 1'b0, places"),
-    ("rfc8289", "ok_to_drop, again && !can_mark, places", "ok_to_drop, again, places"),
-    ("codel", "phase <= signal ? COUNT : IDLE", "phase <= enter ? COUNT : IDLE"),
-    ("queue", "reading && reading_queue == s_axis_tdest) oldest", "0) oldest"),
-    ("queue", "next_valid && nearly_done && (!granted || take)", "next_valid && nearly_done"),
+    ("rfc8289", "{again && !can_mark, places}", "{1'b0, places}"),
+    ("rfc8289", "{again && !can_mark, places}", "{again, places}"),
+    ("codel", "phase <= signal ? CONTROL_LAW :", "phase <= enter ? CONTROL_LAW :"),
+    ("queue", "reading && reading_queue == s_axis_tdest) oldest_now", "0) oldest_now"),
+    ("queue", "soon && (!(asking || known) || grant)", "soon && (!asking || grant)"),
+    ("queue", "known <= (was_sent || known) && !grant", "known <= was_sent && !grant"),
     ("queue", "if (!next_valid || next_taken) next_valid", "if (next_taken) next_valid"),
     ("registers", "!s_axil_rvalid || s_axil_rready", "1'b1"),
     ("counter", "used[number] ? counted[number] : 0", "counted[number]"),
@@ -83,14 +84,14 @@ def solver() -> Path:
     return venv / "bin"
 
 
-def formulas(proof: Proof, text: str, folder: Path, *, quick: bool) -> Path:
+def formulas(proof: Proof, text: str, folder: Path, *, quick: bool, defines: str = "") -> Path:
     """A module with its properties, as formulas."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"{proof.module}.sv"
     source.write_text(text)
     sizes = proof.small if quick else proof.sizes
     given = " ".join(f"-set {size}" for size in sizes)
-    defines = " ".join(f"-D{name}" for name in ("FORMAL", *proof.defines))
+    defines = " ".join(f"-D{name}" for name in ("FORMAL", *proof.defines, *defines.split()))
     others = " ".join(str(FORMAL / name) for name in proof.instead)
     steps = (
         f"read_verilog -sv -formal {defines} -I{FORMAL} {source} {others}",
@@ -128,6 +129,8 @@ def prove(proof: Proof, programs: Path, text: str, *, quick: bool) -> str:
     wrong = search(programs, file, "-t", depth, "--presat")
     wrong = wrong or search(programs, file, "-i", "-t", depth)
     if not (wrong or quick) and proof.cover:
+        witness = tools.FOLDER / "proofs" / f"{proof.name}-witness"
+        file = formulas(proof, text, witness, quick=False, defines="WITNESS")
         wrong = search(programs, file, "-c", "-t", str(proof.cover))
     return wrong
 

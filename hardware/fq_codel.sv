@@ -6,8 +6,8 @@
 // than `limit` are held. One thing at a time, three sorts of them:
 //
 //     put    a packet has come; 2 cycles
-//     ask    which packet is sent? 4 cycles; 2 more for each flow whose turn ends or that has become
-//            empty; behind a drop CoDel wants 10 cycles (codel.sv)
+//     ask    which packet is sent? 5 cycles; 2 more for each flow whose turn ends or that has become
+//            empty; behind a drop CoDel wants 12 cycles (codel.sv)
 //     shed   room is wanted: drop half of the fattest flow's packets, at most BATCH; 3 cycles a packet,
 //            and 2 log2 FLOWS behind the last change until it is known which flow that is (fattest.sv)
 //
@@ -83,7 +83,8 @@ module fq_codel #(
         ENQUEUE,  // the packet goes to the tail of its flow
         LOOK,     // the flow whose turn it is is read
         PICK,     // does its turn go on, has it a packet?
-        HEAD,     // CoDel is asked about that
+        HEAD,     // CoDel is asked about that,
+        WEIGHED,  // weighs it
         DECIDED,  // and has answered
         FATTEST,  // which flow is it? It is read
         HALVE,    // so many of its packets
@@ -273,7 +274,8 @@ module fq_codel #(
                 ENQUEUE: phase <= FATTEST;
                 LOOK:    phase <= PICK;
                 PICK:    if (pop) phase <= LOOK; else if (!spent && !empty) phase <= HEAD;
-                HEAD:    if (codel_ready) phase <= DECIDED;
+                HEAD:    if (codel_ready) phase <= WEIGHED;
+                WEIGHED: phase <= DECIDED;
                 DECIDED: phase <= LOOK;
                 FATTEST: if (!fattest_busy) phase <= HALVE;
                 HALVE:   phase <= DROP;

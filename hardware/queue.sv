@@ -10,12 +10,13 @@
 //              └─────▶ descriptors ──▶ next ──▶ ask ──▶ granted ┘
 //
 // The AQM is asked as late as can be without leaving the wire idle: when at most LEAD words of the
-// packet before are still to be read. `granted` holds the one packet that may wait for its turn then.
+// packets before are still to be read. `granted` holds the packet whose turn is next then; behind short
+// ones another is with the AQM already, and stays there until `granted` is free.
 module queue #(
     parameter int DATA_WIDTH  = 256,
     parameter int QUEUES      = 1,     // 1 to 64
     parameter int WORDS       = 2048,  // of memory for each; a power of two
-    parameter int LEAD        = 3,     // the AQM's answer takes two cycles: 3 leaves no gap
+    parameter int LEAD        = 4,     // at most 6; the AQM's answer takes three cycles: 4 leaves no gap
     parameter int TIME_WIDTH  = 48,
     parameter int QUEUE_WIDTH = QUEUES > 1 ? $clog2(QUEUES) : 1
 ) (
@@ -112,21 +113,15 @@ module queue #(
     entry_t next_entry_of[0:QUEUES-1]; // its descriptor
     fill_t bytes_out_of[0:QUEUES-1];             // all that has been asked about
 
-    pointer_t words_before;  // of the packet that is coming
-    logic too_big;
-    logic [4:0] ecn_before, ecn_now, ecn_found;
-    logic arriving, first_word, no_room, whole;
-    pointer_t position, oldest;
-    logic [BYTES_WIDTH:0] bytes_in_word;
-    fill_t length;
+    // A word that comes is a cycle in registers, with the number of its bytes, and with its queue's oldest
+    // word that is still needed: what becomes free in that cycle counts from the next one on.
+    logic arriving, in_last;
+    logic [DATA_WIDTH-1:0] in_word;
+    logic [BYTES_WIDTH:0] bytes_in_word, in_bytes;
+    queue_t in_queue;
+    pointer_t oldest_now, oldest;
 
     assign s_axis_tready = !sweeping;
-    assign arriving      = s_axis_tvalid && s_axis_tready;
-    assign first_word    = words_before == 0 && !too_big;
-    assign position      = written_of[s_axis_tdest] + words_before;
-    assign ecn_found     = first_word ? ecn_now : ecn_before;
-
-    ecn_field #(.DATA_WIDTH(DATA_WIDTH)) ecn_field (.word(s_axis_tdata), .found(ecn_now));
 
     integer byte_number;
     always_comb begin
@@ -134,32 +129,54 @@ module queue #(
         for (byte_number = 0; byte_number < BYTES; byte_number = byte_number + 1)
             if (s_axis_tkeep[byte_number]) bytes_in_word = (BYTES_WIDTH + 1)'(byte_number + 1);
     end
-    assign length = {words_before, {BYTES_WIDTH{1'b0}}} + FILL'(bytes_in_word);
+
+    always_ff @(posedge clk) begin
+        arriving <= !rst && s_axis_tvalid && s_axis_tready;
+        in_word  <= s_axis_tdata;
+        in_last  <= s_axis_tlast;
+        in_bytes <= bytes_in_word;
+        in_queue <= s_axis_tdest;
+        oldest   <= oldest_now;
+    end
+
+    pointer_t words_before;  // of the packet that is coming
+    logic too_big;
+    logic [4:0] ecn_before, ecn_now, ecn_found;
+    logic first_word, no_room, whole;
+    pointer_t position;
+    fill_t length;
+
+    assign first_word = words_before == 0 && !too_big;
+    assign position   = written_of[in_queue] + words_before;
+    assign ecn_found  = first_word ? ecn_now : ecn_before;
+    assign length     = {words_before, {BYTES_WIDTH{1'b0}}} + FILL'(in_bytes);
+
+    ecn_field #(.DATA_WIDTH(DATA_WIDTH)) ecn_field (.word(in_word), .found(ecn_now));
 
     // A ring is full of what is queued and of what is being asked about, waits or is read.
     entry_t entries_used;
-    assign entries_used = last_entry_of[s_axis_tdest] - next_entry_of[s_axis_tdest];
-    assign no_room      = too_big || position - oldest == POINTER'(WORDS)
+    assign entries_used = last_entry_of[in_queue] - next_entry_of[in_queue];
+    assign no_room      = too_big || (position ^ oldest) == POINTER'(WORDS)
                           || entries_used == ENTRY'(ENTRIES) || length >> 16 != 0
-                          || 32'(s_axis_tdest) >= QUEUES;
-    assign whole        = arriving && s_axis_tlast && !no_room;
+                          || 32'(in_queue) >= QUEUES;
+    assign whole        = arriving && in_last && !no_room;
 
-    always_ff @(posedge clk) if (arriving && !no_room) memory[word_address(s_axis_tdest, position)] <= s_axis_tdata;
+    always_ff @(posedge clk) if (arriving && !no_room) memory[word_address(in_queue, position)] <= in_word;
 
     always_ff @(posedge clk)
         if (rst) begin
             words_before <= '0;
             too_big      <= 1'b0;
         end else if (arriving) begin
-            words_before <= s_axis_tlast || no_room ? '0 : words_before + 1;
-            too_big      <= no_room && !s_axis_tlast;
+            words_before <= in_last || no_room ? '0 : words_before + 1;
+            too_big      <= no_room && !in_last;
         end
 
     always_ff @(posedge clk) if (arriving) ecn_before <= ecn_found;
 
     always_ff @(posedge clk)
         if (whole)
-            descriptors[entry_address(s_axis_tdest, last_entry_of[s_axis_tdest])] <= {16'(length), ecn_found, now};
+            descriptors[entry_address(in_queue, last_entry_of[in_queue])] <= {16'(length), ecn_found, now};
 
     always_ff @(posedge clk)
         if (sweeping) begin
@@ -167,14 +184,14 @@ module queue #(
             last_entry_of[sweep] <= '0;
             bytes_in_of[sweep]   <= '0;
         end else if (whole) begin
-            written_of[s_axis_tdest]    <= position + 1;
-            last_entry_of[s_axis_tdest] <= last_entry_of[s_axis_tdest] + 1;
-            bytes_in_of[s_axis_tdest]   <= bytes_in_of[s_axis_tdest] + length;
+            written_of[in_queue]    <= position + 1;
+            last_entry_of[in_queue] <= last_entry_of[in_queue] + 1;
+            bytes_in_of[in_queue]   <= bytes_in_of[in_queue] + length;
         end
 
-    assign arrival_queue = s_axis_tdest;
+    assign arrival_queue = in_queue;
     assign was_queued    = whole;
-    assign was_refused   = arriving && s_axis_tlast && no_room;
+    assign was_refused   = arriving && in_last && no_room;
 
     // ---- Next: the queues that have packets take turns. The descriptor is read from memory. ----
     logic [QUEUES-1:0] waiting;  // queues with descriptors that are not yet taken
@@ -227,25 +244,27 @@ module queue #(
         if (rst || sweeping) waiting <= '0;
         else begin
             if (pick && picked_entry + 1'b1 == last_entry_of[picked]) waiting[picked] <= 1'b0;
-            if (whole) waiting[s_axis_tdest] <= 1'b1;
+            if (whole) waiting[in_queue] <= 1'b1;
         end
 
     // ---- Ask: when the answer can be used soon. ----
-    logic asking, granted, take;  // asking: between question and answer
+    // asking: between question and answer; known: it may be sent, but `granted` is not free yet.
+    logic asking, known, granted, grant, take;
+    logic soon;
     queue_t asked_queue, granted_queue;
     pointer_t asked_from, asked_words, granted_from, granted_words;
     logic [15:0] asked_length, granted_length;
     logic [4:0] ask_ecn, asked_ecn, granted_ecn;
     fill_t bytes_out;  // with the packet that is asked about
     logic [TIME_WIDTH-1:0] asked_enqueued, granted_enqueued;
-    logic granted_mark, nearly_done;
+    logic asked_mark, granted_mark;
 
     assign {ask_length, ask_ecn, ask_enqueued} = next_descriptor;
     assign ask_queue   = next_queue;
     assign ask_capable = ask_ecn[1:0] != 0;
     assign bytes_out   = bytes_out_of[next_queue] + FILL'(ask_length);
     assign ask_backlog = 32'(FILL'(bytes_in_of[next_queue] - bytes_out));
-    assign ask         = next_valid && nearly_done && (!granted || take) && (!asking || (answer && drop));
+    assign ask         = next_valid && soon && (!(asking || known) || grant);
     assign next_taken  = ask && ready;
 
     always_ff @(posedge clk)
@@ -274,26 +293,32 @@ module queue #(
     assign was_marked     = answered && mark && !drop;
     assign decision_queue = asked_queue;
 
+    assign grant          = (was_sent || known) && (!granted || take);
+
     always_ff @(posedge clk)
         if (rst) begin
             asking  <= 1'b0;
+            known   <= 1'b0;
             granted <= 1'b0;
         end else begin
             if (next_taken) asking <= 1'b1;
             else if (answered) asking <= 1'b0;
-            if (was_sent) granted <= 1'b1;
+            known <= (was_sent || known) && !grant;
+            if (grant) granted <= 1'b1;
             else if (take) granted <= 1'b0;
         end
 
+    always_ff @(posedge clk) if (was_sent) asked_mark <= mark;
+
     always_ff @(posedge clk)
-        if (was_sent) begin
+        if (grant) begin
             granted_queue    <= asked_queue;
             granted_from     <= asked_from;
             granted_words    <= asked_words;
             granted_length   <= asked_length;
             granted_ecn      <= asked_ecn;
             granted_enqueued <= asked_enqueued;
-            granted_mark     <= mark;
+            granted_mark     <= known ? asked_mark : mark;
         end
 
     // ---- Out: a word a cycle whenever the next one's place is free. ----
@@ -305,9 +330,21 @@ module queue #(
     logic [TIME_WIDTH-1:0] reading_enqueued;
     logic reading_mark;
 
-    assign advance     = m_axis_tready || !m_axis_tvalid;
-    assign take        = granted && (!reading || (advance && left == 1));
-    assign nearly_done = !reading || left <= POINTER'(LEAD);
+    assign advance = m_axis_tready || !m_axis_tvalid;
+    assign take    = granted && (!reading || (advance && left == 1));
+
+    // The words that are to be read before those of a packet that is asked about now. Of each number it
+    // only counts whether it is above LEAD.
+    logic [POINTER:0] ahead;  // of the packets granted and read
+    always_ff @(posedge clk)
+        if (rst) ahead <= '0;
+        else ahead <= ahead + (grant ? {1'b0, asked_words} : '0) - (POINTER + 1)'(reading && advance);
+
+    function automatic logic [2:0] few(input logic [POINTER:0] words);
+        few = words[POINTER:3] == 0 ? words[2:0] : 3'd7;
+    endfunction
+
+    assign soon = {1'b0, few(ahead)} + {1'b0, asking || known ? few({1'b0, asked_words}) : 3'd0} <= 4'(LEAD);
 
     always_ff @(posedge clk)
         if (rst) reading <= 1'b0;
@@ -330,9 +367,11 @@ module queue #(
             left         <= left - 1;
         end
 
-    // The memory's own register.
-    logic [DATA_WIDTH-1:0] word, marked;
-    logic word_valid, word_first, word_last, word_mark;
+    // The memory's own register, and the one behind it that block RAM has.
+    localparam int ABOUT = 3 + 5 + QUEUE_WIDTH + BYTES_WIDTH + TIME_WIDTH;
+    logic [DATA_WIDTH-1:0] fetched, word, marked;
+    logic [ABOUT-1:0] about_fetched, about_word;
+    logic fetched_valid, word_valid, word_first, word_last, word_mark;
     logic [4:0] word_ecn;
     queue_t word_queue;
     logic [BYTES_WIDTH-1:0] word_bytes;  // of the last word; 0 is all
@@ -340,19 +379,19 @@ module queue #(
 
     always_ff @(posedge clk)
         if (advance) begin
-            word          <= memory[word_address(reading_queue, reading_from)];
-            word_first    <= first;
-            word_last     <= left == 1;
-            word_mark     <= reading_mark;
-            word_ecn      <= reading_ecn;
-            word_queue    <= reading_queue;
-            word_bytes    <= reading_length[BYTES_WIDTH-1:0];
-            word_enqueued <= reading_enqueued;
+            fetched       <= memory[word_address(reading_queue, reading_from)];
+            about_fetched <= {
+                first, left == 1, reading_mark, reading_ecn, reading_queue, reading_length[BYTES_WIDTH-1:0], reading_enqueued
+            };
+            word          <= fetched;
+            about_word    <= about_fetched;
         end
 
+    assign {word_first, word_last, word_mark, word_ecn, word_queue, word_bytes, word_enqueued} = about_word;
+
     always_ff @(posedge clk)
-        if (rst) word_valid <= 1'b0;
-        else if (advance) word_valid <= reading;
+        if (rst) {fetched_valid, word_valid} <= 2'b00;
+        else if (advance) {fetched_valid, word_valid} <= {reading, fetched_valid};
 
     ecn_mark #(.DATA_WIDTH(DATA_WIDTH)) ecn_mark (
         .clk, .advance, .first(word_first), .enable(word_mark), .found(word_ecn), .word, .marked
@@ -371,12 +410,12 @@ module queue #(
         if (rst) m_axis_tvalid <= 1'b0;
         else if (advance) m_axis_tvalid <= word_valid;
 
-    // The oldest word of the arriving packet's queue that is still needed.
+    // The oldest word of a queue that is still needed.
     always_comb begin
-        oldest = taken_of[s_axis_tdest];
-        if (asking && asked_queue == s_axis_tdest) oldest = asked_from;
-        if (granted && granted_queue == s_axis_tdest) oldest = granted_from;
-        if (reading && reading_queue == s_axis_tdest) oldest = reading_from;
+        oldest_now = taken_of[s_axis_tdest];
+        if ((asking || known) && asked_queue == s_axis_tdest) oldest_now = asked_from;
+        if (granted && granted_queue == s_axis_tdest) oldest_now = granted_from;
+        if (reading && reading_queue == s_axis_tdest) oldest_now = reading_from;
     end
 
 `ifdef FORMAL

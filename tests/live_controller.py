@@ -69,8 +69,10 @@ class Controller:
         """The next packet for the controller, and what its header said."""
         packet = next(one.packet for one in self._stream if one.HasField("packet"))
         names = {one.id: one.name for one in self._header("packet_in")}
-        told = {names[one.metadata_id]: int.from_bytes(one.value, "big") for one in packet.metadata}
-        return packet.payload, told
+        metadata = {
+            names[one.metadata_id]: int.from_bytes(one.value, "big") for one in packet.metadata
+        }
+        return packet.payload, metadata
 
     def packet_out(self, frame: bytes, **header: int) -> None:
         """Sends a packet; fields of its header that are not given are 0."""

@@ -392,9 +392,9 @@ def decisions(folder: Path) -> object:
             None if native else name, ports=ports, rates=["2=4 Mbit/s"],
             aqm=name if native else None,
         )  # fmt: skip
-        told = json.dumps(plan.config)
-        switches.append(_core.LiveSwitch(told, interfaces, 0, plan.programs, "{}", True))
-        plans.append((told, plan.programs))
+        config = json.dumps(plan.config)
+        switches.append(_core.LiveSwitch(config, interfaces, 0, plan.programs, "{}", True))
+        plans.append((config, plan.programs))
         sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         sender.bind((f"pa{place}", 0))
         senders.append(sender)
@@ -407,13 +407,13 @@ def decisions(folder: Path) -> object:
         time.sleep(max(start + number * 0.00125 - time.monotonic(), 0))
     time.sleep(0.5)
     found = {}
-    for name, (told, programs), live in zip(names, plans, switches, strict=True):
+    for name, (config, programs), live in zip(names, plans, switches, strict=True):
         live.stop()
         seen, report = live.take_packets(2), json.loads(live.report())
         arrivals, until = live.take_arrivals(), report["live"]["elapsed"]
-        again, statistics = _core.drive_switch(told, programs, arrivals, until)
+        again, statistics = _core.drive_switch(config, programs, arrivals, until)
         later = [(at + 10**7 * (place > 200), *one) for place, (at, *one) in enumerate(arrivals)]
-        other, _ = _core.drive_switch(told, programs, later, until + 10**7)
+        other, _ = _core.drive_switch(config, programs, later, until + 10**7)
         verdicts = Counter(seen["verdict"])
         found[name] = {
             "arrived": len(arrivals),

@@ -44,9 +44,9 @@ def test_runs_that_differ_in_the_seed_are_one_setup_with_an_interval(runs: Path)
     goodputs = [
         [each.aqms["codel"].summary.goodput for _, each in opened[at : at + 2]] for at in (0, 2)
     ]
-    told = second.differences[2]
-    assert told is not None and told.half is not None and told.half > 0
-    assert told.mean == pytest.approx(sum(goodputs[1]) / 2 - sum(goodputs[0]) / 2)
+    difference = second.differences[2]
+    assert difference is not None and difference.half is not None and difference.half > 0
+    assert difference.mean == pytest.approx(sum(goodputs[1]) / 2 - sum(goodputs[0]) / 2)
     assert first.differences == (None,) * 5
 
 
@@ -64,9 +64,9 @@ def test_the_interval_of_a_difference_is_welchs() -> None:
 
 
 def test_the_terminal_and_json_tell_the_same(runs: Path, sojourn: Sojourn) -> None:
-    told = sojourn("compare", runs / "slow1", runs / "fast1", "--json")
-    assert told.returncode == 0, told.stderr
-    first, second = json.loads(told.stdout)["lines"]
+    compared = sojourn("compare", runs / "slow1", runs / "fast1", "--json")
+    assert compared.returncode == 0, compared.stderr
+    first, second = json.loads(compared.stdout)["lines"]
     assert first["differences"] is None
     assert second["differences"]["goodput"]["half"] is None
     text = sojourn("compare", runs / "slow1", runs / "fast1").stdout

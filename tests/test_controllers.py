@@ -55,13 +55,13 @@ def running(program: str, folder: Path, *options: str) -> Iterator[Running]:
     )
     try:
         assert process.stderr is not None
-        told: dict[str, str] = {}
-        while len(told) < 2:
+        addresses: dict[str, str] = {}
+        while len(addresses) < 2:
             line = process.stderr.readline()
             assert line, process.wait()
             if found := re.match(r"(p4runtime|bfrt) (\S+), device", line):
-                told[found[1]] = found[2]
-        yield Running(told["p4runtime"], told["bfrt"], out)
+                addresses[found[1]] = found[2]
+        yield Running(addresses["p4runtime"], addresses["bfrt"], out)
     finally:
         process.terminate()
         process.communicate(timeout=20)

@@ -84,10 +84,10 @@ def functions() -> list[str]:
 @pytest.mark.parametrize("name", functions())
 def test_what_python_is_handed_says_what_it_raises_and_how_it_is_used(name: str) -> None:
     function = getattr(sojourn, name)
-    told = inspect.getdoc(function) or ""
-    assert ">>> " in told, "an example, which runs"
+    documentation = inspect.getdoc(function) or ""
+    assert ">>> " in documentation, "an example, which runs"
     if inspect.signature(function).parameters:
-        assert re.search(r"Raises\s+`\w+Error`", told)
+        assert re.search(r"Raises\s+`\w+Error`", documentation)
 
 
 def test_the_figures_of_a_result_have_units() -> None:

@@ -24,10 +24,10 @@ def test_an_example_says_what_comes_of_it(
     example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told: list[str] = []
+    output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    runner.run(example, out=told.append)
-    assert runner.summarize(verbose=False).failed == 0, "".join(told)
+    runner.run(example, out=output.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(output)
 
 
 def test_every_public_function_has_an_example() -> None:

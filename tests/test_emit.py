@@ -70,17 +70,17 @@ def simulated_entries(chosen: ProgramChoice) -> Iterator[tuple[str, str, dict[st
     for table in control["tables"]:
         overlapping = table["name"].endswith("beyond")
         for entry in table["entries"]:
-            told: dict[str, int] = {"match_priority": 0} if overlapping else {}
+            arguments: dict[str, int] = {"match_priority": 0} if overlapping else {}
             for key, value in entry["match"].items():
                 name = key.rpartition(".")[2]
                 if not isinstance(value, dict):
-                    told[name] = number(value)
+                    arguments[name] = number(value)
                 elif "mask" in value:
-                    told |= {name: value["value"], f"{name}_mask": value["mask"]}
+                    arguments |= {name: value["value"], f"{name}_mask": value["mask"]}
                 else:
-                    told |= {name: number(value["value"]), f"{name}_p_length": value["prefix"]}
-            told |= {name: number(value) for name, value in entry["args"].items()}
-            yield table["name"], entry["action"].rpartition(".")[2], told
+                    arguments |= {name: number(value["value"]), f"{name}_p_length": value["prefix"]}
+            arguments |= {name: number(value) for name, value in entry["args"].items()}
+            yield table["name"], entry["action"].rpartition(".")[2], arguments
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_another_interval_reaches_the_switch_s_table(sojourn: Sojourn, tmp_path:
     files = [Path(name) for name in json.loads(done.stdout)["files"]]
     assert [file.name for file in files] == ["setup.py", "README.md"]
     path = "codel_exact.pipe.Egress.codel.control_law.add_with_set_spacing"
-    spacings = [told for name, told in run_script(tmp_path / "out") if name == path]
+    spacings = [arguments for name, arguments in run_script(tmp_path / "out") if name == path]
     assert spacings[:2] == [{"count": 1, "ns": 20_000_000}, {"count": 2, "ns": 14_142_136}]
     assert "-DINTERVAL=20000000" in (tmp_path / "out" / "README.md").read_text()
 
@@ -121,14 +121,14 @@ def test_a_compiler_is_told_where_shipped_parts_are(
     shipped = programs_folder() / folder
     name = {"tna": "p4_codel", "v1model": "codel"}[folder]
     shutil.copy(shipped / f"{name}.p4", tmp_path / "mine.p4")
-    told = {}
+    readmes = {}
     for program in (tmp_path / "mine.p4", shipped / f"{name}.p4"):
         done = sojourn("emit", program, "--for", target, "--out", program.stem)
         assert done.returncode == 0, done.stderr
-        told[program.stem] = (tmp_path / program.stem / "README.md").read_text()
-    assert f"{flag}{shipped.resolve()}" in told["mine"]
-    assert "-I" not in told[name]
-    assert "include" not in told["mine"]
+        readmes[program.stem] = (tmp_path / program.stem / "README.md").read_text()
+    assert f"{flag}{shipped.resolve()}" in readmes["mine"]
+    assert "-I" not in readmes[name]
+    assert "include" not in readmes["mine"]
 
 
 def test_tables_are_emptied_before_they_are_filled_so_that_the_script_can_run_again(

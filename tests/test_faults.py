@@ -93,9 +93,9 @@ def test_packets_that_get_lost_on_their_way_are_told(
     counters = json.loads((tmp_path / "out" / "claims" / "counters.json").read_text())
     short, lost = counters["parser_errors"], counters["unroutable_packets"]
     assert short > 0 < lost
-    told = faults(counters)
-    assert f"packets that ended a parser in an error: {short}" in told
-    assert f"packets for a port or queue that does not exist: {lost}" in told
+    printed = faults(counters)
+    assert f"packets that ended a parser in an error: {short}" in printed
+    assert f"packets for a port or queue that does not exist: {lost}" in printed
 
 
 def test_what_a_program_logs_is_in_a_file_beside_its_rows(

@@ -45,9 +45,9 @@ def test_the_whole_program_of_the_readme_runs_wherever_it_stands(
         "run", small, "--aqm", "mine.p4", "--duration", "0.5 s", "--rate", "20 Mbit/s", "--json"
     )
     assert ran.returncode == 0, ran.stderr
-    (told,) = json.loads(ran.stdout)["aqms"]
-    assert told["simulated"] == 500 * MS
-    assert 0.9 < told["utilisation"] <= 1, "of 20 Mbit/s and not of the scenario's 50"
+    (aqm,) = json.loads(ran.stdout)["aqms"]
+    assert aqm["simulated"] == 500 * MS
+    assert 0.9 < aqm["utilisation"] <= 1, "of 20 Mbit/s and not of the scenario's 50"
 
 
 def test_a_program_includes_what_is_shipped_for_its_own_architecture(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_figures_beside_those_of_a_part_of_a_run_are_of_the_same_time(
     said = sojourn("report", folder)
     assert "fifo (partial)" in said.stdout
     assert "the figures of all runs are of their first 1.000 s" in " ".join(said.stdout.split())
-    told = json.loads(sojourn("report", folder, "--json").stdout)
-    assert told["compared_until"] == 1_000 * MS
-    assert [aqm.get("interrupted", False) for aqm in told["aqms"]] == [True, False]
+    report = json.loads(sojourn("report", folder, "--json").stdout)
+    assert report["compared_until"] == 1_000 * MS
+    assert [aqm.get("interrupted", False) for aqm in report["aqms"]] == [True, False]
 
 
 def test_a_queue_without_a_wait_worth_the_name_has_settled_at_once(tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ def test_the_report_tells_of_all_panels_at_an_instant_and_zooms_in_time(
     layout = figure.layout
     assert (layout["hovermode"], layout["hoversubplots"]) == ("x unified", "axis")
     assert layout["yaxis"]["fixedrange"] and layout["yaxis2"]["fixedrange"]
-    told = [t for t in figure.data if t.get("hovertemplate") and t["mode"] == "lines"]
-    assert [trace["name"] for trace in told] == ["fifo", "codel"]
-    assert all(" ms" in trace["hovertemplate"] for trace in told)
+    curves = [t for t in figure.data if t.get("hovertemplate") and t["mode"] == "lines"]
+    assert [trace["name"] for trace in curves] == ["fifo", "codel"]
+    assert all(" ms" in trace["hovertemplate"] for trace in curves)
 
 
 @pytest.mark.parametrize(

@@ -202,5 +202,5 @@ def test_an_entry_that_does_not_fit_the_program_is_named_with_its_place(
     (files / "s2.json").write_text(json.dumps(given))
     said = sojourn("lab", str(files / "topology.json"), str(files / "hosts.p4"))
     assert said.returncode == 2
-    told = " ".join(said.stderr.split())
-    assert "s2.json: table_entries[1]: action In.to has no parameter prot" in told
+    message = " ".join(said.stderr.split())
+    assert "s2.json: table_entries[1]: action In.to has no parameter prot" in message

@@ -156,10 +156,10 @@ def test_a_senders_shaper_is_a_token_bucket_on_its_interface() -> None:
     ],
 )
 def test_queues_that_the_kernel_cannot_have_so_are_refused(
-    rtts: list[str], told: dict[str, Any], message: str
+    rtts: list[str], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ScenarioError, match=message):
-        leaving(*rtts, **told)
+        leaving(*rtts, **options)
 
 
 def test_too_many_round_trip_times_are_refused() -> None:
@@ -335,8 +335,8 @@ def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() ->
     schedule = [{"at": "1 s", "rate": "1 Mbit/s"}, {"at": "1500 ms", "delay": "10 ms"}]
     two = config_of({"rtt": "20 ms"}, {"rtt": "40 ms"}, schedule=schedule)
     job = job_of(two)
-    told = [(change["at"] // MS, change["where"]) for change in job["changes"]]
-    assert told == [
+    changes = [(change["at"] // MS, change["where"]) for change in job["changes"]]
+    assert changes == [
         (1000, "switch"), (1480, "receivers"), (1490, "receivers"), (1500, "receivers"),
     ]  # fmt: skip
     # Links and switch take six microseconds of each round trip.
@@ -395,12 +395,12 @@ def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
         assert (
             rows["flow"][mine][order].tolist() == workload.numbers[first : first + count].tolist()
         )
-        told = list(zip(rows["started"][mine][order], rows["size"][mine][order], strict=True))
-        assert told == [tuple(pair) for pair in workload.flows[source]["transfers"]]
+        transfers = list(zip(rows["started"][mine][order], rows["size"][mine][order], strict=True))
+        assert transfers == [tuple(pair) for pair in workload.flows[source]["transfers"]]
         # One is behind the bottleneck, and early; the other in front of it, and late.
         later = -10 * MS if source == 3 else THERE
         guest = job_of(config)["flows"][source]["transfers"]
-        assert [at for at, _ in guest] == [int(at) + later for at, _ in told]
+        assert [at for at, _ in guest] == [int(at) + later for at, _ in transfers]
     reports = json.loads(simulation.report())["flows"]
     assert [report["started"] + THERE for report in reports[:2]] == [
         flow["start"] for flow in job_of(config)["flows"][:2]
@@ -419,11 +419,11 @@ def test_a_voice_leaves_at_its_interval_until_it_stops() -> None:
 
 def test_a_run_begins_where_the_kernels_tick_and_its_timer_wheel_begin() -> None:
     # As Linux 6.1 prints it: the tick that has begun, 4294937296 at boot, is 2000 behind 2.0003 s.
-    told = "Timer List Version: v0.9\nnow at 2000300000 nsecs\n\ncpu: 0\n  jiffies: 4294939296\n"
-    begin = turn_from(2_600_500_001, told)
+    timers = "Timer List Version: v0.9\nnow at 2000300000 nsecs\n\ncpu: 0\n  jiffies: 4294939296\n"
+    begin = turn_from(2_600_500_001, timers)
     assert begin >= 2_600_500_001 and begin % MS == 0
     assert (4294939296 + begin // MS - 2000) % 512 == 0
     assert begin - 2_600_500_001 < 513 * MS
-    assert turn_from(begin, told) == begin
+    assert turn_from(begin, timers) == begin
     # Where only root may read it, at least a tick begins.
     assert turn_from(2_600_500_001, "") == 2_601 * MS

@@ -147,11 +147,11 @@ def test_transfers_are_those_that_are_drawn_and_take_the_way_that_they_have(
     for source, rtt in ((TRANSFERS, 40 * MS), (TRANSFERS_BACK, 20 * MS)):
         _, size, started, finished = columns(rows, source)
         order = np.argsort(started, kind="stable")
-        told = drawn(source)["transfers"]
+        transfers = drawn(source)["transfers"]
         # A host that is held up begins late, and at the end perhaps not any more.
-        assert len(order) >= len(told) - 5
-        assert size[order].tolist() == [size for _, size in told[: len(order)]]
-        late = started[order] - np.array([at for at, _ in told[: len(order)]])
+        assert len(order) >= len(transfers) - 5
+        assert size[order].tolist() == [size for _, size in transfers[: len(order)]]
+        late = started[order] - np.array([at for at, _ in transfers[: len(order)]])
         assert (late >= 0).all()
         took = (finished - started)[finished > 0]
         assert len(took) > 10

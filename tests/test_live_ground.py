@@ -351,13 +351,13 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
         'duration = "0.3 s"\naqms = ["fifo"]\nswitch.rate = "20 Mbit/s"\n[[flows]]\nrtt = "4 ms"\n'
     )
     given = scenario(tmp_path, text)
-    told = "one departure in a hundred was late by more than 5 ms"
+    reason = "one departure in a hundred was late by more than 5 ms"
     strict = live_ground(attempts=1)
-    with pytest.raises(SojournError, match=f"disturbed 1 times, so the run is rejected: {told}"):
+    with pytest.raises(SojournError, match=f"disturbed 1 times, so the run is rejected: {reason}"):
         record(plan_scenario(given, ground=strict), tmp_path / "strict", ground=strict)
     assert not list((tmp_path / "strict").rglob("packets.parquet"))
     ground = live(given, tmp_path / "kept")
-    assert ground["runs"]["fifo"]["disturbed"].startswith(told)
+    assert ground["runs"]["fifo"]["disturbed"].startswith(reason)
 
 
 KILLED = """

@@ -19,7 +19,7 @@ from pygls.lsp.client import LanguageClient
 PROGRAM = programs_folder() / "tna/codel_exact.p4"
 
 
-class Told:
+class Mistakes:
     """The mistakes that the server has told, by file."""
 
     def __init__(self) -> None:
@@ -36,20 +36,20 @@ class Told:
 
 
 @asynccontextmanager
-async def editor() -> AsyncIterator[tuple[LanguageClient, Told]]:
+async def editor() -> AsyncIterator[tuple[LanguageClient, Mistakes]]:
     """A client that has begun to talk to a server of its own."""
-    client, told = LanguageClient("editor", "1"), Told()
+    client, mistakes = LanguageClient("editor", "1"), Mistakes()
 
     @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     def hear(params: types.PublishDiagnosticsParams) -> None:
-        told.by_uri[params.uri] = list(params.diagnostics)
-        told.news.set()
+        mistakes.by_uri[params.uri] = list(params.diagnostics)
+        mistakes.news.set()
 
     await client.start_io(sys.executable, "-m", "sojourn", "lsp")
     await client.initialize_async(types.InitializeParams(capabilities=types.ClientCapabilities()))
     client.initialized(types.InitializedParams())
     try:
-        yield client, told
+        yield client, mistakes
     finally:
         await client.shutdown_async(None)
         client.exit(None)
@@ -75,9 +75,9 @@ def test_mistakes_are_told_while_one_types_and_taken_back(tmp_path: Path) -> Non
         path = tmp_path / "mine.p4"
         right = "#include <core.p4>\nconst bit<8> ONE = 1;\n// \u00e9\U0001f600\n"
         path.write_text(right)
-        async with editor() as (client, told):
+        async with editor() as (client, mistakes):
             uri = opened(client, path, right + "/* \U0001f600 */ const bit<8> TWO = ONEE;\n")
-            wrong = await told.until(uri, lambda found: any(f.code == "E0401" for f in found))
+            wrong = await mistakes.until(uri, lambda found: any(f.code == "E0401" for f in found))
             [found] = [f for f in wrong if f.code == "E0401"]
             assert "`ONEE` is not declared" in found.message
             # In the units of the protocol the picture counts two.
@@ -85,7 +85,7 @@ def test_mistakes_are_told_while_one_types_and_taken_back(tmp_path: Path) -> Non
             change = types.TextDocumentContentChangeWholeDocument(right)
             document = types.VersionedTextDocumentIdentifier(2, uri)
             client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
-            await told.until(uri, lambda found: not any(f.code == "E0401" for f in found))
+            await mistakes.until(uri, lambda found: not any(f.code == "E0401" for f in found))
         assert path.read_text() == right
 
     asyncio.run(scene())
@@ -95,10 +95,10 @@ def test_hover_definition_and_stages_of_a_program_and_of_its_part() -> None:
     async def scene() -> None:
         part = PROGRAM.parent / "aqm/codel_exact.p4"
         text = part.read_text()
-        async with editor() as (client, told):
+        async with editor() as (client, mistakes):
             opened(client, PROGRAM, PROGRAM.read_text())
             uri = opened(client, part, text)
-            await told.until(PROGRAM.as_uri(), lambda found: found == [])
+            await mistakes.until(PROGRAM.as_uri(), lambda found: found == [])
             document = types.TextDocumentIdentifier(uri)
             lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
             line = place(text, "Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) above;").line

@@ -124,8 +124,8 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
     assert {path.name for path in (tmp_path / "out").glob("*.png")} == {
         "queue_delay.png", "distribution.png", "queue_delay-s2-h2.png", "distribution-s2-h2.png",
     }  # fmt: skip
-    told = json.loads((tmp_path / "out/summary.json").read_text())["aqms"][1]["bottlenecks"]
-    assert told == {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
+    bottlenecks = json.loads((tmp_path / "out/summary.json").read_text())["aqms"][1]["bottlenecks"]
+    assert bottlenecks == {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
 
 
 def test_the_capture_of_each_bottleneck_holds_what_its_rows_say(
@@ -402,9 +402,9 @@ def test_every_link_of_a_network_that_changes_has_its_phases(
     write(tmp_path, CHAIN.replace('queue_limit = "200 kB"', last))
     ran = sojourn("run", "chain.toml", "--aqm", "codel", "--out", "out", "--json")
     assert ran.returncode == 0, ran.stderr
-    (told,) = json.loads(ran.stdout)["aqms"]
-    assert list(told["phases"]) == ["s2>h2"]
-    assert [(p["start"], p["rate"]) for p in told["phases"]["s2>h2"]] == [
+    (aqm,) = json.loads(ran.stdout)["aqms"]
+    assert list(aqm["phases"]) == ["s2>h2"]
+    assert [(p["start"], p["rate"]) for p in aqm["phases"]["s2>h2"]] == [
         (0, 10_000_000),
         (2 * 10**9, 5_000_000),
     ]

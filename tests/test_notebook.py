@@ -112,8 +112,8 @@ def test_pandas_is_not_needed_and_said_to_be_missing(result: sojourn.RunResult) 
 def test_an_earlier_run_is_opened_again(tmp_path: Path) -> None:
     run = sojourn.run(SHORT, out=tmp_path / "out", report=False)
     assert sojourn.open_run(tmp_path / "out").summary.equals(run.summary)
-    told = json.loads((tmp_path / "out/summary.json").read_text())
-    assert [aqm["aqm"] for aqm in told["aqms"]] == ["fifo", "codel"]
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert [aqm["aqm"] for aqm in summary["aqms"]] == ["fifo", "codel"]
 
 
 def test_a_check_is_short_when_looked_at_and_whole_when_printed(tmp_path: Path) -> None:

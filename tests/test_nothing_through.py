@@ -45,5 +45,5 @@ def test_a_program_without_its_control_plane_says_what_is_missing(
     for aqm in result.aqms.values():
         assert aqm.summary.aqm_drops == 0
         assert aqm.summary.ingress_drops == aqm.summary.packets > 0
-    told = json.loads(sojourn("report", "out", "--json").stdout)["warnings"]
-    assert any("nothing got through" in said for said in next(iter(told.values())))
+    warnings = json.loads(sojourn("report", "out", "--json").stdout)["warnings"]
+    assert any("nothing got through" in said for said in next(iter(warnings.values())))

@@ -83,8 +83,8 @@ def test_an_unknown_paper_is_told_with_those_that_there_are(sojourn: Sojourn) ->
 
 
 def test_the_list_has_a_line_for_each_paper(sojourn: Sojourn) -> None:
-    told = json.loads(sojourn("papers", "--json").stdout)
-    assert {one["name"]: [c["id"] for c in one["claims"]] for one in told} == CLAIMS
+    listed = json.loads(sojourn("papers", "--json").stdout)
+    assert {one["name"]: [c["id"] for c in one["claims"]] for one in listed} == CLAIMS
 
 
 def test_a_paper_is_run_and_every_claim_and_figure_is_on_its_page(
@@ -95,8 +95,8 @@ def test_a_paper_is_run_and_every_claim_and_figure_is_on_its_page(
     arguments = ("paper", "p4-codel-2018", "--quick", "--out", tmp_path / "out", "--json")
     done = sojourn(*arguments, "--markdown", document)
     assert done.returncode == 0, done.stderr
-    (told,) = json.loads(done.stdout)
-    verdicts = {claim["id"]: claim for claim in told["claims"]}
+    (paper,) = json.loads(done.stdout)
+    verdicts = {claim["id"]: claim for claim in paper["claims"]}
     assert list(verdicts) == CLAIMS["p4-codel-2018"]
     # What is computed does not depend on seeds.
     for name in ("C2", "C3", "C4"):

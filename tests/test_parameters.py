@@ -23,7 +23,7 @@ def document(choice: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def told(**choice: Any) -> dict[str, Any]:
+def passed(**choice: Any) -> dict[str, Any]:
     """What the engine is told of an AQM, its name aside; the engine has agreed to it."""
     config: dict[str, Any] = plan_scenario(document(choice)).runs[0].config["aqm"]
     return {key: value for key, value in config.items() if key not in ("kind", "name")}
@@ -36,23 +36,23 @@ def refusal(**choice: Any) -> str:
 
 
 def test_each_kind_of_value_is_handed_over_in_the_registers_unit() -> None:
-    assert told(use="pie", qdelay_ref="20 ms") == {"qdelay_ref": 20_000_000}
-    assert told(use="pie", alpha="0.125 Hz", beta="1250 mHz") == {"alpha": 125, "beta": 1250}
-    assert told(use="red", max_p=0.05, w_q=1e-3) == {"max_p": 50_000, "w_q": 1_000}
-    assert told(use="red", min_th=10, max_th=30) == {"min_th": 10, "max_th": 30}
-    assert told(use="red", gentle=False, bytes=True) == {"gentle": 0, "bytes": 1}
-    assert told(use="fifo", limit_bytes="100 kB") == {"limit_bytes": 100_000}
-    assert told(use="fq_codel", flows=64, seed=9) == {"flows": 64, "seed": 9}
+    assert passed(use="pie", qdelay_ref="20 ms") == {"qdelay_ref": 20_000_000}
+    assert passed(use="pie", alpha="0.125 Hz", beta="1250 mHz") == {"alpha": 125, "beta": 1250}
+    assert passed(use="red", max_p=0.05, w_q=1e-3) == {"max_p": 50_000, "w_q": 1_000}
+    assert passed(use="red", min_th=10, max_th=30) == {"min_th": 10, "max_th": 30}
+    assert passed(use="red", gentle=False, bytes=True) == {"gentle": 0, "bytes": 1}
+    assert passed(use="fifo", limit_bytes="100 kB") == {"limit_bytes": 100_000}
+    assert passed(use="fq_codel", flows=64, seed=9) == {"flows": 64, "seed": 9}
 
 
 def test_target_and_interval_of_codel_are_parameters_like_others() -> None:
-    given = told(use="codel", target="1 ms", interval="20 ms", ecn=True)
+    given = passed(use="codel", target="1 ms", interval="20 ms", ecn=True)
     assert given == {"target": 1_000_000, "interval": 20_000_000, "ecn": 1}
 
 
 def test_what_is_not_given_is_left_to_the_discipline() -> None:
     for discipline in disciplines():
-        assert told(use=discipline.name) == {}
+        assert passed(use=discipline.name) == {}
 
 
 @pytest.mark.parametrize("discipline", disciplines(), ids=lambda discipline: discipline.name)
@@ -60,7 +60,7 @@ def test_every_default_can_be_written_in_a_scenario_and_read_back(discipline: An
     """What `sojourn aqms` shows may be typed, and comes out of a run's folder as it went in."""
     defaults = {p.name: p for p in discipline.parameters if p.default is not None}
     choice = {"use": discipline.name} | {name: p.written for name, p in defaults.items()}
-    assert told(**choice) == {name: p.default for name, p in defaults.items()}
+    assert passed(**choice) == {name: p.default for name, p in defaults.items()}
     scenario = scenario_from_dict(document(choice))
     written = scenario.model_dump(mode="json", exclude_none=True)
     assert {key: written["aqms"][0][key] for key in defaults} == {
@@ -158,10 +158,10 @@ def test_aqms_lists_parameters_with_defaults_and_units(sojourn: Sojourn) -> None
 
 
 def test_aqms_shows_every_parameter_in_full_on_lines_that_fit(sojourn: Sojourn) -> None:
-    told = sojourn("aqms", "--parameters").stdout
-    lines = told.splitlines()
+    printed = sojourn("aqms", "--parameters").stdout
+    lines = printed.splitlines()
     assert max(map(len, lines)) <= 100
-    words = " ".join(told.split())
+    words = " ".join(printed.split())
     for aqm in catalogue():
         assert " ".join(aqm.summary.split()) in words
         for parameter in aqm.parameters:

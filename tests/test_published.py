@@ -111,13 +111,13 @@ def test_what_cannot_be_run_is_compiled_all_the_same_and_says_why(
     ],
 )
 def test_sources_that_are_not_the_recipes_are_refused(
-    stand_in: tuple[Recipe, Path], harm: Callable[[Path], object], told: str
+    stand_in: tuple[Recipe, Path], harm: Callable[[Path], object], message: str
 ) -> None:
     recipe, sources = stand_in
     harm(sources / "wires")
     with pytest.raises(ScenarioError) as refused:
         find_clone(recipe, sources)
-    assert told in str(refused.value), refused.value
+    assert message in str(refused.value), refused.value
 
 
 def test_a_file_that_is_not_there_is_named(stand_in: tuple[Recipe, Path]) -> None:
@@ -130,7 +130,7 @@ def test_a_file_that_is_not_there_is_named(stand_in: tuple[Recipe, Path]) -> Non
 def test_a_scenario_without_sources_and_sources_without_a_recipe_are_refused(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
-    for arguments, told in (
+    for arguments, message in (
         (("run", "published/pi2-for-p4"), "clone of acnbell/pi2forp4: --sources DIR"),
         (("run", "published/pi2-for-p5", "--sources", "."), 'did you mean "pi2-for-p4"?'),
         (("run", "bufferbloat", "--sources", "."), "--sources is for published/NAME"),
@@ -142,14 +142,14 @@ def test_a_scenario_without_sources_and_sources_without_a_recipe_are_refused(
     ):
         done = sojourn(*arguments)
         plain = " ".join(done.stderr.split())
-        assert done.returncode == 2 and told in plain, (arguments, done.stderr)
+        assert done.returncode == 2 and message in plain, (arguments, done.stderr)
     assert not list(tmp_path.iterdir()), "nothing is written before that is known"
 
 
 def test_the_list_names_repository_and_commit_of_each(sojourn: Sojourn) -> None:
-    told = {one["name"]: one for one in json.loads(sojourn("published", "--json").stdout)}
-    assert told["published/pie-for-tofino"]["repository"] == "COMSYS/pie-for-tofino"
-    for one in told.values():
+    listed = {one["name"]: one for one in json.loads(sojourn("published", "--json").stdout)}
+    assert listed["published/pie-for-tofino"]["repository"] == "COMSYS/pie-for-tofino"
+    for one in listed.values():
         assert len(one["commit"]) == 40 and one["programs"]
 
 
@@ -174,14 +174,14 @@ def test_the_page_without_a_single_clone_says_what_is_missing(tmp_path: Path) ->
 def test_what_a_payload_begins_with_is_bytes_that_fit_the_packet() -> None:
     flow = {"kind": "udp", "rate": "1 Mbit/s", "rtt": "5 ms", "packet_size": "60 B"}
     base = {"duration": "1 s", "aqms": ["fifo"], "switch": {"rate": "10 Mbit/s"}}
-    for key, value, told in (
+    for key, value, message in (
         ("payload_begins", "2323", 'like "0x2323"'),
         ("payload_begins", "0x232", 'like "0x2323"'),
         ("payload_begins", "0x" + "00" * 65, "65 bytes; at most 64 are allowed"),
         ("payload_begins", "0x" + "00" * 19, "payload_begins"),
         ("dscp", 64, "dscp"),
     ):
-        with pytest.raises(SojournError, match=re.escape(told)):
+        with pytest.raises(SojournError, match=re.escape(message)):
             plan = plan_scenario(base | {"flows": [flow | {key: value}]})
             check_config(json.dumps(plan.runs[0].config))
     plan = plan_scenario(base | {"flows": [flow | {"payload_begins": "0x" + "00" * 18}]})

@@ -45,8 +45,8 @@ def test_a_program_of_ones_own_is_found_wherever_the_session_goes(
 
 def test_what_is_said_beside_a_registered_name_goes_before_its_own() -> None:
     sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
-    told = registered.spelled_out({"use": "hasty", "target": "2 ms", "label": "x"})
-    assert told == {"use": "codel", "label": "x", "target": "2 ms", "interval": "20 ms"}
+    spelled = registered.spelled_out({"use": "hasty", "target": "2 ms", "label": "x"})
+    assert spelled == {"use": "codel", "label": "x", "target": "2 ms", "interval": "20 ms"}
 
 
 @pytest.mark.parametrize(

@@ -261,19 +261,19 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
     pytest.importorskip(
         "distributed", reason="Dask is not installed: pip install 'sojourn[cluster]'"
     )
-    told = tmp_path / "scheduler.json"
+    scheduler_file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     run = [sys.executable, "-m", "dask"]
     started = [
         subprocess.Popen(
             [*run, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-             "--scheduler-file", str(told)], **quiet,
+             "--scheduler-file", str(scheduler_file)], **quiet,
         )
     ]  # fmt: skip
     try:
         # It is there before it is written.
-        wait_until(lambda: told.is_file() and told.stat().st_size > 0)
-        address = json.loads(told.read_text())["address"]
+        wait_until(lambda: scheduler_file.is_file() and scheduler_file.stat().st_size > 0)
+        address = json.loads(scheduler_file.read_text())["address"]
         for number in range(2):
             own = tmp_path / f"worker-{number}"
             own.mkdir()

@@ -71,7 +71,7 @@ def test_a_frame_goes_through_parser_tables_and_deparser() -> None:
 
 
 def test_every_place_is_one_in_the_program(run: Path) -> None:
-    told = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
+    trace = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
 
     def places(step: Any) -> Iterator[tuple[str, str]]:
         if isinstance(step, dict):
@@ -83,7 +83,7 @@ def test_every_place_is_one_in_the_program(run: Path) -> None:
             for value in step:
                 yield from places(value)
 
-    found = list(places(told))
+    found = list(places(trace))
     assert len(found) > 10
     for place, text in found:
         path, line, _ = place.rsplit(":", 2)
@@ -92,8 +92,8 @@ def test_every_place_is_one_in_the_program(run: Path) -> None:
 
 
 def test_the_way_of_a_dropped_packet_tells_why_and_what_the_alu_did(run: Path) -> None:
-    told = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
-    [way] = told["packets"]
+    trace = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
+    [way] = trace["packets"]
     assert [one["pass"] for one in way["passes"]] == ["ingress", "egress"]
     assert way["passes"][-1]["became"] == {"to": "dropped", "bytes": None}
     said = texts(way["passes"])
@@ -103,8 +103,8 @@ def test_the_way_of_a_dropped_packet_tells_why_and_what_the_alu_did(run: Path) -
 
 
 def test_registers_over_time_agree_with_the_packet_that_changed_them(run: Path) -> None:
-    told = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
-    egress = told["packets"][0]["passes"][-1]
+    trace = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
+    egress = trace["packets"][0]["passes"][-1]
 
     def accesses(step: Any) -> Iterator[dict[str, Any]]:
         if isinstance(step, dict):

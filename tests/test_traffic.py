@@ -115,8 +115,8 @@ def test_times_are_told_by_group_and_size_and_rounds_by_their_last_response(
     }
     pq.write_table(pa.table(rows, schema=EXCHANGE_SCHEMA), tmp_path / "exchanges.parquet")
     times = read_times(tmp_path, scenario(flows).flows)
-    told = [(t.what.strip(), t.count, t.unfinished, t.mean, t.p99) for t in times]
-    assert told == [
+    completions = [(t.what.strip(), t.count, t.unfinished, t.mean, t.p99) for t in times]
+    assert completions == [
         ("transfers cubic", 2, 1, 12 * MS, 20 * MS),
         ("below 10 kB", 1, 1, 4 * MS, 4 * MS),
         ("10 to 100 kB", 1, 0, 20 * MS, 20 * MS),
@@ -247,10 +247,10 @@ def test_terminal_and_report_show_times_and_voices(mixed: tuple[Result, str]) ->
     assert max(map(len, said.splitlines())) <= 100
     page = (result.path / "report.html").read_text()
     assert "<h2>Completion times</h2>" in page and "<h2>Voice</h2>" in page
-    told = json.loads((result.path / "summary.json").read_text())["aqms"][0]
+    summary = json.loads((result.path / "summary.json").read_text())["aqms"][0]
     aqm = result.aqms["fifo"]
-    assert [one["median"] for one in told["completion_times"]] == [t.median for t in aqm.times]
-    assert [one["score"] for one in told["voices"]] == [voice.score for voice in aqm.voices]
+    assert [one["median"] for one in summary["completion_times"]] == [t.median for t in aqm.times]
+    assert [one["score"] for one in summary["voices"]] == [voice.score for voice in aqm.voices]
 
 
 def test_the_same_seed_gives_the_same_rows_of_every_kind(
@@ -274,9 +274,9 @@ def test_what_a_paper_leaves_open_is_a_key_and_is_written_back_as_it_was(
     assert [group["pacing"] for group in written["flows"]] == [False, True, "20 Mbit/s"]
     assert scenario_from_dict(written) == read
     (run,) = make_plan(read).runs
-    told = json.loads(run.config)["flows"] if isinstance(run.config, str) else run.config["flows"]
-    assert [one["pacing"] for one in told] == [False, True, 20_000_000]
-    assert {(one["block"], one["start_jitter"]) for one in told} == {(16_384, 116 * MS)}
+    flows = json.loads(run.config)["flows"] if isinstance(run.config, str) else run.config["flows"]
+    assert [one["pacing"] for one in flows] == [False, True, 20_000_000]
+    assert {(one["block"], one["start_jitter"]) for one in flows} == {(16_384, 116 * MS)}
 
 
 @pytest.mark.parametrize(

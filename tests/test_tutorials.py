@@ -20,8 +20,10 @@ def test_a_page_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
     reader.follow(page.read_text())
     assert reader.done
     for ran in reader.done:
-        told = f"$ {ran.command.line}\n{ran.printed}\n[{ran.status}]\nis not:\n{ran.command.shown}"
-        assert ran.as_shown, told
+        message = (
+            f"$ {ran.command.line}\n{ran.printed}\n[{ran.status}]\nis not:\n{ran.command.shown}"
+        )
+        assert ran.as_shown, message
 
 
 def test_an_ellipsis_is_a_part_of_a_line_or_any_number_of_lines() -> None:

@@ -23,6 +23,10 @@ PACKETS = int(os.environ["PACKETS"])
 OUT = Path(os.environ["OUT"])
 WIDTH = 32
 """Bytes of a word."""
+LEAD = 4
+"""Words of the frames before that may still be to be read when CoDel is asked."""
+BEHIND_MEMORY = 3
+"""Words that are read, and have not left: of queue.sv's registers."""
 
 Ready = Callable[["Bench"], bool]
 
@@ -44,6 +48,8 @@ class Bench:
     """Frames to come: not before that cycle, into that queue."""
     at: int = 0
     """Bytes of the first one that are in."""
+    whole: tuple[int, bytes] | None = None
+    """The frame whose last word has just gone in."""
     held: list[deque[Held]] = field(default_factory=lambda: [deque() for _ in range(QUEUES)])
     asked: tuple[int, Held, int, int] | None = None
     leaving: deque[tuple[int, Held, bool]] = field(default_factory=deque)
@@ -139,21 +145,27 @@ class Bench:
             self.answered(bool(dut.drop.value), bool(dut.mark.value))
         if dut.ask.value and dut.ready.value:
             self.was_asked()
+        if self.whole is not None:
+            self.arrived(*self.whole)
+            self.whole = None
         if dut.s_axis_tvalid.value and dut.s_axis_tready.value:
-            self.arrived()
+            self.entered()
         offered = bool(dut.m_axis_tvalid.value)
         self.busy.append(offered)
         self.idle += not offered and any(self.held)
         if offered and dut.m_axis_tready.value:
             self.left()
 
-    def arrived(self) -> None:
+    def entered(self) -> None:
         self.at += WIDTH
         _, queue, frame = self.coming[0]
-        if self.at < len(frame):
-            return
-        self.coming.popleft()
-        self.at = 0
+        if self.at >= len(frame):
+            self.coming.popleft()
+            self.at = 0
+            self.whole = queue, frame
+
+    def arrived(self, queue: int, frame: bytes) -> None:
+        """A cycle later it is known whether there was room."""
         if self.dut.was_queued.value:
             self.held[queue].append(Held(frame, int(self.dut.now.value)))
             self.note("queued", queue)
@@ -172,6 +184,8 @@ class Bench:
         assert int(dut.ask_backlog.value) == backlog
         assert bool(dut.ask_capable.value) == (codepoint(held.frame) != 0)
         assert self.asked is None, "a question before the answer"
+        ahead = sum((len(other.frame) + WIDTH - 1) // WIDTH for _, other, _ in self.leaving)
+        assert ahead - len(self.out) // WIDTH <= LEAD + BEHIND_MEMORY, "asked before it was needed"
         self.asked = queue, held, now, backlog
 
     def answered(self, drop: bool, mark: bool) -> None:
@@ -206,7 +220,7 @@ class Bench:
         self.out.clear()
 
     def quiet(self) -> bool:
-        return not (self.coming or any(self.held) or self.asked or self.leaving)
+        return not (self.coming or self.whole or any(self.held) or self.asked or self.leaving)
 
     async def finish(self, name: str) -> None:
         """Everything has left; the counters say what was seen; decisions go to a file."""
@@ -218,9 +232,14 @@ class Bench:
             queued, _, sent, dropped, marked = (count[queue] for count in self.counts.values())
             assert queued == sent + dropped + marked
         target, interval, maxpacket = [await self.read(address) for address in (0, 4, 8)]
-        told = {"target": target, "interval": interval, "maxpacket": maxpacket}
+        parameters = {"target": target, "interval": interval, "maxpacket": maxpacket}
         ecn = bool(await self.read(12))
-        found = {"parameters": told, "ecn": ecn, "queues": QUEUES, "decisions": self.decisions}
+        found = {
+            "parameters": parameters,
+            "ecn": ecn,
+            "queues": QUEUES,
+            "decisions": self.decisions,
+        }
         (OUT / f"{name}.json").write_text(json.dumps(found))
         totals = {what: sum(count) for what, count in self.counts.items()}
         self.dut._log.info(f"{name}: {totals} in {self.cycle} cycles")
@@ -351,7 +370,8 @@ async def frames_pass_or_are_dropped_whole_at_any_back_pressure(dut: Any) -> Non
     rng = random.Random(1)
     bench = Bench(dut, at_random(rng))
     await bench.start()
-    await bench.parameters(2_000, 10_000, 1514, ecn=True)
+    # One queue has one CoDel, which signals less often than several.
+    await bench.parameters(2_000, 10_000 if QUEUES > 1 else 5_000, 1514, ecn=True)
 
     def size() -> int:
         return 9000 if rng.random() < 0.01 else mixed(rng)
@@ -360,7 +380,8 @@ async def frames_pass_or_are_dropped_whole_at_any_back_pressure(dut: Any) -> Non
     bench.coming.extend(frames(rng, PACKETS, lambda n: 24 if n // 150 % 2 else 9, size))
     await bench.finish("back_pressure")
     assert sum(bench.counts["dropped"]) > 10 and sum(bench.counts["marked"]) > 10, bench.counts
-    assert sum(bench.counts["refused"]) > 0, bench.counts
+    if QUEUES * WORDS <= 4096:
+        assert sum(bench.counts["refused"]) > 0, bench.counts
 
 
 @cocotb.test()
@@ -406,9 +427,9 @@ async def a_port_of_10_gbits_is_never_idle_while_64_byte_frames_wait(dut: Any) -
     while not bench.quiet():
         before = bench.idle
         await bench.step()
-        # From the end of a frame's arrival to its first word on the wire it takes eight cycles.
+        # From the end of a frame's arrival to its first word on the wire it takes ten cycles.
         oldest = min(held[0].enqueued for held in bench.held if held) if any(bench.held) else None
-        waits = oldest is not None and int(dut.now.value) - oldest > 8 * 5
+        waits = oldest is not None and int(dut.now.value) - oldest > 10 * 5
         slots += bench.could and waits and bench.idle > before
     assert slots == 0, f"{slots} cycles of the wire were lost"
     assert sum(bench.counts["dropped"]) > 5, bench.counts

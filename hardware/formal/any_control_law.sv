@@ -12,8 +12,8 @@ module control_law #(
     output logic                  done,
     output logic [TIME_WIDTH-1:0] drop_next
 );
-    logic [6:0] running;  // where the question is
+    logic [8:0] running;  // where the question is
     assign drop_next = $anyseq;
-    always_ff @(posedge clk) running <= rst ? 7'd0 : {running[5:0], start};
-    assign done = running[6];
+    always_ff @(posedge clk) running <= rst ? 9'd0 : {running[7:0], start};
+    assign done = running[8];
 endmodule

@@ -26,50 +26,48 @@ end
 // What is kept of that queue, once it has been forgotten after the reset.
 logic forgotten, above, dropping, owing, place, used;
 assign forgotten = phase != SWEEP || sweep > one;
-assign {above, dropping, owing, place, used} = flags_of[one];
+assign {above, dropping, used} = flags_of[one];
+assign {owing, place} = place_of[one];
 
 // A question stays until it is taken.
 always_ff @(posedge clk)
     if (begun && !rst && $past(ask && !ready)) assume (ask && $stable(queue_id));
 
 // ---- Question and answer ----
-logic taken;
-always_ff @(posedge clk) taken <= begun && ready && ask;
+logic taken, weighed;
+always_ff @(posedge clk) begin
+    taken   <= begun && !rst && ready && ask;
+    weighed <= begun && !rst && taken;
+end
 always_comb
     if (begun && !rst) begin
-        assert (answer == taken);                      // one answer for each, in the next cycle
+        assert (taken == (phase == WEIGH));
+        assert (answer == weighed);                    // one answer for each, two cycles later
         assert (!(drop && mark) && (answer || !(drop || mark)));
         if (mark) assert (can_mark);
         if (drop || mark) assert (sojourn_time >= TIME_WIDTH'(target) && behind > maxpacket);
     end
 
-// Ready again one cycle after an answer, or nine after one that drops or marks.
+// Ready again with an answer, or ten cycles behind one that drops or marks.
 logic [3:0] since;
-logic [6:0] law_running;  // where the control law is, counted here
+logic [8:0] law_running;  // where the control law is, counted here
 always_ff @(posedge clk) begin
-    since       <= rst || ready || phase == SWEEP ? 4'd0 : since + 4'd1;
-    law_running <= rst ? 7'd0 : {law_running[5:0], law_start};
+    since       <= rst || phase != CONTROL_LAW || law_done ? 4'd0 : since + 4'd1;
+    law_running <= rst ? 9'd0 : {law_running[7:0], law_start};
 end
 always_comb
     if (begun && !rst) begin
-        assert (since <= 9 && law_done == law_running[6]);
-        assert (law_start == (phase == COUNT) && law_running == 7'((10'd1 << since) >> 2));
-        case (phase)
-            SWEEP:   assert (since == 0 && 32'(sweep) < QUEUES);
-            IDLE:    assert (since < 2 || since == 9);
-            DECIDE:  assert (since == 0);
-            COUNT:   assert (since == 1);
-            default: assert (since >= 2);
-        endcase
+        assert (since <= 8 && law_done == law_running[8]);
+        assert (law_running == (phase == CONTROL_LAW ? 9'd1 << since : 9'd0));
+        assert (phase <= CONTROL_LAW && (phase == CONTROL_LAW || since == 0));
+        if (phase == SWEEP) assert (32'(sweep) < QUEUES);
+        if (answer) assert (ready == !(drop || mark));
     end
-
-always_ff @(posedge clk)
-    if (begun && !rst && $past(answer) && !$past(rst)) assert (ready == !$past(drop || mark));
 
 // ---- Other queues are left alone ----
 always_ff @(posedge clk)
     if (begun && !rst && $past(begun && !rst && phase != SWEEP) && $past(q) != one) begin
-        assert ($stable(flags_of[one]));
+        assert ($stable({flags_of[one], place_of[one]}));
         assert ($stable({count_of[one], lastcount_of[one], first_above_time_of[one]}));
         assert ($stable({drop_next_of[{one, 1'b0}], drop_next_of[{one, 1'b1}]}));
     end
@@ -160,10 +158,11 @@ always_comb
     end
 
 // What holds between the two when the queue has no question open, and on the way to it.
-logic settled, begins_at_1;
+logic settled, is_recent, begins_at_1;
 logic [31:0] count_begun;
-assign settled     = !((phase == COUNT || phase == CONTROL_LAW) && q == one);
-assign begins_at_1 = !is_dropping && !(is_used && recently && sum[31:1] != 0);
+assign settled     = !(phase == CONTROL_LAW && q == one);
+assign is_recent   = ago[TIME_WIDTH-1] || ago < TIME_WIDTH'({interval, 4'b0});
+assign begins_at_1 = !is_dropping && !(is_used && is_recent && sum[31:1] != 0);
 assign count_begun = begins_at_1 ? 1 : sum;
 
 logic [TIME_WIDTH-1:0] drop_next, next_owed;
@@ -189,20 +188,36 @@ always_comb
         if (!settled) begin
             assert (dropping && used && law_from == rfc_from && law_place == (place ^ owing));
             assert (count_begun == rfc_count && (is_dropping || rfc_lastcount == rfc_count));
-            if (phase == CONTROL_LAW) assert (begin_at_1 == begins_at_1);
+            assert (recently == is_recent && (since == 0 || begin_at_1 == begins_at_1));
             if (is_dropping) assert (lastcount_of[one] == rfc_lastcount);
             if (is_dropping) assert (law_from == rfc_drop_next && !behind_first);
             else assert (!in_loop);
         end
-        // The registers of cycle 1 are the queue's state.
-        if (phase == DECIDE) begin
-            assert (32'(q) < QUEUES);
-            assert ({is_above, is_dropping, is_owing, is_placed, is_used} == flags_of[q]);
-            assert (count == count_of[q] && lastcount == lastcount_of[q]);
-            assert (due == drop_next_of[{q, is_placed ^ is_owing}]);
-            assert (first_above_time == first_above_time_of[q]);
+        // What is in the registers is the queue's state. Where it is not, it does not count: when
+        // drop_next comes while the queue is not above TARGET.
+        if (phase == WEIGH || phase == DECIDE) assert (32'(q) < QUEUES);
+        if ((phase == WEIGH || phase == DECIDE) && q == one) begin
+            assert (count == count_of[one] && lastcount == lastcount_of[one]);
+            if (above) assert (first_above_time == first_above_time_of[one]);
+            if (above) assert (due == drop_next_of[{one, place ^ owing}]);
+        end
+        if (asked_one) begin
+            assert ({is_above, is_dropping, is_used} == flags_of[one]);
+            assert ({is_owing, is_placed} == place_of[one]);
+            assert (late == (sojourn_time >= TIME_WIDTH'(target)) && stands == (behind > maxpacket));
+            assert (has_waited == !since_first_above[TIME_WIDTH-1] && ago == since_due);
+            assert (is_due == !ago[TIME_WIDTH-1]);
+            assert (sum == (is_dropping ? count + 1 : count - lastcount));
+            if (!above) assert (first_above_time_of[one] == time_now + TIME_WIDTH'(interval));
         end
     end
+
+`ifdef WITNESS
+// Where to look for what can happen: one queue, always late, a question whenever one is taken.
+always_comb assume (ask && one == 0 && queue_id == 0 && target == 0 && interval == 0 && maxpacket == 0 && ecn);
+always_comb assume (enqueued == 0 && backlog <= 1 && spacing < 64);
+always_ff @(posedge clk) assume (now == (rst ? '0 : $past(now) + 1'b1));
+`endif
 
 // Not proven of nothing: the packet behind the first dropped one, a drop in the drop state, and a
 // mark behind a drop.

@@ -10,21 +10,32 @@ logic begun = 1'b0;
 always_ff @(posedge clk) begun <= 1'b1;
 always_comb assume (rst == !begun);
 
+logic offered, offered_last;  // a word is taken; the last one taken ended its packet
+queue_t offered_to;           // the queue of the last one
+assign offered = s_axis_tvalid && s_axis_tready;
+always_ff @(posedge clk)
+    if (rst) offered_last <= 1'b1;
+    else if (offered) begin
+        offered_last <= s_axis_tlast;
+        offered_to   <= s_axis_tdest;
+    end
+always_comb begin
+    assume (32'(s_axis_tdest) < QUEUES);
+    if (!offered_last) assume (s_axis_tdest == offered_to);
+    // Bytes are there from the lowest; all of them but in the last word.
+    assume (s_axis_tkeep[0] && (s_axis_tkeep & (s_axis_tkeep + 1'b1)) == 0);
+    if (!s_axis_tlast) assume (&s_axis_tkeep);
+end
+
+// The same a cycle later, behind the registers.
 logic last_word_in;
 queue_t coming_to;  // of the packet that is coming
 always_ff @(posedge clk)
     if (rst) last_word_in <= 1'b1;
     else if (arriving) begin
-        last_word_in <= s_axis_tlast;
-        coming_to    <= s_axis_tdest;
+        last_word_in <= in_last;
+        coming_to    <= in_queue;
     end
-always_comb begin
-    assume (32'(s_axis_tdest) < QUEUES);
-    if (!last_word_in) assume (s_axis_tdest == coming_to);
-    // Bytes are there from the lowest; all of them but in the last word.
-    assume (s_axis_tkeep[0] && (s_axis_tkeep & (s_axis_tkeep + 1'b1)) == 0);
-    if (!s_axis_tlast) assume (&s_axis_tkeep);
-end
 
 // The AQM: one answer for each question, and not before the next cycle.
 always_comb begin
@@ -41,6 +52,15 @@ assign swept = good && !sweeping;
 
 logic leaves;  // a frame's last word is taken
 assign leaves = m_axis_tvalid && m_axis_tready && m_axis_tlast;
+
+logic asked_held;  // a packet is with the AQM, or waits behind the one that is granted
+assign asked_held = asking || known;
+
+// Behind the memory.
+logic fetched_last;
+queue_t fetched_queue;
+assign fetched_last  = about_fetched[ABOUT-2];
+assign fetched_queue = about_fetched[TIME_WIDTH+BYTES_WIDTH+:QUEUE_WIDTH];
 
 // Of a packet, the words.
 function automatic logic [POINTER-1:0] words_at(input logic [DESCRIPTOR-1:0] descriptor);
@@ -90,10 +110,11 @@ generate
         end
 
         // From the oldest word that is needed up to those that nobody was asked about.
-        logic [POINTER+3:0] needed;
+        logic [POINTER+3:0] needed, its_asked;
+        assign its_asked = asked_held && asked_queue == Q ? asked_words : 0;
         always_comb begin
             needed = 0;
-            if (asking && asked_queue == Q) needed = POINTER'(taken_of[Q] - asked_from);
+            if (asked_held && asked_queue == Q) needed = POINTER'(taken_of[Q] - asked_from);
             if (granted && granted_queue == Q) needed = POINTER'(taken_of[Q] - granted_from);
             if (reading && reading_queue == Q) needed = POINTER'(taken_of[Q] - reading_from);
         end
@@ -112,21 +133,28 @@ generate
                 // No packet is lost that was not dropped, none is made.
                 assert (queued - asked == LEDGER'(ring) + LEDGER'(in_read) + LEDGER'(in_next));
                 assert (asked - sent - dropped == LEDGER'(asking && asked_queue == Q));
-                assert (sent - left_it == LEDGER'(granted && granted_queue == Q)
+                assert (sent - left_it == LEDGER'(known && asked_queue == Q)
+                        + LEDGER'(granted && granted_queue == Q)
                         + LEDGER'(reading && reading_queue == Q)
+                        + LEDGER'(fetched_valid && fetched_last && fetched_queue == Q)
                         + LEDGER'(word_valid && word_last && word_queue == Q)
                         + LEDGER'(m_axis_tvalid && m_axis_tlast && m_axis_tdest == Q));
                 // All its words together are where the ring says.
                 assert (words <= WORDS && words == {4'b0, POINTER'(written_of[Q] - taken_of[Q])});
                 // What is with the AQM, granted or being read is behind: nothing of it is written over.
                 assert (words + needed <= WORDS);
-                if (asking && asked_queue == Q)
+                if (asked_held && asked_queue == Q)
                     assert (POINTER'(taken_of[Q] - asked_from) == asked_words);
                 if (granted && granted_queue == Q)
-                    assert (POINTER'(taken_of[Q] - granted_from) == granted_words);
+                    assert (POINTER'(taken_of[Q] - granted_from) >= granted_words + its_asked);
                 if (reading && reading_queue == Q)
-                    assert (needed >= left + (asking && asked_queue == Q ? asked_words : 0)
-                                           + (granted && granted_queue == Q ? granted_words : 0));
+                    assert (needed >= left + its_asked + (granted && granted_queue == Q
+                                                          ? POINTER'(taken_of[Q] - granted_from) - its_asked : 0));
+                // Free is what was free a cycle ago, or more.
+                if (arriving && in_queue == Q) begin
+                    assert (POINTER'(position - oldest) <= WORDS);
+                    assert (words + needed + words_before <= POINTER'(position - oldest));
+                end
                 // The packet that is coming has room.
                 if (words_before != 0 && coming_to == Q) assert (words + needed + words_before <= WORDS);
             end
@@ -136,20 +164,29 @@ endgenerate
 always_comb
     if (good) begin
         assert (!sweeping || (!arriving && words_before == 0 && waiting == 0));
-        assert (!sweeping || (!read_valid && !next_valid && !asking && !granted && !reading));
-        assert (!(asking && granted));
+        assert (!sweeping || (!read_valid && !next_valid && !asked_held && !granted && !reading));
+        assert (!(asking && known) && (!known || granted));
         assert (!(words_before != 0 && (too_big || last_word_in)) && !(too_big && last_word_in));
         assert (words_before <= POINTER'(WORDS));
+        // What is in the registers of a word that comes.
+        assert (!sweeping || offered_last);
+        if (arriving) begin
+            assert (offered_last == in_last && offered_to == in_queue && 32'(in_queue) < QUEUES);
+            assert (in_bytes != 0 && 32'(in_bytes) <= BYTES && (in_last || 32'(in_bytes) == BYTES));
+            if (!last_word_in) assert (in_queue == coming_to);
+        end else assert (offered_last == last_word_in && (last_word_in || offered_to == coming_to));
+        assert (ahead == (granted ? granted_words : 0) + (reading ? left : 0));
         if (read_valid) assert (is_whole(read_descriptor));
         if (next_valid) assert (is_whole(next_descriptor));
-        if (asking) assert (asked_words != 0 && asked_words == words_of(asked_length));
+        if (asked_held) assert (asked_words != 0 && asked_words == words_of(asked_length));
         if (granted) assert (granted_words != 0 && granted_words == words_of(granted_length));
         if (reading) assert (left != 0);
         assert (32'(read_queue) < QUEUES || !read_valid);
         assert (32'(next_queue) < QUEUES || !next_valid);
-        assert (32'(asked_queue) < QUEUES || !asking);
+        assert (32'(asked_queue) < QUEUES || !asked_held);
         assert (32'(granted_queue) < QUEUES || !granted);
         assert (32'(reading_queue) < QUEUES || !reading);
+        assert (32'(fetched_queue) < QUEUES || !fetched_valid);
         assert (32'(word_queue) < QUEUES || !word_valid);
         assert (32'(m_axis_tdest) < QUEUES || !m_axis_tvalid);
         assert (32'(turn) < QUEUES);
@@ -167,7 +204,8 @@ always_ff @(posedge clk)
 // question, then no cycle but these few passes in which nothing gets on although a packet is held.
 logic held, helped, moved;
 logic [3:0] still;
-assign held   = waiting != 0 || read_valid || next_valid || asking || granted || reading || word_valid || m_axis_tvalid;
+assign held   = waiting != 0 || read_valid || next_valid || asked_held || granted || reading || fetched_valid || word_valid
+                || m_axis_tvalid;
 assign helped = m_axis_tready && ready && (answer || !asking);
 assign moved  = next_taken || (asking && answer) || take || (m_axis_tvalid && m_axis_tready) || (reading && advance);
 always_ff @(posedge clk) still <= rst || !held || !helped || moved ? 4'd0 : still + 4'd1;
@@ -191,7 +229,7 @@ always_comb assume (32'(one) < QUEUES);
 // From the oldest word that is needed up to the last that has come.
 always_comb begin
     before_it = 0;
-    if (asking && asked_queue == one) before_it = POINTER'(taken_of[one] - asked_from);
+    if (asked_held && asked_queue == one) before_it = POINTER'(taken_of[one] - asked_from);
     if (granted && granted_queue == one) before_it = POINTER'(taken_of[one] - granted_from);
     if (reading && reading_queue == one) before_it = POINTER'(taken_of[one] - reading_from);
     kept_of_one = before_it + POINTER'(written_of[one] - taken_of[one])
@@ -204,14 +242,14 @@ assign entry_age = its_entry - next_entry_of[one];
 always_ff @(posedge clk) begin
     if (rst || sweeping) followed <= 1'b0;
     else if (followed) followed <= alive;
-    else if (follow && arriving && !no_room && s_axis_tdest == one) begin
+    else if (follow && arriving && !no_room && in_queue == one) begin
         followed  <= 1'b1;
         its_place <= position;
-        its_word  <= s_axis_tdata;
+        its_word  <= in_word;
     end
     if (rst || sweeping) entry_followed <= 1'b0;
     else if (entry_followed) entry_followed <= !(pick && picked == one && picked_entry == its_entry);
-    else if (follow_entry && whole && s_axis_tdest == one) begin
+    else if (follow_entry && whole && in_queue == one) begin
         entry_followed <= 1'b1;
         its_entry      <= last_entry_of[one];
         its_descriptor <= {16'(length), ecn_found, now};
@@ -230,7 +268,7 @@ always_comb
 always_ff @(posedge clk)
     if (swept && $past(swept)) begin
         if ($past(advance && reading && reading_queue == one && alive && reading_from == its_place))
-            assert (word == $past(its_word));
+            assert (fetched == $past(its_word));
         if ($past(pick && picked == one && entry_followed && picked_entry == its_entry))
             assert (read_descriptor == $past(its_descriptor));
     end
@@ -242,4 +280,5 @@ always_comb
         cover (was_dropped && granted);
         cover (was_refused && granted && next_valid);
         cover (leaves && read_valid && asking && !helped);
+        cover (known && granted && next_taken);
     end

@@ -1,22 +1,35 @@
-"""Prints the table of `docs/targets.md`: CoDel on every target, same traffic and same packets.
+"""Prints `docs/targets.md`: CoDel and FQ-CoDel on every target, same traffic and same packets.
 
-python bench/targets.py            # needs what `use = "verilog/codel"` needs
+python bench/targets.py            # needs what `use = "verilog/codel"` needs, and for one row
+                                   # `sojourn linux build-kernel`
 """
 
 import contextlib
 import io
 import json
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 import sojourn
+from npu import VARIANTS, carried
 from sojourn.cli.shared import app
-from sojourn.layout import programs_folder
+from sojourn.ground import SIMULATOR
+from sojourn.layout import hardware_folder, programs_folder
+from sojourn.linux.ground import linux
+from sojourn.linux.kernel import KernelError
+from sojourn.result import AqmResult
 
 SEEDS = range(1, 6)
+INTERVAL = 100_000_000
+"""Of CoDel, ns."""
 STUDENT = 2.776
 """The factor of a 95 % interval of five values (Student's t, four degrees of freedom)."""
 
@@ -29,6 +42,8 @@ class Target:
     aqm: dict[str, Any]
     replayed: bool = False
     """Whether it can be asked about packets that leave a queue."""
+    kernel: bool = False
+    """Whether it runs on the Linux kernel."""
 
 
 TARGETS = (
@@ -51,30 +66,88 @@ SCENARIO = {
 }
 
 
+FAIR_TARGETS = (
+    Target("RFC 8290", {"use": "fq_codel"}),
+    Target("Linux' `fq_codel`", {"use": "fq_codel"}, kernel=True),
+    Target("Tofino", {"use": "tna/fq_codel"}),
+    Target("bmv2", {"use": "v1model/fq_codel"}),
+    Target("Verilog", {"use": "verilog/fq_codel"}),
+)
+
+FAIR_SCENARIO = {
+    "duration": "10 s",
+    "switch": {"rate": "100 Mbit/s"},
+    "flows": [
+        {"count": 4, "rtt": ["5 ms", "20 ms"]},
+        {"kind": "voip", "count": 5, "rtt": "10 ms", "start": "1 s"},
+    ],
+}
+DOWNLOADS = 4
+"""Of those flows, the first ones."""
+
+Runs = dict[str, list[AqmResult]]
+"""Each target's run of each seed; without those that cannot be made here."""
+
+
 def interval(values: list[float]) -> str:
     return f"{mean(values):.3g} ± {STUDENT * stdev(values) / len(values) ** 0.5:.2g}"
 
 
-def runs(folder: Path) -> dict[str, list[Path]]:
-    """Each target's run of each seed."""
-    aqms = [{**target.aqm, "label": target.name.replace("`", "")} for target in TARGETS]
-    found: dict[str, list[Path]] = {target.name: [] for target in TARGETS}
+def milliseconds(time: float | None) -> float:
+    """Of ns; nothing came if there are none, and then there is no page."""
+    assert time is not None
+    return time / 1e6
+
+
+def runs(scenario: dict[str, Any], targets: tuple[Target, ...], folder: Path) -> Runs:
+    found: Runs = {target.name: [] for target in targets}
     for seed in SEEDS:
-        out = folder / str(seed)
-        result = sojourn.run({**SCENARIO, "aqms": aqms}, seed=seed, out=out)
-        for target, aqm in zip(TARGETS, result.aqms.values(), strict=True):
-            found[target.name].append(aqm.folder)
+        for kernel in (False, True):
+            mine = [target for target in targets if target.kernel == kernel]
+            aqms = [{**target.aqm, "label": target.name.replace("`", "")} for target in mine]
+            if not mine:
+                continue
+            try:
+                ground = linux("virtual") if kernel else SIMULATOR
+                out = folder / f"{seed}-{kernel}"
+                result = sojourn.run({**scenario, "aqms": aqms}, seed=seed, out=out, ground=ground)
+            except KernelError as error:
+                print(f"{mine[0].name}: {error}", file=sys.stderr)
+                continue
+            for target, aqm in zip(mine, result.aqms.values(), strict=True):
+                found[target.name].append(aqm)
     return found
 
 
-def summaries(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Each target's row of the result table, for each seed."""
-    found: dict[str, list[dict[str, Any]]] = {target.name: [] for target in TARGETS}
-    for seed in SEEDS:
-        rows = json.loads((folder / str(seed) / "summary.json").read_text())["aqms"]
-        for target, row in zip(TARGETS, rows, strict=True):
-            found[target.name].append(row)
-    return found
+def drops(run: AqmResult) -> float:
+    return float(run.summary.aqm_drops + run.summary.ingress_drops)
+
+
+def common(mine: list[AqmResult]) -> list[str]:
+    """Mean delay, ms, its 99th percentile, drops, goodput, Mbit/s."""
+    return [
+        interval([milliseconds(run.summary.mean) for run in mine]),
+        interval([milliseconds(run.summary.p99) for run in mine]),
+        interval([drops(run) for run in mine]),
+        interval([run.summary.goodput / 1e6 for run in mine]),
+    ]
+
+
+def calls(mine: list[AqmResult]) -> list[str]:
+    """Mean one-way delay of the calls, ms, and its 99th percentile."""
+    voices = [run.voices[0] for run in mine]
+    return [
+        interval([milliseconds(voice.mean) for voice in voices]),
+        interval([milliseconds(voice.p99) for voice in voices]),
+    ]
+
+
+def fairness(run: AqmResult) -> float:
+    """Jain's index of what the downloads got: 1 is equal, 1 / DOWNLOADS is all to one."""
+    sent = run.packets.filter(pc.not_equal(run.packets["verdict"].cast(pa.string()), "aqm"))
+    flows = np.asarray(sent["flow"])
+    got = np.bincount(flows, np.asarray(sent["size"]), DOWNLOADS)[:DOWNLOADS]
+    return float(got.sum() ** 2 / (DOWNLOADS * (got**2).sum()))
 
 
 def same_drops(target: Target, recorded: Path, out: Path) -> str:
@@ -88,14 +161,15 @@ def same_drops(target: Target, recorded: Path, out: Path) -> str:
     with contextlib.redirect_stdout(io.StringIO()):
         app(arguments, standalone_mode=False)
     outcomes = json.loads((out / "replay.json").read_text())["traces"][0]["outcomes"]
-    drops, same = outcomes[0]["reference_drops"], outcomes[0]["same_packet"]
-    return f"{100 * same / drops:.1f} %"
+    reference, same = outcomes[0]["reference_drops"], outcomes[0]["same_packet"]
+    return f"{100 * same / reference:.1f} %"
 
 
-def equal_rows(folders: list[Path], reference: list[Path]) -> str:
-    pairs = zip(folders, reference, strict=True)
+def equal_rows(mine: list[AqmResult], reference: list[AqmResult]) -> str:
+    pairs = zip(mine, reference, strict=True)
     same = [
-        (one / "packets.parquet").read_bytes() == (other / "packets.parquet").read_bytes()
+        (one.folder / "packets.parquet").read_bytes()
+        == (other.folder / "packets.parquet").read_bytes()
         for one, other in pairs
     ]
     return f"{sum(same)} of {len(same)}"
@@ -103,41 +177,89 @@ def equal_rows(folders: list[Path], reference: list[Path]) -> str:
 
 def stages(target: Target) -> str:
     """Of ingress and egress, if the target has stages."""
-    use = str(target.aqm["use"])
-    path = programs_folder() / "tna" / f"{use}.p4"
-    if not path.exists():
+    if not target.name.startswith("Tofino"):
         return "-"
-    found = sojourn.check(path).stages
-    if found is None:
-        return "-"
+    name = str(target.aqm["use"]).removeprefix("tna/")
+    found = sojourn.check(programs_folder() / "tna" / f"{name}.p4").stages
+    assert found is not None, "a program for Tofino"
     return " + ".join(str(each["stages"]) for each in found[0]["passes"])
 
 
+def table(head: str, rows: list[list[str]]) -> str:
+    lines = [f"| {head} |", f"|{'---|' * (head.count('|') + 1)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+
+
+def before_the_wrap(run: AqmResult) -> int:
+    """Drops in the last INTERVAL before a clock of 32 bits of nanoseconds begins anew."""
+    dropped = run.packets.filter(pc.equal(run.packets["verdict"].cast(pa.string()), "aqm"))
+    clock = np.asarray(dropped["dequeued"]) % 2**32
+    return int((clock >= 2**32 - INTERVAL).sum())
+
+
+def luts(row: str) -> str:
+    """Of a row of hardware/README.md's table, which `hardware/synthesis.py` makes."""
+    lines = (hardware_folder() / "README.md").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"| {row}"))
+    return f"{int(line.split('|')[2]):,}"
+
+
+PAGE = Path(__file__).with_name("targets_page.md")
+"""The page's text, with names where figures go."""
+
+
 def main() -> None:
-    head = (
+    codel_head = (
         "target | mean delay, ms | p99, ms | drops | goodput, Mbit/s | runs with the RFC's rows "
         "| same drops on the RFC's packets | stages"
     )
-    print(f"| {head} |\n|{'---|' * 8}")
+    fair_head = (
+        "target | calls: mean delay, ms | p99, ms | all: mean delay, ms | p99, ms | drops "
+        "| goodput, Mbit/s | fairness | runs with the RFC's rows | stages"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folders = runs(folder)
-        rows = summaries(folder)
-        reference = folders[TARGETS[0].name]
-        for number, target in enumerate(TARGETS):
-            mine = rows[target.name]
-            drops = [float(row["aqm_drops"] + row["ingress_drops"]) for row in mine]
-            cells = [
+        codel = runs(SCENARIO, TARGETS, folder / "codel")
+        fair = runs(FAIR_SCENARIO, FAIR_TARGETS, folder / "fair")
+        reference = codel["RFC 8289"]
+        codel_rows = [
+            [
                 target.name,
-                interval([row["mean"] / 1e6 for row in mine]),
-                interval([row["p99"] / 1e6 for row in mine]),
-                interval(drops),
-                interval([row["goodput"] / 1e6 for row in mine]),
-                equal_rows(folders[target.name], reference),
-                same_drops(target, reference[0], folder / f"replay-{number}"),
+                *common(codel[target.name]),
+                equal_rows(codel[target.name], reference),
+                same_drops(target, reference[0].folder, folder / f"replay-{number}"),
                 stages(target),
             ]
-            print(f"| {' | '.join(cells)} |", flush=True)
+            for number, target in enumerate(TARGETS)
+        ]
+        fair_rows = [
+            [
+                target.name,
+                *calls(mine),
+                *common(mine),
+                f"{mean(fairness(run) for run in mine):.3f}",
+                equal_rows(mine, fair["RFC 8290"]),
+                stages(target),
+            ]
+            for target in FAIR_TARGETS
+            if (mine := fair[target.name])
+        ]
+        goodput = {name: mean(run.summary.goodput for run in mine) for name, mine in codel.items()}
+        print(
+            PAGE.read_text().format(
+                codel=table(codel_head, codel_rows),
+                fair=table(fair_head, fair_rows),
+                turns=100 * (1 - goodput["Tofino, `codel_exact`"] / goodput["RFC 8289"]),
+                wrapped=before_the_wrap(codel["Tofino, P4-CoDel"][0]),
+                p4_drops=drops(codel["Tofino, P4-CoDel"][0]),
+                exact=stages(next(one for one in TARGETS if one.aqm["use"] == "codel_exact")),
+                mutex=carried(VARIANTS["with a mutex"], 480),
+                codel_lut=luts("codel, 1 queue"),
+                queue_lut=luts("codel_queue, 1 queue"),
+                fair_lut=luts("fq_codel, 1,024 flows"),
+            ),
+            end="",
+        )
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def test_a_senders_shaper_is_a_token_bucket_on_its_interface() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rtts", "told", "message"),
+    ("rtts", "options", "message"),
     [
         (["5 ms", "6 ms"], {"at": "senders", "limit": 9, "shared": True}, "shared goes with one"),
         (["5 ms", "5 ms"], {"at": "senders", "limit": 9}, "a queue for each"),

@@ -103,7 +103,7 @@ def test_what_cannot_be_run_is_compiled_all_the_same_and_says_why(
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "message"),
     [
         (lambda clone: shutil.rmtree(clone.parent), "no such folder"),
         (lambda clone: shutil.rmtree(clone), "no clone of somebody/wires"),

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from sojourn.compare_plots import comparison, quantiles, write_comparison
 from sojourn.errors import ScenarioError
 from sojourn.export import export
 
+MS = 1_000_000
 SHORT = {
     "duration": "0.5 s",
     "aqms": ["codel"],
@@ -48,6 +50,18 @@ def test_runs_that_differ_in_the_seed_are_one_setup_with_an_interval(runs: Path)
     assert difference is not None and difference.half is not None and difference.half > 0
     assert difference.mean == pytest.approx(sum(goodputs[1]) / 2 - sum(goodputs[0]) / 2)
     assert first.differences == (None,) * 5
+
+
+def test_a_run_that_was_interrupted_is_not_compared_with_whole_ones(
+    runs: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / "part"
+    shutil.copytree(runs / "slow2", part)
+    counters = json.loads((part / "codel" / "counters.json").read_text())
+    (part / "codel" / "counters.json").write_text(json.dumps(counters | {"simulated": 250 * MS}))
+    whole, stopped = (package.open_run(path) for path in (runs / "slow1", part))
+    with pytest.raises(ScenarioError, match=r"part: interrupted; .* first 0.250 s, .* of 0.500 s"):
+        compare([("slow1", whole), ("part", stopped)])
 
 
 def test_the_interval_of_a_difference_is_welchs() -> None:

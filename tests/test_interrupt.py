@@ -147,3 +147,24 @@ def test_ctrl_c_ends_a_sweep_with_its_workers_and_the_same_command_goes_on(
     (tmp_path / "sweep.toml").write_text(SWEEP.format(duration="20 ms"))
     done = call_sojourn(tmp_path, "sweep", "sweep.toml", "--out", "out")
     assert done.returncode == 0, done.stderr
+
+
+IMPORTING = """
+import builtins
+
+real = builtins.__import__
+
+def interrupted(name, *rest, **named):
+    if name == "typer":
+        raise KeyboardInterrupt
+    return real(name, *rest, **named)
+
+builtins.__import__ = interrupted
+from sojourn.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_an_interruption() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -8,6 +8,7 @@ import pytest
 
 import sojourn as package
 from conftest import Sojourn
+from sojourn.checker import check
 from sojourn.layout import programs_folder
 
 CODEL_ACT = programs_folder() / "tna" / "codel_act.p4"
@@ -145,3 +146,12 @@ def test_a_users_own_file_runs_like_the_shipped_one(short: Path, tmp_path: Path)
     )
     result = package.run(scenario, out=tmp_path / "out")
     assert digest(result, "mine") == digest(result, "codel_act")
+
+
+def test_generic_blocks_with_a_body_are_taken_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "g.p4").write_text(
+        "#include <core.p4>\ncontrol put<T>(inout T x)(T by) { apply { x = by; } }\n"
+        "parser none<T>(packet_in p, out T x) { state start { transition accept; } }\n"
+    )
+    found = check(tmp_path / "g.p4", language_only=True)
+    assert found.ok and [d["code"] for d in found.diagnostics] == ["W0502", "W0502"]

@@ -231,3 +231,12 @@ def test_a_set_up_has_the_rows_that_its_figures_and_checks_select(tmp_path: Path
                 assert value_of(measured, check) is not None, check.says
     with pytest.raises(ScenarioError, match="has what = 'transfer'; there are transfers cubic"):
         measured.select("times", {"what": "transfer"})
+
+
+def test_two_set_ups_of_one_folder_are_refused() -> None:
+    (paper,) = find_papers("codel-act")
+    first = paper.setups[0].model_dump()
+    twice = [first | {"name": "a b"}, first | {"name": "A-b"}]
+    changed = paper.model_dump() | {"setups": twice, "claims": [], "figures": [], "searches": []}
+    with pytest.raises(ValueError, match="'a b' and 'A-b' would have one folder"):
+        type(paper).model_validate(changed)

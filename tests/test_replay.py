@@ -72,7 +72,8 @@ def test_codel_exact_drops_the_very_packets_that_rfc_8289_drops(
 
 
 @pytest.mark.parametrize(
-    ("profile", "rate", "seconds"), [("flood", 2 * 10**6, 30), ("flood", 10**7, 40)]
+    ("profile", "rate", "seconds"),
+    [("flood", 2 * 10**6, 30), ("flood", 10**7, 40), ("slowflood", 2 * 10**7, 30)],
 )
 def test_codel_exact_drops_the_very_packets_of_a_flood_for_as_long_as_it_lasts(
     profile: str, rate: int, seconds: int
@@ -361,7 +362,17 @@ def test_a_replay_follows_no_link_out_of_its_folder(
 
 
 @pytest.mark.parametrize(
-    "files", [None, ["../victim"], ["/etc/hostname"], ["decisions/../../victim"], [7], "tables.md"]
+    "files",
+    [
+        None,
+        ["my.png"],
+        ["decisions/my.tex"],
+        ["../victim"],
+        ["/etc/hostname"],
+        ["decisions/../../victim"],
+        [7],
+        "tables.md",
+    ],
 )
 def test_a_replay_s_folder_with_a_foreign_list_of_files_is_left_alone(
     replayed: Callable[..., Any], tmp_path: Path, files: object

@@ -1,5 +1,6 @@
 """A run's folder is ours alone: nothing outside it is touched, nothing in it that is not ours."""
 
+import contextlib
 import json
 import os
 import signal
@@ -49,6 +50,19 @@ def recorded(out: Path, **changes: Any) -> RunFolder:
 def rewrite(out: Path, **changes: Any) -> None:
     described = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps(described | changes))
+
+
+@pytest.mark.parametrize("listed", ["thesis.tex", "fifo/notes.md", "chapters/guest/"])
+def test_a_list_cannot_name_what_no_run_writes(tmp_path: Path, listed: str) -> None:
+    out = tmp_path / "out"
+    recorded(out)
+    mine = out / listed / "one.tex" if listed.endswith("/") else out / listed
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("precious")
+    rewrite(out, files=[*json.loads((out / "run.json").read_text())["files"], listed])
+    with contextlib.suppress(OutputError):
+        recorded(out)
+    assert mine.read_text() == "precious"
 
 
 def runs_of(out: Path, folder: str) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Traffic beyond long flows: what is derived of transfers, requests and voices, and whole runs."""
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -303,3 +304,33 @@ def test_no_round_of_incast_waits_for_a_timeout_below_fq_codel(tmp_path: Path) -
     assert max(end - at for at, end in ended) < 15 * MS
     summary = result.aqms["fq_codel"].summary
     assert summary.aqm_drops > 1000 and summary.tail_drops == 0
+
+
+def test_rounds_of_incast_last_as_long_as_the_kernels(tmp_path: Path) -> None:
+    """docs/linux.md has the kernel's: 12.2 ms in the middle, and none that waits for a timeout."""
+    package.run("incast", aqms=["fifo"], out=tmp_path / "out", report=False)
+    rows = pq.read_table(tmp_path / "out" / "fifo" / "exchanges.parquet").to_pydict()
+    rounds: dict[int, list[int]] = {}
+    for begun, ended in zip(rows["started"], rows["finished"], strict=True):
+        rounds.setdefault(begun, []).append(ended)
+    took = [max(ends) - begun for begun, ends in rounds.items() if all(ends)]
+    assert statistics.median(took) == pytest.approx(12.2e6, rel=0.15)
+    assert max(took) < 20e6
+
+
+@pytest.mark.parametrize(("flows", "mean", "drops", "red"), [(1, 3.36, 9, 95), (3, 6.76, 53, 297)])
+def test_a_shaper_with_a_burst_of_two_frames_gives_the_kernels_figures(
+    tmp_path: Path, flows: int, mean: float, drops: int, red: int
+) -> None:
+    """HTB 100 Mbit/s, burst 3000, 10 ms on the way back: docs/linux.md has the kernel's figures."""
+    scenario = {
+        "duration": "8 s",
+        "switch": {"rate": "100 Mbit/s", "burst": "3000 B"},
+        "flows": [{"rtt": "10 ms", "count": flows}],
+        "aqms": ["codel_linux", {"use": "red", "w_q": 0.001953, "gentle": False, "idle": False}],
+    }
+    result = package.run(scenario, out=tmp_path / "out", report=False)
+    codel, dropped = (result.aqms[name].summary for name in ("codel_linux", "red"))
+    assert codel.mean / 1e6 == pytest.approx(mean, rel=0.05)
+    assert codel.aqm_drops == pytest.approx(drops, abs=3)
+    assert dropped.aqm_drops == pytest.approx(red, rel=0.12)

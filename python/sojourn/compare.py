@@ -75,6 +75,7 @@ def setups(results: Sequence[tuple[str, Result]]) -> list[Setup]:
 
 def compare(results: Sequence[tuple[str, Result]]) -> tuple[list[Setup], list[Line]]:
     """The set-ups of named results, and a line for each AQM in each of them."""
+    _refuse_parts(results)
     found = setups(results)
     labels = dict.fromkeys(
         label for setup in found for result in setup.results for label in result.aqms
@@ -93,6 +94,20 @@ def compare(results: Sequence[tuple[str, Result]]) -> tuple[list[Setup], list[Li
             first = values if first is None else first
             lines.append(Line(label, setup.name, tuple(map(interval, values)), tuple(differences)))
     return found, lines
+
+
+def _refuse_parts(results: Sequence[tuple[str, Result]]) -> None:
+    """`ScenarioError` if a run was interrupted and others' figures are of another time."""
+    spans = {name: result.compared or result.scenario.duration for name, result in results}
+    part = next((name for name, result in results if result.compared is not None), None)
+    if part is None:
+        return
+    for name, span in spans.items():
+        if span != spans[part]:
+            raise ScenarioError(
+                f"{part}: interrupted; its figures are of its first {spans[part] / 1e9:.3f} s, "
+                f"those of {name} of {span / 1e9:.3f} s. Run it again to its end"
+            )
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Interval | None:

@@ -6,7 +6,7 @@ Stands on nothing. Touches no disk.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _LONGEST = 100
 """Bytes of a name that is made from a label; file systems take 255, endings included."""
@@ -41,6 +41,16 @@ def names_for(labels: Sequence[str], reserved: Iterable[str] = ()) -> list[str]:
         taken.add(_folded(name))
         names.append(name)
     return names
+
+
+def clashing(labels: Sequence[str], place: Callable[[str], str]) -> tuple[str, str] | None:
+    """Two of `labels` that `place` puts into one place, case aside; none if there are none."""
+    taken: dict[str, str] = {}
+    for label in labels:
+        other = taken.setdefault(_folded(place(label)), label)
+        if other != label:
+            return other, label
+    return None
 
 
 def _plain(label: str) -> str:

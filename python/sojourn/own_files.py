@@ -4,34 +4,43 @@ A list may come from anybody. What leads out of the folder, or is behind a link,
 Stands on the file system. Knows no format.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from sojourn.errors import OutputError
 from sojourn.layout import shown
-from sojourn.run_files import is_ours
+from sojourn.run_files import GUEST_JOB, is_ours
 from sojourn.writing import remove_tree
 
+Ours = Callable[[object], bool]
+"""Whether a name out of a list is one that we may have written."""
 
-def _inside(path: Path, files: list[str]) -> list[Path]:
+
+def _inside(path: Path, files: list[str], ours: Ours = is_ours) -> list[Path]:
     """Those of `files` that are there and are themselves in `path`, not behind a link."""
     return [
         file
         for name in files
-        if is_ours(name)
+        if ours(name)
         and not (file := path / name).parent.is_symlink()
         and not file.is_symlink()
         and file.exists()
     ]
 
 
-def remove_files(path: Path, files: list[str]) -> None:
-    """Removes those of `files` that are in `path`, and folders that are empty then."""
-    for file in _inside(path, files):
+def remove_files(path: Path, files: list[str], ours: Ours = is_ours) -> None:
+    """Removes those of `files` that are in `path`, and folders that are empty then. Of folders that
+    are listed as a whole only what a guest was given and left is removed: it has its job in it."""
+    for file in _inside(path, files, ours):
         if file.is_file():
             file.unlink()
-        elif file.is_dir() and f"{file.parent.name}/{file.name}/" in files:
+        elif f"{file.parent.name}/{file.name}/" in files and _is_a_guests(file):
             remove_tree(file)
     _remove_empty(path, files)
+
+
+def _is_a_guests(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / GUEST_JOB).is_file() or not any(folder.iterdir()))
 
 
 def move_files(path: Path, target: Path, files: list[str]) -> None:

@@ -4,6 +4,7 @@ Stands on names alone. `files_of` is the list by which an earlier run is removed
 in it is not ours and stays.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -38,6 +39,9 @@ BALLAST = ".ballast"
 
 GUEST = "guest"
 """Folder in an AQM's folder: what a Linux guest was given and left."""
+
+GUEST_JOB = "job.json"
+"""In the guest's folder: what it was given."""
 
 UNFINISHED = ".unfinished"
 """Folder in a run's folder: the run that is to take its place."""
@@ -75,14 +79,25 @@ def journal_of(rows: str) -> str:
     return rows.removesuffix(".parquet") + JOURNAL
 
 
+_BESIDE = re.compile(
+    rf"run\.json|report\.html|summary\.json|({DELAY_PLOT}|{DISTRIBUTION_PLOT}).*\.png"
+)
+_ROWS = r"(flows|exchanges|datagrams|registers|packets.*)\.(parquet|arrows)"
+_BELOW = re.compile(
+    rf"{_ROWS}|bottleneck.*\.pcapng|counters\.json|program\.log|summary\.json|\.ballast|{GUEST}/"
+)
+
+
 def is_ours(file: object) -> bool:
-    """Whether `file`, out of a list that somebody may have made up, leads to no other folder."""
+    """Whether `file`, out of a list that somebody may have made up, is one that a run may write:
+    it leads to no other folder, and has a name that `files_of` gives."""
     if not isinstance(file, str):
         return False
-    parts = PurePosixPath(file).parts
+    *folders, name = PurePosixPath(file).parts or ("",)
+    ending = "/" if file.endswith("/") else ""
     return (
-        1 <= len(parts) <= 2
-        and "/".join(parts) == file.removesuffix("/")
-        and all(is_plain(part) for part in parts)
-        and (not file.endswith("/") or (len(parts) == 2 and parts[1] == GUEST))
+        len(folders) <= 1
+        and "/".join([*folders, name]) + ending == file
+        and all(is_plain(part) for part in (*folders, name))
+        and bool((_BELOW if folders else _BESIDE).fullmatch(name + ending))
     )

@@ -27,7 +27,7 @@ from sojourn.linux.outputs import write
 from sojourn.linux.setup import Setup, set_up
 from sojourn.linux.tc import KERNEL_ONLY
 from sojourn.linux.topology import Managed
-from sojourn.run_files import GUEST
+from sojourn.run_files import GUEST, GUEST_JOB
 from sojourn.scenario import Plan, PlannedRun
 
 _PATIENCE = 100
@@ -123,7 +123,7 @@ class Linux:
         place = folder / GUEST
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        (place / "job.json").write_text(json.dumps(setup.job, indent=1), encoding="utf-8")
+        (place / GUEST_JOB).write_text(json.dumps(setup.job, indent=1), encoding="utf-8")
         limit = 120 + _PATIENCE * run.config["duration"] / 1e9
         prioritised = run_guest(self.kernel, place.resolve(), limit, on_progress)
         raw = Raw(place, done_of(place, run.label))

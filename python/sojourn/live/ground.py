@@ -29,7 +29,7 @@ from sojourn.live.links import number, orders_of
 from sojourn.live.measured import Left, measure, read_left, read_rows, with_switches
 from sojourn.live.summary import DISTURBED
 from sojourn.live.switch_process import CHANGED, orders_for
-from sojourn.run_files import COUNTERS, GUEST, LOG
+from sojourn.run_files import COUNTERS, GUEST, GUEST_JOB, LOG
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.style import duration
 from sojourn.writing import write_text
@@ -140,15 +140,15 @@ class LiveGround:
         folder: Path,
         on_progress: Callable[[int], None],
     ) -> Attempt:
+        shutil.rmtree(folder / GUEST, ignore_errors=True)
+        (folder / GUEST).mkdir(parents=True)
         place = (folder / GUEST).resolve()
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
         if place.is_relative_to("/run") and not enclosure.is_root():
             raise ScenarioError(f"{place}: an ordinary user's live runs cannot lie under /run")
         _write_orders(place, run.config, workload)
         switches = commands_of(run.config, str(place))
         job = make_job(run.config, workload, self.traffic) | {"switches": switches}
-        (place / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
+        (place / GUEST_JOB).write_text(json.dumps(job, indent=1), encoding="utf-8")
         run_job(
             enclosure.before_others(enclosure.enclosed(["sh", "-c", first_process(place, "here")])),
             place,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from sojourn.filenames import clashing
 from sojourn.scenario.quantities import Strict
 
 FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -14,6 +15,11 @@ FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 
 Where = dict[str, Any]
 """A selection of rows: values by column; an axis's value as the set-up writes it."""
+
+
+def folder_of(name: str) -> str:
+    """The folder, below the paper's, of the set-up or search of that name."""
+    return "".join(c if c.isalnum() else "-" for c in name)
 
 
 class OptionalAqm(Strict):
@@ -197,6 +203,9 @@ class Paper(Strict):
 
     @model_validator(mode="after")
     def _what_is_named_is_there(self) -> Self:
+        for kind, names in (("set-up", self.setups), ("search", self.searches)):
+            if two := clashing([one.name for one in names], folder_of):
+                raise ValueError(f"{kind}s {two[0]!r} and {two[1]!r} would have one folder")
         known = {setup.name for setup in self.setups}
         asked = [(figure.name, figure.setup) for figure in self.figures]
         asked += [(c.id, one) for c in self.claims for k in c.checks for one in (k.setup, *k.also)]

@@ -11,7 +11,7 @@ from sojourn.errors import output_error
 from sojourn.ground import Ground
 from sojourn.layout import shown
 from sojourn.papers.assess import assess
-from sojourn.papers.model import Paper
+from sojourn.papers.model import Paper, folder_of
 from sojourn.papers.page import Report, markdown, show_figures, write_page, write_summary
 from sojourn.papers.search import run_search
 from sojourn.papers.setups import Tell, run_setup
@@ -34,7 +34,7 @@ def run_paper(
         measured = {
             setup.name: run_setup(
                 setup,
-                folder / _file_name(setup.name),
+                folder / folder_of(setup.name),
                 quick=quick,
                 workers=workers,
                 tell=tell,
@@ -44,7 +44,7 @@ def run_paper(
         }
         searches = [
             run_search(
-                search, folder / _file_name(search.name), quick=quick, workers=workers, tell=tell
+                search, folder / folder_of(search.name), quick=quick, workers=workers, tell=tell
             )
             for search in paper.searches
         ]
@@ -73,7 +73,3 @@ def write_documents(reports: Sequence[Report], folder: Path, document: Path | No
         document.write_text(markdown(reports, document.stem), encoding="utf-8")
     except OSError as error:
         raise output_error(error, shown(folder)) from error
-
-
-def _file_name(name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in name)

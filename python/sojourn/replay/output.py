@@ -15,18 +15,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sojourn.errors import OutputError, output_error
-from sojourn.filenames import names_for
+from sojourn.filenames import is_plain, names_for
 from sojourn.layout import shown
 from sojourn.own_files import remove_files
 from sojourn.replay import table
 from sojourn.replay.study import REFERENCE, Study, TraceOutcome
 from sojourn.replay.trace import SyntheticTrace, Trace
-from sojourn.run_files import is_ours
 from sojourn.units import TIME
 from sojourn.writing import replacing, write_text
 
 DESCRIPTION, DECISIONS, TABLES = "replay.json", "decisions", "tables.md"
 EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
+
+
+def _is_ours(file: object) -> bool:
+    """Whether `file`, out of a list that somebody may have made up, is one that a study writes."""
+    if file in (DESCRIPTION, TABLES, EQUIVALENCE_PLOT, RACE_PLOT):
+        return True
+    folder, _, name = file.partition("/") if isinstance(file, str) else ("", "", "")
+    return folder == DECISIONS and is_plain(name) and name.endswith(".parquet")
 
 
 @dataclass
@@ -70,14 +77,14 @@ class StudyFolder:
                 f"{shown(self.path)}: not empty and not a replay's folder; nothing was touched\n"
                 "Give another folder with --out."
             )
-        remove_files(self.path, self._earlier_files())
+        remove_files(self.path, self._earlier_files(), _is_ours)
 
     def _earlier_files(self) -> list[str]:
         """What the study that is there says it wrote; `OutputError` if it does not say."""
         try:
             described = json.loads((self.path / DESCRIPTION).read_text(encoding="utf-8"))
             files = described["files"]
-            if isinstance(files, list) and all(map(is_ours, files)):
+            if isinstance(files, list) and all(map(_is_ours, files)):
                 return files
         except (ValueError, RecursionError, KeyError, TypeError):
             pass

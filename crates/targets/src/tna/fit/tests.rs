@@ -361,6 +361,34 @@ fn a_counter_has_one_alu_however_many_actions_count_with_it() {
 }
 
 #[test]
+fn a_meter_has_one_alu_however_many_actions_ask_it() {
+    let actions: String =
+        (0..5).map(|n| format!("action c{n}() {{ m.e = (bit<8>)rate.execute({n}); }} ")).collect();
+    let meter = "Meter<bit<9>>(512, MeterType_t.PACKETS) rate;";
+    let table =
+        "table kinds { key = { m.d : exact; } actions = { c0; c1; c2; c3; c4; } size = 16; }";
+    let fit = egress(&format!("{meter} {actions} {table}"), "kinds.apply();");
+    assert!(fit.fits && fit.unplaced.is_empty(), "{}", fit.render());
+    assert_eq!(fit.stages[0].used[&Resource::StatefulAlus], 1);
+}
+
+#[test]
+fn a_checksum_under_a_condition_has_a_table_behind_what_it_asks() {
+    let stages = |condition: &str| {
+        let kind = "h.ethernet.kind = sum.update({ h.ethernet.dst, h.ethernet.src });";
+        let update = format!("{condition} {{ {kind} }}");
+        let parts = Parts {
+            ingress_apply: "t.ucast_egress_port = 1; m.tag = m.tag + 1;",
+            ingress_deparser: ("Checksum() sum;", &update),
+            ..Parts::default()
+        };
+        estimate(&parts.loaded()).passes[0].stages
+    };
+    assert_eq!(stages("if (h.ethernet.isValid())"), 1);
+    assert_eq!(stages("if (m.tag == 1)"), 2);
+}
+
+#[test]
 fn what_needs_more_than_a_stage_has_is_named_without_a_number_of_stages() {
     let counter = |n: u32| format!("Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) n{n};");
     let declarations: String = (0..5).map(counter).collect();

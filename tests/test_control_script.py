@@ -115,6 +115,38 @@ def test_a_script_hears_the_messages_of_the_program(tmp_path: Path) -> None:
     assert result.packets().read_all().num_rows > 10
 
 
+def test_a_script_gets_packets_of_the_program_and_sends_some_of_its_own(tmp_path: Path) -> None:
+    script = (
+        "heard = []\n"
+        "def start(switch):\n"
+        "    table = switch.table('forward')\n"
+        "    key = 'standard_metadata.ingress_port'\n"
+        "    table.add({key: 1}, 'send', {'port': 255})\n"
+        "    table.add({key: 255}, 'send', {'port': 2})\n"
+        "    switch.at('390 ms', look)\n"
+        "def packet(switch, packet):\n"
+        "    assert packet.time <= switch.now and len(packet.data) > 1000\n"
+        "    heard.append(packet)\n"
+        "    switch.packet_out(packet.data)\n"
+        "def look(switch):\n"
+        "    counted = switch.counter('seen')\n"
+        "    assert len(heard) > 10, len(heard)\n"
+        "    assert abs(counted[1][0] - len(heard)) <= 2, (counted[1], len(heard))\n"
+        "    sent = switch.report()['ports'][1]['sent']['packets']\n"
+        "    assert abs(sent - len(heard)) <= 2, (sent, len(heard))\n"
+    )
+    path = scenario(tmp_path, script)
+    path.write_text(SCENARIO.replace("[control]", "[control]\ncpu_port = 255"))
+    results = [sojourn.run(path, report=False) for _ in range(2)]
+    first, second = (result.packets().read_all() for result in results)
+    assert first.equals(second)
+    path.write_text(SCENARIO)
+    with pytest.raises(ScenarioError, match="cpu_port"):
+        sojourn.run(
+            scenario(tmp_path, "def start(switch):\n    switch.packet_out(b'x')\n"), report=False
+        )
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
     [

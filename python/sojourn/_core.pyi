@@ -103,6 +103,12 @@ class Simulation:
     def take_digests(self, switch: int) -> list[tuple[str, int, bytes]]:
         """Messages of the program to its control plane since the last call: name, ns, bytes."""
 
+    def take_controllers_packets(self, switch: int) -> list[tuple[int, bytes]]:
+        """What a switch has sent to its controller since the last call: ns, bytes."""
+
+    def packet_out(self, switch: int, frame: bytes) -> None:
+        """Has a frame of the controller's reach its port of a switch now."""
+
     def switch_report(self, switch: int) -> str:
         """What is counted at a switch, as JSON."""
 

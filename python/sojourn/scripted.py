@@ -35,6 +35,15 @@ class Digest(NamedTuple):
     """The fields' bits one behind the other, zeros in front."""
 
 
+class PacketIn(NamedTuple):
+    """A packet that the program has sent to its controller's port."""
+
+    time: int
+    """When it left the switch, ns."""
+    data: bytes
+    """All of it, with the header that the program puts in front."""
+
+
 class _Door:
     """One switch of a run in virtual time."""
 
@@ -108,6 +117,17 @@ class ScriptedSwitch(Switch):
         """The messages of the program since the last call."""
         return [Digest(*one) for one in self._simulation.take_digests(self._place)]
 
+    def take_packets(self) -> list[PacketIn]:
+        """What the program has sent to the controller's port since the last call."""
+        return [PacketIn(*one) for one in self._simulation.take_controllers_packets(self._place)]
+
+    def packet_out(self, frame: bytes) -> None:
+        """Has a frame enter the switch by the controller's port now, as it is."""
+        try:
+            self._simulation.packet_out(self._place, frame)
+        except _core.ConfigError as error:
+            raise ControlError(f"{error.args[0]}: give [control] a cpu_port") from None
+
     def next_call(self) -> int | None:
         """When the next call is due."""
         return self._due[0][0] if self._due else None
@@ -121,8 +141,9 @@ class Controller:
     """A script at work on a switch of a run.
 
     The script has `start(switch)`, called at the run's beginning, and may have
-    `digest(switch, message)`, called for each message of the program: they are looked for every
-    `poll` ns.
+    `digest(switch, message)`, called for each message of the program, and `packet(switch, packet)`,
+    called for each packet that has left by the controller's port: they are looked for every `poll`
+    ns.
     """
 
     def __init__(self, script: Path, simulation: _core.Simulation, place: int, poll: int) -> None:
@@ -133,7 +154,9 @@ class Controller:
         if start is None:
             raise ScenarioError(f"{shown(script)}: a controller has a function start(switch)")
         self._digest = getattr(module, "digest", None)
-        self._poll = poll if self._digest is not None else None
+        self._packet = getattr(module, "packet", None)
+        hears = self._digest is not None or self._packet is not None
+        self._poll = poll if hears else None
         self._looked = 0
         self._called(lambda: start(self._switch))
         self.act()
@@ -159,8 +182,12 @@ class Controller:
         """Calls what is due."""
         if self._poll is not None and self._switch.now >= self._looked + self._poll:
             self._looked = self._switch.now
-            for message in self._switch.take_digests():
-                self._called(lambda digest=message: self._digest(self._switch, digest))  # type: ignore[misc]
+            if self._digest is not None:
+                for message in self._switch.take_digests():
+                    self._called(lambda digest=message: self._digest(self._switch, digest))  # type: ignore[misc]
+            if self._packet is not None:
+                for packet in self._switch.take_packets():
+                    self._called(lambda one=packet: self._packet(self._switch, one))  # type: ignore[misc]
         while call := self._switch.pop_due():
             self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
 

@@ -5,11 +5,11 @@ use crate::errors::ConfigError;
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
-use sojourn_packet::{Rate, Time};
+use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
 use sojourn_targets::control::{Operation, Query};
 use sojourn_targets::describe;
@@ -268,6 +268,28 @@ impl Simulation {
             Ok(control::program(switch).map_err(wrong)?.take_digests())
         });
         Ok(crate::packet_switch::messages(py, taken?))
+    }
+
+    /// What a switch has sent to its controller since the last call: time in ns, bytes.
+    fn take_controllers_packets<'py>(
+        &mut self,
+        py: Python<'py>,
+        switch: u16,
+    ) -> Vec<(u64, Bound<'py, PyBytes>)> {
+        let told = |(at, packet): (Time, Packet)| {
+            let mut bytes = packet.bytes;
+            bytes.resize(bytes.len() + packet.zeros as usize, 0);
+            (at.0, PyBytes::new(py, &bytes))
+        };
+        self.run().take_controllers_packets(switch).into_iter().map(told).collect()
+    }
+
+    /// Has a frame of the controller's reach its port of a switch now.
+    fn packet_out(&mut self, switch: u16, frame: Vec<u8>) -> PyResult<()> {
+        match self.run().packet_out(switch, frame) {
+            true => Ok(()),
+            false => Err(wrong("this switch has no port for its controller")),
+        }
     }
 
     /// What is counted at a switch, as JSON.

@@ -29,11 +29,14 @@ class Controller(Strict):
 
     script: FilePath
     """The file, below the scenario's folder, with `start(switch)` and, for messages of the program,
-    `digest(switch, message)` (docs/control.md). It is code that the run executes."""
+    `digest(switch, message)`, for its packets `packet(switch, packet)` (docs/control.md). It is
+    code that the run executes."""
     switch: Name | None = None
     """The switch; absent: the first."""
     poll: PositiveTime = 1_000_000
-    """How often it is looked for messages of the program."""
+    """How often it is looked for messages and packets of the program."""
+    cpu_port: Annotated[int, Field(ge=0, le=511)] | None = None
+    """The port of the switch by which packets go to the controller and come from it."""
 
 
 class Common(Strict):

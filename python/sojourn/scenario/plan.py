@@ -50,7 +50,9 @@ class Script:
     place: int
     """Of its switch among the network's."""
     poll: int
-    """How often it is looked for messages of the program, ns."""
+    """How often it is looked for messages and packets of the program, ns."""
+    cpu_port: int | None = None
+    """The port of its switch by which packets go to it and come from it."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _script(scenario: Scenario, beside: Path | None) -> Script:
         hint = did_you_mean(control.switch, names)
         raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
     place = 0 if control.switch is None else names.index(control.switch)
-    return Script(path, place, control.poll)
+    return Script(path, place, control.poll, control.cpu_port)
 
 
 def _controlled(run: PlannedRun, script: Script) -> Script:
@@ -186,6 +188,8 @@ def _controlled(run: PlannedRun, script: Script) -> Script:
             f"control: {aqm['name']} is a native discipline, which has no control plane; choose P4 "
             "programs (--aqm)"
         )
+    if script.cpu_port is not None:
+        node["cpu_port"] = script.cpu_port
     return script
 
 

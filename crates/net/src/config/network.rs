@@ -122,6 +122,9 @@ pub struct SwitchNode<A = Aqm> {
     /// Time from the end of egress to the ingress parser over the recirculation port, ns.
     #[serde(default = "recirculation_latency")]
     pub recirculation_latency: u64,
+    /// The port of its controller, if it has one: no link, frames are handed out and in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_port: Option<u16>,
 }
 
 /// A link, full duplex.
@@ -265,6 +268,7 @@ impl<A> SwitchNode<A> {
             egress_latency: egress_latency(),
             recirculation_rate: recirculation_rate(),
             recirculation_latency: recirculation_latency(),
+            cpu_port: None,
         }
     }
 }
@@ -292,6 +296,7 @@ impl<A> NetworkSection<A> {
             egress_latency: node.egress_latency,
             recirculation_rate: node.recirculation_rate,
             recirculation_latency: node.recirculation_latency,
+            cpu_port: node.cpu_port,
         };
         NetworkSection {
             hosts: self.hosts.clone(),

@@ -128,6 +128,7 @@ impl NetworkSection {
             within(&key("egress_latency"), switch.egress_latency, 0..=second)?;
             within(&key("recirculation_rate"), switch.recirculation_rate, 1_000..=FASTEST)?;
             within(&key("recirculation_latency"), switch.recirculation_latency, 0..=second)?;
+            within(&key("cpu_port"), switch.cpu_port.unwrap_or(0).into(), 0..=511)?;
             if let Some(aqm) = &switch.aqm {
                 aqm.check()?;
             }

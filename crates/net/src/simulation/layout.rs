@@ -31,6 +31,8 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) name: &'a str,
     pub(super) aqm: &'a Aqm,
     pub(super) latencies: Latencies,
+    /// The port of its controller.
+    pub(super) cpu: Option<PortId>,
     pub(super) ports: Vec<PortLayout>,
     /// Where packets go by their addresses.
     pub(super) routes: Routes,
@@ -311,6 +313,7 @@ fn empty_switch<'a>(node: &'a SwitchNode, run: &'a Aqm) -> SwitchLayout<'a> {
             recirculation_rate: Rate(node.recirculation_rate),
             recirculation: Time(node.recirculation_latency),
         },
+        cpu: node.cpu_port.map(PortId),
         ports: Vec::new(),
         routes: Routes::default(),
     }

@@ -41,6 +41,8 @@ pub use workload::{FlowWorkload, workload};
 pub const SENDERS: PortId = PortId(1);
 /// The recirculation port.
 const RECIRCULATION: PortId = PortId(68);
+/// Packets for a controller that may wait; more are lost.
+const FOR_CONTROLLER: usize = 65_536;
 /// How often flows are sampled.
 const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 
@@ -142,6 +144,9 @@ struct Node {
     switch: Switch,
     /// [`Switch::passage`], after which frames are handed in.
     passage: Option<Time>,
+    /// The port of its controller, and what has left by it.
+    cpu: Option<PortId>,
+    for_controller: Vec<(Time, Packet)>,
     wires: Vec<Wire>,
 }
 
@@ -360,7 +365,14 @@ impl Simulation {
 
     /// A frame leaves a switch for another, or for a host.
     fn leave_switch(&mut self, switch: u16, transmit: Transmit) {
-        let Some(wire) = self.nodes[usize::from(switch)].wire(transmit.port) else {
+        let node = &mut self.nodes[usize::from(switch)];
+        if node.cpu == Some(transmit.port) {
+            if node.for_controller.len() < FOR_CONTROLLER {
+                node.for_controller.push((self.now, transmit.packet));
+            }
+            return;
+        }
+        let Some(wire) = node.wire(transmit.port) else {
             self.counters.stray += 1;
             return;
         };
@@ -451,6 +463,22 @@ impl Simulation {
                 self.events.push(at, Event::Timer(host));
             }
         }
+    }
+
+    /// What a switch has sent to its controller since the last call, and when.
+    pub fn take_controllers_packets(&mut self, switch: u16) -> Vec<(Time, Packet)> {
+        let node = self.nodes.get_mut(usize::from(switch));
+        node.map(|node| std::mem::take(&mut node.for_controller)).unwrap_or_default()
+    }
+
+    /// Has a frame of the controller's reach its port of a switch now. False if there is no such port.
+    pub fn packet_out(&mut self, switch: u16, bytes: Vec<u8>) -> bool {
+        let port = self.nodes.get(usize::from(switch)).and_then(|node| node.cpu);
+        let Some(port) = port else { return false };
+        let id = PacketId(self.next_packet);
+        self.next_packet += 1;
+        self.approach(self.now, (switch, port), Packet { id, bytes, ..Packet::default() });
+        true
     }
 
     /// The instant up to which everything has happened.

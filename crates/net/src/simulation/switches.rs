@@ -35,6 +35,8 @@ pub(super) fn nodes(
             name: given.name.into(),
             passage: switch.passage(),
             switch,
+            cpu: given.cpu,
+            for_controller: Vec::new(),
             wires: given.ports.iter().map(|port| wire(layout, port)).collect(),
         });
     }
@@ -79,8 +81,14 @@ fn switch(
         latencies.recirculation_rate,
         latencies.recirculation,
     );
+    if let Some(port) = given.cpu
+        && (port == RECIRCULATION || given.ports.iter().any(|known| known.id == port))
+    {
+        return Err(ConfigError::Switch(format!("cpu_port: port {} is another's", port.0)));
+    }
+    let cpu = given.cpu.map(|port| PortConfig::front(port, latencies.recirculation_rate));
     let mut switch = SwitchConfig {
-        ports: ports.chain([recirculation]).collect(),
+        ports: ports.chain([recirculation]).chain(cpu).collect(),
         ingress_latency: latencies.ingress,
         egress_latency: latencies.egress,
         ..SwitchConfig::default()

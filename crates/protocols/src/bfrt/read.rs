@@ -540,7 +540,7 @@ impl Reader<'_> {
         if wanted.key_only {
             // Of keys alone clients want to know where they are.
             let pipe_id = if scope == Scope::All { super::write::ALL_PIPES } else { first };
-            let place = bfrt::TargetDevice { pipe_id, ..Default::default() };
+            let place = bfrt::TargetDevice { pipe_id, ..*self.target };
             let wanted = Wanted { target: wanted.target.or(Some(&place)), ..wanted.clone() };
             return Ok(made(table, key, 0, Vec::new(), &wanted));
         }

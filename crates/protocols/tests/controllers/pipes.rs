@@ -74,6 +74,15 @@ async fn a_table_of_single_pipes_is_looked_up_by_the_ports_of_each() {
     }
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), ALL)).await, Code::NotFound);
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), 2)).await, Code::NotFound);
+    // Of a key alone it is said where it is.
+    let flags = bfrt::TableFlags { key_only: true, ..Default::default() };
+    let keys = one.entry("exact_t", &[], "", &[]);
+    let keys = bfrt::TableEntry { table_flags: Some(flags), ..keys };
+    let places = one.read(keys).await.unwrap().into_iter().map(|read| match read {
+        Entity::TableEntry(entry) => entry.entry_tgt.unwrap().pipe_id,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(places.collect::<Vec<_>>(), [0, 1]);
     let every = one.entry("exact_t", &[], "", &[]);
     assert_eq!(one.read(of_pipe(every, ALL)).await.unwrap().len(), 2);
     let default = bfrt::TableEntry { value: None, is_default_entry: true, ..asked };

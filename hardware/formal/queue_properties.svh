@@ -2,8 +2,8 @@
 //
 // For any arrivals, any back-pressure, any AQM that answers once for each question: packets are
 // neither lost nor made, nothing that is still needed is overwritten, what leaves is stable until it
-// is taken, and something always moves. Shown with words of two bytes and
-// rings of eight; nothing in the module but its widths depends on them.
+// is taken, and something always moves. Shown with words of two bytes, for two
+// queues with rings of four and for one of eight; nothing in the module but its widths depends on them.
 
 // ---- What is assumed ----
 logic begun = 1'b0;

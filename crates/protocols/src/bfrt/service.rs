@@ -424,8 +424,9 @@ impl Server {
         if !locked(&self.store).idle.values().any(is_noted) {
             return Ok(());
         }
-        let target = bfrt::TargetDevice { device_id: self.number, ..Default::default() };
-        for (table_entry, became) in self.at(idle_entries).await? {
+        for (table_entry, became, pipe_id) in self.at(idle_entries).await? {
+            let target =
+                bfrt::TargetDevice { device_id: self.number, pipe_id, ..Default::default() };
             use bfrt::idle_timeout_notification::NotificationType;
             let told = |kind: NotificationType| {
                 Says::IdleTimeoutNotification(bfrt::IdleTimeoutNotification {
@@ -476,13 +477,13 @@ impl Server {
     }
 }
 
-/// Entries that have become idle, or are no longer, by their keys.
+/// Entries that have become idle, or are no longer, by their keys, and the first pipe that has each.
 fn idle_entries(
     schema: &Schema,
     store: &mut Store,
     switch: &mut Switch,
     now: Time,
-) -> Vec<(bfrt::TableEntry, Became)> {
+) -> Vec<(bfrt::TableEntry, Became, u32)> {
     let mut found = Vec::new();
     for (id, idle) in store.idle.iter_mut().filter(|(_, idle)| idle.enabled && !idle.polled) {
         let Some(table) = schema.tables.get(id) else { continue };
@@ -506,7 +507,7 @@ fn idle_entries(
             let key = key_read(table, &read.entry.matches, read.entry.priority);
             let value = Some(bfrt::table_entry::Value::Key(key));
             let entry = bfrt::TableEntry { table_id: *id, value, ..Default::default() };
-            found.push((entry, became));
+            found.push((entry, became, pipe));
         }
     }
     found

@@ -306,3 +306,27 @@ async fn a_client_brings_a_program_as_its_text() {
     let document = String::from_utf8_lossy(&got.config[0].bfruntime_info);
     assert!(document.contains("renamed_t") && !document.contains("exact_t"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_of_a_single_pipe_is_idle_there_and_hit_there() {
+    let mut one = client_of(2).await;
+    let single = Scope::Predef(PredefinedMode::Single as i32);
+    assert_eq!(scope(&mut one, "aging_t", single).await, Code::Ok);
+    let idle = bfrt::IdleTable {
+        enable: true,
+        idle_table_mode: bfrt::idle_table::IdleTableMode::IdleTableNotifyMode as i32,
+        ttl_query_interval: 100,
+        ..Default::default()
+    };
+    assert_eq!(write_attribute(&mut one, "aging_t", Attribute::IdleTable(idle)).await, Code::Ok);
+    let (key, ttl) = ([("hdr.ethernet.src", exact(7, 6))], [("$ENTRY_TTL", number(200, 4))]);
+    let entry = one.entry("aging_t", &key, "NoAction", &ttl);
+    assert_eq!(one.write(Insert, of_pipe(entry, 1)).await, Code::Ok);
+    let mut bytes = frame(5);
+    bytes[11] = 7;
+    for kind in [1, 0] {
+        let Says::IdleTimeoutNotification(told) = one.hear().await else { panic!() };
+        assert_eq!((told.r#type, told.target.unwrap().pipe_id), (kind, 1));
+        assert!(one.house.bench.submit(receive(130, bytes.clone())));
+    }
+}

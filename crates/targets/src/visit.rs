@@ -128,7 +128,7 @@ pub fn operands(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Element { index, .. } | ExprKind::WideElement { index, .. } => vec![index],
         ExprKind::Unary(_, a) | ExprKind::Slice(a, _) | ExprKind::Cast(a) => vec![a],
-        ExprKind::Binary(_, a, b) => vec![a, b],
+        ExprKind::Binary(_, a, b) | ExprKind::Guarded { valid: a, read: b } => vec![a, b],
         ExprKind::Mux(c, a, b) => vec![c, a, b],
         _ => Vec::new(),
     }
@@ -267,7 +267,7 @@ pub fn change_expression(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr) -> b
         ExprKind::Unary(_, a) | ExprKind::Slice(a, _) | ExprKind::Cast(a) => {
             change_expression(a, change);
         }
-        ExprKind::Binary(_, a, b) => {
+        ExprKind::Binary(_, a, b) | ExprKind::Guarded { valid: a, read: b } => {
             change_expression(a, change);
             change_expression(b, change);
         }
@@ -277,5 +277,30 @@ pub fn change_expression(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr) -> b
             change_expression(b, change);
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_p4::ir::Scalar;
+    use sojourn_p4::source::Span;
+
+    #[test]
+    fn what_a_guarded_read_reads_is_seen() {
+        let expr = |kind| Expr { kind, scalar: Scalar::Bit(8), span: Span::default() };
+        let slot = |at| Box::new(expr(ExprKind::Slot(Slot(at))));
+        let guarded = || Box::new(expr(ExprKind::Guarded { valid: slot(1), read: slot(2) }));
+        let sum = expr(ExprKind::Binary(sojourn_p4::ir::Binary::Add, guarded(), slot(3)));
+        let seen: Vec<u32> = (0..5).filter(|at| reads(&sum, Slot(*at))).collect();
+        assert_eq!(seen, [1, 2, 3]);
+        let mut changed = sum;
+        change_expression(&mut changed, &mut |expr| {
+            if let ExprKind::Slot(slot) = &mut expr.kind {
+                slot.0 += 10;
+            }
+            true
+        });
+        assert!([11, 12, 13].into_iter().all(|at| reads(&changed, Slot(at))));
     }
 }

@@ -44,6 +44,7 @@ pub mod target;
 mod text;
 pub mod tna;
 pub mod traced;
+mod uses;
 pub mod v1model;
 mod visit;
 pub mod watch;

@@ -418,9 +418,9 @@ impl<'a> Context<'a> {
 pub(super) struct Applied {
     pub matched: Matched,
     /// What was matched around it.
-    before: Option<Matched>,
+    pub before: Option<Matched>,
     pub action: Option<u32>,
-    hit: bool,
+    pub hit: bool,
 }
 
 /// What a table runs.

@@ -4,7 +4,7 @@
 //! marked, and what is made of them, is the target's. It must not know any.
 
 use super::context::Externs;
-use crate::ir::{Expr, ExprKind, Slot, Unit, WideSlot};
+use crate::ir::{Expr, ExprKind, Program, Slot, Unit, UnitId, WideSlot};
 use crate::source::Span;
 use std::cell::Cell;
 
@@ -49,9 +49,9 @@ impl InvalidReads {
 
     /// Tells of the reads in a run of `unit`, if there were any.
     #[inline]
-    pub fn tell<E: Externs + ?Sized>(&self, unit: &Unit, externs: &mut E) {
+    pub fn tell<E: Externs + ?Sized>(&self, program: &Program, unit: UnitId, externs: &mut E) {
         if self.count.get() > 0 {
-            self.tell_all(unit, externs);
+            self.tell_all(&program.units[unit.index()], externs);
         }
     }
 

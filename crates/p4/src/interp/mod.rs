@@ -25,6 +25,7 @@ pub mod trace;
 
 pub use self::exec::NO_ACTION_RAN;
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
+pub use flat::FieldList;
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;
 pub use invalid::InvalidRead;
@@ -143,6 +144,12 @@ impl Interpreter {
         &self.errors
     }
 
+    /// Slots that a run of a unit may use: the unit's own, and temporaries behind them.
+    pub fn slots(&self, unit: UnitId) -> usize {
+        let own = self.program.units[unit.index()].slots.len();
+        self.code[unit.index()].as_ref().map_or(own, |code| code.slots.max(own))
+    }
+
     /// A frame for a unit.
     pub fn frame(&self, unit: UnitId) -> Frame {
         Frame::new(&self.program.units[unit.index()])
@@ -170,6 +177,16 @@ impl Interpreter {
         }
     }
 
+    /// The code of a unit, unless the tree is to be walked: only that has steps to follow.
+    #[inline]
+    fn code<E: Externs + ?Sized>(&self, unit: UnitId, externs: &mut E) -> Option<&flat::UnitCode> {
+        let code = self.code.get(unit.index())?.as_ref()?;
+        match externs.trace() {
+            Some(Some(_)) => None,
+            _ => Some(code),
+        }
+    }
+
     /// Runs a control, or a deparser if there is a packet to write. The caller has filled the slots
     /// of its `in` and `inout` parameters, and reads the others afterwards.
     ///
@@ -183,21 +200,40 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<(), Halt> {
+        let Some(code) = self.code(unit, externs).filter(|code| !code.is_parser) else {
+            return self.walk_control(unit, frame, out, tables, externs);
+        };
+        let mut context = self.context(frame, tables, None, out);
+        let ended = context.execute(code, &mut Place::default(), externs);
+        context.invalid.tell(&self.program, unit, externs);
+        match ended {
+            Ok(_) => Ok(()),
+            Err(halt) => Err(self.completed(halt)),
+        }
+    }
+
+    /// [`Interpreter::run_control`] by the tree.
+    #[inline(never)]
+    fn walk_control<E: Externs + ?Sized>(
+        &self,
+        unit: UnitId,
+        frame: &mut Frame,
+        out: Option<&mut PacketOut>,
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Result<(), Halt> {
         let declared = &self.program.units[unit.index()];
         let Body::Control { stmts, .. } = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
         // A leave of the exit label, which encloses everything, ends up here.
         let mut context = self.context(frame, tables, None, out);
-        let trace = externs.trace().and_then(Option::take);
-        let ended = match (trace, &self.code[unit.index()]) {
-            // Only the tree has steps to follow.
-            (Some(trace), _) => context.follow_control(declared, stmts, trace, externs).map(|_| ()),
-            (None, Some(code)) => context.execute(code, &mut Place::default(), externs).map(|_| ()),
-            (None, None) => context.run(stmts, externs).map(|_| ()),
+        let ended = match externs.trace().and_then(Option::take) {
+            Some(trace) => context.follow_control(declared, stmts, trace, externs),
+            None => context.run(stmts, externs),
         };
-        context.invalid.tell(declared, externs);
-        ended.map_err(|halt| self.completed(halt))
+        context.invalid.tell(&self.program, unit, externs);
+        ended.map(|_| ()).map_err(|halt| self.completed(halt))
     }
 
     /// Runs a control from a position on, to its end or to a call whose extern answers
@@ -225,7 +261,7 @@ impl Interpreter {
             None => context.resume(stmts, position, externs).map(|_| ()),
         };
         position.steps = self.step_limit - context.steps;
-        context.invalid.tell(declared, externs);
+        context.invalid.tell(&self.program, unit, externs);
         match run {
             Ok(()) => Ok(Progress::Ended),
             Err(Halt::Suspended) => Ok(Progress::Suspended),
@@ -245,27 +281,44 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
+        let Some(code) = self.code(unit, externs).filter(|code| code.is_parser) else {
+            return self.walk_parser(unit, frame, packet, tables, externs);
+        };
+        let mut context = self.context(frame, tables, Some(packet), None);
+        let ended = context.execute(code, &mut Place::default(), externs);
+        context.invalid.tell(&self.program, unit, externs);
+        match ended {
+            Ok(End::Reject(error)) => Ok(context.parsed(false, error)),
+            Ok(End::Accept | End::Done) => Ok(context.parsed(true, self.errors.no_error)),
+            Err(halt) => Err(self.completed(halt)),
+        }
+    }
+
+    /// [`Interpreter::run_parser`] by the tree.
+    #[inline(never)]
+    fn walk_parser<E: Externs + ?Sized>(
+        &self,
+        unit: UnitId,
+        frame: &mut Frame,
+        packet: PacketIn<'_>,
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Result<Parsed, Halt> {
         let declared = &self.program.units[unit.index()];
         let Body::Parser(body) = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "parser" });
         };
         let mut context = self.context(frame, tables, Some(packet), None);
-        let trace = externs.trace().and_then(Option::take);
-        let ended = match (trace, &self.code[unit.index()]) {
-            (Some(trace), _) => context.follow_parser(declared, body, trace, externs),
-            (None, Some(code)) => {
-                context.execute(code, &mut Place::default(), externs).map(|end| match end {
-                    End::Reject(error) => context.parsed(false, error),
-                    End::Accept | End::Done => context.parsed(true, self.errors.no_error),
-                })
-            }
-            (None, None) => context.parse(body, externs),
+        let ended = match externs.trace().and_then(Option::take) {
+            Some(trace) => context.follow_parser(declared, body, trace, externs),
+            None => context.parse(body, externs),
         };
-        context.invalid.tell(declared, externs);
+        context.invalid.tell(&self.program, unit, externs);
         ended.map_err(|halt| self.completed(halt))
     }
 
     /// The limit is known here, not where it is hit.
+    #[cold]
     fn completed(&self, halt: Halt) -> Halt {
         match halt {
             Halt::StepLimit { .. } => Halt::StepLimit { limit: self.step_limit },

@@ -4,6 +4,7 @@
 //! are numbered from the first one on the wire; fields are big-endian (specification 13.8).
 
 use super::arith::narrowed;
+use super::flat::ROOM;
 use num_bigint::BigUint;
 use num_traits::Zero;
 
@@ -232,20 +233,20 @@ impl PacketOut {
         self.len += bytes.len();
     }
 
-    /// Hands whoever appends `bytes` bytes their place, which has room for whole words; none if the
-    /// packet does not end with a whole byte.
+    /// Hands whoever appends `bytes` bytes their place, with room behind; none if the packet does not
+    /// end with a whole byte.
     #[inline]
-    pub(super) fn words(&mut self, bytes: usize) -> Option<&mut [u8]> {
+    pub(super) fn room(&mut self, bytes: usize) -> Option<&mut [u8; ROOM]> {
         if self.partial_bits > 0 {
             if !self.partial_bits.is_multiple_of(8) {
                 return None;
             }
             self.flush();
         }
-        self.place(bytes + 8);
+        self.place(ROOM);
         let start = self.len;
         self.len += bytes;
-        Some(&mut self.buffer[start..])
+        self.buffer.get_mut(start..)?.first_chunk_mut()
     }
 
     /// Appends bytes.
@@ -281,26 +282,6 @@ impl PacketOut {
             return;
         }
         self.append_full(value, width, room);
-    }
-
-    /// [`PacketOut::append_word`] of several words, each with its width.
-    #[inline]
-    pub fn append_words(&mut self, words: impl Iterator<Item = (u64, u32)>) {
-        // What does not yet fill a word stays in registers meanwhile.
-        let (mut partial, mut partial_bits) = (self.partial, self.partial_bits);
-        for (value, width) in words {
-            let value = value & word_mask(width);
-            let room = 64 - partial_bits;
-            if width < room {
-                partial = partial << width | value;
-                partial_bits += width;
-                continue;
-            }
-            (self.partial, self.partial_bits) = (partial, partial_bits);
-            self.append_full(value, width, room);
-            (partial, partial_bits) = (self.partial, self.partial_bits);
-        }
-        (self.partial, self.partial_bits) = (partial, partial_bits);
     }
 
     /// Appends what fills a word that has room for `room` bits.

@@ -5,6 +5,13 @@
 
 use sojourn_packet::OnesComplementSum;
 
+/// A sum of words of 16 bits with one of words of 64.
+#[inline]
+pub(crate) fn with_words(sum: OnesComplementSum, words: u64) -> OnesComplementSum {
+    let word = |at: u32| (words >> at) as u16;
+    sum.word(word(0)).word(word(16)).word(word(32)).word(word(48))
+}
+
 /// A running ones' complement sum.
 ///
 /// What is added or subtracted one after the other is one run of bytes: a part behind an odd number
@@ -24,6 +31,11 @@ impl OnesComplement {
     /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
         self.take(OnesComplementSum::default().bytes(bytes), bytes.len());
+    }
+
+    /// Adds words that are summed already, as words of 64 bits.
+    pub(crate) fn add_words(&mut self, words: u64) {
+        self.take(with_words(OnesComplementSum::default(), words), 0);
     }
 
     /// Subtracts bytes: adds the complement of each word.

@@ -1,8 +1,8 @@
 //! A block of a pass: how large a frame it runs on, and where its parameters lie there.
 
 use super::metadata::{IntrinsicField, Role, fields_with_valid_bit};
-use super::uses::{read_by, written_by};
 use super::validity::INVALID;
+use crate::uses::{read_by, written_by};
 use sojourn_p4::interp::{Frame, Interpreter};
 use sojourn_p4::ir::{Layout, Slot, UnitId};
 use std::collections::{BTreeMap, HashSet};
@@ -21,6 +21,8 @@ pub struct Block {
     /// Slots that it reads, and that it may write.
     pub(super) read: HashSet<Slot>,
     written: HashSet<Slot>,
+    /// Its own slots, and those behind them in which it computes.
+    used: usize,
 }
 
 impl Block {
@@ -40,13 +42,19 @@ impl Block {
         let invalid = params.values().flat_map(fields_with_valid_bit).collect();
         let Frame { narrow, wide } = interpreter.frame(unit);
         let (read, written) = (read_by(program, unit), written_by(program, unit));
-        Block { unit, size: (narrow.len(), wide.len()), params, invalid, read, written }
+        let (size, used) = ((narrow.len(), wide.len()), interpreter.slots(unit));
+        Block { unit, size, params, invalid, read, written, used }
+    }
+
+    /// True if a slot may be other than zero behind it where its frame began with zeros.
+    pub(super) fn leaves_something(&self, slot: Slot) -> bool {
+        let beyond = (self.size.0..self.used).contains(&slot.index());
+        beyond || self.written.contains(&slot) || self.invalid.contains(&slot)
     }
 
     /// Makes a frame ready for a packet.
     pub fn reset(&self, frame: &mut Frame) {
-        frame.clear_slots(0..self.size.0);
-        frame.clear_wide_slots(0..self.size.1);
+        frame.clear();
         for slot in &self.invalid {
             frame.set(*slot, INVALID);
         }

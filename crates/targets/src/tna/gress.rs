@@ -56,8 +56,9 @@ impl Gress {
             .all(|role| *role == Role::Packet || control.params.contains_key(role));
         let (to_control, to_deparser, past_control) = if all_through {
             let needed = needed(&control, &deparser);
-            let on = Handover::new(&control, &deparser, &deparser.read);
-            (Handover::new(&parser, &control, &needed), on, None)
+            let on = Handover::new(&control, &deparser, &deparser.read, |_| true);
+            let dirty = |slot| parser.leaves_something(slot);
+            (Handover::new(&parser, &control, &needed, dirty), on, None)
         } else {
             let copies = Handover::copies;
             (

@@ -23,6 +23,8 @@ pub enum Handover {
         /// Slots to move, from and to, in this order.
         moves: Vec<(Slot, Slot)>,
         /// Slots that the block behind has for itself.
+        own: Vec<Slot>,
+        /// Those of them that are to be made zero.
         cleared: Vec<Slot>,
         /// Wide ones.
         cleared_wide: Vec<Range<usize>>,
@@ -46,8 +48,13 @@ impl Handover {
     }
 
     /// With one frame for both if that is possible. Only `needed` slots of the block behind have to
-    /// be what they should: nobody looks at the others.
-    pub fn new(from: &Block, to: &Block, needed: &HashSet<Slot>) -> Handover {
+    /// be what they should: nobody looks at the others. `dirty` says which slots may not be zero.
+    pub fn new(
+        from: &Block,
+        to: &Block,
+        needed: &HashSet<Slot>,
+        dirty: impl Fn(Slot) -> bool,
+    ) -> Handover {
         let shared = shared(from, to);
         let moved: Vec<Shared> = shared.iter().copied().filter(|(a, b)| a != b).collect();
         // A move must not overwrite what is moved after it.
@@ -63,10 +70,12 @@ impl Handover {
         let own_wide = targets.filter(|target| target.wide_len > 0).map(SlotRange::wide);
         let moves = moved.iter().flat_map(|(a, b)| one_by_one(a.narrow(), b.narrow()));
         let gaps_of_own = gaps(own.collect(), to.size.0).into_iter().flatten();
-        let cleared = gaps_of_own.map(|slot| Slot(slot as u32));
+        let own = gaps_of_own.map(|slot| Slot(slot as u32));
+        let own: Vec<Slot> = own.filter(|slot| needed.contains(slot)).collect();
         Handover::Frame {
             moves: moves.filter(|(_, to)| needed.contains(to)).collect(),
-            cleared: cleared.filter(|slot| needed.contains(slot)).collect(),
+            cleared: own.iter().copied().filter(|slot| dirty(*slot)).collect(),
+            own,
             cleared_wide: gaps(own_wide.collect(), to.size.1),
         }
     }
@@ -78,17 +87,18 @@ impl Handover {
 
     /// Slots of the block behind that start without a value of their own, out of `invalid`.
     pub fn unshared(&self, invalid: &[Slot]) -> Vec<Slot> {
-        let Handover::Frame { cleared, .. } = self else { return Vec::new() };
-        invalid.iter().filter(|slot| cleared.contains(slot)).copied().collect()
+        let Handover::Frame { own, .. } = self else { return Vec::new() };
+        invalid.iter().filter(|slot| own.contains(slot)).copied().collect()
     }
 
     /// Makes a frame that goes on the one of the block behind.
     pub fn go_on(&self, frame: &mut Frame) {
-        let Handover::Frame { moves, cleared, cleared_wide } = self else { return };
+        let Handover::Frame { moves, cleared, cleared_wide, .. } = self else { return };
+        let slots = &mut *frame.narrow;
         for (source, target) in moves {
-            frame.set(*target, frame.get(*source));
+            slots[target.index()] = slots[source.index()];
         }
-        cleared.iter().for_each(|slot| frame.set(*slot, 0));
+        cleared.iter().for_each(|slot| slots[slot.index()] = 0);
         cleared_wide.iter().for_each(|range| frame.clear_wide_slots(range.clone()));
     }
 

@@ -37,7 +37,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod unread;
-mod uses;
 mod validity;
 
 pub use crate::control::{

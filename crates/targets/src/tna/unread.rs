@@ -5,7 +5,7 @@
 
 use super::gress::Gress;
 use super::metadata::Role;
-use super::uses::read_by;
+use crate::uses::read_by;
 use sojourn_p4::ir::{Layout, Program, Slot};
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
 //! From the IR of a v1model program to a data plane, or to diagnostics.
 
 use super::arithmetic;
-use super::blocks::Block;
+use super::blocks::{Block, Blocks};
 use super::field_list;
-use super::pipeline::{Blocks, V1Model};
+use super::pipeline::V1Model;
 use super::profile_defaults;
 use super::rules;
 use super::runtime;

@@ -11,7 +11,7 @@
 //! happens at the end of ingress and egress processing"). A parser's error drops nothing: ingress
 //! sees it in `parser_error` and goes on with what was extracted.
 
-use super::blocks::Block;
+use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
 use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType, micros};
@@ -29,31 +29,6 @@ use crate::log::ProgramLog;
 use crate::phv::{Carried, Phv};
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::{Bytes, Packet};
-
-/// The six blocks.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)] // They are named for their places in the package.
-pub struct Blocks {
-    pub parser: Block,
-    pub verify: Block,
-    pub ingress: Block,
-    pub egress: Block,
-    pub compute: Block,
-    pub deparser: Block,
-}
-
-/// The place of the ingress control among them.
-const INGRESS: usize = 2;
-
-impl Blocks {
-    /// In the order of `V1Switch`'s parameters.
-    pub fn new(mut blocks: [Block; 6]) -> Blocks {
-        let full = blocks[INGRESS].clone();
-        Block::join(&mut blocks, &full);
-        let [parser, verify, ingress, egress, compute, deparser] = blocks;
-        Blocks { parser, verify, ingress, egress, compute, deparser }
-    }
-}
 
 /// A v1model program, loaded: a [`DataPlane`] with its tables, registers and counters.
 #[derive(Debug)]
@@ -110,46 +85,47 @@ impl V1Model {
     }
 
     /// Runs parser and checksum verification and hands everything to the ingress control. Says what
-    /// was parsed, and the bytes of the headers that were found.
-    fn parse(&mut self, packet: &Packet) -> Result<(Parsed, u32), Halt> {
-        let Blocks { parser, verify, ingress, .. } = &mut self.blocks;
+    /// was parsed.
+    fn parse(&mut self, packet: &Packet) -> Result<Parsed, Halt> {
+        let Blocks { parser, verify, ingress, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let front = PacketIn::new(&packet.bytes, packet.zeros);
-        let parsed =
-            self.interpreter.run_parser(parser.unit, &mut parser.frame, front, tables, runtime)?;
-        parser.standard.parser_error.set(&mut parser.frame, parsed.error.into());
-        let headers = parser.header_bytes();
+        let frame = frames.of(parser);
+        let parsed = self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)?;
+        parser.standard.parser_error.set(frame, parsed.error.into());
         if !verify.idle {
             runtime.keep_payload(packet, parsed.consumed);
-            verify.take_over(parser);
-            self.interpreter.run_control(verify.unit, &mut verify.frame, None, tables, runtime)?;
-            verify.give_back(parser);
+            frames.hand_over(parser, verify);
+            let frame = frames.of(verify);
+            self.interpreter.run_control(verify.unit, frame, None, tables, runtime)?;
+            frames.give_back(verify, parser);
             let failed = u128::from(runtime.pass.checksum_error);
-            parser.standard.checksum_error.set(&mut parser.frame, failed);
+            parser.standard.checksum_error.set(frames.of(parser), failed);
         }
-        ingress.take_over(parser);
-        Ok((parsed, headers))
+        frames.hand_over(parser, ingress);
+        Ok(parsed)
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
     fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, carried: Carried) {
         let length = packet.len().0;
         self.runtime.begin(input.now, length);
-        let parser = &mut self.blocks.parser;
-        parser.reset();
+        let Blocks { parser, frames, .. } = &mut self.blocks;
+        frames.reset(parser);
+        let standard = &parser.standard;
         match carried.take::<Phv>() {
-            Some(phv) => {
-                parser.restore(&phv);
+            Some(mut phv) => {
+                frames.restore(parser, &mut phv);
                 self.spare.push(phv);
             }
             None => {
-                let (standard, frame) = (parser.standard, &mut parser.frame);
+                let frame = frames.of(parser);
                 standard.ingress_port.set(frame, input.port.0.into());
                 let arrived = micros(input.arrived).into();
                 standard.ingress_global_timestamp.set(frame, arrived);
             }
         }
-        parser.standard.packet_length.set(&mut parser.frame, length.into());
+        standard.packet_length.set(frames.of(parser), length.into());
     }
 
     fn run_ingress(
@@ -157,20 +133,24 @@ impl V1Model {
         input: &IngressInput,
         packet: Packet,
         carried: Carried,
-    ) -> Result<IngressOutput, Halt> {
+        out: &mut IngressOutput,
+    ) -> Result<(), Halt> {
         self.begin_ingress(input, &packet, carried);
-        let (Parsed { consumed, accepted, .. }, before) = self.parse(&packet)?;
-        let ingress = &mut self.blocks.ingress;
+        let Parsed { consumed, accepted, .. } = self.parse(&packet)?;
+        out.parser_rejected = !accepted;
+        let Blocks { ingress, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
-        self.interpreter.run_control(ingress.unit, &mut ingress.frame, None, tables, runtime)?;
+        let frame = frames.of(ingress);
+        let before = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
+        self.interpreter.run_control(ingress.unit, frame, None, tables, runtime)?;
+        let after = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
         let arrived = packet.len().0 as u32;
         let mut phv = self.new_phv();
         phv.consumed = consumed;
         phv.ingress_length = arrived;
-        phv.length = (arrived + self.blocks.ingress.header_bytes()).saturating_sub(before);
+        phv.length = (arrived + after).saturating_sub(before);
         phv.truncated = self.runtime.pass.truncate;
-        let out = self.after_ingress(input, packet, phv)?;
-        Ok(IngressOutput { parser_rejected: !accepted, ..out })
+        self.after_ingress(input, packet, phv, out)
     }
 
     /// What is done with a packet behind the ingress control.
@@ -179,28 +159,30 @@ impl V1Model {
         input: &IngressInput,
         packet: Packet,
         mut phv: Box<Phv>,
-    ) -> Result<IngressOutput, Halt> {
-        let mut out = IngressOutput::default();
-        self.blocks.ingress.save(&mut phv);
+        out: &mut IngressOutput,
+    ) -> Result<(), Halt> {
+        let Blocks { ingress, frames, .. } = &mut self.blocks;
+        let (standard, frame) = (&ingress.standard, frames.of(ingress));
+        let group = standard.mcast_grp.get(frame) as u16;
+        let spec = standard.egress_spec.get(frame);
+        let queue = standard.priority.get(frame) as u8;
+        frames.take_along(ingress, &mut phv);
         if let Some(request) = self.runtime.pass.clone.take() {
             out.mirror = Some(self.clone_of_ingress(request, input, &packet, &phv)?);
         }
         self.runtime.send_digest();
-        let (standard, frame) = (self.blocks.ingress.standard, &mut self.blocks.ingress.frame);
         if let Some(list) = self.runtime.pass.resubmit.take() {
             let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
             self.spare.push(phv);
             (out.resubmit, out.carried) = (Some(packet), Carried::from(kept));
-            return Ok(out);
+            return Ok(());
         }
-        let group = standard.mcast_grp.get(frame) as u16;
-        let spec = standard.egress_spec.get(frame);
         if group == 0 && spec == DROP_PORT {
             self.spare.push(phv);
-            return Ok(out);
+            return Ok(());
         }
         let instance = if group == 0 { InstanceType::Normal } else { InstanceType::Replication };
-        out.admission.queue = standard.priority.get(frame) as u8;
+        out.admission.queue = queue;
         if group == 0 {
             out.admission.unicast = Some(PortId(spec as u16));
             phv.recirculate = self.runtime.pass.recirculate;
@@ -210,7 +192,7 @@ impl V1Model {
         }
         self.set_instance(&mut phv, instance);
         (out.packet, out.carried) = (Some(packet), Carried::from(phv));
-        Ok(out)
+        Ok(())
     }
 
     /// The clone of a packet at the end of ingress: as it began ingress, parsed again.
@@ -221,16 +203,17 @@ impl V1Model {
         packet: &Packet,
         original: &Phv,
     ) -> Result<Mirror, Halt> {
-        let parser = &mut self.blocks.parser;
-        parser.reset();
+        let Blocks { parser, frames, .. } = &mut self.blocks;
+        frames.reset(parser);
+        let frame = frames.of(parser);
         // The parser sees the port and nothing else, and what it says of the metadata is not kept.
-        parser.standard.ingress_port.set(&mut parser.frame, input.port.0.into());
+        parser.standard.ingress_port.set(frame, input.port.0.into());
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let (tables, runtime) = (&self.tables, &mut self.runtime);
-        let parsed =
-            self.interpreter.run_parser(parser.unit, &mut parser.frame, front, tables, runtime)?;
+        let parsed = self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)?;
         let mut kept = self.new_phv();
-        self.blocks.parser.save(&mut kept);
+        let Blocks { parser, frames, .. } = &mut self.blocks;
+        frames.take_along(parser, &mut kept);
         self.keep_fields(original, &mut kept, request.fields, InstanceType::IngressClone);
         kept.consumed = parsed.consumed;
         kept.length = original.ingress_length;
@@ -280,13 +263,13 @@ impl V1Model {
     }
 
     /// Puts a packet's headers and metadata into the egress control's frame.
-    fn begin_egress(&mut self, input: &EgressInput, phv: &Phv) {
+    fn begin_egress(&mut self, input: &EgressInput, phv: &mut Phv) {
         self.runtime.begin(input.now, u64::from(phv.ingress_length));
         self.runtime.pass.truncate = phv.truncated;
         self.runtime.pass.recirculate = phv.recirculate;
-        let egress = &mut self.blocks.egress;
-        egress.restore(phv);
-        let (standard, frame) = (egress.standard, &mut egress.frame);
+        let Blocks { egress, frames, .. } = &mut self.blocks;
+        frames.restore(egress, phv);
+        let (standard, frame) = (&egress.standard, frames.of(egress));
         standard.egress_global_timestamp.set(frame, micros(input.now).into());
         let enqueued = micros(input.enqueued);
         standard.enq_timestamp.set(frame, enqueued.into());
@@ -306,19 +289,22 @@ impl V1Model {
         input: &EgressInput,
         packet: Packet,
         carried: Carried,
-    ) -> Result<EgressOutput, Halt> {
+        out: &mut EgressOutput,
+    ) -> Result<(), Halt> {
         // A packet that brings nothing along has no headers that egress could know.
-        let Some(mut phv) = carried.take::<Phv>() else { return Ok(EgressOutput::default()) };
-        self.begin_egress(input, &phv);
-        let before = self.blocks.egress.header_bytes();
-        let egress = &mut self.blocks.egress;
+        let Some(mut phv) = carried.take::<Phv>() else { return Ok(()) };
+        self.begin_egress(input, &mut phv);
+        let Blocks { egress, frames, .. } = &mut self.blocks;
+        let frame = frames.of(egress);
+        let before = if egress.resizes { egress.header_bytes(frame) } else { 0 };
         let (tables, runtime) = (&self.tables, &mut self.runtime);
-        self.interpreter.run_control(egress.unit, &mut egress.frame, None, tables, runtime)?;
-        let egress = &self.blocks.egress;
-        phv.length = (phv.length + egress.header_bytes()).saturating_sub(before);
-        let mut out = EgressOutput::default();
+        self.interpreter.run_control(egress.unit, frame, None, tables, runtime)?;
+        let after = if egress.resizes { egress.header_bytes(frame) } else { 0 };
+        phv.length = (phv.length + after).saturating_sub(before);
+        let sent = egress.standard.egress_spec.get(frame) != DROP_PORT;
         if let Some(request) = self.runtime.pass.clone.take() {
-            egress.save(&mut phv);
+            let Blocks { egress, frames, .. } = &self.blocks;
+            frames.save(egress, &mut phv);
             let kept = self.preserved(&phv, request.fields, InstanceType::EgressClone);
             out.mirror = Some(Mirror {
                 session: request.session,
@@ -328,12 +314,11 @@ impl V1Model {
                 carried: Carried::from(kept),
             });
         }
-        let egress = &self.blocks.egress;
-        if egress.standard.egress_spec.get(&egress.frame) != DROP_PORT {
-            self.after_egress(packet, &mut phv, &mut out)?;
+        if sent {
+            self.after_egress(packet, &mut phv, out)?;
         }
         self.spare.push(phv);
-        Ok(out)
+        Ok(())
     }
 
     /// What is done with a packet that egress has not dropped.
@@ -345,7 +330,8 @@ impl V1Model {
     ) -> Result<(), Halt> {
         let recirculate = self.runtime.pass.recirculate;
         if recirculate.is_some() {
-            self.blocks.egress.save(phv);
+            let Blocks { egress, frames, .. } = &self.blocks;
+            frames.save(egress, phv);
         }
         out.packet = Some(self.deparse(packet, phv.consumed)?);
         if let Some(list) = recirculate {
@@ -357,24 +343,19 @@ impl V1Model {
 
     /// Updates checksums, writes the headers and puts the payload behind them.
     fn deparse(&mut self, packet: Packet, consumed: u64) -> Result<Packet, Halt> {
-        let Blocks { egress, compute, deparser, .. } = &mut self.blocks;
+        let Blocks { egress, compute, deparser, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         if !compute.idle {
             runtime.keep_payload(&packet, consumed);
-            compute.take_over(egress);
-            self.interpreter.run_control(
-                compute.unit,
-                &mut compute.frame,
-                None,
-                tables,
-                runtime,
-            )?;
-            compute.give_back(egress);
+            frames.hand_over(egress, compute);
+            let frame = frames.of(compute);
+            self.interpreter.run_control(compute.unit, frame, None, tables, runtime)?;
+            frames.give_back(compute, egress);
         }
-        deparser.take_over(egress);
+        frames.hand_over(egress, deparser);
         self.written.clear();
-        let out = Some(&mut self.written);
-        self.interpreter.run_control(deparser.unit, &mut deparser.frame, out, tables, runtime)?;
+        let (out, frame) = (Some(&mut self.written), frames.of(deparser));
+        self.interpreter.run_control(deparser.unit, frame, out, tables, runtime)?;
         self.written.align();
         let mut sent = deparsed(packet, self.written.bytes(), consumed);
         if let Some(length) = self.runtime.pass.truncate {
@@ -391,10 +372,12 @@ impl DataPlane for V1Model {
         packet: Packet,
         carried: Carried,
     ) -> IngressOutput {
-        self.run_ingress(input, packet, carried).unwrap_or_else(|halt| {
+        let mut out = IngressOutput::default();
+        if let Err(halt) = self.run_ingress(input, packet, carried, &mut out) {
             self.runtime.faults.halted(&halt);
-            IngressOutput::default()
-        })
+            out = IngressOutput::default();
+        }
+        out
     }
 
     fn egress_carrying(
@@ -403,10 +386,12 @@ impl DataPlane for V1Model {
         packet: Packet,
         carried: Carried,
     ) -> EgressOutput {
-        self.run_egress(input, packet, carried).unwrap_or_else(|halt| {
+        let mut out = EgressOutput::default();
+        if let Err(halt) = self.run_egress(input, packet, carried, &mut out) {
             self.runtime.faults.halted(&halt);
-            EgressOutput::default()
-        })
+            out = EgressOutput::default();
+        }
+        out
     }
 
     fn take_log(&mut self) -> ProgramLog {

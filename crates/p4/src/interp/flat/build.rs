@@ -2,14 +2,15 @@
 //!
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
-use super::code::{At, Emitted, Extracted, Op, Site, To, UnitCode};
+use super::code::{At, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
-use super::select::{Case, Select, WideSelect};
+use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
-use super::value::{Operand, looks_ahead};
+use super::value::{Operand, cut, looks_ahead};
+use crate::interp::arith::mask;
 use crate::ir::{
-    Body, Expr, Label, Layout, Next, ParserBody, Program, Slot, Stmt, StmtKind, TableId,
-    Transition, Unit,
+    Body, Expr, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt, StmtKind,
+    TableAction, TableId, Transition, Unit,
 };
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -50,9 +51,10 @@ pub(super) struct Builder<'p> {
 impl<'p> Builder<'p> {
     fn new(program: &'p Program, unit: &Unit) -> Builder<'p> {
         let own = unit.slots.len();
+        let is_parser = matches!(unit.body, Body::Parser(_));
         Builder {
             program,
-            code: UnitCode { slots: own, ..UnitCode::default() },
+            code: UnitCode { slots: own, is_parser, ..UnitCode::default() },
             ops: Vec::new(),
             labels: Vec::new(),
             left: HashMap::new(),
@@ -114,11 +116,9 @@ impl<'p> Builder<'p> {
                     if keys.iter().any(looks_ahead) {
                         self.ops.push(Op::Check);
                     }
-                    let case = |case| Ok(Case::of(case, keys, &slots, to(case.next)?));
-                    let cases = cases.iter().map(case).collect::<Made<Vec<Case>>>()?;
-                    let select = self.code.selects.len() as u32;
-                    self.code.selects.push(Select { cases });
-                    self.ops.push(Op::Select { select });
+                    let cases = cases.iter().map(|case| Ok((case, to(case.next)?)));
+                    let cases = cases.collect::<Made<Vec<_>>>()?;
+                    self.select(keys, &slots, &cases)?;
                     self.ops.push(Op::NoMatch);
                     self.release(mark);
                 }
@@ -131,6 +131,44 @@ impl<'p> Builder<'p> {
         // Rounds of loops are counted together with states.
         let loops = self.ops.iter().any(|op| matches!(op, Op::Round));
         if loops && !counted { Err(Left) } else { Ok(()) }
+    }
+
+    /// Goes on where the first case says that matches, or behind.
+    fn select(&mut self, keys: &[Expr], slots: &[At], cases: &[(&SelectCase, To)]) -> Made {
+        let words = cases.iter().map(|(case, _)| words(case, keys)).collect::<Option<Vec<_>>>();
+        let Some(words) =
+            words.filter(|_| keys.iter().all(|key| (1..=64).contains(&key.scalar.width())))
+        else {
+            let case = |(case, to): &(&SelectCase, To)| Case::of(case, keys, slots, *to);
+            self.code.selects.push(Select { cases: cases.iter().map(case).collect() });
+            self.ops.push(Op::Select { select: self.code.selects.len() as u32 - 1 });
+            return Ok(());
+        };
+        for (words, (_, to)) in words.iter().zip(cases) {
+            // The case's last comparison jumps there, those before it past the case.
+            let (past, mark) = (self.label(), self.mark());
+            for (at, (key, mask, value)) in words.iter().copied().enumerate() {
+                let full = u64::MAX >> cut(keys[key].scalar);
+                let a = if mask == full {
+                    slots[key]
+                } else {
+                    let to = self.temporary()?;
+                    self.ops.push(Op::AndConst { to, a: slots[key], value: mask });
+                    to
+                };
+                self.ops.push(if at + 1 == words.len() {
+                    Op::JumpEqualConst { a, to: *to, value }
+                } else {
+                    Op::JumpNotEqualConst { a, to: past, value }
+                });
+            }
+            if words.is_empty() {
+                self.ops.push(Op::Jump { to: *to });
+            }
+            self.place(past);
+            self.release(mark);
+        }
+        Ok(())
     }
 
     /// Puts places where labels are.
@@ -387,14 +425,19 @@ impl<'p> Builder<'p> {
         let mark = self.mark();
         let narrow = table.keys.iter().all(|key| key.expr.scalar.is_narrow());
         let keys = narrow.then(|| table.keys.iter().map(|key| self.slot_of(&key.expr)).collect());
-        let keys = keys.transpose()?;
+        let keys: Option<Box<[At]>> = keys.transpose()?;
         self.release(mark);
+        let few = keys.as_ref().is_some_and(|keys| keys.len() <= FEW_KEYS);
+        let data = table.actions.iter().map(data_of).collect::<Option<Box<_>>>();
+        let selects = table.keys.iter().any(|key| &*key.match_kind == "selector");
         let actions: Box<[To]> = table.actions.iter().map(|_| self.label()).collect();
         let (none, end) = (self.label(), self.label());
         let site = self.code.sites.len() as u32;
         self.code.sites.push(Site {
             table: id,
             keys,
+            plain: few && !selects && data.is_some(),
+            data: data.unwrap_or_default(),
             hit,
             action,
             actions: actions.clone(),
@@ -455,6 +498,15 @@ impl<'p> Builder<'p> {
             }
         }
     }
+}
+
+/// Where an action's data goes, cut to the width; none if a part of it is wide.
+fn data_of(action: &TableAction) -> Option<Box<[(At, u128)]>> {
+    let place = |(_, layout): &(_, Layout)| match layout {
+        Layout::Narrow(slot, scalar) => Some((slot_at(*slot).ok()?, mask(scalar.width()))),
+        _ => None,
+    };
+    action.data.iter().map(place).collect()
 }
 
 /// A slot of the unit as an operand.

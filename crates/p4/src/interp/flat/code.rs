@@ -299,6 +299,12 @@ pub(super) enum Op {
     Emit {
         header: u32,
     },
+    /// Several that stand one behind the other; goes on behind them.
+    EmitEach {
+        header: u32,
+        count: u16,
+        to: To,
+    },
     /// What is emitted but not prepared.
     EmitRest {
         layout: u32,
@@ -381,12 +387,19 @@ pub(super) struct Emitted {
     pub writer: Writer,
 }
 
+/// Key elements of a table that is looked up without more ado.
+pub(super) const FEW_KEYS: usize = 4;
+
 /// A place where a table is applied.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub table: TableId,
     /// The slots of its key elements; none if one is wide, so that the tree has to look it up.
     pub keys: Option<Box<[At]>>,
+    /// A few keys, none of which selects a group's member, and actions without wide data.
+    pub plain: bool,
+    /// Where each action's data goes, cut to the width.
+    pub data: Box<[Box<[(At, u128)]>]>,
     pub hit: Option<Slot>,
     pub action: Option<Slot>,
     /// Where each action begins.
@@ -401,8 +414,9 @@ pub(super) struct Site {
 #[derive(Clone, Debug, Default)]
 pub(in crate::interp) struct UnitCode {
     pub(super) ops: Box<[Op]>,
+    pub(in crate::interp) is_parser: bool,
     /// Slots that it needs, temporaries included.
-    pub(super) slots: usize,
+    pub(in crate::interp) slots: usize,
     pub(super) constants: Vec<u128>,
     pub(super) sets: Vec<Box<[(At, u64)]>>,
     pub(super) binaries: Vec<BinaryOf>,

@@ -9,6 +9,8 @@ use crate::ir::{Layout, Slot};
 
 /// Bytes of the longest header that is read and written at once.
 const LONGEST: usize = 128;
+/// Bytes of the place of a header that is written in words of eight.
+pub(in crate::interp) const ROOM: usize = LONGEST + 8;
 
 /// A header with nothing but narrow fields, in whole bytes.
 #[derive(Clone, Debug)]
@@ -30,13 +32,18 @@ impl WireHeader {
     pub fn of(fields: &[Layout]) -> Option<WireHeader> {
         let mut narrow = Vec::new();
         collect(fields, &mut narrow)?;
+        WireHeader::in_slots(narrow)
+    }
+
+    /// Fields in slots, each with its width.
+    pub fn in_slots(fields: Vec<(At, u32)>) -> Option<WireHeader> {
         let mut bit = 0;
         let mut place = |(slot, width)| {
             let field = Field { slot, bit, width };
             bit += width;
             field
         };
-        let fields: Vec<Field> = narrow.into_iter().map(&mut place).collect();
+        let fields: Vec<Field> = fields.into_iter().map(&mut place).collect();
         let bytes = (bit / 8) as usize;
         let fits = bit.is_multiple_of(8) && (1..=LONGEST).contains(&bytes);
         fits.then_some(WireHeader { fields, bytes })
@@ -52,17 +59,26 @@ pub(super) struct Reader {
     window: usize,
     reads: Vec<Read>,
     /// Fields that do not lie within eight bytes.
-    long_reads: Vec<Read>,
+    long_reads: Vec<LongRead>,
     /// The headers' validity.
     valid: Vec<At>,
 }
 
-/// A field: so many bits behind `skew` bits of the eight or sixteen bytes from `byte` on.
+/// A field: what the mask leaves of the eight bytes from `byte` on, shifted right.
 #[derive(Clone, Copy, Debug)]
 struct Read {
+    mask: u64,
     byte: u16,
     to: At,
-    /// The width's complement to all the bits that are looked at.
+    right: u8,
+}
+
+/// A field: so many bits behind `skew` bits of the sixteen bytes from `byte` on.
+#[derive(Clone, Copy, Debug)]
+struct LongRead {
+    byte: u16,
+    to: At,
+    /// The width's complement to 128.
     right: u8,
     skew: u8,
 }
@@ -85,22 +101,20 @@ impl Reader {
         Some(reader)
     }
 
-    fn add(&mut self, Field { slot, bit, width }: Field) -> Option<()> {
+    fn add(&mut self, Field { slot: to, bit, width }: Field) -> Option<()> {
         let end = bit + width;
         // As far in front as it takes to look at nothing behind the headers.
         let first = |span: usize| (bit / 8).min(self.bytes.saturating_sub(span) as u32);
-        let read = |span: u32| {
-            let first = first(span as usize / 8);
-            let (right, skew) = ((span - width) as u8, (bit - 8 * first) as u8);
-            Read { byte: first as u16, to: slot, right, skew }
-        };
         if end - 8 * first(8) <= 64 {
-            let read = read(64);
-            self.reads.push(read);
+            // The last of the eight bytes is the field's last, so that most need no shift.
+            let byte = end.div_ceil(8).saturating_sub(8);
+            let (mask, right) = (u64::MAX >> (64 - width), (8 * (byte + 8) - end) as u8);
+            self.reads.push(Read { mask, byte: byte as u16, to, right });
         } else if end - 8 * first(16) <= 128 {
-            let read = read(128);
+            let byte = first(16);
+            let (right, skew) = ((128 - width) as u8, (bit - 8 * byte) as u8);
             self.window = self.window.max(16);
-            self.long_reads.push(read);
+            self.long_reads.push(LongRead { byte: byte as u16, to, right, skew });
         } else {
             return None;
         }
@@ -109,9 +123,8 @@ impl Reader {
 
     /// Does not read the fields of these slots.
     pub fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
-        for reads in [&mut self.reads, &mut self.long_reads] {
-            reads.retain(|field| !unread(Slot(field.to.into())));
-        }
+        self.reads.retain(|field| !unread(Slot(field.to.into())));
+        self.long_reads.retain(|field| !unread(Slot(field.to.into())));
     }
 
     /// Reads from the front of `bytes`; false, and nothing read, if there are not enough to look at.
@@ -119,11 +132,10 @@ impl Reader {
     pub fn read(&self, bytes: &[u8], slots: &mut [u128]) -> bool {
         let Some(bytes) = bytes.get(..self.window) else { return false };
         for field in &self.reads {
-            let at = usize::from(field.byte);
-            let word = bytes.get(at..at + 8).and_then(<[u8]>::first_chunk);
-            if let (Some(word), Some(to)) = (word, slots.get_mut(usize::from(field.to))) {
-                *to = u128::from(u64::from_be_bytes(*word) << field.skew >> field.right);
-            }
+            let ahead = bytes.get(usize::from(field.byte)..).and_then(<[u8]>::first_chunk);
+            let Some(word) = ahead else { continue };
+            let value = u64::from_be_bytes(*word) >> (field.right & 63) & field.mask;
+            slots[usize::from(field.to)] = value.into();
         }
         for field in &self.long_reads {
             let at = usize::from(field.byte);
@@ -133,56 +145,64 @@ impl Reader {
             }
         }
         for valid in &self.valid {
-            if let Some(valid) = slots.get_mut(usize::from(*valid)) {
-                *valid = 1;
-            }
+            slots[usize::from(*valid)] = 1;
         }
         true
     }
 }
 
-/// A header as it is written, word by word.
+/// Fields as they are written, one behind the other, in whole bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Writer {
+pub(in crate::interp) struct Writer {
     bytes: usize,
     pieces: Box<[Piece]>,
+    /// No field has more than 64 bits.
+    short: bool,
+    /// The fields themselves, each with its width, for places within a byte.
+    fields: Box<[(At, u8)]>,
 }
 
-/// A piece of a field: half of a slot, shifted right and then left, is a part of a word.
+/// A piece of a field: what the mask leaves of its slot, turned left, is a part of the eight bytes
+/// that are written at `byte`. What they have too much is written again by the next piece, or lies
+/// behind the fields.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
+    /// All ones if it goes on with the eight bytes of the piece before, else zero.
+    keep: u64,
+    mask: u64,
     a: At,
-    /// The upper half of the slot.
-    upper: bool,
-    right: u8,
-    left: u8,
-    /// It ends its word.
-    last: bool,
+    byte: u8,
+    turn: u8,
 }
 
 impl Writer {
     /// Writes such a header.
     pub fn of(header: &WireHeader) -> Writer {
-        let mut pieces = Vec::new();
-        header.fields.iter().for_each(|field| write(*field, &mut pieces));
-        if let Some(piece) = pieces.last_mut() {
-            piece.last = true;
-        }
-        Writer { bytes: header.bytes, pieces: pieces.into() }
+        let fields = header.fields.iter().map(|field| (field.slot, field.width as u8)).collect();
+        let short = header.fields.iter().all(|field| field.width <= 64);
+        Writer { bytes: header.bytes, pieces: pieces(&header.fields, short), short, fields }
     }
 
-    /// Writes the header behind what is written.
+    /// Writes the fields behind what is written.
     #[inline]
     pub fn write(&self, slots: &[u128], out: &mut PacketOut) {
-        let Some(place) = out.words(self.bytes) else { return self.write_bits(slots, out) };
-        let (mut word, mut at) = (0u64, 0);
+        let Some(place) = out.room(self.bytes) else { return self.write_bits(slots, out) };
+        if self.short {
+            self.pieces_of(place, |a, turn| (slots[usize::from(a)] as u64).rotate_left(turn));
+        } else {
+            self.pieces_of(place, |a, turn| slots[usize::from(a)].rotate_left(turn) as u64);
+        }
+    }
+
+    #[inline(always)]
+    fn pieces_of(&self, place: &mut [u8; ROOM], turned: impl Fn(At, u32) -> u64) {
+        let mut word = 0;
         for piece in &self.pieces {
-            word |= piece.of(slots);
-            if piece.last {
-                if let Some(place) = place.get_mut(at..at + 8) {
-                    place.copy_from_slice(&word.to_be_bytes());
-                }
-                (word, at) = (0, at + 8);
+            word = word & piece.keep | turned(piece.a, piece.turn.into()) & piece.mask;
+            // Of a header no longer than `LONGEST`.
+            let byte = usize::from(piece.byte) % LONGEST;
+            if let Some(eight) = place[byte..].first_chunk_mut() {
+                *eight = word.to_be_bytes();
             }
         }
     }
@@ -190,25 +210,34 @@ impl Writer {
     /// The same behind a part of a byte.
     #[cold]
     fn write_bits(&self, slots: &[u128], out: &mut PacketOut) {
-        let (mut word, mut left) = (0u64, 8 * self.bytes as u32);
-        for piece in &self.pieces {
-            word |= piece.of(slots);
-            if piece.last {
-                let bits = left.min(64);
-                out.append_word(word >> (64 - bits), bits);
-                (word, left) = (0, left - bits);
-            }
+        for (a, width) in &self.fields {
+            out.append(slots[usize::from(*a)], u32::from(*width));
         }
     }
 }
 
-impl Piece {
-    #[inline(always)]
-    fn of(&self, slots: &[u128]) -> u64 {
-        let slot = slots.get(usize::from(self.a)).copied().unwrap_or(0);
-        let half = if self.upper { (slot >> 64) as u64 } else { slot as u64 };
-        half >> self.right << self.left
+/// The pieces of fields; short ones are turned as words of 64 bits, others as such of 128.
+fn pieces(fields: &[Field], short: bool) -> Box<[Piece]> {
+    let bits = if short { 64 } else { 128 };
+    let mut pieces = Vec::new();
+    // The first bit of the eight bytes that are written next, if it is begun.
+    let mut begun = None;
+    for Field { slot: a, mut bit, width } in fields.iter().copied() {
+        let mut left_of_field = width;
+        while left_of_field > 0 {
+            let start = begun.unwrap_or(bit);
+            let now = left_of_field.min(start + 64 - bit);
+            let keep = if begun.is_some() { u64::MAX } else { 0 };
+            left_of_field -= now;
+            let left = start + 64 - bit - now;
+            let mask = u64::MAX >> (64 - now) << left;
+            let turn = ((bits + left - left_of_field) % bits) as u8;
+            pieces.push(Piece { keep, mask, a, byte: (start / 8) as u8, turn });
+            bit += now;
+            begun = (!bit.is_multiple_of(8)).then_some(start);
+        }
     }
+    pieces.into()
 }
 
 /// Slots and widths of fields that are all narrow.
@@ -221,25 +250,4 @@ fn collect(fields: &[Layout], found: &mut Vec<(At, u32)>) -> Option<()> {
         Layout::Struct { fields, .. } => collect(fields, found),
         _ => None,
     })
-}
-
-/// The pieces of a field.
-fn write(field: Field, pieces: &mut Vec<Piece>) {
-    // From the most significant bits on: word by word, half by half.
-    let (mut bit, mut left_of_field) = (field.bit, field.width);
-    while left_of_field > 0 {
-        let upper = left_of_field > 64;
-        let in_half = if upper { left_of_field - 64 } else { left_of_field };
-        let in_word = 64 - bit % 64;
-        let now = in_half.min(in_word);
-        pieces.push(Piece {
-            a: field.slot,
-            upper,
-            right: (in_half - now) as u8,
-            left: (in_word - now) as u8,
-            last: now == in_word,
-        });
-        bit += now;
-        left_of_field -= now;
-    }
 }

@@ -1,5 +1,5 @@
 //! Operations of one kind that stand one behind the other become one: headers that are extracted are
-//! one read of the packet, slots that get constants one list.
+//! one read of the packet, headers that are emitted one list, and so are slots that get constants.
 //!
 //! The operation goes on behind all of them. They stay where they are, for jumps into the middle and
 //! for packets that end there.
@@ -24,11 +24,14 @@ impl UnitCode {
                 _ => None,
             });
             let sets: Box<[_]> = sets.collect();
-            let count = sets.len();
+            let mut count = sets.len();
             if count > 1 {
                 let (list, to) = (self.sets.len() as u32, (at + count) as To);
                 self.sets.push(sets);
                 ops[at] = Op::SetEach { list, to };
+            } else if let Some((header, more)) = emits_at(&ops[at..]) {
+                count = more;
+                ops[at] = Op::EmitEach { header, count: count as u16, to: (at + count) as To };
             }
             at += count.max(1);
         }
@@ -57,4 +60,12 @@ impl UnitCode {
         }
         found
     }
+}
+
+/// The first of several headers that these operations emit one behind the other, and how many.
+fn emits_at(ops: &[Op]) -> Option<(u32, usize)> {
+    let Some(Op::Emit { header: first }) = ops.first() else { return None };
+    let next = |(at, op): (u32, &Op)| matches!(op, Op::Emit { header } if *header == first + at);
+    let count = (0..u32::from(u16::MAX)).zip(ops).take_while(|(at, op)| next((*at, op))).count();
+    (count > 1).then_some((*first, count))
 }

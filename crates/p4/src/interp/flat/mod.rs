@@ -9,10 +9,12 @@
 //!
 //! `code.rs` has the operations, `build.rs` makes them of statements and `value.rs` of expressions,
 //! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
-//! `join.rs` makes one operation of several, `run.rs` executes.
+//! `join.rs` makes one operation of several, `run.rs` executes. `fields.rs` lends the writer of headers to
+//! externs.
 
 mod build;
 mod code;
+mod fields;
 mod header;
 mod join;
 mod run;
@@ -23,6 +25,8 @@ mod tests;
 mod value;
 
 pub(super) use code::{End, UnitCode};
+pub use fields::FieldList;
+pub(super) use header::ROOM;
 pub(super) use run::Place;
 
 use crate::ir::Program;

@@ -3,10 +3,11 @@
 //! Operations on slots run in an inner loop that holds the slots; what needs the rest of the context
 //! leaves it for one operation.
 
-use super::code::{At, Emitted, End, Op, To, UnitCode};
-use crate::interp::context::{Context, Externs};
+use super::code::{At, Emitted, End, FEW_KEYS, Op, Site, To, UnitCode};
+use crate::interp::context::{Context, Externs, Matched};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
+use crate::interp::tables::{Datum, Found};
 use smallvec::SmallVec;
 
 /// Where a run stands; the default is the beginning.
@@ -182,6 +183,7 @@ fn on_slots<'c>(
             | Op::Read { .. }
             | Op::Extract { .. }
             | Op::Emit { .. }
+            | Op::EmitEach { .. }
             | Op::EmitRest { .. }
             | Op::Apply { .. }
             | Op::Applied { .. }
@@ -223,7 +225,11 @@ impl Context<'_> {
                         return Ok(End::Reject(error));
                     }
                 }
-                Op::Emit { header } => self.emit_whole(code, header),
+                Op::EmitEach { header, count, to } => {
+                    self.emit_each(code, header, count);
+                    at = to as usize;
+                }
+                Op::Emit { header } => self.emit_each(code, header, 1),
                 Op::Select { select } => {
                     if let Some(to) = self.choose(code, select) {
                         at = to as usize;
@@ -295,12 +301,14 @@ impl Context<'_> {
     }
 
     #[inline(never)]
-    fn emit_whole(&mut self, code: &UnitCode, header: u32) {
-        let Emitted { valid, writer } = &code.emitted[header as usize];
-        if word(&self.frame.narrow, *valid) != 0
-            && let Some(out) = self.out.as_deref_mut()
-        {
-            writer.write(&self.frame.narrow, out);
+    fn emit_each(&mut self, code: &UnitCode, header: u32, count: u16) {
+        let Some(out) = self.out.as_deref_mut() else { return };
+        let slots = &*self.frame.narrow;
+        let first = header as usize;
+        for Emitted { valid, writer } in &code.emitted[first..first + usize::from(count)] {
+            if word(slots, *valid) != 0 {
+                writer.write(slots, out);
+            }
         }
     }
 
@@ -380,29 +388,56 @@ impl Context<'_> {
         externs: &mut E,
     ) -> Result<To, Halt> {
         let site = &code.sites[site as usize];
+        let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };
+        let Some(keys) = site.keys.as_ref().filter(|_| site.plain) else {
+            return self.begin_any_apply(site, place, externs);
+        };
+        let mut key = [0; FEW_KEYS];
+        for (value, at) in key.iter_mut().zip(keys) {
+            *value = self.frame.narrow[usize::from(*at)];
+        }
+        let entry = state.lookup(&key[..keys.len()]);
+        let (action, data) = match state.found(entry) {
+            Found::Action(found) => (Some(found.action), &*found.data),
+            Found::Nothing => (None, [].as_slice()),
+            Found::Reference(_) => return self.begin_any_apply(site, place, externs),
+        };
+        let matched = Matched { table: site.table, entry };
+        let before = self.matched.replace(matched);
+        externs.looked_up(&matched, self);
+        place.applied = Some(Applied { matched, before, action, hit: entry.is_some() });
+        let Some(action) = action.map(|action| action as usize) else { return Ok(site.none) };
+        for ((at, mask), datum) in site.data.get(action).into_iter().flatten().zip(data) {
+            if let Datum::Narrow(value) = datum {
+                self.frame.narrow[usize::from(*at)] = value & mask;
+            }
+        }
+        Ok(site.actions.get(action).copied().unwrap_or(site.none))
+    }
+
+    /// The same for any table.
+    #[inline(never)]
+    fn begin_any_apply<E: Externs + ?Sized>(
+        &mut self,
+        site: &Site,
+        place: &mut Place,
+        externs: &mut E,
+    ) -> Result<To, Halt> {
+        let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };
         let applied = match &site.keys {
             None => self.look_up(site.table, externs)?,
             Some(slots) => {
-                let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };
-                let value = |at: At| self.frame.narrow[usize::from(at)];
-                match (&**slots, state.selectors()) {
-                    ([key], [false]) => {
-                        let key = value(*key);
-                        self.look_up_key(site.table, &[key], &[], externs)?
-                    }
-                    (slots, selectors) => {
-                        let mut keys = SmallVec::<[u128; 8]>::new();
-                        let mut selector = SmallVec::<[u128; 4]>::new();
-                        for (at, selects) in slots.iter().zip(selectors) {
-                            if *selects {
-                                selector.push(value(*at));
-                            } else {
-                                keys.push(value(*at));
-                            }
-                        }
-                        self.look_up_key(site.table, &keys, &selector, externs)?
+                let mut keys = SmallVec::<[u128; 8]>::new();
+                let mut selector = SmallVec::<[u128; 4]>::new();
+                for (at, selects) in slots.iter().zip(state.selectors()) {
+                    let value = self.frame.narrow[usize::from(*at)];
+                    if *selects {
+                        selector.push(value);
+                    } else {
+                        keys.push(value);
                     }
                 }
+                self.look_up_key(site.table, &keys, &selector, externs)?
             }
         };
         let Some(applied) = applied else { return Ok(site.end) };

@@ -64,6 +64,27 @@ impl Select {
     }
 }
 
+/// What has to be so for a case, as comparisons of machine words: which key, under which mask, is what.
+pub(super) type Words = SmallVec<[(usize, u64, u64); 2]>;
+
+/// A case as comparisons of words, if it is no more than that.
+pub(super) fn words(case: &SelectCase, keys: &[Expr]) -> Option<Words> {
+    let mut words = Words::new();
+    for (at, (pattern, key)) in case.patterns.iter().zip(keys).enumerate() {
+        let full = mask(key.scalar.width());
+        let (value, mask) = match pattern {
+            Pattern::Any => continue,
+            Pattern::Value(value) => (narrowed(value), full),
+            Pattern::Mask(value, mask) => (narrowed(value) & narrowed(mask), narrowed(mask) & full),
+            Pattern::Range(..) | Pattern::ValueSet(_) => return None,
+        };
+        if mask != 0 || value != 0 {
+            words.push((at, mask.try_into().ok()?, value.try_into().ok()?));
+        }
+    }
+    Some(words)
+}
+
 impl Case {
     /// A case on keys in these slots.
     pub fn of(case: &SelectCase, keys: &[Expr], slots: &[At], to: To) -> Case {

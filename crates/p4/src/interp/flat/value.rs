@@ -53,7 +53,8 @@ fn is_word(expr: &Expr) -> bool {
     expr.scalar.width() <= 64
 }
 
-fn cut(scalar: Scalar) -> u8 {
+/// 64 less the width of a value that fits a machine word.
+pub(super) fn cut(scalar: Scalar) -> u8 {
     (64 - scalar.width().min(64)) as u8
 }
 

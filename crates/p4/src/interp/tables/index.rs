@@ -310,7 +310,7 @@ impl Index {
         candidates.into_iter().flatten().copied()
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn lookup(&self, key: &[u128], entries: &[Option<Entry>]) -> Option<u32> {
         let mut winner: Option<(u32, Rank)> = None;
         for group in &self.groups {

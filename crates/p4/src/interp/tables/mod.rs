@@ -7,6 +7,7 @@
 mod by_name;
 mod error;
 mod index;
+mod memo;
 mod plain;
 mod read;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use value_set::ValueSetState;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
 use index::{Criterion, Index, Rank, Row};
+use memo::Memo;
 use num_bigint::BigUint;
 use smallvec::{Array, SmallVec};
 use std::cmp::Reverse;
@@ -136,6 +138,7 @@ pub struct TableState {
     /// Handles that are given again, the lowest first, as in bmv2.
     free: BTreeSet<u32>,
     index: Index,
+    memo: Memo,
     default: Option<ActionData>,
     sequence: u64,
     /// By limb, the bits of keys that count, where a control plane has said so.
@@ -165,6 +168,7 @@ impl TableState {
             entries: Vec::new(),
             free: BTreeSet::new(),
             index: Index::new(limb),
+            memo: Memo::default(),
             default,
             sequence: 0,
             counting: None,
@@ -232,11 +236,13 @@ impl TableState {
         });
         self.entries[at as usize] = Some(entry);
         self.index.insert(at, &mut self.entries);
+        self.memo.forget();
         EntryHandle(at)
     }
 
     fn remove(&mut self, handle: EntryHandle) -> Option<Entry> {
         self.index.remove(handle.0, &self.entries);
+        self.memo.forget();
         let entry = self.entries.get_mut(handle.index())?.take()?;
         self.free.insert(handle.0);
         Some(entry)
@@ -248,6 +254,7 @@ impl TableState {
         if let Some(place) = self.entries.get_mut(handle.index()) {
             *place = Some(entry);
             self.index.insert(handle.0, &mut self.entries);
+            self.memo.forget();
         }
     }
 
@@ -264,7 +271,7 @@ impl TableState {
         if self.columns.is_empty() {
             return None;
         }
-        self.index.lookup(key, &self.entries).map(EntryHandle)
+        self.memo.find(key, || self.index.lookup(key, &self.entries)).map(EntryHandle)
     }
 
     /// What an entry leads to; without one what a miss leads to.

@@ -11,6 +11,7 @@ mod limits;
 mod numbers;
 mod parser;
 mod prepare;
+mod prepared;
 mod registers;
 mod stateful;
 mod symmetric;
@@ -18,6 +19,7 @@ mod symmetric;
 use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
 pub use prepare::prepare;
+use prepared::Prepared;
 pub use registers::RegisterState;
 use symmetric::Pair;
 
@@ -178,6 +180,8 @@ impl Pass {
 #[derive(Debug)]
 pub struct Runtime {
     pub(crate) sites: Vec<Site>,
+    /// By site, what is worked out beforehand.
+    prepared: Vec<Prepared>,
     pub(crate) registers: Vec<RegisterState>,
     pub(crate) hashes: Vec<Hash>,
     /// The pairs of fields that calls of symmetric hashes exchange.
@@ -207,6 +211,22 @@ impl Runtime {
     pub(crate) fn begin(&mut self, now: Time, bytes: u64) {
         self.pass.begin(now, bytes);
         self.checksums.fill(OnesComplement::new());
+    }
+
+    /// The bytes of a call's first argument of `bits` bits, filled up with zeros in front.
+    #[inline]
+    pub(crate) fn bytes_of_first(
+        &mut self,
+        call: &ExternCall,
+        bits: u32,
+        ctx: &Context<'_>,
+    ) -> Option<&[u8]> {
+        if let Some(Prepared { data: Some(fields), .. }) = self.prepared.get(call.site.index()) {
+            self.scratch.clear();
+            fields.write(ctx.frame(), &mut self.scratch);
+            return Some(self.scratch.bytes());
+        }
+        Some(self.bytes_of(value(call, 0)?, bits, ctx))
     }
 
     /// The bytes of a value of `bits` bits, filled up with zeros in front.

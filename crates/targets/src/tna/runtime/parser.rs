@@ -1,6 +1,6 @@
 //! Externs of the parsers and deparsers: checksums, the parser counter, port metadata.
 
-use super::{Deposit, Runtime, answer, counter_byte, scalar, value};
+use super::{Deposit, Runtime, answer, counter_byte, scalar};
 use crate::externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
@@ -18,8 +18,9 @@ impl Runtime {
         call: &ExternCall,
         ctx: &Context<'_>,
     ) {
-        let Some(data) = value(call, 0) else { return };
-        self.bytes_of(data, bits, ctx);
+        if self.bytes_of_first(call, bits, ctx).is_none() {
+            return;
+        }
         let sum = &mut self.checksums[checksum as usize];
         if subtract {
             sum.subtract(self.scratch.bytes());
@@ -30,10 +31,15 @@ impl Runtime {
 
     /// `checksum.update(data, zeros_as_ones)`
     pub(super) fn update_checksum(&mut self, bits: u32, call: &ExternCall, ctx: &mut Context<'_>) {
-        let Some(data) = value(call, 0) else { return };
         let zeros_as_ones = scalar(call, 1, ctx) != 0;
+        let known = self.prepared.get(call.site.index()).and_then(|call| call.data.as_ref());
         let mut sum = OnesComplement::new();
-        sum.add(self.bytes_of(data, bits, ctx));
+        if let Some(words) = known.and_then(|fields| fields.sum(ctx.frame())) {
+            sum.add_words(words);
+        } else {
+            let Some(data) = self.bytes_of_first(call, bits, ctx) else { return };
+            sum.add(data);
+        }
         answer(call, ctx, sum.checksum(zeros_as_ones).into());
     }
 

@@ -3,7 +3,7 @@
 //! Everything that can be refused is refused here: arguments out of the chip's range, externs
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
-use super::{Pass, RegisterState, Runtime, Site, counter_byte, limits, symmetric};
+use super::{Pass, Prepared, RegisterState, Runtime, Site, counter_byte, limits, symmetric};
 use crate::calls::{argument_bits, name_number, type_bits};
 use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
@@ -46,6 +46,7 @@ pub fn prepare(
     let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
     let mut runtime = Runtime {
         sites: vec![Site::None; program.call_sites as usize],
+        prepared: vec![Prepared::default(); program.call_sites as usize],
         registers: registers.into_iter().map(RegisterState::new).collect(),
         hashes: Vec::new(),
         symmetric: Vec::new(),
@@ -72,8 +73,10 @@ pub fn prepare(
         program,
         &mut |unit, call| match site(program, unit, call, &places, &mut runtime) {
             Ok(site) => {
+                let prepared = Prepared::new(call, site, &runtime.registers);
                 if let Some(place) = runtime.sites.get_mut(call.site.index()) {
                     *place = site;
+                    runtime.prepared[call.site.index()] = prepared;
                 }
             }
             Err(refused) => errors.push(refused.into()),

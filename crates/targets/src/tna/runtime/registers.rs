@@ -1,6 +1,6 @@
 //! Registers: memory, and the stateful ALU in front of it.
 
-use super::{Runtime, Site, answer, field, scalar};
+use super::{Prepared, Runtime, Site, answer, field, scalar};
 use crate::tna::register_action::{CompiledRegister, Row};
 use crate::tna::salu::{Fetched, Ready, Shared, by_unit};
 use sojourn_p4::interp::{Access, Context};
@@ -13,6 +13,8 @@ pub struct RegisterState {
     pub(crate) compiled: CompiledRegister,
     /// The instructions of its actions, as packets run them.
     ready: Vec<Ready>,
+    /// Of a word's width.
+    mask: u32,
     /// The entries; the second word of a single register is not used.
     memory: Vec<[u32; 2]>,
     /// The last pass that accessed it.
@@ -25,8 +27,8 @@ impl RegisterState {
     /// A register with its initial values.
     pub fn new(compiled: CompiledRegister) -> RegisterState {
         let memory = vec![compiled.initial; compiled.size.unwrap_or(0)];
-        let ready = ready(&compiled);
-        RegisterState { compiled, ready, memory, last_pass: 0, open: false }
+        let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
+        RegisterState { compiled, ready, mask, memory, last_pass: 0, open: false }
     }
 
     /// Its name for the control plane.
@@ -190,8 +192,26 @@ impl Runtime {
         call: &ExternCall,
         ctx: &mut Context<'_>,
     ) {
-        let index = scalar(call, 0, ctx) as usize;
-        self.access(register, action, index, call, ctx);
+        let Some(Prepared { execution: Some(known), .. }) = self.prepared.get(call.site.index())
+        else {
+            let index = scalar(call, 0, ctx) as usize;
+            return self.access(register, action, index, call, ctx);
+        };
+        let state = &mut self.registers[register as usize];
+        let frame = ctx.frame_mut();
+        if !state.enter(self.pass.number) {
+            self.faults.second_access(state.name(), call.span);
+            return known.answer(0, frame);
+        }
+        let mask = state.mask;
+        let fields = known.fields.map(|field| field.get(frame) as u32 & mask);
+        let RegisterState { compiled, ready, memory, .. } = state;
+        // An index beyond the memory accesses nothing and puts out 0.
+        let output = match memory.get_mut(known.index.get(frame) as usize) {
+            Some(entry) => run(&ready[action as usize], &compiled.shared, entry, fields),
+            None => 0,
+        };
+        known.answer(known.format.read(output), frame);
     }
 
     /// `action.execute()` of a direct register: the entry is that of the table entry that was hit.
@@ -208,7 +228,7 @@ impl Runtime {
         self.access(register, action, entry.index(), call, ctx);
     }
 
-    #[inline]
+    #[inline(never)]
     fn access(
         &mut self,
         register: u32,

@@ -26,7 +26,7 @@ impl Runtime {
             let joined = join(data, ctx) & (u128::MAX >> (128 - width.clamp(1, 128)));
             return answer(call, ctx, joined);
         }
-        self.bytes_of(data, bits, ctx);
+        self.bytes_of_first(call, bits, ctx);
         if let Some(symmetric) = symmetric {
             let mut bytes = self.scratch.take();
             mix(&self.symmetric[symmetric as usize], bits, &mut bytes);

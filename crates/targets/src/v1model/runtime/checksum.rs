@@ -5,6 +5,7 @@
 
 use super::{Runtime, out, put};
 use crate::calls::{answer, scalar};
+use crate::externs::hash::Algorithm;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Slot};
 
@@ -12,8 +13,13 @@ impl Runtime {
     /// The checksum of an input, with the payload behind it or not.
     fn checksum_of(&mut self, input: u32, payload: bool, ctx: &Context<'_>) -> u64 {
         let input = &self.inputs[input as usize];
-        input.write(ctx, &mut self.scratch);
         let algorithm = &self.algorithms[input.algorithm as usize];
+        if let (false, Algorithm::Checksum) = (payload, algorithm)
+            && let Some(sum) = input.sum(ctx.frame())
+        {
+            return sum.checksum().into();
+        }
+        input.write(ctx, &mut self.scratch);
         if !payload {
             return algorithm.of_bytes(self.scratch.bytes());
         }

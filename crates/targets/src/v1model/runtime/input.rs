@@ -3,8 +3,10 @@
 //! As in bmv2: the fields one behind the other, the last byte filled up with zeros *behind* them,
 //! and the fields of a header that is not valid left out.
 
-use sojourn_p4::interp::{Context, PacketOut};
+use crate::externs::checksum::with_words;
+use sojourn_p4::interp::{Context, FieldList, Frame, PacketOut};
 use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
+use sojourn_packet::OnesComplementSum;
 use std::sync::Arc;
 
 /// A list of fields.
@@ -27,8 +29,10 @@ struct Group {
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// Slots, each with its width of at most 64: what nearly all are.
+    /// Slots, each with its width: what nearly all are.
     Slots(Vec<(Slot, u32)>),
+    /// The same in whole bytes, ready to be written.
+    Fields(FieldList),
     Value(Value),
 }
 
@@ -37,6 +41,13 @@ impl Input {
     pub fn new(value: &Value, unit: &Unit, algorithm: u32) -> Input {
         let mut input = Input { groups: Vec::new(), algorithm };
         input.add(value, unit);
+        for piece in input.groups.iter_mut().flat_map(|group| &mut group.pieces) {
+            if let Piece::Slots(slots) = &*piece
+                && let Some(fields) = FieldList::new(slots)
+            {
+                *piece = Piece::Fields(fields);
+            }
+        }
         input
     }
 
@@ -59,7 +70,7 @@ impl Input {
     fn add_piece(&mut self, valid: Option<Slot>, value: &Value, unit: &Unit) {
         let piece = match value {
             Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. })
-                if scalar.width() <= 64 =>
+                if scalar.is_narrow() =>
             {
                 Piece::Slots(vec![(*slot, scalar.width())])
             }
@@ -77,6 +88,22 @@ impl Input {
         }
     }
 
+    /// The ones' complement sum of the bytes, if it can be had without them.
+    #[inline]
+    pub fn sum(&self, frame: &Frame) -> Option<OnesComplementSum> {
+        let mut sum = OnesComplementSum::default();
+        for Group { valid, pieces, .. } in &self.groups {
+            if valid.is_some_and(|valid| frame.get(valid) == 0) {
+                continue;
+            }
+            for piece in pieces {
+                let Piece::Fields(fields) = piece else { return None };
+                sum = with_words(sum, fields.sum(frame)?);
+            }
+        }
+        Some(sum)
+    }
+
     /// Writes the bytes. Says the first field that was left out, if any was.
     pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) -> Option<&str> {
         out.clear();
@@ -88,10 +115,10 @@ impl Input {
             }
             for piece in &group.pieces {
                 match piece {
-                    Piece::Slots(slots) => {
-                        let word = |slot: Slot| ctx.frame().get(slot) as u64;
-                        out.append_words(slots.iter().map(|(slot, width)| (word(*slot), *width)));
-                    }
+                    Piece::Fields(fields) => fields.write(ctx.frame(), out),
+                    Piece::Slots(slots) => slots.iter().for_each(|(slot, width)| {
+                        out.append(ctx.frame().get(*slot), *width);
+                    }),
                     Piece::Value(value) => ctx.append_value(value, out),
                 }
             }

@@ -91,10 +91,6 @@ fn whole(layout: &Layout, read: &mut HashSet<Slot>) {
 
 fn slots_of(expr: &Expr, read: &mut HashSet<Slot>) {
     match &expr.kind {
-        ExprKind::Guarded { valid, read: inner } => {
-            slots_of(valid, read);
-            slots_of(inner, read);
-        }
         ExprKind::Slot(slot) => {
             read.insert(*slot);
         }

@@ -1,0 +1,115 @@
+//! What lookups of a table have found lately: packets of the same flows ask the same again.
+//!
+//! A place for each of a few keys; who comes later takes the place of who came before. A change of the
+//! table's entries makes all of it old.
+
+use std::cell::Cell;
+
+/// Places; the fewer the keys that packets bring, the more is found in them.
+const PLACES: usize = 128;
+
+/// An entry's place in its table, if the key has been looked up lately.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memo {
+    /// None until the table has had an entry.
+    places: Box<[Cell<Known>]>,
+    /// Counts changes of the table.
+    change: u32,
+}
+
+/// What a key has found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    key: [u128; 2],
+    /// The change behind which it was found; 0 if nothing was.
+    change: u32,
+    /// Nothing is found, too.
+    found: Option<u32>,
+}
+
+impl Memo {
+    /// The table has changed.
+    pub fn forget(&mut self) {
+        if self.change == u32::MAX {
+            // A change that there was before could come once more.
+            *self = Memo::default();
+        }
+        self.change += 1;
+        if self.places.is_empty() {
+            self.places = vec![Cell::default(); PLACES].into();
+        }
+    }
+
+    /// What a key finds: what is known of it, or what `search` says.
+    #[inline]
+    pub fn find(&self, key: &[u128], search: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        let key = match *key {
+            [a] => [a, 0],
+            [a, b] => [a, b],
+            _ => return search(),
+        };
+        let folded = key[0] as u64 ^ (key[0] >> 64) as u64 ^ (key[1] as u64).rotate_left(29);
+        let at = (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize % PLACES;
+        let Some(place) = self.places.get(at) else { return search() };
+        let known = place.get();
+        if known.change == self.change && known.key == key {
+            return known.found;
+        }
+        let found = search();
+        place.set(Known { key, change: self.change, found });
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_is_searched_once_until_the_table_changes() {
+        let mut memo = Memo::default();
+        let searches = Cell::new(0);
+        let find = |memo: &Memo, key: &[u128], found| {
+            memo.find(key, || {
+                searches.set(searches.get() + 1);
+                found
+            })
+        };
+        // Nothing is kept of a table that has never had an entry.
+        for _ in 0..2 {
+            assert_eq!(find(&memo, &[0], None), None);
+        }
+        assert_eq!(searches.take(), 2);
+        memo.forget();
+        for _ in 0..3 {
+            assert_eq!(find(&memo, &[0], Some(7)), Some(7));
+            assert_eq!(find(&memo, &[1 << 90, 5], None), None);
+        }
+        assert_eq!(searches.take(), 2);
+        memo.forget();
+        assert_eq!(find(&memo, &[0], Some(8)), Some(8));
+        assert_eq!(searches.take(), 1);
+    }
+
+    #[test]
+    fn keys_that_have_one_place_are_told_apart() {
+        let mut memo = Memo::default();
+        memo.forget();
+        for round in 0..2 {
+            for key in 0..1_000_u128 {
+                let found = memo.find(&[key << (key % 100), key], || Some(key as u32));
+                assert_eq!(found, Some(key as u32), "round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_counter_that_comes_round_knows_nothing_of_before() {
+        let mut memo = Memo::default();
+        memo.forget();
+        assert_eq!(memo.find(&[3], || Some(1)), Some(1));
+        memo.change = u32::MAX;
+        memo.forget();
+        assert_eq!((memo.change, memo.find(&[3], || Some(2))), (1, Some(2)));
+    }
+}

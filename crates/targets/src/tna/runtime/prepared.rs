@@ -1,0 +1,120 @@
+//! What is worked out of a call before packets come: where its operands and its result lie.
+//!
+//! Nearly all operands are slots or constants. A call of which that is not so has nothing here; what is
+//! right is what the call's own file does then.
+
+use super::{RegisterState, Site, value};
+use crate::tna::register_action::OutputFormat;
+use sojourn_p4::interp::{FieldList, Frame, arith};
+use sojourn_p4::ir::{Arg, Expr, ExprKind, ExternCall, Layout, Slot, Value};
+
+/// A call, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prepared {
+    /// The fields of its first argument, in whole bytes.
+    pub data: Option<FieldList>,
+    /// It runs an instruction of a register.
+    pub execution: Option<Execution>,
+}
+
+/// A call of a register's instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Execution {
+    pub index: Operand,
+    /// The packet fields, which are cut to the register's width.
+    pub fields: [Operand; 2],
+    pub format: OutputFormat,
+    /// Where its result goes, and the mask of that.
+    pub result: Option<(Slot, u128)>,
+}
+
+/// A value of at most 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Operand {
+    Slot(Slot),
+    Const(u64),
+}
+
+impl Operand {
+    fn new(expr: &Expr) -> Option<Operand> {
+        match &expr.kind {
+            ExprKind::Slot(slot) if expr.scalar.width() <= 64 => Some(Operand::Slot(*slot)),
+            ExprKind::Const(value) => Some(Operand::Const(u64::try_from(*value).ok()?)),
+            _ => None,
+        }
+    }
+
+    /// Its value now.
+    #[inline(always)]
+    pub fn get(self, frame: &Frame) -> u64 {
+        match self {
+            Operand::Slot(slot) => frame.get(slot) as u64,
+            Operand::Const(value) => value,
+        }
+    }
+}
+
+impl Prepared {
+    /// What is known of a call at a site.
+    pub fn new(call: &ExternCall, site: Site, registers: &[RegisterState]) -> Prepared {
+        let data = value(call, 0).and_then(|value| {
+            let mut slots = Vec::new();
+            slots_of(value, &mut slots)?;
+            FieldList::new(&slots)
+        });
+        let execution = match site {
+            Site::Execute { register, action } => {
+                Execution::new(call, registers.get(register as usize), action)
+            }
+            _ => None,
+        };
+        Prepared { data, execution }
+    }
+}
+
+impl Execution {
+    fn new(call: &ExternCall, register: Option<&RegisterState>, action: u32) -> Option<Execution> {
+        let Arg::In(Value::Scalar(index)) = call.args.first()? else { return None };
+        let register = &register?.compiled;
+        let field = |at: usize| match register.fields.get(at) {
+            Some(field) => Operand::new(field),
+            None => Some(Operand::Const(0)),
+        };
+        let result = match &call.result {
+            None => None,
+            Some(Layout::Narrow(slot, scalar)) => Some((*slot, arith::mask(scalar.width()))),
+            Some(_) => return None,
+        };
+        Some(Execution {
+            index: Operand::new(index)?,
+            fields: [field(0)?, field(1)?],
+            format: register.actions.get(action as usize)?.format,
+            result,
+        })
+    }
+
+    /// Stores the result.
+    #[inline(always)]
+    pub fn answer(&self, output: u32, frame: &mut Frame) {
+        if let Some((slot, mask)) = self.result {
+            frame.set(slot, u128::from(output) & mask);
+        }
+    }
+}
+
+/// The slots of a value's fields, each with its width; none if there is anything else in it.
+fn slots_of(value: &Value, found: &mut Vec<(Slot, u32)>) -> Option<()> {
+    match value {
+        Value::Scalar(Expr { kind: ExprKind::Slot(slot), scalar, .. }) if scalar.is_narrow() => {
+            found.push((*slot, scalar.width()));
+            Some(())
+        }
+        Value::Header { fields: parts, .. }
+        | Value::Union { members: parts, .. }
+        | Value::Struct { fields: parts, .. }
+        | Value::Stack { elements: parts, .. } => {
+            parts.iter().try_for_each(|part| slots_of(part, found))
+        }
+        Value::Scalar(_) | Value::VarBit(..) | Value::String(_) => None,
+    }
+}

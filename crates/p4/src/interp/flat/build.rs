@@ -2,7 +2,7 @@
 //!
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
-use super::code::{At, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
+use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
@@ -501,7 +501,7 @@ impl<'p> Builder<'p> {
 }
 
 /// Where an action's data goes, cut to the width; none if a part of it is wide.
-fn data_of(action: &TableAction) -> Option<Box<[(At, u128)]>> {
+fn data_of(action: &TableAction) -> Option<Data> {
     let place = |(_, layout): &(_, Layout)| match layout {
         Layout::Narrow(slot, scalar) => Some((slot_at(*slot).ok()?, mask(scalar.width()))),
         _ => None,

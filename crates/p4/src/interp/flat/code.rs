@@ -390,6 +390,9 @@ pub(super) struct Emitted {
 /// Key elements of a table that is looked up without more ado.
 pub(super) const FEW_KEYS: usize = 4;
 
+/// Where an action's data goes: slots, each with the mask of its width.
+pub(super) type Data = Box<[(At, u128)]>;
+
 /// A place where a table is applied.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
@@ -398,8 +401,8 @@ pub(super) struct Site {
     pub keys: Option<Box<[At]>>,
     /// A few keys, none of which selects a group's member, and actions without wide data.
     pub plain: bool,
-    /// Where each action's data goes, cut to the width.
-    pub data: Box<[Box<[(At, u128)]>]>,
+    /// Where each action's data goes.
+    pub data: Box<[Data]>,
     pub hit: Option<Slot>,
     pub action: Option<Slot>,
     /// Where each action begins.

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "--on linux": "tests/test_linux.py",
     "--on live": "tests/test_live_ground.py",
     "sojourn agree": "tests/test_agree.py",
+    "bench/same_traffic.py": "tests/test_linux_traffic.py",
     "sojourn lab": "tests/test_lab.py",
     "sojourn delays wire.pcap": "tests/test_live.py",
     # With what is not Sojourn's: a cluster, a clone, a judge, an editor.

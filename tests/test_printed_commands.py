@@ -53,7 +53,8 @@ ELSEWHERE = {
     "bench/second_sources/": "Makefile",
     "sojourn lsp": "tests/test_lsp.py",
 }
-"""What a command has that is run elsewhere, and where the same is run."""
+"""What a command has that is run elsewhere, and where the same is run, or what it runs if it wants
+files that nobody has here."""
 
 LIVE = ("sojourn switch ", "sojourn ctl ")
 

@@ -4,7 +4,6 @@ Stands on names alone. `files_of` is the list by which an earlier run is removed
 in it is not ours and stays.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -33,6 +32,9 @@ REGISTERS = "registers.parquet"
 
 JOURNAL = ".arrows"
 """Ending of a file of rows while it is being written, in place of `.parquet`."""
+
+CAPTURE = "bottleneck.pcapng"
+"""Frames at the first queue; those of others have their queue in the name, as rows have."""
 
 BALLAST = ".ballast"
 """In an AQM's folder while it runs."""
@@ -79,13 +81,24 @@ def journal_of(rows: str) -> str:
     return rows.removesuffix(".parquet") + JOURNAL
 
 
-_BESIDE = re.compile(
-    rf"run\.json|report\.html|summary\.json|({DELAY_PLOT}|{DISTRIBUTION_PLOT}).*\.png"
-)
-_ROWS = r"(flows|exchanges|datagrams|registers|packets.*)\.(parquet|arrows)"
-_BELOW = re.compile(
-    rf"{_ROWS}|bottleneck.*\.pcapng|counters\.json|program\.log|summary\.json|\.ballast|{GUEST}/"
-)
+def _stands_beside(name: str) -> bool:
+    """Whether a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
+    pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
+    return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
+
+
+def _stands_below(name: str) -> bool:
+    """Whether a run may write it into an AQM's folder: what `files_of` gives for any queues."""
+    rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
+    once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
+    each = (PACKETS, journal_of(PACKETS), CAPTURE)
+    return name in once or any(_is_of_a_queue(name, one) for one in each)
+
+
+def _is_of_a_queue(name: str, first: str) -> bool:
+    """Whether `name` is that of a queue's file, of which the first one's is called `first`."""
+    stem, _, ending = first.rpartition(".")
+    return name.startswith(stem) and name.endswith(f".{ending}")
 
 
 def is_ours(file: object) -> bool:
@@ -99,5 +112,5 @@ def is_ours(file: object) -> bool:
         len(folders) <= 1
         and "/".join([*folders, name]) + ending == file
         and all(is_plain(part) for part in (*folders, name))
-        and bool((_BELOW if folders else _BESIDE).fullmatch(name + ending))
+        and (_stands_below(name + ending) if folders else _stands_beside(name + ending))
     )

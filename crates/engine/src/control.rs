@@ -199,7 +199,7 @@ impl<'s> Transaction<'s> {
 /// # Errors
 /// The program has no such object or no such cell, or there is no program.
 pub fn read(switch: &mut Switch, query: &Query) -> Result<Reply, OperationError> {
-    Ok(control::read(program(switch)?, query)?)
+    read_of(switch, 0, query)
 }
 
 /// The same of one of its pipes.
@@ -232,8 +232,7 @@ pub fn program_of(
 /// # Errors
 /// There is none.
 pub fn program(switch: &mut Switch) -> Result<&mut dyn RuntimeControl, OperationError> {
-    let plane = Plane::of(switch.data_plane());
-    plane.map(Plane::control).ok_or(OperationError::NoProgram)
+    program_of(switch, 0)
 }
 
 #[derive(Default)]

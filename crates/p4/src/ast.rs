@@ -34,6 +34,11 @@ pub struct Annotation {
     pub span: Span,
 }
 
+/// True if one of the annotations has this name.
+pub(crate) fn has_annotation(annotations: &[Annotation], name: &str) -> bool {
+    annotations.iter().any(|annotation| &*annotation.name.text == name)
+}
+
 /// The body of an annotation.
 #[derive(Clone, Debug)]
 pub enum AnnotationBody {

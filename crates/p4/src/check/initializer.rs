@@ -72,9 +72,10 @@ impl Checker<'_> {
         let info = self.externs[id.index()].clone();
         for (at, method) in info.methods.iter().enumerate() {
             let done = made.iter().any(|body| body.implements == Some(at as u32));
-            let optional = self.program.externs[id.index()].methods.get(at).is_some_and(|method| {
-                super::signature::has_annotation(&method.annotations, "optional")
-            });
+            let optional = self.program.externs[id.index()]
+                .methods
+                .get(at)
+                .is_some_and(|method| crate::ast::has_annotation(&method.annotations, "optional"));
             if info.is_abstract[at] && !done && !optional {
                 let message =
                     format!("`{}` does not implement the method `{}`", name.text, method.name);

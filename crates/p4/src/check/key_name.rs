@@ -4,8 +4,9 @@
 use super::Checker;
 use super::block::BlockKind;
 use super::report::code;
-use super::signature::has_annotation;
-use crate::ast::{Annotation, AnnotationBody, BinaryOp, Block, Expr, ExprKind, Name, Parameter};
+use crate::ast::{
+    Annotation, AnnotationBody, BinaryOp, Block, Expr, ExprKind, Name, Parameter, has_annotation,
+};
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::types::Type;

@@ -6,7 +6,7 @@ use super::nesting::is_storable;
 use super::report::code;
 use super::scope::{Entity, TypeEntity};
 use super::type_ref::DontCare;
-use crate::ast::{self, Annotation, Direction};
+use crate::ast::{self, Annotation, Direction, has_annotation};
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::source::Span;
@@ -95,11 +95,6 @@ impl ParamsOf {
             other => is_storable(other),
         }
     }
-}
-
-/// True if one of the annotations has this name.
-pub(super) fn has_annotation(annotations: &[Annotation], name: &str) -> bool {
-    annotations.iter().any(|annotation| &*annotation.name.text == name)
 }
 
 impl Checker<'_> {

@@ -9,10 +9,10 @@ use super::operand::{Operand, is_constant};
 use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::scope::Entity;
-use super::signature::{Signature, has_annotation};
+use super::signature::Signature;
 use crate::ast::{
     self, ActionRef, Annotation, AnnotationBody, Argument, Direction, KeyElement, Name,
-    TableProperty,
+    TableProperty, has_annotation,
 };
 use crate::diagnostic::{Diagnostic, near_name};
 use crate::hir::{Arg, DefaultAction, Expr, Key, Property, Table, TableAction};

@@ -2,6 +2,7 @@
 
 use super::parts::scalar;
 use super::{Elaborator, MAX_SLOTS, plain};
+use crate::ast::has_annotation;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;
@@ -89,7 +90,7 @@ impl Elaborator<'_> {
         name: &str,
         purpose: Purpose,
     ) -> Option<Layout> {
-        let flexible = |field: &FieldType| field.annotations.iter().any(is_flexible);
+        let flexible = |field: &FieldType| has_annotation(&field.annotations, "flexible");
         let bits: u64 = fields.iter().map(|field| field.wire_bits(None)).sum();
         if bits.is_multiple_of(8) || !of.fields.iter().any(flexible) {
             return None;
@@ -180,8 +181,4 @@ pub(super) fn reads(value: &Value, layout: &Layout) -> bool {
             _ => false,
         })
     })
-}
-
-fn is_flexible(annotation: &crate::ast::Annotation) -> bool {
-    &*annotation.name.text == "flexible"
 }

@@ -50,3 +50,16 @@ def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
     ingress, egress = expected
     stages_of = "stage" if ingress == 1 else "stages"
     assert f"{ingress} {stages_of} of ingress, {egress} of egress" in first
+
+
+@pytest.mark.parametrize("rule", ["T0709", "T0710"])
+def test_the_compiler_refuses_what_breaks_a_rule_about_direct_objects(rule: str) -> None:
+    compiler = Path(JUDGE or "", "p4c-tofino")
+    path = Path(__file__).parents[1] / "crates/targets/rules" / f"{rule}.p4"
+
+    def judged(*defines: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([compiler, path, *defines], capture_output=True, text=True)
+
+    assert judged().returncode == 0
+    broken = judged("-DBROKEN")
+    assert broken.returncode != 0 and "direct attached objects must" in broken.stdout

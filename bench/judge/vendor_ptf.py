@@ -31,6 +31,9 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (\d+) of (\d+) \|")
 _PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")
 _UTILITIES = Path("pkgsrc/ptf-modules/ptf-utils")
 _BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
+_LIBRARY = Path("pkgsrc/ptf-modules/bf-pktpy")
+_OWN_PACKETS = {"tna_dyn_hashing"}
+"""Files that take packets apart with the vendor's own library, where the others take scapy, too."""
 _LONGER = {
     "bri_grpc_error": 400.0,
     "bri_set_forwarding_pipeline/hitless": 600.0,
@@ -217,7 +220,11 @@ def run_inside(arguments: argparse.Namespace) -> int:
     tests = [arguments.ptf, str(ptf), "--test-dir", arguments.tests, "--pypath", str(packages)]
     tests += ["--pypath", str(packages / "p4testutils"), "--verbose"]
     tests += [f"--test-params={parameters};setup=False;cleanup=False;", *interfaces]
-    environment = os.environ | {"PYTHONPATH": f"{packages}:{packages / 'p4testutils'}"}
+    paths = [str(packages), str(packages / "p4testutils")]
+    if arguments.library:
+        tests += ["--packet-manipulation-module", "bf_pktpy.ptf.packet_pktpy"]
+        paths.append(arguments.library)
+    environment = os.environ | {"PYTHONPATH": ":".join(paths)}
     with (log / "ptf.txt").open("w") as told:
         done = subprocess.Popen(
             tests, stdout=told, stderr=subprocess.STDOUT, env=environment, cwd=log
@@ -252,6 +259,8 @@ def run(
         command += [option, str(place)]
     longest = max(arguments.longest, _LONGER.get(name, 0.0))
     command += ["--ptf", arguments.ptf, "--longest", str(longest)]
+    if name in _OWN_PACKETS:
+        command += ["--library", str(arguments.clone.resolve() / _LIBRARY)]
     done = subprocess.run(command, capture_output=True, text=True)
     (log / "inside.txt").write_text(done.stdout + done.stderr)
     if done.returncode:
@@ -317,7 +326,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="files at once")
     parser.add_argument("--log", help="a folder for what was said")
     parser.add_argument("--longest", type=float, default=900, help="seconds for a file")
-    for inner in ("--program", "--tests", "--packages"):
+    for inner in ("--program", "--tests", "--packages", "--library"):
         parser.add_argument(inner, help=argparse.SUPPRESS)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

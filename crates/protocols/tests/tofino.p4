@@ -1,6 +1,7 @@
 /* What a client of BfRt meets in a program: tables of every kind of match, an action profile with
  * groups, a register of pairs, counters, meters and filters, entries that may be idle for a time only,
- * a value set whose members are learnt, metadata of ports. It forwards by exact match. */
+ * a value set whose members are learnt, metadata of ports, a hash that is learnt. It forwards by exact
+ * match. */
 #include <core.p4>
 #include <tna.p4>
 
@@ -82,6 +83,7 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     };
     Lpf<bit<8>, bit<4>>(16) means;
     DirectWred<bit<8>>(1, 0) early;
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) mixed;
     ActionProfile(32) members;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     ActionSelector(members, hash, SelectorMode_t.FAIR, 8, 4) groups;
@@ -106,6 +108,9 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
     }
     action mark_early() {
         meta.color = early.execute(meta.color);
+    }
+    action mix() {
+        meta.group = mixed.get({ hdr.ethernet.dst, hdr.ethernet.src });
     }
     action replicate(bit<16> group) {
         to_tm.mcast_grp_a = group;
@@ -147,14 +152,14 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
 
     table met_t {
         key = { hdr.ethernet.kind : exact; }
-        actions = { meet; NoAction; }
+        actions = { meet; @defaultonly NoAction; }
         default_action = NoAction();
         registers = meetings;
         size = 64;
     }
     table aging_t {
         key = { hdr.ethernet.src : exact; }
-        actions = { mark_early; NoAction; }
+        actions = { mark_early; @defaultonly NoAction; }
         default_action = NoAction();
         filters = early;
         idle_timeout = true;
@@ -172,6 +177,9 @@ control Ingress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic
         chosen_t.apply();
         count_pair.execute(ig.ingress_port[5:0]);
         exact_t.apply();
+        if (hdr.ethernet.kind == 0xabcd) {
+            mix();
+        }
         if (meta.learns == 1) {
             to_deparser.digest_type = 1;
         }

@@ -3,10 +3,11 @@
 //! Implemented by each architecture beside [`DataPlane`](sojourn_packet::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
-use crate::control::{ControlError, ControlPlane, Number, TableEntry};
+use crate::control::{ControlError, ControlPlane, HashRead, Number, TableEntry};
 use crate::digest::Digest;
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::Filter;
+use crate::externs::hash_setting::HashSetting;
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use num_bigint::BigUint;
@@ -63,6 +64,27 @@ pub trait RuntimeControl {
     /// There is no such constant.
     fn set_parameter(&mut self, name: &str, _value: u32) -> Result<(), ControlError> {
         Err(ControlError::unknown("register parameter", name, &[]))
+    }
+
+    /// Sets a hash; what it was set to.
+    ///
+    /// # Errors
+    /// There is no such hash, or the setting is not possible.
+    fn set_hash(
+        &mut self,
+        name: &str,
+        _setting: &HashSetting,
+    ) -> Result<HashSetting, ControlError> {
+        Err(ControlError::unknown("hash", name, &[]))
+    }
+
+    /// How a hash is set, and what it makes of a number for each of its inputs that is no
+    /// constant.
+    ///
+    /// # Errors
+    /// There is no such hash, or an input is no such number.
+    fn hash(&self, name: &str, _inputs: &[BigUint]) -> Result<HashRead, ControlError> {
+        Err(ControlError::unknown("hash", name, &[]))
     }
 
     /// Sets the 64 bits that a port puts in front of its packets; what they were.

@@ -1,8 +1,10 @@
 //! `bf-rt.json`: a program's schema in the words and numbers of BfRt, the runtime interface of Tofino.
 //!
 //! Tables of the program and the objects that are tables there: registers, counters, meters, action
-//! profiles, selectors, value sets; learn filters. What the vendor's driver adds of its own, snapshots and
-//! debug counters, is not in it.
+//! profiles, selectors, value sets; hashes, learn filters. What the vendor's driver adds of its own,
+//! snapshots and debug counters, is not in it.
+
+mod hashes;
 
 use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
@@ -26,6 +28,10 @@ mod kind {
     pub const PARAMETER: u32 = 0x8d;
     pub const DIGEST: u32 = 0x8e;
     pub const PORT_METADATA: u32 = 0x90;
+    pub const HASH_INPUTS: u32 = 0x95;
+    pub const HASH_VALUE: u32 = 0x96;
+    pub const HASH_ALGORITHM: u32 = 0x97;
+    pub const CHOSEN: u32 = 0x9a;
     pub const VALUE_SET: u32 = 0xfe;
 }
 
@@ -83,15 +89,56 @@ pub mod field {
     pub const INGRESS_PORT: u32 = 65_575;
     /// `$DEFAULT_FIELD`: all of them.
     pub const PORT_METADATA: u32 = 65_576;
+    /// `rotate` of a hash's algorithm
+    pub const HASH_ROTATE: u32 = 65_577;
+    /// `seed`
+    pub const HASH_SEED: u32 = 65_578;
+    /// `msb`
+    pub const HASH_MSB: u32 = 65_579;
+    /// `extend`
+    pub const HASH_EXTEND: u32 = 65_580;
+    /// `pre_defined`, an action with a name
+    pub const HASH_PREDEFINED: u32 = 65_581;
+    /// `algorithm_name`
+    pub const HASH_NAME: u32 = 1;
+    /// `user_defined`, an action with a polynomial
+    pub const HASH_USER_DEFINED: u32 = 65_582;
+    /// `reverse`
+    pub const HASH_REVERSE: u32 = 1;
+    /// `polynomial`
+    pub const HASH_POLYNOMIAL: u32 = 2;
+    /// `init`
+    pub const HASH_INIT: u32 = 3;
+    /// `final_xor`
+    pub const HASH_FINAL_XOR: u32 = 4;
+    /// `hash_bit_width`
+    pub const HASH_WIDTH: u32 = 5;
+    /// `hash_value`
+    pub const HASH_VALUE: u32 = 65_583;
+    /// `start_bit` of a hash's input
+    pub const HASH_START: u32 = 65_584;
+    /// `length`
+    pub const HASH_LENGTH: u32 = 65_585;
+    /// `order`
+    pub const HASH_ORDER: u32 = 65_586;
+    /// `$ACTION_MEMBER_ID` of what a selector chooses
+    pub const CHOSEN_MEMBER: u32 = 65_562;
+    /// `$SELECTOR_GROUP_ID` of the same
+    pub const CHOSEN_GROUP: u32 = 65_563;
     /// `$MAX_GROUP_SIZE`
     pub const MAX_GROUP_SIZE: u32 = 65_565;
     /// `$ADT_OFFSET`
     pub const ADT_OFFSET: u32 = 65_566;
 }
 
+/// The architecture whose compiler gives tables without a size this one.
+const TNA: &str = "tna";
+const TOFINO_SIZE: u64 = 512;
 /// Ports that may have metadata: 72 of each of four pipes, numbers of nine bits.
 const PORTS: u64 = 288;
 const PORT_BITS: u32 = 9;
+/// How the name of the table of what a selector chooses ends.
+pub const CHOSEN: &str = "_get_member";
 /// Bits of a port's metadata.
 pub const PORT_METADATA_BITS: u32 = 64;
 
@@ -154,6 +201,7 @@ impl Maker<'_> {
         }
         tables.extend(schema.register_parameters.iter().map(|of| self.parameter(of)));
         tables.extend(schema.filters.iter().filter_map(|filter| self.filter_cells(filter)));
+        tables.extend(schema.hashes.iter().flat_map(|hash| self.hash(hash)));
         tables.extend(schema.port_metadata.iter().map(|of| self.port_metadata(of)));
         tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
         let filters: Vec<Value> = schema.digests.iter().map(|digest| self.filter(digest)).collect();
@@ -196,7 +244,8 @@ impl Maker<'_> {
             Some(profile) if profile.selector => "MatchAction_Indirect_Selector",
             Some(_) => "MatchAction_Indirect",
         };
-        let size = given.size.filter(|size| *size > 0).unwrap_or(DEFAULT_SIZE);
+        let default = if schema.architecture == TNA { TOFINO_SIZE } else { DEFAULT_SIZE };
+        let size = given.size.filter(|size| *size > 0).unwrap_or(default);
         let mut made = self.table(of, kind::TABLE, &given.named, size);
         let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
         let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
@@ -234,7 +283,10 @@ impl Maker<'_> {
                 let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
                 let choice = [member, group];
                 data.push(json!({ "mandatory": true, "read_only": false, "oneof": choice }));
-                made["depends_on"] = json!([self.id(kind::SELECTOR, &profile.named)]);
+                let members = profile.members.as_ref();
+                let members = members.map(|(named, _)| self.id(kind::PROFILE, named));
+                let all = std::iter::once(self.id(kind::SELECTOR, &profile.named)).chain(members);
+                made["depends_on"] = Value::from(all.collect::<Vec<_>>());
             }
             Some(profile) => {
                 data.push(json!({ "mandatory": true, "read_only": false, "singleton": member }));
@@ -331,7 +383,7 @@ impl Maker<'_> {
             single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
         ]);
         groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
-        vec![members, groups]
+        vec![members, groups, self.chosen(&profile.named)]
     }
 
     /// A constant of a register's actions: a table without keys.

@@ -25,6 +25,8 @@ pub enum Datum {
     Numbers(Vec<u32>),
     /// Booleans.
     Bools(Vec<bool>),
+    /// Rows.
+    Rows(Vec<Row>),
     /// A number for each pipe.
     Each(Vec<BigUint>),
 }
@@ -70,7 +72,7 @@ fn width(ty: &Type) -> u32 {
     match ty {
         Type::Bits(width) => *width,
         Type::Bool => 1,
-        Type::Float | Type::Text(_) => 0,
+        Type::Float | Type::Text(_) | Type::Rows(_) => 0,
     }
 }
 
@@ -168,6 +170,19 @@ pub fn exact_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<u64>, Fail
             Ok(value.iter_u64_digits().next().unwrap_or(0))
         })
         .collect()
+}
+
+/// The numbers of a key all of whose elements are exact and may be left out, which is 0.
+///
+/// # Errors
+/// It is not the table's.
+pub fn numbers_of_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<Number>, Failure> {
+    given.fields.iter().try_for_each(|field| find_key(table, field).map(drop))?;
+    let number = |key: &Key| {
+        let field = given.fields.iter().find(|field| field.field_id == key.id);
+        field.map_or(Ok(Number::default()), |field| exact(table, key, field).map(Number))
+    };
+    table.keys.iter().map(number).collect()
 }
 
 fn find_key<'t>(table: &'t Table, field: &bfrt::KeyField) -> Result<&'t Key, Failure> {
@@ -335,7 +350,11 @@ fn masked(given: Option<&MatchValue>, width: u32) -> (BigUint, BigUint) {
 ///
 /// # Errors
 /// They are not those of the table, or not of their types.
-pub fn row(of: &str, fields: &[&Field], given: &[bfrt::DataField]) -> Result<Row, Failure> {
+pub fn row<'g>(
+    of: &str,
+    fields: &[&Field],
+    given: impl IntoIterator<Item = &'g bfrt::DataField>,
+) -> Result<Row, Failure> {
     let mut row = Row::new();
     for datum in given {
         let field = fields.iter().find(|field| field.id == datum.field_id);
@@ -368,6 +387,23 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
             }
             Datum::Numbers(array.val.clone())
         }
+        (Type::Rows(fields), _, given) => {
+            let fields: Vec<&Field> = fields.iter().collect();
+            let rows = match given {
+                Some(Given::ContainerArrVal(array)) => array.container.iter(),
+                None => [].iter(),
+                Some(_) => {
+                    let why = format!("{} is made of fields of its own", what());
+                    return Err(Failure::invalid(why));
+                }
+            };
+            let rows = rows.map(|container| {
+                // Clients name a field without a value where they leave it as it is.
+                let given = container.val.iter().filter(|datum| datum.value.is_some());
+                row(&field.name, &fields, given)
+            });
+            Datum::Rows(rows.collect::<Result<_, _>>()?)
+        }
         // An empty list is not on the wire.
         (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
         (Type::Bool, true, None) => Datum::Bools(Vec::new()),
@@ -387,6 +423,7 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
                 Type::Bool => "a boolean".to_owned(),
                 Type::Float => "a number with a fraction".to_owned(),
                 Type::Text(_) => "a text".to_owned(),
+                Type::Rows(_) => "made of fields".to_owned(),
             };
             let several = if repeated { ", several of them" } else { "" };
             return Err(Failure::invalid(format!("{} is {kind}{several}", what())));
@@ -406,6 +443,13 @@ pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
         Datum::Bool(value) => Given::BoolVal(*value),
         Datum::Float(value) => Given::FloatVal(*value),
         Datum::Text(text) => Given::StrVal(text.clone()),
+        Datum::Rows(rows) => {
+            let Type::Rows(fields) = &field.ty else { return Vec::new() };
+            let made =
+                |row: &Row| data::container_array::Container { val: row_read(fields, row, &[]) };
+            let container = rows.iter().map(made).collect();
+            Given::ContainerArrVal(data::ContainerArray { container })
+        }
         Datum::Numbers(all) => Given::IntArrVal(data::IntArray { val: all.clone() }),
         Datum::Bools(all) => Given::BoolArrVal(data::BoolArray { val: all.clone() }),
     };

@@ -12,6 +12,7 @@
 #![allow(deprecated)] // Clients use fields that the definition advises against.
 
 mod clients;
+mod crc;
 mod document;
 mod fields;
 pub mod fixed;

@@ -3,7 +3,7 @@
 use super::document::field;
 use super::fields::{
     Datum, Row, columns, columns_read, exact_key, exact_key_read, full_masks, key_read, masks_read,
-    matched, row_read,
+    matched, numbers_of_key, row_read,
 };
 use super::fixed::{Fixed, field as fixed_field};
 use super::idle::Idle;
@@ -11,7 +11,8 @@ use super::schema::{Field, Kind, Schema, Table};
 use super::scope::{Scope, pipe_of};
 use super::store::{Entry, Store, kept_key, pipe_in};
 use super::write::{
-    counted, filter_read, last_hit, place_of, port_and_queue, recirculates, spec_read,
+    algorithm_read, counted, filter_read, inputs_read, last_hit, place_of, port_and_queue,
+    recirculates, spec_read,
 };
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -20,7 +21,7 @@ use sojourn_engine::control::{self, Pipes};
 use sojourn_p4::interp::Tables;
 use sojourn_packet::Time;
 use sojourn_switch::{PortStatistics, ShapedRate, Switch};
-use sojourn_targets::control::{EntryRead, Query, Reply};
+use sojourn_targets::control::{EntryRead, HashRead, Number, Query, Reply};
 use sojourn_targets::schema::Unit;
 use std::collections::BTreeSet;
 use tonic::Code;
@@ -336,6 +337,24 @@ impl Reader<'_> {
                 out.push(made(table, key, 0, Vec::new(), &wanted));
                 Ok(None)
             }
+            (Kind::HashValue, Some(bfrt::table_entry::Value::Key(key))) => {
+                let read = self.hash(table, numbers_of_key(table, key)?)?;
+                let row = Row::from([(field::HASH_VALUE, Datum::Number(read.value.0))]);
+                let data = row_read(&table.fields, &row, &wanted.fields);
+                out.push(made(table, key.clone(), 0, data, &wanted));
+                Ok(None)
+            }
+            (Kind::Chosen, Some(bfrt::table_entry::Value::Key(key))) => {
+                let numbers = exact_key(table, key)?;
+                let row = self.chosen(table, &numbers)?;
+                let data = row_read(&table.fields, &row, &wanted.fields);
+                out.push(made(table, key.clone(), 0, data, &wanted));
+                Ok(None)
+            }
+            (Kind::HashValue | Kind::Chosen, None) => {
+                let why = format!("`{}` is read with a key", table.name);
+                Err(Failure::invalid(why))
+            }
             (_, Some(bfrt::table_entry::Value::Key(key))) => {
                 let mut key = exact_key(table, key)?;
                 if matches!(table.kind, Kind::Members | Kind::Groups) {
@@ -373,7 +392,31 @@ impl Reader<'_> {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
         }
         let Entry { action, row } = self.one(table, &[], wanted)?;
-        Ok(default_made(table, action, row_read(&table.fields, &row, &wanted.fields)))
+        let of = table.actions.iter().find(|known| known.id == action);
+        let parameters = of.map_or(&[][..], |action| &action.fields);
+        let fields = parameters.iter().chain(&table.fields);
+        Ok(default_made(table, action, row_read(fields, &row, &wanted.fields)))
+    }
+
+    /// A hash, and what it makes of inputs.
+    fn hash(&mut self, table: &Table, inputs: Vec<Number>) -> Result<HashRead, Failure> {
+        match self.ask(&Query::Hash { name: table.inner.clone(), inputs })? {
+            Reply::Hash(read) => Ok(read),
+            _ => Err(absent(table)),
+        }
+    }
+
+    /// The member that a group of a selector chooses for a hash.
+    fn chosen(&mut self, table: &Table, key: &[u64]) -> Result<Row, Failure> {
+        let [group, hash] = key else { return Err(absent(table)) };
+        let group = u32::try_from(*group).map_err(|_| absent(table))?;
+        let query = Query::Chosen { name: table.inner.clone(), group, hash: *hash };
+        match self.ask(&query)? {
+            Reply::Chosen(Some(member)) => {
+                Ok(Row::from([(field::CHOSEN_MEMBER, Datum::number(member))]))
+            }
+            _ => Err(absent(table)),
+        }
     }
 
     /// Keys of a table whose entries are kept here, or are always there.
@@ -404,7 +447,10 @@ impl Reader<'_> {
                 };
                 ports().iter().flat_map(queues).collect()
             }
-            Kind::Fixed(Fixed::Device) | Kind::Parameter(_) => vec![Vec::new()],
+            Kind::Fixed(Fixed::Device)
+            | Kind::Parameter(_)
+            | Kind::HashInputs
+            | Kind::HashAlgorithm => vec![Vec::new()],
             Kind::Members | Kind::Groups => {
                 let mine = |key: &Vec<u64>| pipe_in(key) == first;
                 self.store.keys(table.id).into_iter().filter(mine).collect()
@@ -433,6 +479,11 @@ impl Reader<'_> {
                 Row::from([(field::PARAMETER, Datum::number(value))])
             }
             Kind::Filter => self.filter(&table.inner, index)?,
+            Kind::HashInputs => inputs_read(table, &self.hash(table, Vec::new())?),
+            Kind::HashAlgorithm => {
+                let (action, row) = algorithm_read(&self.hash(table, Vec::new())?);
+                return Ok(Entry { action, row });
+            }
             Kind::Fixed(fixed) => return self.fixed(table, *fixed, key),
             _ => return self.store.entry(table.id, key).cloned().ok_or_else(|| absent(table)),
         };

@@ -23,10 +23,12 @@ pub enum Type {
     Float,
     /// A text; one of these, if there are any.
     Text(Vec<String>),
+    /// Values of these.
+    Rows(Vec<Field>),
 }
 
 /// A field of a table's data, or a parameter of an action.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its number.
     pub id: u32,
@@ -117,6 +119,14 @@ pub enum Kind {
     Filter,
     /// What the control plane puts in front of a port's packets.
     PortMetadata,
+    /// Which parts of its inputs this hash takes.
+    HashInputs,
+    /// The algorithm of this hash.
+    HashAlgorithm,
+    /// What this hash makes of inputs.
+    HashValue,
+    /// The member that a group of this selector chooses for a hash.
+    Chosen,
     /// The cells of a register, and what a cell is at first.
     Register(Vec<num_bigint::BigUint>),
     /// A parser's value set.
@@ -270,7 +280,18 @@ impl Reader<'_> {
     fn table(&self, given: &Value) -> Table {
         let mut table = self.plain(given);
         let of = text(given, "table_type");
+        for made_for in ["DynHash", "SelectorGetMember"] {
+            let end = table.inner.rfind(['.', '_']).unwrap_or(0);
+            if of.starts_with(made_for) {
+                let end = table.inner.strip_suffix(document::CHOSEN).map_or(end, str::len);
+                table.inner.truncate(end);
+            }
+        }
         table.kind = match of {
+            "DynHashConfigure" => Kind::HashInputs,
+            "DynHashAlgorithm" => Kind::HashAlgorithm,
+            "DynHashCompute" => Kind::HashValue,
+            "SelectorGetMember" => Kind::Chosen,
             "Action" => Kind::Members,
             "Selector" => Kind::Groups,
             "Meter" => Kind::Meter(self.measured(&table.inner)),
@@ -417,7 +438,10 @@ fn field(given: &Value) -> Vec<Field> {
             id: number(given, "id"),
             inner: name.clone(),
             name,
-            ty: ty(&given["type"]),
+            ty: match given.get("container") {
+                Some(_) => Type::Rows(list(given, "container").flat_map(field).collect()),
+                None => ty(&given["type"]),
+            },
             repeated: given["repeated"].as_bool().unwrap_or(false),
             read_only,
         }

@@ -4,6 +4,7 @@
 
 mod cells;
 mod filters;
+mod hashes;
 mod idle;
 mod matched;
 mod port_metadata;
@@ -13,6 +14,7 @@ mod replication;
 
 pub use cells::{counted, spec_read};
 pub use filters::filter_read;
+pub use hashes::{algorithm_read, inputs_read};
 pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
 
@@ -194,6 +196,11 @@ impl Writer<'_> {
             Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
             Kind::Parameter(first) => self.parameter(table, *first, verb, entry),
             Kind::Filter => self.filter(table, verb, entry),
+            Kind::HashInputs => self.hash_inputs(table, verb, entry),
+            Kind::HashAlgorithm => self.hash_algorithm(table, verb, entry),
+            Kind::HashValue | Kind::Chosen => {
+                Err(Failure::invalid(format!("`{}` can only be read", table.name)))
+            }
             Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),
             Kind::ValueSet => self.value_set(table, verb, entry),

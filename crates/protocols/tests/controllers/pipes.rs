@@ -320,7 +320,7 @@ async fn an_entry_of_a_single_pipe_is_idle_there_and_hit_there() {
     };
     assert_eq!(write_attribute(&mut one, "aging_t", Attribute::IdleTable(idle)).await, Code::Ok);
     let (key, ttl) = ([("hdr.ethernet.src", exact(7, 6))], [("$ENTRY_TTL", number(200, 4))]);
-    let entry = one.entry("aging_t", &key, "NoAction", &ttl);
+    let entry = one.entry("aging_t", &key, "mark_early", &ttl);
     assert_eq!(one.write(Insert, of_pipe(entry, 1)).await, Code::Ok);
     let mut bytes = frame(5);
     bytes[11] = 7;

@@ -683,6 +683,120 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     assert_eq!(list.data[0].fields[2].value, Some(stream(&[0, 0])));
 }
 
+/// Parts of a hash's input: the first bit, how many, and the place.
+fn parts(all: &[(u64, u64, u64)]) -> Datum {
+    let datum =
+        |(field_id, value): (u32, u64)| bfrt::DataField { field_id, value: Some(number(value, 8)) };
+    let container = |(start, length, order): &(u64, u64, u64)| {
+        // `start_bit`, `length` and `order`, which the document numbers so.
+        let val = [(65_584, *start), (65_585, *length), (65_586, *order)];
+        data_field::container_array::Container { val: val.into_iter().map(datum).collect() }
+    };
+    let container = all.iter().map(container).collect();
+    Datum::ContainerArrVal(data_field::ContainerArray { container })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hash_is_set_computed_and_met_by_packets() {
+    let mut one = client().await;
+    let (value, mask) = (0xabcd_u16.to_be_bytes().to_vec(), vec![0xff, 0xff]);
+    let kind = [("f1", MatchType::Ternary(key_field::Ternary { value, mask }))];
+    let member = one.entry("IgParser.learnt_kinds", &kind, "", &[]);
+    assert_eq!(one.write(Insert, member).await, Code::Ok);
+    let mut bytes = b"123456789abc\xab\xcd".to_vec();
+    bytes.resize(60, 0);
+    let inputs = |bytes: &[u8]| {
+        let of = |bytes: &[u8]| MatchType::Exact(key_field::Exact { value: bytes.to_vec() });
+        [("hdr.ethernet.dst", of(&bytes[..6])), ("hdr.ethernet.src", of(&bytes[6..12]))]
+    };
+    async fn met(one: &mut Client, bytes: &[u8]) -> Option<Datum> {
+        assert!(one.house.bench.submit(receive(1, bytes.to_vec())));
+        let Says::Digest(list) = one.hear().await else { panic!("no digest") };
+        list.data[0].fields[2].value.clone()
+    }
+    async fn computed(one: &mut Client, key: &[(&str, MatchType)]) -> Option<Datum> {
+        let read = one.read_one("mixed.compute", key).await;
+        Some(Datum::Stream(streams(&read)[0].1.clone()))
+    }
+    async fn default_of(one: &mut Client, table: &str) -> bfrt::TableData {
+        let asked = one.entry(table, &[], "", &[]);
+        let asked = bfrt::TableEntry { is_default_entry: true, data: None, ..asked };
+        let Entity::TableEntry(read) = one.read(asked).await.unwrap().remove(0) else {
+            panic!("no entry")
+        };
+        read.data.unwrap()
+    }
+    let first = met(&mut one, &bytes).await;
+    assert_eq!(computed(&mut one, &inputs(&bytes)).await, first);
+    let algorithm = default_of(&mut one, "mixed.algorithm").await;
+    assert_eq!(algorithm.action_id, one.id("mixed.algorithm", "pre_defined"));
+    assert_eq!(algorithm.fields[0].value, Some(Datum::StrVal("CRC_16".into())));
+
+    // CRC-16/XMODEM of "123456789": the last three bytes do not count.
+    let set = [("algorithm_name", Datum::StrVal("xmodem".into()))];
+    let set = one.entry("mixed.algorithm", &[], "pre_defined", &set);
+    assert_eq!(one.write(Modify, set).await, Code::Ok);
+    let chosen = [
+        ("hdr.ethernet.dst", parts(&[(0, 48, 1)])),
+        ("hdr.ethernet.src", parts(&[(24, 99, 2), (0, 8, 0)])),
+    ];
+    let set = one.entry("mixed.configure", &[], "", &chosen);
+    assert_eq!(one.write(Modify, set).await, Code::Ok);
+    assert_eq!(met(&mut one, &bytes).await, Some(number(0x31c3, 2)));
+    assert_eq!(computed(&mut one, &inputs(&bytes)).await, Some(number(0x31c3, 2)));
+    let read = default_of(&mut one, "mixed.configure").await;
+    assert_eq!(read.fields[1].value, Some(parts(&[(24, 24, 2), (0, 8, 0)])));
+
+    let own = [
+        ("polynomial", number(0x07, 8)),
+        ("hash_bit_width", number(8, 8)),
+        ("extend", Datum::BoolVal(true)),
+        ("seed", number(0x1234, 4)),
+    ];
+    let set = one.entry("mixed.algorithm", &[], "user_defined", &own);
+    assert_eq!(one.write(Modify, set).await, Code::Ok);
+    // CRC-8 of the same is 0xf4, of zeros 0.
+    assert_eq!(met(&mut one, &bytes).await, Some(number(0xf4f4 ^ 0x1234, 2)));
+
+    let overlapping = [("hdr.ethernet.dst", parts(&[(0, 8, 1), (4, 8, 2)]))];
+    let set = one.entry("mixed.configure", &[], "", &overlapping);
+    assert_eq!(one.write(Modify, set).await, Code::InvalidArgument);
+    let unknown = [("algorithm_name", Datum::StrVal("CRC_7".into()))];
+    let set = one.entry("mixed.algorithm", &[], "pre_defined", &unknown);
+    assert_eq!(one.write(Modify, set).await, Code::InvalidArgument);
+    for table in ["mixed.configure", "mixed.algorithm"] {
+        let reset = one.entry(table, &[], "", &[]);
+        assert_eq!(one.write(Type::Reset, reset).await, Code::Ok);
+    }
+    assert_eq!(met(&mut one, &bytes).await, first);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_are_told_which_member_a_hash_chooses() {
+    let mut one = client().await;
+    for member in [4, 9] {
+        let key = [("$ACTION_MEMBER_ID", exact(member, 4))];
+        let entry = one.entry("members", &key, "mark", &[("color", number(1, 1))]);
+        assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    }
+    let group = [
+        ("$ACTION_MEMBER_ID", numbers(&[4, 9])),
+        ("$ACTION_MEMBER_STATUS", Datum::BoolArrVal(data_field::BoolArray { val: vec![true; 2] })),
+        ("$MAX_GROUP_SIZE", number(8, 4)),
+    ];
+    let key = [("$SELECTOR_GROUP_ID", exact(1, 4))];
+    let entry = one.entry("groups+", &key, "", &group);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    for (hash, member) in [(0, 4), (1, 9), (6, 4)] {
+        let key = [("$SELECTOR_GROUP_ID", exact(1, 8)), ("hash_value", exact(hash, 8))];
+        let read = one.read_one("groups_get_member", &key).await;
+        assert_eq!(streams(&read)[0].1, u64::to_be_bytes(member));
+    }
+    let key = [("$SELECTOR_GROUP_ID", exact(2, 8)), ("hash_value", exact(0, 8))];
+    let asked = one.entry("groups_get_member", &key, "", &[]);
+    assert_eq!(bench::codes(&one.read(asked).await.unwrap_err()), [Code::NotFound]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_hear_of_entries_that_are_idle_and_that_are_hit_again() {
     use bfrt::idle_timeout_notification::NotificationType::{EntryActive, EntryIdle};
@@ -704,7 +818,7 @@ async fn clients_hear_of_entries_that_are_idle_and_that_are_hit_again() {
     one.wire.write(request).await.unwrap();
     let key = [("hdr.ethernet.src", exact(7, 6))];
     let data = [("$ENTRY_TTL", number(200, 4))];
-    let entry = one.entry("aging_t", &key, "NoAction", &data);
+    let entry = one.entry("aging_t", &key, "mark_early", &data);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
     let told = |says: Says| match says {
         Says::IdleTimeoutNotification(told) => (told.table_entry.unwrap().value, told.r#type),

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::{Filter, FilterSpec};
+use crate::externs::hash_setting::HashSetting;
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
 use crate::runtime_control::{
@@ -154,6 +155,9 @@ fn carry(
                 }),
             }
         }
+        Operation::SetHash { name, setting } => {
+            program.set_hash(name, setting)?;
+        }
         Operation::SetParameter { name, value } => {
             program.set_parameter(name, value.0.iter_u32_digits().next().unwrap_or(0))?;
         }
@@ -225,6 +229,15 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
             }
             Reply::Filter(cell(filter.spec(*index), "filter", known, *index)?)
         }
+        Query::Hash { name, inputs } => {
+            let inputs: Vec<BigUint> = inputs.iter().map(|input| input.0.clone()).collect();
+            Reply::Hash(program.hash(name, &inputs)?)
+        }
+        Query::Chosen { name, group, hash } => {
+            let at = find_profile(program, name)?;
+            let selector = &program.parts().profiles.profiles[at].selector;
+            Reply::Chosen(selector.as_ref().and_then(|selector| selector.select(*group, *hash)))
+        }
         Query::Profile { name } => {
             let at = find_profile(program, name)?;
             Reply::Profile(profile_read(program, at))
@@ -251,6 +264,7 @@ pub struct Before {
     meters: BTreeMap<usize, Meter>,
     filters: BTreeMap<usize, Filter>,
     registers: BTreeMap<String, Box<dyn Any + Send>>,
+    hashes: BTreeMap<String, HashSetting>,
     parameters: BTreeMap<String, u32>,
     port_metadata: BTreeMap<u16, u64>,
 }
@@ -290,6 +304,10 @@ impl Before {
             Operation::WriteRegister { name, .. } => {
                 let Ok(register) = find_register(program.registers(), name) else { return };
                 self.registers.entry(name.clone()).or_insert_with(|| register.save());
+            }
+            Operation::SetHash { name, .. } => {
+                let Ok(read) = program.hash(name, &[]) else { return };
+                self.hashes.entry(name.clone()).or_insert(read.setting);
             }
             Operation::SetParameter { name, .. } => {
                 let Ok(value) = program.parameter(name) else { return };
@@ -341,6 +359,10 @@ impl Before {
             if let Ok(register) = find_register(program.registers(), &name) {
                 register.restore(saved);
             }
+        }
+        for (name, setting) in self.hashes {
+            // It was set to that before.
+            let _ = program.set_hash(&name, &setting);
         }
         for (name, value) in self.parameters {
             // It was there when it was kept.

@@ -19,7 +19,7 @@ pub use batch::Batch;
 pub use carry::{Before, carry_out, read};
 pub use error::ControlError;
 pub use number::Number;
-pub use operation::{EntryRead, Matched, Operation, Query, Reply, Which};
+pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
 
 use crate::externs::filter::FilterSpec;
 use crate::externs::meter::MeterSpec;

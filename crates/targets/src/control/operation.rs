@@ -10,6 +10,7 @@ use super::{
 };
 use crate::externs::counter::Count;
 use crate::externs::filter::FilterSpec;
+use crate::externs::hash_setting::{HashFunction, HashSetting};
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,13 @@ pub enum Operation {
         /// Which cell; of a direct filter, the entry's handle; all of them if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
+    },
+    /// Sets a hash in place of what it was set to; as the program has it by a setting that says nothing.
+    SetHash {
+        /// The hash.
+        name: String,
+        /// What it becomes.
+        setting: HashSetting,
     },
     /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
     SetParameter {
@@ -311,10 +319,27 @@ pub enum Query {
         /// The cell; of a direct filter, the entry's handle.
         index: usize,
     },
+    /// How a hash is set, and what it makes of inputs.
+    Hash {
+        /// The hash.
+        name: String,
+        /// A number for each of its inputs that is no constant; what is not given is 0.
+        #[serde(default)]
+        inputs: Vec<Number>,
+    },
     /// Members and groups of an action profile.
     Profile {
         /// The profile.
         name: String,
+    },
+    /// The member that a group chooses for a hash.
+    Chosen {
+        /// The profile.
+        name: String,
+        /// The group.
+        group: GroupId,
+        /// The hash.
+        hash: u64,
     },
 }
 
@@ -341,8 +366,27 @@ pub enum Reply {
     Meter(MeterSpec),
     /// A filter.
     Filter(FilterSpec),
+    /// A hash.
+    Hash(HashRead),
     /// Members and groups.
     Profile(ProfileEntries),
+    /// A member, if one is up.
+    Chosen(Option<MemberId>),
+}
+
+/// A hash, read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HashRead {
+    /// What it is set to.
+    pub setting: HashSetting,
+    /// Widths of its inputs in bits.
+    pub inputs: Vec<u32>,
+    /// Its algorithm, whoever has set it; none if no setting says that.
+    pub function: Option<HashFunction>,
+    /// What it makes of the inputs, in the bits that the program uses.
+    pub value: Number,
+    /// What it makes of zeros before it is rotated, in the same bits.
+    pub seed: Number,
 }
 
 /// A table entry, read.

@@ -117,6 +117,16 @@ impl Crc {
         Ok(Crc { width, reversed, init, xor, table, coeff })
     }
 
+    /// What it was made of.
+    pub fn polynomial(&self) -> Polynomial {
+        let Crc { width, reversed, init, xor, coeff, .. } = *self;
+        let value = |placed: u128| match reversed {
+            true => placed.reverse_bits() >> (128 - width),
+            false => placed >> (128 - width),
+        };
+        Polynomial { width, coeff: value(coeff), reversed, init: value(init), xor }
+    }
+
     /// The CRC of these bytes.
     pub fn of(&self, bytes: &[u8]) -> u128 {
         let state = match &self.table {
@@ -312,6 +322,8 @@ mod tests {
                     xor: ALGORITHM.xorout.into(),
                 })
                 .unwrap();
+                assert_eq!(ours.polynomial().coeff, u128::from(ALGORITHM.poly));
+                assert_eq!(ours.polynomial().init, u128::from(ALGORITHM.init));
                 let reference = ::crc::Crc::<$type>::new(&ALGORITHM);
                 for bytes in [&b""[..], b"\0", b"123456789", b"\xff\x00\x80\x01 queue delay"] {
                     let want = u128::from(reference.checksum(bytes));

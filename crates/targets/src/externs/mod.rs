@@ -6,6 +6,7 @@ pub mod checksum;
 pub mod counter;
 pub mod filter;
 pub mod hash;
+pub mod hash_setting;
 pub mod meter;
 pub mod random;
 pub mod selector;

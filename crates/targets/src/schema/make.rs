@@ -1,6 +1,7 @@
 //! The schema of a program, from its IR and what is declared beside it.
 
 use super::annotation::read;
+use super::hashes::hashes;
 use super::types::{DataType, Types, flat, named, width};
 use super::{
     Action, ActionReference, Cells, Counter, Digest, Filter, Key, Meter, Named, Object,
@@ -82,6 +83,7 @@ impl Schema {
             meters,
             register_parameters: objects.iter().filter_map(|o| maker.parameter(o)).collect(),
             filters: maker.filters(&objects, &made),
+            hashes: hashes(program).into_iter().map(|(_, hash)| hash).collect(),
             port_metadata: program.units.iter().filter_map(port_metadata).collect(),
             direct_registers: of([DIRECT_REGISTER; 2])
                 .into_iter()

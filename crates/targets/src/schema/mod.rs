@@ -5,13 +5,15 @@
 //! schema gives to things, and what it calls them, are its own business. Read from the IR alone.
 
 mod annotation;
+mod hashes;
 mod make;
 mod types;
 
 pub use annotation::{Annotation, Body, Literal, Token};
+pub(crate) use hashes::hashes;
 pub use types::{DataType, EnumType, Field, NewType, Types};
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 
 /// What a program declares for its control plane.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +40,8 @@ pub struct Schema {
     pub register_parameters: Vec<RegisterParameter>,
     /// Low-pass filters and random early detection, direct ones among them.
     pub filters: Vec<Filter>,
+    /// Hashes that the control plane can set.
+    pub hashes: Vec<Hash>,
     /// What parsers find in front of a port's packets that the control plane has put there.
     pub port_metadata: Vec<PortMetadata>,
     /// Messages to the control plane.
@@ -242,6 +246,30 @@ pub struct Filter {
     pub drops: bool,
     /// Cells or entries.
     pub cells: Cells,
+}
+
+/// A hash that the program calls at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hash {
+    /// Its name.
+    pub named: Named,
+    /// What it hashes.
+    pub inputs: Vec<HashInput>,
+    /// The width of its result in bits.
+    pub width: u32,
+    /// The bits of the result that the program uses: the lowest, and how many.
+    pub used: (u32, u32),
+}
+
+/// An input of a hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashInput {
+    /// As the program writes it.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// What it is, if it is a number.
+    pub constant: Option<BigUint>,
 }
 
 /// What a parser finds in front of packets that come from outside.

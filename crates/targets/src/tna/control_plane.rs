@@ -5,8 +5,9 @@
 
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
-use crate::control::ControlError;
+use crate::control::{ControlError, HashRead};
 use crate::digest::Digest;
+use crate::externs::hash_setting::HashSetting;
 use crate::runtime_control::{
     LAST_HANDLE, Parts, RegisterCells, RuntimeControl, as_cells, find_name,
 };
@@ -67,6 +68,14 @@ impl RuntimeControl for Tofino {
         let registers = self.runtime.registers.iter_mut();
         registers.for_each(|register| register.set_parameter(parameter, value));
         Ok(())
+    }
+
+    fn set_hash(&mut self, name: &str, setting: &HashSetting) -> Result<HashSetting, ControlError> {
+        self.runtime.change_hash(name, setting)
+    }
+
+    fn hash(&self, name: &str, inputs: &[BigUint]) -> Result<HashRead, ControlError> {
+        self.runtime.read_hash(name, inputs)
     }
 
     fn set_port_metadata(&mut self, port: u16, value: u64) -> Result<u64, ControlError> {

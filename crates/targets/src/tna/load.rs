@@ -156,6 +156,7 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
     };
     diagnostics.append(&mut access::check_indices(program));
     diagnostics.append(&mut access::check_buses(program));
+    diagnostics.append(&mut access::check_direct(program));
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
     for (index, unit) in blocks.iter().enumerate() {
         diagnostics.append(&mut access::check_unit(program, *unit, &register_of));

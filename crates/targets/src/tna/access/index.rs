@@ -1,12 +1,14 @@
 //! What the registers, meters and counters of a table share: one index for each action (rule T0704),
-//! and the actions that use them (rules T0707, T0708).
+//! and the actions that use them (rules T0707 to T0710).
 
 use super::super::register_action::same_expression;
 use super::super::rules;
 use crate::arguments::first_object;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Arg, Expr, ExternCall, ObjectId, Program, Stmt, StmtKind, Table, Value};
+use sojourn_p4::ir::{
+    Arg, Expr, ExternCall, ObjectId, Program, Stmt, StmtKind, Table, TableAction, Value,
+};
 use sojourn_p4::source::Span;
 
 /// Diagnostics about table actions that use registers or meters, or counters, at different indices.
@@ -91,6 +93,71 @@ fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
         }
     }
     None
+}
+
+/// Diagnostics about direct objects that some actions of their table's entries use and others do not,
+/// or use otherwise (rules T0709, T0710).
+pub fn check_direct(program: &Program) -> Vec<Diagnostic> {
+    program.tables.iter().flat_map(|table| direct(program, table)).collect()
+}
+
+fn direct(program: &Program, table: &Table) -> Vec<Diagnostic> {
+    let actions: Vec<&TableAction> =
+        table.actions.iter().filter(|action| !action.default_only).collect();
+    let used: Vec<Vec<DirectUse>> =
+        actions.iter().map(|action| direct_uses(program, &action.body)).collect();
+    let mut found = Vec::new();
+    let mut known: Vec<DirectUse> = Vec::new();
+    for one in used.iter().flatten() {
+        if known.iter().any(|other| other.object == one.object) {
+            continue;
+        }
+        known.push(*one);
+        let name = &program.objects[one.object.index()].name;
+        for (action, uses) in actions.iter().zip(&used) {
+            let message = match uses.iter().find(|other| other.object == one.object) {
+                None => {
+                    let message = format!("`{}` does not use `{name}`", action.name);
+                    let refused = rules::DIRECT_IN_ALL.refuse(one.place, message);
+                    found.push(refused.with_place(action.span, "the action").into());
+                    break;
+                }
+                Some(other) if other.how == one.how => continue,
+                Some(other) => (other.place, format!("`{}` uses `{name}` otherwise", action.name)),
+            };
+            let refused = rules::DIRECT_ALIKE.refuse(message.0, message.1);
+            found.push(refused.with_place(one.place, "the other").into());
+            break;
+        }
+    }
+    found
+}
+
+/// A call of a direct object.
+#[derive(Clone, Copy)]
+struct DirectUse {
+    object: ObjectId,
+    /// The instruction that runs, or whether a colour is given.
+    how: usize,
+    place: Span,
+}
+
+fn direct_uses(program: &Program, body: &[Stmt]) -> Vec<DirectUse> {
+    let mut uses = Vec::new();
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        let Some((object, _)) = on_bus(program, call) else { return };
+        if !program.objects[object.index()].of.starts_with("Direct") {
+            return;
+        }
+        let how = match (&*program.objects[object.index()].of, call.object) {
+            ("DirectRegister", Some(action)) => action.index(),
+            ("DirectMeter", _) => usize::from(call.args.len() > 1),
+            _ => 0,
+        };
+        uses.push(DirectUse { object, how, place: call.span });
+    });
+    uses
 }
 
 /// What a list of statements uses on a bus, each thing with its first call.

@@ -13,7 +13,7 @@
 mod index;
 mod path;
 
-pub use self::index::{check_buses, check_indices};
+pub use self::index::{check_buses, check_direct, check_indices};
 
 pub(crate) use self::index::index_of;
 use self::path::{Fact, Kind, Overlap, Path, Thing, join};

@@ -31,6 +31,13 @@ rules! { with programs:
         "a table without key always hits, and what is attached to it then works for every packet"
         "count in a table or action of its own, or give the table a key"
 
+    DIRECT_IN_ALL "T0709" "a table's direct counter, meter, filter or register works in every action of its entries"
+        "its cell is that of the entry, which has no bit to switch it on or off"
+        "use it in all actions of the table, mark those that only misses run `@defaultonly`, or index it"
+    DIRECT_ALIKE "T0710" "a table's direct register runs one action, and its direct meter takes a colour always or never"
+        "which instruction runs comes with the address, and the address of a direct object is that of the entry"
+        "merge the actions into one that a field tells what to do, or index the register"
+
     ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
         "the blocks of a program and the order of their parameters belong to an architecture"
         "include tna.p4 and give `main` as `Switch(Pipeline(...))`"

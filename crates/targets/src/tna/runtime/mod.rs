@@ -7,6 +7,7 @@
 mod counter_byte;
 mod deparser;
 mod field;
+mod hashes;
 mod limits;
 mod numbers;
 mod parser;
@@ -18,6 +19,7 @@ mod symmetric;
 
 use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
+pub(crate) use hashes::SettableHash;
 pub use prepare::prepare;
 use prepared::Prepared;
 pub use registers::RegisterState;
@@ -28,6 +30,7 @@ use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
 use crate::externs::counter::Counter;
 use crate::externs::filter::Filter;
+use crate::externs::hash_setting::SetHash;
 use crate::externs::meter::Meter;
 use crate::externs::random::Random;
 use crate::faults::Faults;
@@ -184,6 +187,10 @@ pub struct Runtime {
     prepared: Vec<Prepared>,
     pub(crate) registers: Vec<RegisterState>,
     pub(crate) hashes: Vec<Hash>,
+    /// What the control plane has made of hashes, by their places.
+    pub(crate) set_hashes: Vec<Option<Box<SetHash>>>,
+    /// Hashes that it can make something of.
+    pub(crate) settable: Vec<SettableHash>,
     /// The pairs of fields that calls of symmetric hashes exchange.
     pub(crate) symmetric: Vec<Vec<Pair>>,
     /// The bytes of the packet that parser counters are set from.

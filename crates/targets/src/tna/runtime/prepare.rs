@@ -3,19 +3,23 @@
 //! Everything that can be refused is refused here: arguments out of the chip's range, externs
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
-use super::{Pass, Prepared, RegisterState, Runtime, Site, counter_byte, limits, symmetric};
+use super::{
+    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
+};
 use crate::calls::{argument_bits, name_number, type_bits};
 use crate::digest::Digests;
 use crate::externs::checksum::OnesComplement;
 use crate::externs::counter::{Counter, CounterKind};
 use crate::externs::filter::Filter;
 use crate::externs::hash::{Algorithm, Crc, Polynomial};
+use crate::externs::hash_setting::{HashSetting, HashShape};
 use crate::externs::meter::{Meter, MeterKind};
 use crate::externs::random::Random;
 use crate::externs::selector::{Selector, SelectorMode};
 use crate::faults::Faults;
 use crate::hits::Hits;
 use crate::profiles::{Fill, Hash, Profile, Profiles};
+use crate::schema::hashes;
 use crate::tna::arguments::{self, ArgumentError};
 use crate::tna::copies;
 use crate::tna::register_action::{CompiledRegister, STAGE_BITS};
@@ -49,6 +53,8 @@ pub fn prepare(
         prepared: vec![Prepared::default(); program.call_sites as usize],
         registers: registers.into_iter().map(RegisterState::new).collect(),
         hashes: Vec::new(),
+        set_hashes: Vec::new(),
+        settable: Vec::new(),
         symmetric: Vec::new(),
         counter_bytes: Vec::new(),
         randoms: Vec::new(),
@@ -68,6 +74,8 @@ pub fn prepare(
     };
     let mut errors = Vec::new();
     let places = objects(program, seed, &mut runtime, &mut errors);
+    runtime.set_hashes = vec![None; runtime.hashes.len()];
+    runtime.settable = settable(program, seed, &places);
     profiles(program, &places, &mut runtime, &mut errors);
     visit::calls(
         program,
@@ -162,6 +170,20 @@ fn custom(object: &Object) -> Result<Algorithm, ArgumentError> {
         msb: arguments::boolean(object, "msb")?,
         extended: arguments::boolean(object, "extended")?,
     })
+}
+
+/// The hashes that the control plane can set.
+fn settable(program: &Program, seed: u64, places: &Places) -> Vec<SettableHash> {
+    let made = hashes(program).into_iter().filter_map(|(id, hash)| {
+        let inputs = hash.inputs.iter().map(|input| input.width).collect();
+        let seed = SplitMix64::new(seed ^ name_number(&hash.named.name)).next();
+        let shape = HashShape { inputs, width: hash.width, used: hash.used, seed };
+        let place = *places.get(&id)?;
+        let constants = hash.inputs.into_iter().map(|input| input.constant).collect();
+        let (name, setting) = (hash.named.name, HashSetting::default());
+        Some(SettableHash { name, place, shape, constants, setting })
+    });
+    made.collect()
 }
 
 /// The size of a counter or meter that a stage can hold.

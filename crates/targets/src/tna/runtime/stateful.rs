@@ -19,6 +19,10 @@ impl Runtime {
     ) {
         let Some(data) = value(call, 0) else { return };
         let width = self.hashes[hash as usize].width;
+        if self.set_hashes[hash as usize].is_some() {
+            let word = self.set_hash(hash, bits, symmetric, call, ctx);
+            return answer(call, ctx, word);
+        }
         if symmetric.is_none()
             && bits <= 128
             && matches!(self.hashes[hash as usize].algorithm, Algorithm::Identity)

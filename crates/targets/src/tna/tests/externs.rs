@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::RuntimeControl;
-use crate::control::{FilterCell, PortMetadata};
+use crate::control::{Before, FilterCell, Operation, PortMetadata};
 use crate::externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
+use crate::externs::hash_setting::{HashPart, HashSetting};
 
 #[test]
 fn hashes_join_their_fields() {
@@ -270,4 +271,34 @@ fn a_port_may_have_less_metadata_than_its_64_bits() {
             "port_t port = port_metadata_unpack<port_t>(p); m.tag = (bit<8>)port.kind;",
         );
     assert!(load_text(&text).is_ok());
+}
+
+#[test]
+fn the_control_plane_sets_a_hash_while_packets_pass() {
+    let egress = "Hash<bit<32>>(HashAlgorithm_t.CRC32) hash;";
+    let apply = "m.a = 0x31323334;
+                 h.ethernet.dst = (bit<48>)hash.get({ m.a, h.ethernet.src })[15:0];";
+    let mut plane = Parts { egress, apply, ..Parts::default() }.loaded().plane;
+    let find = |plane: &mut Tofino| finding(plane.egress(&leaving(5, 2_000), frame()).packet);
+    let first = find(&mut plane);
+    let inputs = [0x3132_3334_u64, 0x0607_0809_0a0b].map(Into::into);
+    assert_eq!(plane.hash("hash", &inputs).unwrap().value, Number::from(first));
+
+    let part = HashPart { input: 0, start: 0, length: 32, order: 1 };
+    let setting = HashSetting { inputs: Some(vec![part]), rotate: 4, ..HashSetting::default() };
+    let name = "hash".to_owned();
+    let set = Operation::SetHash { name: name.clone(), setting: setting.clone() };
+    let mut before = Before::default();
+    before.carry_out(&mut plane, &set, Time(1)).unwrap();
+    // CRC-32 of "1234" is 0x9be3e0a3; sixteen bits of it are used.
+    assert_eq!(find(&mut plane), 0x0a3e);
+    assert_eq!(plane.hash("hash", &inputs).unwrap().setting, setting);
+    before.restore(&mut plane);
+    assert_eq!(find(&mut plane), first);
+
+    let wrong = HashPart { input: 2, ..part };
+    let setting = HashSetting { inputs: Some(vec![wrong]), ..HashSetting::default() };
+    let refused = plane.set_hash("hash", &setting).unwrap_err().to_string();
+    assert_eq!(refused, "hash `hash`: the hash has no input 2");
+    assert_eq!(find(&mut plane), first);
 }

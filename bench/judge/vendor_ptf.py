@@ -149,6 +149,17 @@ def build_folder(tests: Path, program: Path, folder: Path) -> Path:
     return root
 
 
+def link_tools(folder: Path) -> Path:
+    """A folder with the commands that tests call to take a link down and bring it up again."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name, state in (("port_ifdown", "down"), ("port_ifup", "up")):
+        command = tools / name
+        command.write_text(f'#!/bin/sh\nexec ip link set dev "$1" {state}\n')
+        command.chmod(0o755)
+    return tools
+
+
 def run_inside(arguments: argparse.Namespace) -> int:
     """Inside the namespace: links, the switch, the tests."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -178,7 +189,7 @@ def run_inside(arguments: argparse.Namespace) -> int:
     links = [f"--port={port}=veth{2 * number}" for number, port in enumerate(ports)]
     log = Path(arguments.log)
     command = [sys.executable, "-m", "sojourn", "switch", arguments.program, *links]
-    others = {(pipe << 7) + local for pipe in range(_PIPES) for local in range(72)} - set(ports)
+    others = {(pipe << 7) + local for pipe in range(_PIPES) for local in range(68)} - set(ports)
     command += [f"--port={port}=none" for port in sorted(others)]
     command += ["--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
     command += ["-I", str(Path(arguments.program).parent)]
@@ -225,6 +236,7 @@ def run_inside(arguments: argparse.Namespace) -> int:
         tests += ["--packet-manipulation-module", "bf_pktpy.ptf.packet_pktpy"]
         paths.append(arguments.library)
     environment = os.environ | {"PYTHONPATH": ":".join(paths)}
+    environment["PATH"] = f"{link_tools(log)}:{environment['PATH']}"
     with (log / "ptf.txt").open("w") as told:
         done = subprocess.Popen(
             tests, stdout=told, stderr=subprocess.STDOUT, env=environment, cwd=log

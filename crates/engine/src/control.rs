@@ -136,19 +136,27 @@ impl<'s> Transaction<'s> {
         Transaction { keeps: false, ..Transaction::begin(switch, now) }
     }
 
+    /// Changes the switch.
+    ///
+    /// # Errors
+    /// It is refused; what came before it stays.
+    pub fn change(&mut self, change: &Change) -> Result<(), OperationError> {
+        let replaced = self.switch.change(self.now, change)?;
+        if self.keeps {
+            self.undo.replaced.push(replaced);
+        }
+        Ok(())
+    }
+
     /// Carries out one operation, wholly or not at all: the handle of an entry that it has added.
     ///
     /// # Errors
     /// It is refused; what came before it stays.
     pub fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, OperationError> {
-        let Transaction { switch, now, keeps, pipes, undo } = self;
         if let Some(change) = change(operation) {
-            let replaced = switch.change(*now, &change)?;
-            if *keeps {
-                undo.replaced.push(replaced);
-            }
-            return Ok(None);
+            return self.change(&change).map(|()| None);
         }
+        let Transaction { switch, now, keeps, pipes, undo } = self;
         let count = crate::control::pipes(switch);
         if !*keeps && count <= 1 {
             return Ok(control::carry_out(program(switch)?, operation, *now)?);

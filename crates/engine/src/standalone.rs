@@ -16,6 +16,8 @@ use sojourn_switch::{
 };
 use std::net::IpAddr;
 
+/// Ports of a pipe, as the chip numbers them.
+const PIPE_PORTS: u16 = 128;
 /// The port of Tofino's first pipe that goes back to ingress.
 const RECIRCULATION: PortId = PortId(68);
 /// Its rate.
@@ -119,9 +121,10 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         egress_latency: Time::ZERO,
         ..SwitchConfig::default()
     };
-    if config.ports.iter().all(|port| PortId(port.id) != RECIRCULATION) {
-        let back = PortConfig::recirculation(RECIRCULATION, RECIRCULATION_RATE, Time::ZERO);
-        switch.ports.push(back);
+    for back in recirculating(config.pipes) {
+        if config.ports.iter().all(|port| PortId(port.id) != back) {
+            switch.ports.push(PortConfig::recirculation(back, RECIRCULATION_RATE, Time::ZERO));
+        }
     }
     let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit)));
     switch.cells = switch.cells.max(room.fold(0, u32::saturating_add));
@@ -142,6 +145,17 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         None => Disciplines::new(),
     };
     Ok(Switch::with_disciplines(switch, plane, disciplines)?)
+}
+
+/// The ports that packets come back through: of several pipes, the chip's four of each.
+fn recirculating(pipes: u16) -> Vec<PortId> {
+    match pipes {
+        0 | 1 => vec![RECIRCULATION],
+        _ => {
+            let first = |pipe: u16| pipe * PIPE_PORTS + RECIRCULATION.0;
+            (0..pipes).flat_map(|pipe| first(pipe)..first(pipe) + 4).map(PortId).collect()
+        }
+    }
 }
 
 /// Drives a switch at rest in virtual time, as the simulator does, with frames that arrive at instants

@@ -338,6 +338,9 @@ pub enum ConfigError {
     /// No multicast group has the number.
     #[error("there is no multicast group {0}")]
     NoGroup(u16),
+    /// A packet generator cannot be set so.
+    #[error(transparent)]
+    Generator(#[from] crate::switch::GeneratorError),
     /// Something refers to a port or queue that does not exist.
     #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
     NoSuchQueue {

@@ -52,7 +52,10 @@ pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, Statistics, UnsynchronisedTime,
 };
-pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
+pub use switch::{
+    APPLICATIONS, Application, Change, Disciplines, GENERATOR_PORT, GeneratorChange,
+    GeneratorError, Generators, QueueChange, Replaced, Switch, Trigger,
+};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
 pub use wire::Wire;

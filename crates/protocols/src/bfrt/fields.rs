@@ -404,6 +404,10 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
             });
             Datum::Rows(rows.collect::<Result<_, _>>()?)
         }
+        // Bytes are as they are.
+        (Type::Bits(8), true, Some(Given::Stream(bytes))) => {
+            Datum::Numbers(bytes.iter().map(|byte| u32::from(*byte)).collect())
+        }
         // An empty list is not on the wire.
         (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
         (Type::Bool, true, None) => Datum::Bools(Vec::new()),

@@ -34,8 +34,12 @@ pub enum Fixed {
     QueueScheduling,
     /// `tm.counter.queue`: what is in them, and what was dropped.
     QueueCounter,
-    /// `pktgen.port_cfg`: ports that recirculate.
-    Recirculation,
+    /// `pktgen.port_cfg`: ports that recirculate, generate packets, and trigger that.
+    GeneratorPort,
+    /// `pktgen.app_cfg`: applications of packet generators.
+    Application,
+    /// `pktgen.pkt_buffer`: what they generate.
+    GeneratorBuffer,
     /// `dev.device_configuration`: what the chip has.
     Device,
 }
@@ -102,6 +106,33 @@ pub mod field {
     pub const WATERMARK: u32 = 3;
 
     pub const RECIRCULATES: u32 = 1;
+    pub const GENERATES: u32 = 2;
+    pub const MATCHES: u32 = 3;
+    pub const CLEAR_DOWN: u32 = 4;
+
+    pub const ONCE: u32 = 1;
+    pub const EVERY: u32 = 2;
+    pub const PORT_DOWN: u32 = 3;
+    pub const BY_PATTERN: u32 = 4;
+    pub const TIMER: u32 = 1;
+    pub const PATTERN: u32 = 4;
+    pub const PATTERN_MASK: u32 = 5;
+    pub const APP_ENABLE: u32 = 12;
+    pub const PACKET_LENGTH: u32 = 13;
+    pub const PACKET_OFFSET: u32 = 14;
+    pub const SOURCE_PORT: u32 = 15;
+    pub const INCREMENT: u32 = 16;
+    pub const BATCHES: u32 = 17;
+    pub const PACKETS: u32 = 18;
+    pub const BATCH_GAP: u32 = 19;
+    pub const BATCH_JITTER: u32 = 20;
+    pub const PACKET_GAP: u32 = 21;
+    pub const PACKET_JITTER: u32 = 22;
+    pub const BATCHES_MADE: u32 = 23;
+    pub const PACKETS_MADE: u32 = 24;
+    pub const TRIGGERED: u32 = 25;
+
+    pub const BUFFER: u32 = 1;
 
     pub const SKU: u32 = 1;
     pub const PIPES: u32 = 2;
@@ -126,13 +157,13 @@ struct Given {
     size: u32,
     keys: &'static [Column],
     data: &'static [Column],
-    /// Its actions, which have no data of their own.
-    actions: &'static [(u32, &'static str)],
+    /// Its actions, each with data of its own.
+    actions: &'static [(u32, &'static str, &'static [Column])],
 }
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
 
-const TABLES: [Given; 15] = [
+const TABLES: [Given; 17] = [
     Given {
         what: Fixed::Mirror,
         name: "$mirror.cfg",
@@ -161,7 +192,7 @@ const TABLES: [Given; 15] = [
             (field::COPY_TO_CPU, "$copy_to_cpu", "bool"),
             (field::MAX_LENGTH, "$max_pkt_len", "uint16"),
         ],
-        actions: &[(2, "$normal")],
+        actions: &[(2, "$normal", &[])],
     },
     Given {
         what: Fixed::Group,
@@ -346,13 +377,65 @@ const TABLES: [Given; 15] = [
         actions: &[],
     },
     Given {
-        what: Fixed::Recirculation,
+        what: Fixed::GeneratorPort,
         name: "tf1.pktgen.port_cfg",
         id: 4_278_386_689,
         kind: "PktgenPortCfg",
         size: 256,
         keys: &[(1, "dev_port", "uint32")],
-        data: &[(field::RECIRCULATES, "recirculation_enable", "bool")],
+        data: &[
+            (field::RECIRCULATES, "recirculation_enable", "bool"),
+            (field::GENERATES, "pktgen_enable", "bool"),
+            (field::MATCHES, "pattern_matching_enable", "bool"),
+            (field::CLEAR_DOWN, "clear_port_down_enable", "bool"),
+        ],
+        actions: &[],
+    },
+    Given {
+        what: Fixed::Application,
+        name: "tf1.pktgen.app_cfg",
+        id: 4_278_386_690,
+        kind: "PktgenAppCfg",
+        size: 8,
+        keys: &[(1, "app_id", "uint32")],
+        data: &[
+            (field::APP_ENABLE, "app_enable", "bool"),
+            (field::PACKET_LENGTH, "pkt_len", "uint16"),
+            (field::PACKET_OFFSET, "pkt_buffer_offset", "uint16"),
+            (field::SOURCE_PORT, "pipe_local_source_port", "uint32"),
+            (field::INCREMENT, "increment_source_port", "bool"),
+            (field::BATCHES, "batch_count_cfg", "uint16"),
+            (field::PACKETS, "packets_per_batch_cfg", "uint16"),
+            (field::BATCH_GAP, "ibg", "uint32"),
+            (field::BATCH_JITTER, "ibg_jitter", "uint32"),
+            (field::PACKET_GAP, "ipg", "uint32"),
+            (field::PACKET_JITTER, "ipg_jitter", "uint32"),
+            (field::BATCHES_MADE, "batch_counter", "uint64"),
+            (field::PACKETS_MADE, "pkt_counter", "uint64"),
+            (field::TRIGGERED, "trigger_counter", "uint64"),
+        ],
+        actions: &[
+            (field::ONCE, "trigger_timer_one_shot", &[(field::TIMER, "timer_nanosec", "uint32")]),
+            (field::EVERY, "trigger_timer_periodic", &[(field::TIMER, "timer_nanosec", "uint32")]),
+            (field::PORT_DOWN, "trigger_port_down", &[]),
+            (
+                field::BY_PATTERN,
+                "trigger_recirc_pattern",
+                &[
+                    (field::PATTERN, "pattern_value", "uint32"),
+                    (field::PATTERN_MASK, "pattern_mask", "uint32"),
+                ],
+            ),
+        ],
+    },
+    Given {
+        what: Fixed::GeneratorBuffer,
+        name: "tf1.pktgen.pkt_buffer",
+        id: 4_278_386_691,
+        kind: "PktgenPktBufferCfg",
+        size: 1024,
+        keys: &[(1, "pkt_buffer_offset", "uint32"), (2, "pkt_buffer_size", "uint32")],
+        data: &[(field::BUFFER, "buffer", "byte[]")],
         actions: &[],
     },
     Given {
@@ -418,7 +501,15 @@ fn made(table: &Given) -> Value {
         "attributes": [],
     });
     if !table.actions.is_empty() {
-        let action = |(id, name): &(u32, &str)| json!({ "id": id, "name": name, "data": [] });
+        let action = |(id, name, data): &(u32, &str, &[Column])| {
+            let data = data.iter().map(|column| {
+                let mut datum = named(column);
+                datum["mandatory"] = false.into();
+                datum["read_only"] = false.into();
+                datum
+            });
+            json!({ "id": id, "name": name, "data": data.collect::<Vec<_>>() })
+        };
         made["action_specs"] = table.actions.iter().map(action).collect();
     }
     made
@@ -429,6 +520,7 @@ fn named((id, name, ty): &Column) -> Value {
     let (ty, repeated) = ty.strip_suffix("[]").map_or((ty, false), |ty| (ty, true));
     let of = match ty {
         "bool" | "uint8" | "uint16" | "uint32" | "uint64" => json!({ "type": ty }),
+        "byte" => json!({ "type": "bytes", "width": 8 }),
         SPEEDS => {
             let choices: Vec<String> = ty.split(' ').map(|s| format!("BF_SPEED_{s}")).collect();
             json!({ "type": "string", "choices": choices })

@@ -11,8 +11,8 @@ use super::schema::{Field, Kind, Schema, Table};
 use super::scope::{Scope, pipe_of};
 use super::store::{Entry, Store, kept_key, pipe_in};
 use super::write::{
-    algorithm_read, counted, filter_read, inputs_read, last_hit, place_of, port_and_queue,
-    recirculates, spec_read,
+    algorithm_read, application_read, counted, filter_read, inputs_read, last_hit, place_of,
+    port_and_queue, recirculates, spec_read,
 };
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -20,7 +20,7 @@ use crate::wire::bfrt_proto::entity::Entity;
 use sojourn_engine::control::{self, Pipes};
 use sojourn_p4::interp::Tables;
 use sojourn_packet::Time;
-use sojourn_switch::{PortStatistics, ShapedRate, Switch};
+use sojourn_switch::{APPLICATIONS, GENERATOR_PORT, PortStatistics, ShapedRate, Switch};
 use sojourn_targets::control::{EntryRead, HashRead, Number, Query, Reply};
 use sojourn_targets::schema::Unit;
 use std::collections::BTreeSet;
@@ -433,7 +433,7 @@ impl Reader<'_> {
                 | Fixed::PortShaping
                 | Fixed::PortScheduling
                 | Fixed::ReplicationPort
-                | Fixed::Recirculation,
+                | Fixed::GeneratorPort,
             ) => ports().iter().map(|port| vec![u64::from(port.port.0)]).collect(),
             Kind::Fixed(
                 Fixed::QueueMap
@@ -446,6 +446,9 @@ impl Reader<'_> {
                     (0..port.queues.len() as u64).map(move |queue| vec![group, first + queue])
                 };
                 ports().iter().flat_map(queues).collect()
+            }
+            Kind::Fixed(Fixed::Application) => {
+                (0..APPLICATIONS as u64).map(|number| vec![number]).collect()
             }
             Kind::Fixed(Fixed::Device)
             | Kind::Parameter(_)
@@ -666,6 +669,27 @@ impl Reader<'_> {
         if matches!(fixed, Fixed::Mirror | Fixed::Group | Fixed::Node) {
             return kept.ok_or_else(|| absent(table));
         }
+        let of_key = |at: usize| key.get(at).copied().unwrap_or(0);
+        match fixed {
+            Fixed::Application => {
+                let number = u8::try_from(of_key(0)).ok();
+                let number = number.filter(|number| usize::from(*number) < APPLICATIONS);
+                let number = number.ok_or_else(|| absent(table))?;
+                let count = self.count.max(1);
+                let generators = self.switch.generators();
+                let (action, row) = application_read(generators, self.pipes, count, number);
+                return Ok(Entry { action, row });
+            }
+            Fixed::GeneratorBuffer => {
+                let [offset, size] = [0, 1].map(|at| of_key(at).min(u64::from(u16::MAX)) as usize);
+                let pipe = self.first_pipe().min(3) as u8;
+                let bytes = self.switch.generators().buffer(pipe, offset, size);
+                let bytes = bytes.into_iter().map(u32::from).collect();
+                let row = Row::from([(fixed_field::BUFFER, Datum::Numbers(bytes))]);
+                return Ok(Entry { action: 0, row });
+            }
+            _ => {}
+        }
         let ports = self.switch.statistics().ports;
         let mut row = match fixed {
             Fixed::Device => device(&ports, self.count),
@@ -739,9 +763,19 @@ impl Reader<'_> {
                 (fixed_field::TO_CPU, Datum::Bool(false)),
             ]),
             Fixed::PortShaping => shaping(port),
-            Fixed::Recirculation => {
-                let comes_back = Datum::Bool(recirculates(port.port.0));
-                Row::from([(fixed_field::RECIRCULATES, comes_back)])
+            Fixed::GeneratorPort => {
+                let number = port.port.0;
+                let pipe = (number >> 7) as u8;
+                let (generates, matches) = match number & 0x7f {
+                    GENERATOR_PORT => self.switch.generators().is_on(pipe),
+                    _ => (false, false),
+                };
+                Row::from([
+                    (fixed_field::RECIRCULATES, Datum::Bool(recirculates(number))),
+                    (fixed_field::GENERATES, Datum::Bool(generates)),
+                    (fixed_field::MATCHES, Datum::Bool(matches)),
+                    (fixed_field::CLEAR_DOWN, Datum::Bool(false)),
+                ])
             }
             _ => Row::new(),
         }

@@ -23,7 +23,7 @@ use crate::wire::bfrt_proto::write_request::Atomicity;
 use crate::wire::google::rpc;
 use sojourn_engine::control::{self, Pipes};
 use sojourn_packet::Time;
-use sojourn_switch::Switch;
+use sojourn_switch::{PortId, Switch};
 use sojourn_targets::Program;
 use sojourn_targets::control::{ProfileEntries, Query, Reply};
 use std::collections::{BTreeMap, BTreeSet};
@@ -371,7 +371,10 @@ impl Server {
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LINKS) {
-                self.look_at_links(&mut down);
+                let fallen = self.look_at_links(&mut down);
+                if !fallen.is_empty() && self.tell_of_links(fallen).await.is_err() {
+                    return;
+                }
                 if self.look_at_idle_entries().await.is_err() {
                     return;
                 }
@@ -449,9 +452,18 @@ impl Server {
         Ok(())
     }
 
-    /// Looks at the links of the ports.
-    fn look_at_links(&self, before: &mut BTreeSet<u16>) {
+    /// Has the switch know of links that have gone down.
+    async fn tell_of_links(&self, fallen: Vec<u16>) -> Result<(), Failure> {
+        self.at(move |_, _, switch, now| {
+            fallen.into_iter().for_each(|port| switch.link_down(now, PortId(port)));
+        })
+        .await
+    }
+
+    /// Looks at the links of the ports; those that have gone down.
+    fn look_at_links(&self, before: &mut BTreeSet<u16>) -> Vec<u16> {
         let down = self.device.down();
+        let fallen: Vec<u16> = down.difference(before).copied().collect();
         let changed: Vec<u16> = down.symmetric_difference(before).copied().collect();
         let schema = self.schema();
         let mut all = schema.tables.values();
@@ -474,6 +486,7 @@ impl Server {
             }
         }
         *before = down;
+        fallen
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod cells;
 mod filters;
+mod generators;
 mod hashes;
 mod idle;
 mod matched;
@@ -14,6 +15,7 @@ mod replication;
 
 pub use cells::{counted, spec_read};
 pub use filters::filter_read;
+pub use generators::application_read;
 pub use hashes::{algorithm_read, inputs_read};
 pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
@@ -204,6 +206,9 @@ impl Writer<'_> {
             Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),
             Kind::ValueSet => self.value_set(table, verb, entry),
+            Kind::Fixed(fixed @ (Fixed::Application | Fixed::GeneratorBuffer)) => {
+                self.generator(table, *fixed, verb, entry)
+            }
             Kind::Fixed(fixed) => self.fixed(table, *fixed, verb, entry),
         }
     }
@@ -228,6 +233,9 @@ impl Writer<'_> {
                     (Scope::Groups(_), None) => Ok(Pipes::ALL),
                     (scope, Some(_)) => scope.written(target, self.count),
                 }
+            }
+            Kind::Fixed(Fixed::Application | Fixed::GeneratorBuffer) => {
+                Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe)))
             }
             _ => Ok(Pipes::ALL),
         }
@@ -289,8 +297,10 @@ impl Writer<'_> {
             Fixed::Port => self.port(table, verb, key, row),
             Fixed::PortShaping | Fixed::PortScheduling => self.shape(table, fixed, verb, key, row),
             Fixed::QueueShaping | Fixed::QueueScheduling => self.pace(table, fixed, verb, key, row),
-            Fixed::Recirculation => self.recirculation(verb, &key, &row),
-            Fixed::PortStatistics
+            Fixed::GeneratorPort => self.generator_port(verb, &key, &row),
+            Fixed::Application
+            | Fixed::GeneratorBuffer
+            | Fixed::PortStatistics
             | Fixed::PortConfig
             | Fixed::QueueMap
             | Fixed::QueueCounter

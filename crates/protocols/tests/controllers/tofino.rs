@@ -772,6 +772,58 @@ async fn a_hash_is_set_computed_and_met_by_packets() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_packet_generator_makes_what_a_client_has_put_into_its_buffer() {
+    let mut one = client().await;
+    let (port, app, buffer) =
+        ("tf1.pktgen.port_cfg", "tf1.pktgen.app_cfg", "tf1.pktgen.pkt_buffer");
+    let generates = [("pktgen_enable", Datum::BoolVal(true))];
+    let entry = one.entry(port, &[("dev_port", exact(1, 4))], "", &generates);
+    assert_eq!(one.write(Modify, entry).await, Code::InvalidArgument);
+    let entry = one.entry(port, &[("dev_port", exact(68, 4))], "", &generates);
+    assert_eq!(one.write(Modify, entry).await, Code::Ok);
+    // The program takes the six bytes in front and these for Ethernet.
+    let made = frame(0x1122)[6..].to_vec();
+    let place = [("pkt_buffer_offset", exact(160, 4)), ("pkt_buffer_size", exact(54, 4))];
+    let entry = one.entry(buffer, &place, "", &[("buffer", Datum::Stream(made.clone()))]);
+    assert_eq!(one.write(Modify, entry).await, Code::Ok);
+    let Entity::TableEntry(read) = one.read_one(buffer, &place).await else { panic!("no entry") };
+    let shown = made.iter().map(|byte| u32::from(*byte)).collect::<Vec<_>>();
+    assert_eq!(read.data.unwrap().fields[0].value, Some(numbers(&shown)));
+    // Application 0 of pipe 0, batch 0, packet 0: six zeros are the address.
+    let key = [("dst", exact(0, 6))];
+    let entry = one.entry("exact_t", &key, "send", &[("port", number(3, 2))]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    let of = [("app_id", exact(0, 4))];
+    let data = [
+        ("timer_nanosec", number(1_000, 4)),
+        ("pkt_len", number(54, 2)),
+        ("pkt_buffer_offset", number(160, 2)),
+        ("app_enable", Datum::BoolVal(true)),
+    ];
+    let entry = one.entry(app, &of, "trigger_timer_one_shot", &data);
+    assert_eq!(one.write(Modify, entry).await, Code::Ok);
+    let (out, bytes) = one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((out, &bytes[..6], &bytes[6..]), (3, &[0; 6][..], &made[..]));
+    let Entity::TableEntry(read) = one.read_one(app, &of).await else { panic!("no entry") };
+    let read = read.data.unwrap();
+    assert_eq!(read.action_id, one.id(app, "trigger_timer_one_shot"));
+    let counted = |name: &str| {
+        let id = one.id(app, name);
+        read.fields.iter().find(|field| field.field_id == id).and_then(|f| f.value.clone())
+    };
+    for name in ["trigger_counter", "batch_counter", "pkt_counter"] {
+        assert_eq!(counted(name), Some(number(1, 8)), "{name}");
+    }
+    let jitter = one.entry(app, &of, "", &[("ipg_jitter", number(5, 4))]);
+    assert_eq!(one.write(Modify, jitter).await, Code::Unimplemented);
+    let far = one.entry(app, &of, "", &[("pkt_buffer_offset", number(16_368, 2))]);
+    assert_eq!(one.write(Modify, far).await, Code::InvalidArgument);
+    let beyond = one.entry(app, &[("app_id", exact(8, 4))], "", &[("pkt_len", number(60, 2))]);
+    assert_eq!(one.write(Modify, beyond).await, Code::InvalidArgument);
+    assert_eq!(one.write(Delete, one.entry(app, &[], "", &[])).await, Code::Ok);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_are_told_which_member_a_hash_chooses() {
     let mut one = client().await;
     for member in [4, 9] {

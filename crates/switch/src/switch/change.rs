@@ -4,7 +4,7 @@
 //! kept with its state, so that putting it back leaves no trace. Packets that are on their way keep
 //! what was decided about them. Must not know who asks.
 
-use super::Switch;
+use super::{GeneratorChange, Generators, Switch};
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
 use crate::tm::pace::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
@@ -27,6 +27,8 @@ pub enum Change {
     Queues(QueueChange),
     /// Shapes a port, or no longer.
     Shaper(PortId, Option<ShaperConfig>),
+    /// Changes a packet generator.
+    Generator(GeneratorChange),
 }
 
 /// Rates and depth of queues; what is absent stays as it is.
@@ -55,6 +57,7 @@ enum Was {
     CpuPort(Option<PortId>),
     Queues(Vec<QueueWas>),
     Shaper(usize, Option<TokenBucket>),
+    Generators(Box<Generators>),
 }
 
 #[derive(Debug)]
@@ -123,6 +126,7 @@ impl Switch {
                 self.set_port_shaper(now, *port, shaper.as_ref())?;
                 Was::Shaper(index, was)
             }
+            Change::Generator(change) => Was::Generators(Box::new(self.change_generator(change)?)),
         };
         Ok(Replaced(was))
     }
@@ -150,6 +154,7 @@ impl Switch {
                 self.ports[index].set_shaper(shaper);
                 self.serve(index);
             }
+            Was::Generators(before) => self.put_generators_back(*before),
         }
     }
 

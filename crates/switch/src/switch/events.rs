@@ -21,6 +21,10 @@ pub enum Event {
     Return(u16),
     /// The oldest packet that egress has sent back past the ports reaches ingress.
     Again,
+    /// The timer of an application of a pipe's packet generator is through; the time that it was enabled.
+    Trigger(u8, u8, u32),
+    /// The next packet of such an application is due.
+    Generate(u8, u8, u32),
     /// Something happens inside the passes that overlap.
     Passes,
 }

@@ -56,6 +56,9 @@ impl Switch {
         port.received.add(packet.len());
         self.recirculation.recirculated.add(packet.len());
         let id = port.id;
+        if self.looks_for_patterns() {
+            self.look_for_patterns(id, &packet);
+        }
         self.enter(id, packet, Carried::default(), false);
     }
 
@@ -76,7 +79,13 @@ impl Switch {
         self.ingress_pass(entry, r.packet, r.tag);
     }
 
-    fn enter(&mut self, port: PortId, packet: Packet, carried: Carried, from_wire: bool) {
+    pub(super) fn enter(
+        &mut self,
+        port: PortId,
+        packet: Packet,
+        carried: Carried,
+        from_wire: bool,
+    ) {
         let tag = self.tag(&packet, from_wire);
         let entry = Entry { port, arrived: self.now, resubmitted: 0, carried };
         self.ingress_pass(entry, packet, tag);

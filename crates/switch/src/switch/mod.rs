@@ -9,6 +9,7 @@
 mod change;
 mod egress;
 mod events;
+mod generate;
 mod ingress;
 mod measure;
 mod overlap;
@@ -16,6 +17,10 @@ mod reconfigure;
 mod setup;
 
 pub use change::{Change, QueueChange, Replaced};
+pub use generate::{
+    APPLICATIONS, Application, GeneratorChange, GeneratorError, Generators, PORT as GENERATOR_PORT,
+    Trigger,
+};
 
 use crate::discipline::{Discipline, Drops};
 use crate::observation::{Observation, Transmit};
@@ -70,6 +75,9 @@ pub struct Switch {
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
+    generators: Generators,
+    /// Counts the times that applications of generators were enabled.
+    generated: u32,
 }
 
 /// A packet that ingress has sent to the traffic manager.
@@ -140,6 +148,8 @@ impl Switch {
                 Event::Port(index) => self.port_timer(usize::from(index), at),
                 Event::Return(index) => self.recirculated(usize::from(index)),
                 Event::Again => self.again(),
+                Event::Trigger(pipe, number, time) => self.timer(pipe, number, time, at),
+                Event::Generate(pipe, number, time) => self.generate(pipe, number, time),
                 Event::Passes => self.work_off_passes(at),
             }
         }

@@ -1,7 +1,7 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
 use super::overlap::Passes;
-use super::{Disciplines, Switch};
+use super::{Disciplines, Generators, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
@@ -67,6 +67,8 @@ impl Switch {
             observations: VecDeque::new(),
             ingress_statistics: IngressStatistics::default(),
             egress_parser_rejected: 0,
+            generators: Generators::default(),
+            generated: 0,
         })
     }
 }

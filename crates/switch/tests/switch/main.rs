@@ -3,6 +3,7 @@
 mod bmv2;
 mod conservation;
 mod egress;
+mod generators;
 mod harness;
 mod loops;
 mod native;

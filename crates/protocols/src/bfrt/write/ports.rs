@@ -34,7 +34,7 @@ pub fn port_and_queue(ports: &[PortStatistics], key: &[u64]) -> Option<(u16, u8)
 }
 
 /// The port with a number.
-fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, Failure> {
+pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, Failure> {
     let wanted = key.first().copied().unwrap_or(0);
     let mut ports = switch.statistics().ports.into_iter();
     ports
@@ -43,7 +43,7 @@ fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, Failure> {
 }
 
 /// What is always there is modified.
-fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
+pub(super) fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Modify | Verb::Set | Verb::Insert => Ok(()),
         _ => {
@@ -84,27 +84,6 @@ impl Writer<'_> {
         let row = self.merged(table, &key, given);
         self.keep(table, key, Some(row));
         Ok(())
-    }
-
-    pub(super) fn recirculation(
-        &mut self,
-        verb: Verb,
-        key: &[u64],
-        given: &Row,
-    ) -> Result<(), Failure> {
-        let port = find_port(self.batch.switch(), key)?.port.0;
-        if matches!(verb, Verb::Delete | Verb::Reset) || given.is_empty() {
-            return Err(Failure::invalid("`recirculation_enable` is modified"));
-        }
-        let is_loop = recirculates(port);
-        if is_set(given, field::RECIRCULATES) == Some(is_loop) {
-            return Ok(());
-        }
-        let why = match is_loop {
-            true => format!("port {port} recirculates on this switch, whatever is asked"),
-            false => format!("port {port} does not recirculate on this switch; 68 to 71 do"),
-        };
-        Err(Failure::unimplemented(why))
     }
 
     /// What another table says of the same key.

@@ -1,0 +1,236 @@
+//! Packet generators: their applications, their buffers and the ports that trigger them.
+
+use super::ports::{find_port, only_modify, recirculates};
+use super::{Verb, Writer, key, must_delete};
+use crate::bfrt::fields::{Datum, Row, exact_key, is_set, number_in, numbers_in, row};
+use crate::bfrt::fixed::{Fixed, field};
+use crate::bfrt::schema::{Field, Table};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use sojourn_engine::control::Pipes;
+use sojourn_packet::Time;
+use sojourn_switch::{
+    APPLICATIONS, Application, Change, GENERATOR_PORT, GeneratorChange, Generators, PortId, Trigger,
+};
+
+/// Ports of a pipe, as the chip numbers them.
+const PIPE_PORTS: u16 = 128;
+/// What the vendor's driver makes of an application that is taken out.
+const EMPTY: Application = Application {
+    trigger: Trigger::Once(Time::ZERO),
+    length: 60,
+    offset: 0,
+    source_port: 0,
+    increments: false,
+    batches: 0,
+    packets: 0,
+    batch_gap: Time::ZERO,
+    packet_gap: Time::ZERO,
+    enabled: false,
+    triggered: 0,
+    batches_made: 0,
+    packets_made: 0,
+};
+
+impl Writer<'_> {
+    /// An entry of a table of generators.
+    pub(super) fn generator(
+        &mut self,
+        table: &Table,
+        fixed: Fixed,
+        verb: Verb,
+        entry: &bfrt::TableEntry,
+    ) -> Result<(), Failure> {
+        let Some(given) = key(entry)? else {
+            must_delete(table, verb)?;
+            if fixed == Fixed::GeneratorBuffer {
+                return Err(Failure::invalid(format!("`{}` is written with a key", table.name)));
+            }
+            return (0..APPLICATIONS as u8).try_for_each(|number| {
+                self.in_pipes(|_, pipe| {
+                    Ok(GeneratorChange::Application(pipe, number, Box::new(EMPTY)))
+                })
+            });
+        };
+        only_modify(table, verb)?;
+        let key = exact_key(table, given)?;
+        let data = entry.data.clone().unwrap_or_default();
+        let action = match data.action_id {
+            0 => None,
+            id => Some(table.action(id)?),
+        };
+        let own = action.map_or(&[][..], |action| &action.fields);
+        let fields: Vec<&Field> = own.iter().chain(&table.fields).collect();
+        let given = row(&table.name, &fields, &data.fields)?;
+        let first = key.first().copied().unwrap_or(0);
+        if fixed == Fixed::GeneratorBuffer {
+            let offset = u16::try_from(first).map_err(Failure::invalid)?;
+            let bytes: Vec<u8> =
+                numbers_in(&given, field::BUFFER).into_iter().map(|byte| byte as u8).collect();
+            let size = key.get(1).copied().unwrap_or(0);
+            if bytes.len() as u64 != size {
+                let why =
+                    format!("`buffer` has {} bytes, `pkt_buffer_size` is {size}", bytes.len());
+                return Err(Failure::invalid(why));
+            }
+            return self
+                .in_pipes(|_, pipe| Ok(GeneratorChange::Buffer(pipe, offset, bytes.clone())));
+        }
+        let number = u8::try_from(first).map_err(Failure::invalid)?;
+        let action = action.map(|action| action.id);
+        self.in_pipes(|generators, pipe| {
+            let mut application = generators.application(pipe, number);
+            set(&mut application, action, &given)?;
+            Ok(GeneratorChange::Application(pipe, number, Box::new(application)))
+        })
+    }
+
+    /// Changes the generator of each pipe that is meant.
+    fn in_pipes(
+        &mut self,
+        mut change: impl FnMut(&Generators, u8) -> Result<GeneratorChange, Failure>,
+    ) -> Result<(), Failure> {
+        for pipe in self.pipes.of(self.count.max(1)) {
+            let change = change(self.batch.switch().generators(), pipe as u8)?;
+            self.batch.change(&Change::Generator(change))?;
+        }
+        Ok(())
+    }
+
+    /// What a port is to the generators, and whether it recirculates.
+    pub(super) fn generator_port(
+        &mut self,
+        verb: Verb,
+        key: &[u64],
+        given: &Row,
+    ) -> Result<(), Failure> {
+        let port = find_port(self.batch.switch(), key)?.port.0;
+        if matches!(verb, Verb::Delete | Verb::Reset) || given.is_empty() {
+            return Err(Failure::invalid("what a port is to the packet generators is modified"));
+        }
+        let is_loop = recirculates(port);
+        if is_set(given, field::RECIRCULATES).is_some_and(|wanted| wanted != is_loop) {
+            let why = match is_loop {
+                true => format!("port {port} recirculates on this switch, whatever is asked"),
+                false => format!("port {port} does not recirculate on this switch; 68 to 71 do"),
+            };
+            return Err(Failure::unimplemented(why));
+        }
+        let (pipe, local) = ((port / PIPE_PORTS) as u8, port % PIPE_PORTS);
+        let mut changes = Vec::new();
+        let made = [
+            (field::GENERATES, GeneratorChange::Generates as fn(u8, bool) -> GeneratorChange),
+            (field::MATCHES, GeneratorChange::Matches),
+        ];
+        for (id, make) in made {
+            match is_set(given, id) {
+                Some(on) if local == GENERATOR_PORT => changes.push(make(pipe, on)),
+                Some(true) => {
+                    let why =
+                        format!("port {port}: the packet generator of a pipe is at its port 68");
+                    return Err(Failure::invalid(why));
+                }
+                _ => {}
+            }
+        }
+        if is_set(given, field::CLEAR_DOWN) == Some(true) {
+            changes.push(GeneratorChange::Arm(PortId(port)));
+        }
+        for change in changes {
+            self.batch.change(&Change::Generator(change))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets what is given of an application.
+fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Result<(), Failure> {
+    let number = |id: u32| number_in(given, id);
+    let time = |id: u32| number(id).map(Time);
+    for (id, name) in [(field::BATCH_JITTER, "ibg_jitter"), (field::PACKET_JITTER, "ipg_jitter")] {
+        if number(id).is_some_and(|jitter| jitter > 0) {
+            // How it is distributed is nowhere said.
+            return Err(Failure::unimplemented(format!("`{name}` other than 0")));
+        }
+    }
+    if let Some(action) = action {
+        let needed = |id: u32, name: &str| {
+            number(id).ok_or_else(|| Failure::invalid(format!("`{name}` is not given")))
+        };
+        application.trigger = match action {
+            field::ONCE => Trigger::Once(Time(needed(field::TIMER, "timer_nanosec")?)),
+            field::EVERY => Trigger::Every(Time(needed(field::TIMER, "timer_nanosec")?)),
+            field::PORT_DOWN => Trigger::PortDown,
+            _ => Trigger::Pattern {
+                value: needed(field::PATTERN, "pattern_value")? as u32,
+                mask: needed(field::PATTERN_MASK, "pattern_mask")? as u32,
+            },
+        };
+    }
+    // All of these have 16 bits in their fields; ports have 32.
+    let small = |id: u32, to: &mut u16| {
+        if let Some(value) = number(id) {
+            *to = u16::try_from(value).map_err(Failure::invalid)?;
+        }
+        Ok::<(), Failure>(())
+    };
+    small(field::PACKET_LENGTH, &mut application.length)?;
+    small(field::PACKET_OFFSET, &mut application.offset)?;
+    small(field::SOURCE_PORT, &mut application.source_port)?;
+    small(field::BATCHES, &mut application.batches)?;
+    small(field::PACKETS, &mut application.packets)?;
+    application.increments = is_set(given, field::INCREMENT).unwrap_or(application.increments);
+    application.batch_gap = time(field::BATCH_GAP).unwrap_or(application.batch_gap);
+    application.packet_gap = time(field::PACKET_GAP).unwrap_or(application.packet_gap);
+    application.triggered = number(field::TRIGGERED).unwrap_or(application.triggered);
+    application.batches_made = number(field::BATCHES_MADE).unwrap_or(application.batches_made);
+    application.packets_made = number(field::PACKETS_MADE).unwrap_or(application.packets_made);
+    application.enabled = is_set(given, field::APP_ENABLE).unwrap_or(application.enabled);
+    Ok(())
+}
+
+/// An application as clients read it: that of the first of the pipes, with the counts of all.
+pub fn application_read(
+    generators: &Generators,
+    pipes: Pipes,
+    count: usize,
+    number: u8,
+) -> (u32, Row) {
+    let all: Vec<Application> =
+        pipes.of(count).map(|pipe| generators.application(pipe as u8, number)).collect();
+    let first = all.first().copied().unwrap_or(EMPTY);
+    let sum = |of: fn(&Application) -> u64| Datum::number(all.iter().map(of).sum::<u64>());
+    let mut row = Row::from([
+        (field::APP_ENABLE, Datum::Bool(first.enabled)),
+        (field::PACKET_LENGTH, Datum::number(first.length)),
+        (field::PACKET_OFFSET, Datum::number(first.offset)),
+        (field::SOURCE_PORT, Datum::number(first.source_port)),
+        (field::INCREMENT, Datum::Bool(first.increments)),
+        (field::BATCHES, Datum::number(first.batches)),
+        (field::PACKETS, Datum::number(first.packets)),
+        (field::BATCH_GAP, Datum::number(first.batch_gap.0)),
+        (field::BATCH_JITTER, Datum::number(0_u32)),
+        (field::PACKET_GAP, Datum::number(first.packet_gap.0)),
+        (field::PACKET_JITTER, Datum::number(0_u32)),
+        (field::BATCHES_MADE, sum(|one| one.batches_made)),
+        (field::PACKETS_MADE, sum(|one| one.packets_made)),
+        (field::TRIGGERED, sum(|one| one.triggered)),
+    ]);
+    let action = match first.trigger {
+        Trigger::Once(timer) => {
+            row.insert(field::TIMER, Datum::number(timer.0));
+            field::ONCE
+        }
+        Trigger::Every(timer) => {
+            row.insert(field::TIMER, Datum::number(timer.0));
+            field::EVERY
+        }
+        Trigger::PortDown => field::PORT_DOWN,
+        Trigger::Pattern { value, mask } => {
+            row.insert(field::PATTERN, Datum::number(value));
+            row.insert(field::PATTERN_MASK, Datum::number(mask));
+            field::BY_PATTERN
+        }
+    };
+    (action, row)
+}

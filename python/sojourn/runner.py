@@ -42,8 +42,8 @@ def plan_scenario(
     """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
 
     `set` has keys of the scenario by dotted names, and what they are instead. `changes` are
-    `make_plan`'s: `aqms`, `seed`, `math_unit`, `capture`, `include_paths`, `defines`. What
-    `ground` cannot run is refused here.
+    `make_plan`'s: `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`.
+    What `ground` cannot run is refused here.
     """
     changes["also"] = ground.own_disciplines
     if isinstance(scenario, Scenario):
@@ -137,6 +137,7 @@ def run(
     seed: int | None = None,
     set: Mapping[str, Any] = MappingProxyType({}),
     math_unit: str | None = None,
+    executor: str | None = None,
     pcap: bool = False,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] = MappingProxyType({}),
@@ -156,8 +157,9 @@ def run(
     `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
     lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
     `include_paths` and `defines` go to all programs, as `-I` and `-D` do.
-    `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`. With `pcap` the
-    frames at the bottleneck are kept too. In tables and results times are in ns, rates in bit/s,
+    `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`; `executor` is what
+    runs P4 programs, `native` or `interpreter`, which do the same. With `pcap` the frames at the
+    bottleneck are kept too. In tables and results times are in ns, rates in bit/s,
     sizes in bytes; the same scenario and seed give the same rows.
 
     Raises `ScenarioError` for a scenario that makes no sense, `UnknownAqmError` for a name that is
@@ -178,6 +180,7 @@ def run(
         aqms=aqms,
         seed=seed,
         math_unit=math_unit,
+        executor=executor,
         capture=pcap,
         include_paths=include_paths,
         defines=defines,

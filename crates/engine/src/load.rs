@@ -76,7 +76,7 @@ impl Programs {
     /// As for [`Programs::program`], or target or control plane do not fit it.
     pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<(Plane, ControlPlane), RunError> {
         let program = self.program(p4)?;
-        let mut plane = program.instantiate_reading(seed, p4.math_unit)?;
+        let mut plane = program.instantiate_as(seed, p4.math_unit, p4.executor)?;
         let batch = p4.control.batch(program.ir())?;
         batch.install(plane.control())?;
         switch_setup::check(&batch, &plane.target().switch())?;

@@ -9,10 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate and those that it may know. Neither tower names the other.
-const FLOORS: [(&str, &[&str]); 10] = [
+const FLOORS: [(&str, &[&str]); 11] = [
     ("packet", &[]),
     ("p4", &[]),
-    ("targets", &["packet", "p4"]),
+    ("native", &["p4"]),
+    ("targets", &["packet", "p4", "native"]),
     ("switch", &["packet"]),
     ("net", &["packet", "switch"]),
     ("engine", &["packet", "p4", "targets", "switch", "net"]),

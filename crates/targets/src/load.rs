@@ -9,6 +9,8 @@ pub use crate::tna::Clock as TargetClock;
 pub use crate::tna::math_unit::ExponentParity;
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 pub use sojourn_p4::interp::Executor;
+use sojourn_p4::interp::Interpreter;
+use sojourn_p4::ir;
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,17 @@ pub struct LoadOptions {
     pub check_only: bool,
     /// Whose program it may be.
     pub targets: Targets,
+}
+
+impl LoadOptions {
+    /// What runs an elaborated program.
+    pub(crate) fn interpreter(&self, program: ir::Program) -> Interpreter {
+        let mut interpreter = Interpreter::with_executor(Arc::new(program), self.executor);
+        if self.executor == Executor::Native {
+            interpreter.compile_by(&sojourn_native::COMPILER);
+        }
+        interpreter
+    }
 }
 
 /// A program that cannot be loaded, with everything found in it.

@@ -11,7 +11,7 @@
 
 use crate::control::{ControlError, ControlPlane};
 use crate::describe::{ProgramDescription, describe};
-use crate::load::{ExponentParity, LoadError, LoadOptions, Loaded};
+use crate::load::{Executor, ExponentParity, LoadError, LoadOptions, Loaded};
 use crate::plane::Plane;
 use crate::schema::Schema;
 use crate::sources::{ProgramText, Recorder, Sources};
@@ -254,16 +254,18 @@ impl Program {
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }
 
-    /// [`Program::instantiate`] with a math unit that a run chooses, for targets that have one.
+    /// [`Program::instantiate`] with what a run chooses: a math unit, for targets that have one, and
+    /// what executes the program.
     ///
     /// # Errors
     /// As for [`Program::instantiate`].
-    pub fn instantiate_reading(
+    pub fn instantiate_as(
         &self,
         seed: u64,
         math_unit: ExponentParity,
+        executor: Executor,
     ) -> Result<Plane, LoadError> {
-        let options = LoadOptions { seed, math_unit, ..self.options.clone() };
+        let options = LoadOptions { seed, math_unit, executor, ..self.options.clone() };
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }
 

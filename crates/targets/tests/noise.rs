@@ -65,12 +65,13 @@ fn the_same_seed_sends_the_same_frames() {
 }
 
 #[test]
-fn code_and_tree_do_the_same_to_every_frame() {
+fn machine_code_flat_code_and_tree_do_the_same_to_every_frame() {
     for name in ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"] {
         for program in programs(&folder(name)) {
             let digest = |by| withstand_by(&program, 1_500, 11, by).digest;
             let tree = digest(Executor::Tree);
             assert_eq!(digest(Executor::Flat), tree, "{}", program.display());
+            assert_eq!(digest(Executor::Native), tree, "{}", program.display());
         }
     }
 }

@@ -82,6 +82,10 @@ def run(
         Literal["vendor", "paper"] | None,
         typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
     ] = None,
+    executor: Annotated[
+        Literal["native", "interpreter"] | None,
+        typer.Option(help="What runs P4 programs; both do the same, machine code faster."),
+    ] = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
     ] = False,
@@ -109,7 +113,7 @@ def run(
         named["name"], what = published_scenario(scenario, sources)
     set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
     if seeds is not None:
-        if on != "sim" or seed is not None or math_unit is not None or pcap or replaces:
+        if on != "sim" or seed is not None or math_unit is not None or executor or pcap or replaces:
             raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
         if include or define:
             raise ScenarioError(
@@ -142,6 +146,7 @@ def run(
         aqms=aqm or (),
         seed=seed,
         math_unit=math_unit,
+        executor=executor,
         capture=pcap,
         include_paths=include or (),
         defines=definitions(define),

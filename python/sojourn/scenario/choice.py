@@ -46,6 +46,9 @@ class AqmChoice(Strict):
     """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
     """P4: how the stateful ALU's math unit decides odd and even exponents."""
+    executor: Literal["native", "interpreter"] | None = None
+    """P4: what runs it: `native`, machine code of what packets come to often, unless it says
+    `interpreter`; both do the same to the last bit."""
     include_paths: Annotated[list[FilePath], Field(default_factory=list)]
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
     control: FilePath | None = None

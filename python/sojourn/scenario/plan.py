@@ -34,6 +34,7 @@ from sojourn.suggest import did_you_mean
 _P4_OPTIONS = (
     "architecture",
     "math_unit",
+    "executor",
     "include_paths",
     "defines",
     "control",
@@ -112,6 +113,7 @@ def make_plan(
     aqms: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
     seed: int | None = None,
     math_unit: str | None = None,
+    executor: str | None = None,
     capture: bool = False,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] = MappingProxyType({}),
@@ -134,8 +136,9 @@ def make_plan(
             else choice
             for choice in choices
         ]
-    if math_unit is not None:
-        choices = [_with_math_unit(choice, math_unit, beside, also) for choice in choices]
+    for_programs = {"math_unit": math_unit, "executor": executor}
+    if update := {key: value for key, value in for_programs.items() if value is not None}:
+        choices = [_with_options(choice, update, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
@@ -262,12 +265,12 @@ def _from_python(written: object) -> AqmChoice:
     return choice.model_copy(update={"use": use, "include_paths": here, "control": control})
 
 
-def _with_math_unit(
-    choice: AqmChoice, math_unit: str, beside: Path | None, also: Mapping[str, str]
+def _with_options(
+    choice: AqmChoice, update: Mapping[str, str], beside: Path | None, also: Mapping[str, str]
 ) -> AqmChoice:
     if _find(choice.use, beside, also).program is None:
         return choice
-    return choice.model_copy(update={"math_unit": math_unit})
+    return choice.model_copy(update=update)
 
 
 def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
@@ -405,6 +408,8 @@ def aqm_config(
         "defines": chosen.defines,
         "control": written_control_plane(chosen),
     }
+    if choice.executor is not None:
+        config["executor"] = choice.executor
     if choice.discipline is not None:
         config["discipline"] = _discipline(choice.discipline)
     if choice.trace:

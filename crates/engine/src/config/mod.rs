@@ -8,7 +8,7 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
 use sojourn_targets::control::Operation;
 use sojourn_targets::watch::Wanted;
-use sojourn_targets::{ControlPlane, ExponentParity, LoadOptions, ProgramText};
+use sojourn_targets::{ControlPlane, Executor, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -40,6 +40,9 @@ pub struct P4Aqm {
     /// How the stateful ALU's math unit rounds its mantissa.
     #[serde(default)]
     pub math_unit: ExponentParity,
+    /// What executes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub executor: Executor,
     /// Where `#include` looks.
     #[serde(default)]
     pub include_paths: Vec<String>,
@@ -61,6 +64,10 @@ pub struct P4Aqm {
     /// Packets, by number, whose passes are told step by step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<u64>,
+}
+
+fn is_default(executor: &Executor) -> bool {
+    *executor == Executor::default()
 }
 
 /// A batch of operations at an instant: all of them are carried out, or none.
@@ -86,6 +93,7 @@ impl P4Aqm {
             include_paths: self.include_paths.iter().map(PathBuf::from).collect(),
             defines: self.defines.clone().into_iter().collect(),
             math_unit: self.math_unit,
+            executor: self.executor,
             ..LoadOptions::default()
         }
     }

@@ -17,6 +17,7 @@ mod flat;
 mod frame;
 mod halt;
 mod invalid;
+pub mod machine;
 mod packet;
 mod parser;
 mod resume;
@@ -35,6 +36,7 @@ pub use tables::{EntryHandle, Tables};
 
 use crate::ir::{Body, Program, Slot, UnitId};
 use flat::{End, Place};
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -80,22 +82,30 @@ pub struct Parsed {
     pub consumed: u64,
 }
 
-/// What runs a program's statements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What runs a program's statements. All of them do the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Executor {
-    /// Flat code, made when the program is loaded.
+    /// Machine code of what runs often, made of the flat code, if there is a [`machine::Compiler`].
     #[default]
+    Native,
+    /// Flat code, made when the program is loaded.
+    #[serde(rename = "interpreter")]
     Flat,
     /// The walk of the tree: slower, and what the code is held against.
     Tree,
 }
+
+/// A unit's code, and the machine code of that if there is some.
+type Code<'a> = (&'a flat::UnitCode, Option<&'a dyn machine::MachineCode>);
 
 /// A program ready to run. Holds no state of its own: frames, tables and externs are the caller's.
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     program: Arc<Program>,
     /// By unit, beside the IR; none where the tree is walked.
-    code: Arc<[Option<flat::UnitCode>]>,
+    code: Arc<[Option<machine::Unit>]>,
+    compiler: Option<&'static dyn machine::Compiler>,
     errors: CoreErrors,
     step_limit: u64,
 }
@@ -113,10 +123,25 @@ impl Interpreter {
     pub fn with_executor(program: Arc<Program>, executor: Executor) -> Interpreter {
         let errors = CoreErrors::of(&program.errors);
         let code = match executor {
-            Executor::Flat => flat::build(&program).into(),
+            Executor::Flat | Executor::Native => {
+                let units = flat::build(&program).into_iter();
+                units.map(|code| code.map(machine::Unit::new)).collect()
+            }
             Executor::Tree => program.units.iter().map(|_| None).collect(),
         };
-        Interpreter { program, code, errors, step_limit: Interpreter::STEP_LIMIT }
+        let step_limit = Interpreter::STEP_LIMIT;
+        Interpreter { program, code, compiler: None, errors, step_limit }
+    }
+
+    /// Has machine code made of the units that run often.
+    pub fn compile_by(&mut self, compiler: &'static dyn machine::Compiler) {
+        self.compiler = Some(compiler);
+    }
+
+    /// Has it made now of all units; of how many there is some.
+    pub fn compile_all(&self) -> usize {
+        let Some(compiler) = self.compiler else { return 0 };
+        self.code.iter().flatten().filter(|unit| unit.compiled(compiler).is_some()).count()
     }
 
     /// The same with another limit to loop rounds and parser states per run of a unit.
@@ -130,7 +155,7 @@ impl Interpreter {
     /// its frame: what an `extract` would put there stays undefined from now on.
     pub fn leave_unread(&mut self, unit: UnitId, unread: impl Fn(Slot) -> bool) {
         if let Some(Some(code)) = Arc::make_mut(&mut self.code).get_mut(unit.index()) {
-            code.leave_unread(unread);
+            code.code.leave_unread(unread);
         }
     }
 
@@ -147,7 +172,7 @@ impl Interpreter {
     /// Slots that a run of a unit may use: the unit's own, and temporaries behind them.
     pub fn slots(&self, unit: UnitId) -> usize {
         let own = self.program.units[unit.index()].slots.len();
-        self.code[unit.index()].as_ref().map_or(own, |code| code.slots.max(own))
+        self.code[unit.index()].as_ref().map_or(own, |unit| unit.code.slots.max(own))
     }
 
     /// A frame for a unit.
@@ -179,11 +204,11 @@ impl Interpreter {
 
     /// The code of a unit, unless the tree is to be walked: only that has steps to follow.
     #[inline]
-    fn code<E: Externs + ?Sized>(&self, unit: UnitId, externs: &mut E) -> Option<&flat::UnitCode> {
+    fn code<E: Externs + ?Sized>(&self, unit: UnitId, externs: &mut E) -> Option<Code<'_>> {
         let code = self.code.get(unit.index())?.as_ref()?;
         match externs.trace() {
             Some(Some(_)) => None,
-            _ => Some(code),
+            _ => Some((&code.code, code.machine(self.compiler))),
         }
     }
 
@@ -200,7 +225,7 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<(), Halt> {
-        let Some(code) = self.code(unit, externs).filter(|code| !code.is_parser) else {
+        let Some(code) = self.code(unit, externs).filter(|code| !code.0.is_parser) else {
             return self.walk_control(unit, frame, out, tables, externs);
         };
         let mut context = self.context(frame, tables, None, out);
@@ -257,7 +282,10 @@ impl Interpreter {
         let mut context = self.context(frame, tables, None, None);
         context.steps = self.step_limit.saturating_sub(position.steps);
         let run = match &self.code[unit.index()] {
-            Some(code) => context.execute(code, &mut position.place, externs).map(|_| ()),
+            Some(unit) => {
+                let code = (&unit.code, unit.machine(self.compiler));
+                context.execute(code, &mut position.place, externs).map(|_| ())
+            }
             None => context.resume(stmts, position, externs).map(|_| ()),
         };
         position.steps = self.step_limit - context.steps;
@@ -281,7 +309,7 @@ impl Interpreter {
         tables: &Tables,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
-        let Some(code) = self.code(unit, externs).filter(|code| code.is_parser) else {
+        let Some(code) = self.code(unit, externs).filter(|code| code.0.is_parser) else {
             return self.walk_parser(unit, frame, packet, tables, externs);
         };
         let mut context = self.context(frame, tables, Some(packet), None);

@@ -249,6 +249,19 @@ impl PacketOut {
         self.buffer.get_mut(start..)?.first_chunk_mut()
     }
 
+    /// The place of what is written next, with some room; none as for [`PacketOut::room`].
+    #[inline]
+    pub(super) fn room_ahead(&mut self) -> Option<&mut [u8]> {
+        self.room(0)?;
+        self.buffer.get_mut(self.len..)
+    }
+
+    /// Bytes of that place have been written.
+    #[inline]
+    pub(super) fn written(&mut self, bytes: usize) {
+        self.len += bytes;
+    }
+
     /// Appends bytes.
     #[inline]
     pub fn append_bytes(&mut self, bytes: &[u8]) {

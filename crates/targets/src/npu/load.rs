@@ -15,11 +15,9 @@ use crate::load::LoadOptions;
 use crate::package::blocks;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{Object, ObjectId, Program, UnitId};
 use sojourn_p4::types::Type;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The widest cell that an engine reads or changes at once.
 const CELL_BITS: u32 = 64;
@@ -46,8 +44,7 @@ pub(super) fn build(
         return None;
     }
     let shared = Shared { sites, memories, locks: Locks::default(), faults: Faults::default() };
-    let interpreter =
-        Interpreter::with_executor(Arc::new(guards::with_guards(&program)), options.executor);
+    let interpreter = options.interpreter(guards::with_guards(&program));
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
 }
 

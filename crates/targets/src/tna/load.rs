@@ -24,7 +24,6 @@ pub use crate::load::{LoadError, LoadOptions};
 use crate::program::Program as Compiled;
 use crate::visit;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
-use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::{SourceMap, Span};
@@ -97,8 +96,7 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let mut interpreter =
-        Interpreter::with_executor(Arc::new(guards::with_guards(&program)), options.executor);
+    let mut interpreter = options.interpreter(guards::with_guards(&program));
     let [ip, ic, id, ep, ec, ed] = blocks;
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);

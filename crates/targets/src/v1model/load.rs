@@ -52,10 +52,7 @@ pub fn build(
     };
     match runtime::prepare(program, &blocks, lists, options.seed) {
         Ok(runtime) => {
-            let guarded = Interpreter::with_executor(
-                Arc::new(guards::with_guards(program)),
-                options.executor,
-            );
+            let guarded = options.interpreter(guards::with_guards(program));
             Some(V1Model::new(guarded, runtime, blocks))
         }
         Err(mut refused) => {

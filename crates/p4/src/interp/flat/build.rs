@@ -54,7 +54,7 @@ impl<'p> Builder<'p> {
         let is_parser = matches!(unit.body, Body::Parser(_));
         Builder {
             program,
-            code: UnitCode { slots: own, is_parser, ..UnitCode::default() },
+            code: UnitCode { slots: own, own, is_parser, ..UnitCode::default() },
             ops: Vec::new(),
             labels: Vec::new(),
             left: HashMap::new(),

@@ -5,15 +5,16 @@ use super::select::Select;
 use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
 
 /// A slot of the frame: the unit's own, and temporaries behind them.
-pub(super) type At = u16;
+pub type At = u16;
 /// Where code goes on: while it is made a label, then an operation.
-pub(super) type To = u32;
+pub type To = u32;
 
 /// One operation. Operands named `a` and `b` are slots with values of at most 64 bits unless it says
 /// otherwise, `value` is a constant. `cut` is 64 less the result's width: what a result has too much is
 /// shifted out and back.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Op {
+#[allow(missing_docs)] // Fields are as said above.
+pub enum Op {
     Set {
         to: At,
         value: u64,
@@ -382,8 +383,10 @@ pub(super) struct Run {
 
 /// A header to emit.
 #[derive(Clone, Debug)]
-pub(super) struct Emitted {
+pub struct Emitted {
+    /// Its validity: a slot.
     pub valid: At,
+    /// What it is written by.
     pub writer: Writer,
 }
 
@@ -415,8 +418,10 @@ pub(super) struct Site {
 
 /// A unit as code.
 #[derive(Clone, Debug, Default)]
-pub(in crate::interp) struct UnitCode {
+pub struct UnitCode {
     pub(super) ops: Box<[Op]>,
+    /// The unit's own slots; temporaries are behind them.
+    pub(super) own: usize,
     pub(in crate::interp) is_parser: bool,
     /// Slots that it needs, temporaries included.
     pub(in crate::interp) slots: usize,
@@ -437,6 +442,89 @@ pub(in crate::interp) struct UnitCode {
 }
 
 impl UnitCode {
+    /// The operations; the first one is where it begins.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Slots that it needs: the unit's own, and temporaries, which nobody else looks at, behind them.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// True for a slot that only the code itself knows.
+    pub fn is_temporary(&self, at: At) -> bool {
+        usize::from(at) >= self.own
+    }
+
+    /// The slots of an [`Op::SetEach`], each with its value.
+    pub fn sets(&self, list: u32) -> &[(At, u64)] {
+        &self.sets[list as usize]
+    }
+
+    /// The constant of an [`Op::SetLong`].
+    pub fn constant(&self, constant: u32) -> u128 {
+        self.constants[constant as usize]
+    }
+
+    /// What an [`Op::Read`] reads.
+    pub fn reader(&self, run: u32) -> &Reader {
+        &self.runs[run as usize].reader
+    }
+
+    /// The headers of an [`Op::EmitEach`], or that of an [`Op::Emit`].
+    pub fn emitted(&self, header: u32, count: u16) -> &[Emitted] {
+        let first = header as usize;
+        &self.emitted[first..first + usize::from(count)]
+    }
+
+    /// Where it may go on behind an operation that is executed without machine code.
+    pub fn behind(&self, at: usize, mut goes_on: impl FnMut(To)) {
+        match &self.ops[at] {
+            Op::Select { select } => {
+                self.selects[*select as usize].cases.iter().for_each(|case| goes_on(case.to));
+            }
+            Op::SelectWide { select } => {
+                let select = &self.wide_selects[*select as usize];
+                select.states.iter().copied().for_each(&mut goes_on);
+                goes_on(select.accept);
+                goes_on(select.reject);
+            }
+            Op::Apply { site } => {
+                let site = &self.sites[*site as usize];
+                site.actions.iter().copied().for_each(&mut goes_on);
+                goes_on(site.none);
+                goes_on(site.end);
+            }
+            Op::Read { to, .. } | Op::EmitEach { to, .. } => goes_on(*to),
+            Op::Accept | Op::Reject | Op::Done => return,
+            // A call that suspends is made again.
+            Op::Call { .. } => goes_on(at as To),
+            _ => {}
+        }
+        goes_on(at as To + 1);
+    }
+
+    /// The slots that an operation reads which is executed without machine code, as far as they may be
+    /// temporaries: expressions and statements know none.
+    pub fn read_by(&self, op: &Op, mut reads: impl FnMut(At)) {
+        match op {
+            Op::Binary { a, b, .. } => {
+                reads(*a);
+                reads(*b);
+            }
+            Op::Unary { a, .. } | Op::Fail { a } | Op::Advance { a } => reads(*a),
+            Op::Select { select } => {
+                self.selects[*select as usize].cases.iter().for_each(|case| case.reads(&mut reads));
+            }
+            Op::Apply { site } => {
+                let keys = self.sites[*site as usize].keys.iter().flatten();
+                keys.copied().for_each(reads);
+            }
+            _ => {}
+        }
+    }
+
     /// Extracts nothing into these slots, where headers are read at once.
     pub(in crate::interp) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
         self.runs.iter_mut().for_each(|run| run.reader.leave_unread(&unread));
@@ -444,6 +532,37 @@ impl UnitCode {
 }
 
 impl Op {
+    /// True for what needs nothing but slots.
+    #[inline]
+    pub fn is_on_slots(&self) -> bool {
+        !matches!(
+            self,
+            Op::Eval { .. }
+                | Op::Note { .. }
+                | Op::Check
+                | Op::Fail { .. }
+                | Op::Round
+                | Op::State
+                | Op::Select { .. }
+                | Op::SelectWide { .. }
+                | Op::NoMatch
+                | Op::Skip { .. }
+                | Op::Advance { .. }
+                | Op::Read { .. }
+                | Op::Extract { .. }
+                | Op::Emit { .. }
+                | Op::EmitEach { .. }
+                | Op::EmitRest { .. }
+                | Op::Apply { .. }
+                | Op::Applied { .. }
+                | Op::Call { .. }
+                | Op::Statement { .. }
+                | Op::Accept
+                | Op::Reject
+                | Op::Done
+        )
+    }
+
     /// Where it may go on other than behind itself, if that is written in it.
     pub fn target(&mut self) -> Option<&mut To> {
         match self {

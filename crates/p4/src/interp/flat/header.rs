@@ -10,7 +10,7 @@ use crate::ir::{Layout, Slot};
 /// Bytes of the longest header that is read and written at once.
 const LONGEST: usize = 128;
 /// Bytes of the place of a header that is written in words of eight.
-pub(in crate::interp) const ROOM: usize = LONGEST + 8;
+pub const ROOM: usize = LONGEST + 8;
 
 /// A header with nothing but narrow fields, in whole bytes.
 #[derive(Clone, Debug)]
@@ -52,41 +52,44 @@ impl WireHeader {
 
 /// Headers that are extracted one behind the other, and what is skipped between them: read at once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reader {
+pub struct Reader {
     /// Bytes that are taken off the packet.
     pub bytes: usize,
     /// Bytes that are looked at: no fewer than eight, or sixteen for a long field.
-    window: usize,
-    reads: Vec<Read>,
-    /// Fields that do not lie within eight bytes.
-    long_reads: Vec<LongRead>,
+    pub window: usize,
+    /// Fields that lie within eight bytes.
+    pub reads: Vec<Read>,
+    /// Fields that do not.
+    pub long_reads: Vec<LongRead>,
     /// The headers' validity.
-    valid: Vec<At>,
+    pub valid: Vec<At>,
 }
 
 /// A field: what the mask leaves of the eight bytes from `byte` on, shifted right.
 #[derive(Clone, Copy, Debug)]
-struct Read {
-    mask: u64,
-    byte: u16,
-    to: At,
-    right: u8,
+#[allow(missing_docs)] // They are named above.
+pub struct Read {
+    pub mask: u64,
+    pub byte: u16,
+    pub to: At,
+    pub right: u8,
 }
 
 /// A field: so many bits behind `skew` bits of the sixteen bytes from `byte` on.
 #[derive(Clone, Copy, Debug)]
-struct LongRead {
-    byte: u16,
-    to: At,
+#[allow(missing_docs)] // They are named above.
+pub struct LongRead {
+    pub byte: u16,
+    pub to: At,
     /// The width's complement to 128.
-    right: u8,
-    skew: u8,
+    pub right: u8,
+    pub skew: u8,
 }
 
 impl Reader {
     /// Reads headers, each with its first byte and the slot of its validity, of altogether so many
     /// bytes; none if that takes more than it should.
-    pub fn of(headers: &[(usize, At, WireHeader)], bytes: usize) -> Option<Reader> {
+    pub(super) fn of(headers: &[(usize, At, WireHeader)], bytes: usize) -> Option<Reader> {
         if bytes > usize::from(u16::MAX) {
             return None;
         }
@@ -122,14 +125,14 @@ impl Reader {
     }
 
     /// Does not read the fields of these slots.
-    pub fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
+    pub(super) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
         self.reads.retain(|field| !unread(Slot(field.to.into())));
         self.long_reads.retain(|field| !unread(Slot(field.to.into())));
     }
 
     /// Reads from the front of `bytes`; false, and nothing read, if there are not enough to look at.
     #[inline]
-    pub fn read(&self, bytes: &[u8], slots: &mut [u128]) -> bool {
+    pub(super) fn read(&self, bytes: &[u8], slots: &mut [u128]) -> bool {
         let Some(bytes) = bytes.get(..self.window) else { return false };
         for field in &self.reads {
             let ahead = bytes.get(usize::from(field.byte)..).and_then(<[u8]>::first_chunk);
@@ -153,11 +156,13 @@ impl Reader {
 
 /// Fields as they are written, one behind the other, in whole bytes.
 #[derive(Clone, Debug)]
-pub(in crate::interp) struct Writer {
-    bytes: usize,
-    pieces: Box<[Piece]>,
-    /// No field has more than 64 bits.
-    short: bool,
+pub struct Writer {
+    /// All together.
+    pub bytes: usize,
+    /// In the order in which they are written.
+    pub pieces: Box<[Piece]>,
+    /// No field has more than 64 bits: slots are turned as words of 64 bits, else as such of 128.
+    pub short: bool,
     /// The fields themselves, each with its width, for places within a byte.
     fields: Box<[(At, u8)]>,
 }
@@ -166,18 +171,19 @@ pub(in crate::interp) struct Writer {
 /// that are written at `byte`. What they have too much is written again by the next piece, or lies
 /// behind the fields.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+#[allow(missing_docs)] // They are named above; `a` is the slot.
+pub struct Piece {
     /// All ones if it goes on with the eight bytes of the piece before, else zero.
-    keep: u64,
-    mask: u64,
-    a: At,
-    byte: u8,
-    turn: u8,
+    pub keep: u64,
+    pub mask: u64,
+    pub a: At,
+    pub byte: u8,
+    pub turn: u8,
 }
 
 impl Writer {
     /// Writes such a header.
-    pub fn of(header: &WireHeader) -> Writer {
+    pub(super) fn of(header: &WireHeader) -> Writer {
         let fields = header.fields.iter().map(|field| (field.slot, field.width as u8)).collect();
         let short = header.fields.iter().all(|field| field.width <= 64);
         Writer { bytes: header.bytes, pieces: pieces(&header.fields, short), short, fields }
@@ -185,7 +191,7 @@ impl Writer {
 
     /// Writes the fields behind what is written.
     #[inline]
-    pub fn write(&self, slots: &[u128], out: &mut PacketOut) {
+    pub(in crate::interp) fn write(&self, slots: &[u128], out: &mut PacketOut) {
         let Some(place) = out.room(self.bytes) else { return self.write_bits(slots, out) };
         if self.short {
             self.pieces_of(place, |a, turn| (slots[usize::from(a)] as u64).rotate_left(turn));

@@ -13,15 +13,13 @@
 //! externs.
 
 mod build;
-mod code;
+pub(super) mod code;
 mod fields;
-mod header;
+pub(super) mod header;
 mod join;
 mod run;
 mod select;
 mod states;
-#[cfg(test)]
-mod tests;
 mod value;
 
 pub(super) use code::{End, UnitCode};

@@ -7,6 +7,8 @@ use super::code::{At, Emitted, End, FEW_KEYS, Op, Site, To, UnitCode};
 use crate::interp::context::{Context, Externs, Matched};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
+use crate::interp::machine::{Ends, MachineCode};
+use crate::interp::packet::{PacketIn, PacketOut};
 use crate::interp::tables::{Datum, Found};
 use smallvec::SmallVec;
 
@@ -202,7 +204,7 @@ impl Context<'_> {
     // each run would begin with looking at everything that it might need.
     pub(in crate::interp) fn execute<E: Externs + ?Sized>(
         &mut self,
-        code: &UnitCode,
+        (code, machine): (&UnitCode, Option<&dyn MachineCode>),
         place: &mut Place,
         externs: &mut E,
     ) -> Result<End, Halt> {
@@ -214,9 +216,25 @@ impl Context<'_> {
         }
         let ops = &*code.ops;
         let mut at = place.at as usize;
+        let with_packet = self.packet.is_some() || self.out.is_some();
         loop {
             let op;
-            (op, at) = on_slots(code, ops, &mut self.frame.narrow, at);
+            (op, at) = match machine {
+                Some(machine) => {
+                    let at = if with_packet {
+                        self.by_machine(machine, at)
+                    } else {
+                        machine.run(&mut self.frame.narrow, at as To) as usize
+                    };
+                    let op = &ops[at];
+                    if op.is_on_slots() {
+                        on_slots(code, ops, &mut self.frame.narrow, at)
+                    } else {
+                        (op, at + 1)
+                    }
+                }
+                None => on_slots(code, ops, &mut self.frame.narrow, at),
+            };
             match *op {
                 Op::Read { run, to } => {
                     if self.read(code, run) {
@@ -270,6 +288,23 @@ impl Context<'_> {
                 }
             }
         }
+    }
+
+    /// Machine code that reads or writes the packet; the operation in front of which it stops.
+    #[inline(always)]
+    fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
+        let ends = Ends {
+            ahead: self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default(),
+            room: self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default(),
+        };
+        let stopped = machine.run_with(&mut self.frame.narrow, ends, at as To);
+        if let Some(packet) = &mut self.packet {
+            packet.pass(stopped.read);
+        }
+        if let Some(out) = self.out.as_deref_mut() {
+            out.written(stopped.written);
+        }
+        stopped.at as usize
     }
 
     /// Room for temporaries.

@@ -93,9 +93,21 @@ impl Case {
             columns.filter_map(|(at, (pattern, key))| Test::of(pattern, &slots[at..], key.scalar));
         Case { tests: tests.collect(), to }
     }
+
+    /// The slots that it looks at.
+    pub fn reads(&self, reads: &mut impl FnMut(At)) {
+        self.tests.iter().for_each(|test| test.reads(reads));
+    }
 }
 
 impl Test {
+    fn reads(&self, reads: &mut impl FnMut(At)) {
+        match self {
+            Test::Masked { key, .. } | Test::Between { key, .. } => reads(*key),
+            Test::InSet { keys, .. } => keys.iter().copied().for_each(reads),
+        }
+    }
+
     fn of(pattern: &Pattern, keys: &[At], scalar: Scalar) -> Option<Test> {
         let key = keys[0];
         Some(match pattern {

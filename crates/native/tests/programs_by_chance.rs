@@ -1,9 +1,11 @@
-//! Code does what the tree does, on programs that chance has written.
+//! Machine code and flat code do what the tree does, on programs that chance has written.
 
-use crate::compile::compile_with;
-use crate::interp::{Executor, Frame, Interpreter, NoExterns, PacketIn, PacketOut, Tables};
-use crate::ir::{Body, UnitId};
-use crate::preprocess::{MemoryLoader, PreprocessOptions};
+use sojourn_native::COMPILER;
+use sojourn_p4::compile_with;
+use sojourn_p4::interp::copy_layout;
+use sojourn_p4::interp::{Executor, Frame, Interpreter, NoExterns, PacketIn, PacketOut, Tables};
+use sojourn_p4::ir::{Body, Layout, UnitId};
+use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
 use std::fmt::Write as _;
 
 /// Numbers by chance, from a seed (xorshift).
@@ -195,14 +197,14 @@ fn run(interpreter: &Interpreter, packet: &[u8], units: [UnitId; 3]) -> String {
     let tables = Tables::new(program.clone());
     let [parser, control, deparser] = units;
     let mut seen = String::new();
-    let mut handed: Vec<(Frame, crate::ir::Layout)> = Vec::new();
+    let mut handed: Vec<(Frame, Layout)> = Vec::new();
     let mut out = PacketOut::new();
     for unit in [parser, control, deparser] {
         let mut frame = interpreter.frame(unit);
         let params = &program.units[unit.index()].params;
-        let shared = || params.iter().filter(|p| !matches!(p.layout, crate::ir::Layout::Object));
+        let shared = || params.iter().filter(|p| !matches!(p.layout, Layout::Object));
         for ((from, source), to) in handed.iter().zip(shared()) {
-            crate::interp::copy_layout(from, source, &mut frame, &to.layout);
+            copy_layout(from, source, &mut frame, &to.layout);
         }
         let ended = match &program.units[unit.index()].body {
             Body::Parser(_) => {
@@ -229,9 +231,9 @@ fn run(interpreter: &Interpreter, packet: &[u8], units: [UnitId; 3]) -> String {
 }
 
 #[test]
-fn programs_by_chance_do_the_same_by_code_and_by_tree() {
+fn programs_by_chance_do_the_same_by_machine_code_flat_code_and_tree() {
     let mut random = Random(0x5eed);
-    let mut coded = 0;
+    let mut compiled_units = 0;
     for number in 0..120 {
         let text = program(&mut random);
         let loader = MemoryLoader::new().with("chance.p4", text.as_str());
@@ -243,17 +245,22 @@ fn programs_by_chance_do_the_same_by_code_and_by_tree() {
             UnitId(at.expect("it is there") as u32)
         };
         let units = ["P", "C", "D"].map(unit);
-        let code = Interpreter::new(program.clone());
-        coded += code.code.iter().flatten().count();
+        let mut machine = Interpreter::with_executor(program.clone(), Executor::Native);
+        machine.compile_by(&COMPILER);
+        compiled_units += machine.compile_all();
+        let flat = Interpreter::with_executor(program.clone(), Executor::Flat);
         let tree = Interpreter::with_executor(program.clone(), Executor::Tree);
         for _ in 0..25 {
             let length = random.below(160);
             let packet: Vec<u8> = (0..length)
                 .map(|_| if random.below(3) == 0 { random.below(3) } else { random.below(256) } as u8)
                 .collect();
-            let (by_code, by_tree) = (run(&code, &packet, units), run(&tree, &packet, units));
-            assert_eq!(by_code, by_tree, "program {number}, packet {packet:02x?}\n{text}");
+            let by_tree = run(&tree, &packet, units);
+            for (how, code) in [("machine code", &machine), ("flat code", &flat)] {
+                let by_code = run(code, &packet, units);
+                assert_eq!(by_code, by_tree, "{how}, program {number}, {packet:02x?}\n{text}");
+            }
         }
     }
-    assert_eq!(coded, 3 * 120, "a unit was left to the tree");
+    assert_eq!(compiled_units, 3 * 120, "a unit was left to the tree");
 }

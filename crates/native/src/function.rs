@@ -1,0 +1,125 @@
+//! A compiled unit: memory that can be executed, and the call of it.
+//!
+//! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the function was made by `lower.rs`
+//! of the same code; it reads and writes slots of the code alone, whose number is compared before each
+//! call, bytes ahead only when so many are left, and room only when so much is left.
+
+#![allow(unsafe_code)]
+
+use crate::lower;
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module, default_libcall_names};
+use sojourn_p4::interp::machine::{Ends, MachineCode, Stopped, To, UnitCode};
+use std::fmt;
+use std::mem::ManuallyDrop;
+
+/// The two ends of a packet as the function sees them: it moves the pointers and counts down.
+#[repr(C)]
+pub struct RawEnds {
+    /// The next byte to read, and how many are left.
+    ahead: *const u8,
+    left: usize,
+    /// The next byte to write, and how many there is room for.
+    room: *mut u8,
+    free: usize,
+}
+
+/// Offsets of its fields.
+pub const AHEAD: i32 = std::mem::offset_of!(RawEnds, ahead) as i32;
+pub const LEFT: i32 = std::mem::offset_of!(RawEnds, left) as i32;
+pub const ROOM: i32 = std::mem::offset_of!(RawEnds, room) as i32;
+pub const FREE: i32 = std::mem::offset_of!(RawEnds, free) as i32;
+
+/// No packet. It is never written: what would move a pointer needs bytes or room.
+static NO_ENDS: RawEnds =
+    RawEnds { ahead: std::ptr::null(), left: 0, room: std::ptr::null_mut(), free: 0 };
+
+// SAFETY: that one has no pointer to anything.
+unsafe impl Sync for RawEnds {}
+
+/// What a frame of another unit would be.
+const SMALL: &str = "a frame of the unit has room for its temporaries";
+
+type Entry = unsafe extern "C" fn(*mut u128, *mut RawEnds, u32) -> u32;
+
+/// A unit's machine code.
+pub struct Function {
+    entry: Entry,
+    /// Slots that it reads and writes.
+    slots: usize,
+    /// What holds its memory.
+    module: ManuallyDrop<JITModule>,
+}
+
+// SAFETY: behind `finalize_definitions` nothing is changed any more, and the function has no state of
+// its own; the module is only there to be freed.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// Compiles a unit; none if this machine does not let code be made.
+    pub fn of(code: &UnitCode, isa: OwnedTargetIsa) -> Option<Function> {
+        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+        match define(&mut module, code) {
+            Some(entry) => {
+                let module = ManuallyDrop::new(module);
+                Some(Function { entry, slots: code.slots(), module })
+            }
+            None => {
+                // SAFETY: nothing of it was given away.
+                unsafe { module.free_memory() };
+                None
+            }
+        }
+    }
+}
+
+/// Makes the function and memory for it.
+fn define(module: &mut JITModule, code: &UnitCode) -> Option<Entry> {
+    let mut context: Context = module.make_context();
+    context.func.signature = lower::signature(module);
+    lower::function(code, &mut context.func, &mut FunctionBuilderContext::new());
+    let declared = module.declare_anonymous_function(&context.func.signature).ok()?;
+    module.define_function(declared, &mut context).ok()?;
+    module.finalize_definitions().ok()?;
+    let made = module.get_finalized_function(declared);
+    // SAFETY: `made` is a function of this signature.
+    Some(unsafe { std::mem::transmute::<*const u8, Entry>(made) })
+}
+
+impl MachineCode for Function {
+    #[inline]
+    fn run(&self, slots: &mut [u128], at: To) -> To {
+        assert!(slots.len() >= self.slots, "{SMALL}");
+        // SAFETY: see the head of the file. Nothing is left to be read, and there is no room.
+        unsafe { (self.entry)(slots.as_mut_ptr(), (&raw const NO_ENDS).cast_mut(), at) }
+    }
+
+    #[inline]
+    fn run_with(&self, slots: &mut [u128], ends: Ends<'_>, at: To) -> Stopped {
+        assert!(slots.len() >= self.slots, "{SMALL}");
+        let (left, free) = (ends.ahead.len(), ends.room.len());
+        let mut raw =
+            RawEnds { ahead: ends.ahead.as_ptr(), left, room: ends.room.as_mut_ptr(), free };
+        // SAFETY: see the head of the file.
+        let at = unsafe { (self.entry)(slots.as_mut_ptr(), &raw mut raw, at) };
+        Stopped { at, read: left - raw.left, written: free - raw.free }
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // SAFETY: nobody can call the function any more, and the module is not used again.
+        unsafe { ManuallyDrop::take(&mut self.module).free_memory() }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("slots", &self.slots).finish_non_exhaustive()
+    }
+}

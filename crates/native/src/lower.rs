@@ -1,0 +1,495 @@
+//! Operations on slots as Cranelift's IR.
+//!
+//! The function's parameters are the slots, the two ends of the packet and the operation to begin
+//! with; it answers with the operation in front of which it stopped. A block keeps the values that it
+//! has read or written; a temporary that nobody reads behind the block is never stored.
+
+use crate::blocks::{Blocks, is_exit};
+use crate::packet;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AbiParam, Block, Function, InstBuilder, JumpTableData, MemFlags, Signature, Value, types,
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::Module;
+use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
+use std::collections::BTreeMap;
+
+/// Parameters and result of a unit's function.
+pub fn signature(module: &impl Module) -> Signature {
+    let mut signature = module.make_signature();
+    let pointer = module.target_config().pointer_type();
+    signature.params = [pointer, pointer, types::I32].map(AbiParam::new).into();
+    signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+/// Makes the function's body.
+pub fn function(code: &UnitCode, to: &mut Function, room: &mut FunctionBuilderContext) {
+    let blocks = Blocks::of(code);
+    let mut builder = FunctionBuilder::new(to, room);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    let [slots, ends, at] = [0, 1, 2].map(|number| builder.block_params(entry)[number]);
+    let labels = (0..code.ops().len()).filter(|at| blocks.begins[*at]);
+    let labels = labels.map(|at| (at as To, builder.create_block())).collect();
+    let kept = BTreeMap::new();
+    let mut lower = Lower { code, blocks, builder, slots, ends, labels, kept };
+    lower.enter(at);
+    lower.all();
+    lower.builder.seal_all_blocks();
+    lower.builder.finalize();
+}
+
+/// Bits 64 to 127 of a slot.
+#[derive(Clone, Copy, Debug)]
+enum High {
+    Zero,
+    Known(Value),
+    /// What the slot has.
+    Stored,
+}
+
+/// What a block knows of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    low: Value,
+    high: High,
+    /// It is still to be stored, if anybody reads it.
+    pending: bool,
+}
+
+/// A function in the making.
+pub struct Lower<'a> {
+    pub code: &'a UnitCode,
+    blocks: Blocks,
+    pub builder: FunctionBuilder<'a>,
+    slots: Value,
+    /// The ends of the packet.
+    pub ends: Value,
+    labels: BTreeMap<To, Block>,
+    kept: BTreeMap<At, Kept>,
+}
+
+impl Lower<'_> {
+    /// Begins where the caller says.
+    fn enter(&mut self, at: Value) {
+        let elsewhere = self.builder.create_block();
+        let mut call = |block: Block| self.builder.func.dfg.block_call(block, &[]);
+        let default = call(elsewhere);
+        let entries = &self.blocks.entries;
+        let table: Vec<_> = (0..=entries.last().copied().unwrap_or(0))
+            .map(|at| entries.binary_search(&at).map_or(default, |_| call(self.labels[&at])))
+            .collect();
+        let table = JumpTableData::new(default, &table);
+        let table = self.builder.create_jump_table(table);
+        self.builder.ins().br_table(at, table);
+        // Not one of those at which anybody goes on: all of it is done without machine code.
+        self.builder.switch_to_block(elsewhere);
+        self.builder.ins().return_(&[at]);
+    }
+
+    fn all(&mut self) {
+        let mut open = false;
+        for at in 0..self.code.ops().len() {
+            if self.blocks.begins[at] {
+                if open {
+                    self.jump(at as To);
+                }
+                self.kept.clear();
+                self.builder.switch_to_block(self.labels[&(at as To)]);
+                open = true;
+            }
+            // What stands behind a jump and is no block is never come to.
+            if open {
+                open = self.operation(at);
+            }
+        }
+    }
+
+    /// One operation; false if the block ends with it.
+    fn operation(&mut self, at: usize) -> bool {
+        let op = self.code.ops()[at];
+        let next = at as To + 1;
+        match op {
+            Op::Read { run, to } => packet::read(self, at as To, run, to),
+            Op::Emit { header } => packet::emit(self, at as To, (header, 1), next),
+            Op::EmitEach { header, count, to } => packet::emit(self, at as To, (header, count), to),
+            _ if is_exit(&op) => self.stop(at as To),
+            Op::Jump { to } => self.jump(to),
+            Op::JumpIf { a, to } => {
+                let a = self.word(a);
+                self.branch(a, to, next);
+            }
+            Op::JumpUnless { a, to } => {
+                let a = self.word(a);
+                self.branch(a, next, to);
+            }
+            Op::JumpEqual { a, b, to } => self.compare(IntCC::Equal, (a, b), to, next),
+            Op::JumpNotEqual { a, b, to } => self.compare(IntCC::NotEqual, (a, b), to, next),
+            Op::JumpLess { a, b, to } => self.compare(IntCC::UnsignedLessThan, (a, b), to, next),
+            Op::JumpNotLess { a, b, to } => {
+                self.compare(IntCC::UnsignedGreaterThanOrEqual, (a, b), to, next);
+            }
+            Op::JumpEqualConst { a, to, value } => {
+                self.compare_const(IntCC::Equal, (a, value), to, next);
+            }
+            Op::JumpNotEqualConst { a, to, value } => {
+                self.compare_const(IntCC::NotEqual, (a, value), to, next);
+            }
+            Op::JumpLessConst { a, to, value } => {
+                self.compare_const(IntCC::UnsignedLessThan, (a, value), to, next);
+            }
+            Op::JumpNotLessConst { a, to, value } => {
+                self.compare_const(IntCC::UnsignedGreaterThanOrEqual, (a, value), to, next);
+            }
+            Op::SetEach { list, to } => {
+                for (slot, value) in self.code.sets(list) {
+                    let value = self.constant(*value);
+                    self.put(*slot, value);
+                }
+                self.jump(to);
+            }
+            _ => {
+                self.compute(op);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// An operation whose result is a slot's.
+    fn compute(&mut self, op: Op) {
+        match op {
+            Op::Set { to, value } => {
+                let value = self.constant(value);
+                self.put(to, value);
+            }
+            Op::SetLong { to, constant } => {
+                let value = self.code.constant(constant);
+                let (low, high) =
+                    (self.constant(value as u64), self.constant((value >> 64) as u64));
+                self.put_long(to, low, High::Known(high));
+            }
+            Op::Move { to, a } => {
+                let (low, high) = self.long(a);
+                self.put_long(to, low, high);
+            }
+            Op::Add { to, a, b, cut } => {
+                let [a, b] = self.words(a, b);
+                let sum = self.builder.ins().iadd(a, b);
+                self.put_cut(to, sum, cut);
+            }
+            Op::AddConst { to, a, cut, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                let sum = self.builder.ins().iadd(a, value);
+                self.put_cut(to, sum, cut);
+            }
+            Op::Sub { to, a, b, cut } => {
+                let [a, b] = self.words(a, b);
+                let difference = self.builder.ins().isub(a, b);
+                self.put_cut(to, difference, cut);
+            }
+            Op::SubFromConst { to, a, cut, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                let difference = self.builder.ins().isub(value, a);
+                self.put_cut(to, difference, cut);
+            }
+            Op::Mul { to, a, b, cut } => {
+                let [a, b] = self.words(a, b);
+                let product = self.builder.ins().imul(a, b);
+                self.put_cut(to, product, cut);
+            }
+            Op::SatAdd { to, a, b, cut } => {
+                let [a, b] = self.words(a, b);
+                let sum = self.builder.ins().iadd(a, b);
+                let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, a);
+                let most = self.constant(u64::MAX >> cut);
+                let sum = self.builder.ins().select(over, most, sum);
+                let sum = self.builder.ins().umin(sum, most);
+                self.put(to, sum);
+            }
+            Op::SatSub { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                self.put_saturating(to, a, b);
+            }
+            Op::SatSubConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                self.put_saturating(to, a, value);
+            }
+            Op::SatSubFromConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                self.put_saturating(to, value, a);
+            }
+            Op::And { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                let value = self.builder.ins().band(a, b);
+                self.put(to, value);
+            }
+            Op::AndConst { to, a, value } => {
+                let a = self.word(a);
+                let value = self.masked(a, value);
+                self.put(to, value);
+            }
+            Op::Or { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                let value = self.builder.ins().bor(a, b);
+                self.put(to, value);
+            }
+            Op::OrConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                let value = self.builder.ins().bor(a, value);
+                self.put(to, value);
+            }
+            Op::Xor { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                let value = self.builder.ins().bxor(a, b);
+                self.put(to, value);
+            }
+            Op::XorConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                let value = self.builder.ins().bxor(a, value);
+                self.put(to, value);
+            }
+            Op::Shl { to, a, b, cut } => {
+                let [a, by] = self.words(a, b);
+                let value = self.builder.ins().ishl(a, by);
+                let value = self.unless_too_far(value, by);
+                self.put_cut(to, value, cut);
+            }
+            Op::Shr { to, a, b } => {
+                let [a, by] = self.words(a, b);
+                let value = self.builder.ins().ushr(a, by);
+                let value = self.unless_too_far(value, by);
+                self.put(to, value);
+            }
+            Op::ShlConst { to, a, cut, by } => {
+                let a = self.word(a);
+                let value = self.builder.ins().ishl_imm(a, i64::from(by));
+                self.put_cut(to, value, cut);
+            }
+            Op::Shift { to, a, left, right } => {
+                let a = self.word(a);
+                let value =
+                    if left == 0 { a } else { self.builder.ins().ishl_imm(a, i64::from(left)) };
+                let value = self.builder.ins().ushr_imm(value, i64::from(right));
+                self.put(to, value);
+            }
+            Op::Concat { to, a, b, by } => {
+                let [a, b] = self.words(a, b);
+                let value = self.builder.ins().ishl_imm(a, i64::from(by));
+                let value = self.builder.ins().bor(value, b);
+                self.put(to, value);
+            }
+            Op::Equal { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                self.put_if(to, IntCC::Equal, a, b);
+            }
+            Op::EqualConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                self.put_if(to, IntCC::Equal, a, value);
+            }
+            Op::Less { to, a, b } => {
+                let [a, b] = self.words(a, b);
+                self.put_if(to, IntCC::UnsignedLessThan, a, b);
+            }
+            Op::LessConst { to, a, value } => {
+                let (a, value) = (self.word(a), self.constant(value));
+                self.put_if(to, IntCC::UnsignedLessThan, a, value);
+            }
+            Op::LessSigned { to, a, b, cut } => {
+                let [a, b] = self.words(a, b);
+                let [a, b] = [a, b].map(|value| self.builder.ins().ishl_imm(value, i64::from(cut)));
+                self.put_if(to, IntCC::SignedLessThan, a, b);
+            }
+            Op::Insert { to, a, low, width } => {
+                let place = ((1_u64 << width) - 1) << low;
+                let a = self.word(a);
+                let (before, high) = self.long(to);
+                let a = self.builder.ins().ishl_imm(a, i64::from(low));
+                let a = self.masked(a, place);
+                let before = self.masked(before, !place);
+                let value = self.builder.ins().bor(before, a);
+                self.put_long(to, value, high);
+            }
+            Op::Copy { to, from, count } => {
+                // They may overlap.
+                let values: Vec<_> = (from..from + count).map(|slot| self.long(slot)).collect();
+                for (slot, (low, high)) in (to..).zip(values) {
+                    self.put_long(slot, low, high);
+                }
+            }
+            // All others end a block.
+            _ => {}
+        }
+    }
+
+    pub fn constant(&mut self, value: u64) -> Value {
+        self.builder.ins().iconst(types::I64, value as i64)
+    }
+
+    /// What a mask leaves of a value.
+    pub fn masked(&mut self, value: Value, mask: u64) -> Value {
+        match mask {
+            u64::MAX => value,
+            // Shorter than an `and` with a constant of 64 bits.
+            0xffff_ffff => {
+                let half = self.builder.ins().ireduce(types::I32, value);
+                self.builder.ins().uextend(types::I64, half)
+            }
+            _ => self.builder.ins().band_imm(value, mask as i64),
+        }
+    }
+
+    fn unless_too_far(&mut self, value: Value, by: Value) -> Value {
+        let near = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, by, 64);
+        let zero = self.constant(0);
+        self.builder.ins().select(near, value, zero)
+    }
+
+    /// Bits 0 to 63 of a slot.
+    pub fn word(&mut self, slot: At) -> Value {
+        if let Some(kept) = self.kept.get(&slot) {
+            return kept.low;
+        }
+        let low = self.load(slot, 0);
+        self.kept.insert(slot, Kept { low, high: High::Stored, pending: false });
+        low
+    }
+
+    fn words(&mut self, a: At, b: At) -> [Value; 2] {
+        [self.word(a), self.word(b)]
+    }
+
+    /// All bits of a slot.
+    fn long(&mut self, slot: At) -> (Value, High) {
+        let low = self.word(slot);
+        let high = match self.kept[&slot].high {
+            High::Stored => High::Known(self.load(slot, 8)),
+            high => high,
+        };
+        self.kept.insert(slot, Kept { high, ..self.kept[&slot] });
+        (low, high)
+    }
+
+    /// All bits of a slot as two words.
+    pub fn halves(&mut self, slot: At) -> [Value; 2] {
+        match self.long(slot) {
+            (low, High::Known(high)) => [low, high],
+            (low, _) => [low, self.constant(0)],
+        }
+    }
+
+    pub fn put(&mut self, slot: At, low: Value) {
+        self.put_long(slot, low, High::Zero);
+    }
+
+    pub fn put_halves(&mut self, slot: At, [low, high]: [Value; 2]) {
+        self.put_long(slot, low, High::Known(high));
+    }
+
+    fn put_cut(&mut self, slot: At, value: Value, cut: u8) {
+        let value = match cut {
+            0 => value,
+            1..32 => {
+                let up = self.builder.ins().ishl_imm(value, i64::from(cut));
+                self.builder.ins().ushr_imm(up, i64::from(cut))
+            }
+            cut => self.masked(value, u64::MAX >> cut),
+        };
+        self.put(slot, value);
+    }
+
+    fn put_if(&mut self, slot: At, what: IntCC, a: Value, b: Value) {
+        let holds = self.builder.ins().icmp(what, a, b);
+        let value = self.builder.ins().uextend(types::I64, holds);
+        self.put(slot, value);
+    }
+
+    fn put_saturating(&mut self, slot: At, a: Value, b: Value) {
+        let difference = self.builder.ins().isub(a, b);
+        let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, a, b);
+        let zero = self.constant(0);
+        let value = self.builder.ins().select(below, zero, difference);
+        self.put(slot, value);
+    }
+
+    fn put_long(&mut self, slot: At, low: Value, high: High) {
+        let pending = self.code.is_temporary(slot);
+        if !pending {
+            self.store(slot, low, high);
+        }
+        self.kept.insert(slot, Kept { low, high, pending });
+    }
+
+    fn load(&mut self, slot: At, byte: i32) -> Value {
+        let at = 16 * i32::from(slot) + byte;
+        self.builder.ins().load(types::I64, MemFlags::trusted(), self.slots, at)
+    }
+
+    fn store(&mut self, slot: At, low: Value, high: High) {
+        let at = 16 * i32::from(slot);
+        self.builder.ins().store(MemFlags::trusted(), low, self.slots, at);
+        let high = match high {
+            High::Zero => self.constant(0),
+            High::Known(high) => high,
+            High::Stored => return,
+        };
+        self.builder.ins().store(MemFlags::trusted(), high, self.slots, at + 8);
+    }
+
+    /// Stores the temporaries that somebody reads who goes on at one of these operations.
+    fn settle(&mut self, next: &[To]) {
+        let read = |slot: &At| next.iter().any(|to| self.blocks.is_live(*to, *slot));
+        let pending = self.kept.iter().filter(|(slot, kept)| kept.pending && read(slot));
+        let pending: Vec<(At, Kept)> = pending.map(|(slot, kept)| (*slot, *kept)).collect();
+        pending.into_iter().for_each(|(slot, kept)| self.store(slot, kept.low, kept.high));
+    }
+
+    /// What is done in a block that not all come through: what it has read counts in there only.
+    pub fn in_branch(&mut self, make: impl FnOnce(&mut Self)) {
+        let before = self.kept.clone();
+        make(self);
+        self.kept = before;
+    }
+
+    pub fn jump(&mut self, to: To) {
+        self.settle(&[to]);
+        self.builder.ins().jump(self.labels[&to], &[]);
+    }
+
+    fn branch(&mut self, condition: Value, to: To, next: To) {
+        self.settle(&[to, next]);
+        self.builder.ins().brif(condition, self.labels[&to], &[], self.labels[&next], &[]);
+    }
+
+    fn compare(&mut self, what: IntCC, (a, b): (At, At), to: To, next: To) {
+        let [a, b] = self.words(a, b);
+        let holds = self.builder.ins().icmp(what, a, b);
+        self.branch(holds, to, next);
+    }
+
+    fn compare_const(&mut self, what: IntCC, (a, value): (At, u64), to: To, next: To) {
+        let (a, value) = (self.word(a), self.constant(value));
+        let holds = self.builder.ins().icmp(what, a, value);
+        self.branch(holds, to, next);
+    }
+
+    /// Ends in front of an operation.
+    pub fn stop(&mut self, at: To) {
+        self.settle(&[at]);
+        let at = self.builder.ins().iconst(types::I32, i64::from(at));
+        self.builder.ins().return_(&[at]);
+    }
+
+    /// Ends in front of an operation if a condition holds, else goes on in a block of its own.
+    pub fn stop_if(&mut self, condition: Value, at: To) {
+        let (stop, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(stop);
+        self.builder.ins().brif(condition, stop, &[], on, &[]);
+        self.builder.switch_to_block(stop);
+        self.stop(at);
+        self.builder.switch_to_block(on);
+    }
+}

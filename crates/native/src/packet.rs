@@ -1,0 +1,155 @@
+//! Headers as Cranelift's IR: a packet's bytes into slots, and slots into a packet's bytes.
+//!
+//! Where the packet has too few bytes, or there is too little room, the operation is left to whoever
+//! executes the rest.
+
+use crate::function::{AHEAD, FREE, LEFT, ROOM};
+use crate::lower::Lower;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
+use sojourn_p4::interp::machine::{Emitted, LongRead, Piece, Read, To, Writer};
+
+/// Bytes that may be written behind a header's last one: it is written in words of eight.
+const BEHIND: usize = 8;
+
+fn end(lower: &mut Lower<'_>, field: i32) -> Value {
+    lower.builder.ins().load(types::I64, MemFlags::trusted(), lower.ends, field)
+}
+
+fn set_end(lower: &mut Lower<'_>, field: i32, value: Value) {
+    lower.builder.ins().store(MemFlags::trusted(), value, lower.ends, field);
+}
+
+/// Extracts headers at once.
+pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
+    let reader = lower.code.reader(run);
+    let left = end(lower, LEFT);
+    let window = reader.window as i64;
+    let short = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, left, window);
+    lower.stop_if(short, at);
+    let ahead = end(lower, AHEAD);
+    for field in &reader.reads {
+        let value = short_field(lower, ahead, field);
+        lower.put(field.to, value);
+    }
+    for field in &reader.long_reads {
+        let value = long_field(lower, ahead, field);
+        lower.put_halves(field.to, value);
+    }
+    let one = lower.constant(1);
+    reader.valid.iter().for_each(|valid| lower.put(*valid, one));
+    let bytes = reader.bytes as i64;
+    let ahead = lower.builder.ins().iadd_imm(ahead, bytes);
+    set_end(lower, AHEAD, ahead);
+    let left = lower.builder.ins().iadd_imm(left, -bytes);
+    set_end(lower, LEFT, left);
+    lower.jump(to);
+}
+
+/// Bytes of the packet as one big-endian number.
+fn number(lower: &mut Lower<'_>, ty: Type, ahead: Value, byte: i32) -> Value {
+    let flags = MemFlags::new().with_notrap();
+    let value = lower.builder.ins().load(ty, flags, ahead, byte);
+    if ty == types::I8 { value } else { lower.builder.ins().bswap(value) }
+}
+
+fn short_field(lower: &mut Lower<'_>, ahead: Value, field: &Read) -> Value {
+    let byte = i32::from(field.byte);
+    // Whole bytes, and none but those.
+    let whole = match (field.right, field.mask) {
+        (0, 0xff) => Some(types::I8),
+        (0, 0xffff) => Some(types::I16),
+        (0, 0xffff_ffff) => Some(types::I32),
+        _ => None,
+    };
+    if let Some(ty) = whole {
+        let value = number(lower, ty, ahead, byte + 8 - ty.bytes() as i32);
+        return lower.builder.ins().uextend(types::I64, value);
+    }
+    let word = number(lower, types::I64, ahead, byte);
+    let right = field.right & 63;
+    let value = match right {
+        0 => word,
+        _ => lower.builder.ins().ushr_imm(word, i64::from(right)),
+    };
+    // Of as many bits as the shift leaves nothing is to be taken away.
+    if field.mask == u64::MAX >> right { value } else { lower.masked(value, field.mask) }
+}
+
+fn long_field(lower: &mut Lower<'_>, ahead: Value, field: &LongRead) -> [Value; 2] {
+    let byte = i32::from(field.byte);
+    let high = number(lower, types::I64, ahead, byte);
+    let low = number(lower, types::I64, ahead, byte + 8);
+    let value = lower.builder.ins().iconcat(low, high);
+    let value = lower.builder.ins().ishl_imm(value, i64::from(field.skew));
+    let value = lower.builder.ins().ushr_imm(value, i64::from(field.right));
+    let (low, high) = lower.builder.ins().isplit(value);
+    [low, high]
+}
+
+/// Writes the valid ones of some headers.
+pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) {
+    let emitted = lower.code.emitted(header, count);
+    let free = end(lower, FREE);
+    let most = emitted.iter().map(|header| header.writer.bytes).sum::<usize>() + BEHIND;
+    let full = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, free, most as i64);
+    lower.stop_if(full, at);
+    let begin = end(lower, ROOM);
+    let mut room = begin;
+    for Emitted { valid, writer } in emitted {
+        let valid = lower.word(*valid);
+        let [written, behind] = [(); 2].map(|()| lower.builder.create_block());
+        let next = lower.builder.append_block_param(behind, types::I64);
+        lower.builder.ins().brif(valid, written, &[], behind, &[room.into()]);
+        lower.builder.switch_to_block(written);
+        lower.in_branch(|lower| write(lower, room, writer));
+        let moved = lower.builder.ins().iadd_imm(room, writer.bytes as i64);
+        lower.builder.ins().jump(behind, &[moved.into()]);
+        lower.builder.switch_to_block(behind);
+        room = next;
+    }
+    set_end(lower, ROOM, room);
+    let written = lower.builder.ins().isub(room, begin);
+    let free = lower.builder.ins().isub(free, written);
+    set_end(lower, FREE, free);
+    lower.jump(to);
+}
+
+fn write(lower: &mut Lower<'_>, room: Value, writer: &Writer) {
+    let mut word = None;
+    for (at, piece) in writer.pieces.iter().enumerate() {
+        let turned = turned(lower, writer, piece);
+        let turned = lower.masked(turned, piece.mask);
+        let whole = match word {
+            Some(word) if piece.keep != 0 => lower.builder.ins().bor(word, turned),
+            _ => turned,
+        };
+        word = Some(whole);
+        // The next piece may write the same eight bytes.
+        let next = writer.pieces.get(at + 1);
+        if next.is_none_or(|next| next.keep == 0 || next.byte != piece.byte) {
+            let bytes = lower.builder.ins().bswap(whole);
+            let flags = MemFlags::new().with_notrap();
+            lower.builder.ins().store(flags, bytes, room, i32::from(piece.byte));
+        }
+    }
+}
+
+/// The eight bytes that a piece of a slot is a part of.
+fn turned(lower: &mut Lower<'_>, writer: &Writer, piece: &Piece) -> Value {
+    let turn = i64::from(piece.turn);
+    if writer.short {
+        let word = lower.word(piece.a);
+        return if turn == 0 { word } else { lower.builder.ins().rotl_imm(word, turn) };
+    }
+    let [low, high] = lower.halves(piece.a);
+    let (low, high) = if turn < 64 { (low, high) } else { (high, low) };
+    match turn % 64 {
+        0 => low,
+        turn => {
+            let up = lower.builder.ins().ishl_imm(low, turn);
+            let down = lower.builder.ins().ushr_imm(high, 64 - turn);
+            lower.builder.ins().bor(up, down)
+        }
+    }
+}

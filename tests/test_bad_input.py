@@ -35,6 +35,7 @@ rtt = "5 ms"
         (["run", "bufferbloat", "--aqm", "codl"], 'did you mean "codel"?'),
         (["run", "bufferbloat", "--aqm", "no/such.p4"], "no/such.p4: no such P4 program"),
         (["run", "bufferbloat", "--math-unit", "sales"], "'vendor', 'paper'"),
+        (["run", "bufferbloat", "--executor", "fast"], "'native', 'interpreter'"),
         (["run", "bufferbloat", "--on", "moon"], "'sim'"),
         (["report", "."], "not a run's folder"),
         (["check", "no.p4"], "no.p4: no such P4 program"),

@@ -127,6 +127,10 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     ("choice", "message"),
     [
         ({"use": "fifo", "math_unit": "paper"}, "fifo is a native discipline, which has no math_"),
+        (
+            {"use": "codel", "executor": "interpreter"},
+            "codel is a native discipline, which has no exe",
+        ),
         ({"use": "codel_act", "target": "5 ms"}, "codel_act is a P4 program, which has no target"),
     ],
 )

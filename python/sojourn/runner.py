@@ -157,9 +157,9 @@ def run(
     `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
     lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
     `include_paths` and `defines` go to all programs, as `-I` and `-D` do.
-    `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`; `executor` is what
-    runs P4 programs, `native` or `interpreter`, which do the same. With `pcap` the frames at the
-    bottleneck are kept too. In tables and results times are in ns, rates in bit/s,
+    `math_unit` is a reading of the stateful ALU's math unit, `vendor` or `paper`; `executor` is
+    what runs P4 programs, `native` or `interpreter`, which do the same. With `pcap` the frames at
+    the bottleneck are kept too. In tables and results times are in ns, rates in bit/s,
     sizes in bytes; the same scenario and seed give the same rows.
 
     Raises `ScenarioError` for a scenario that makes no sense, `UnknownAqmError` for a name that is

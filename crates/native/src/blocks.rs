@@ -22,8 +22,9 @@ enum Touch {
 }
 
 /// True if the operation is executed without machine code.
-pub fn is_exit(op: &Op) -> bool {
+pub fn is_exit(code: &UnitCode, op: &Op) -> bool {
     match op {
+        Op::Applied { site } => !code.ends_unseen(*site),
         Op::Binary { .. } | Op::Unary { .. } => true,
         Op::Copy { count, .. } => *count > 8,
         Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => false,
@@ -37,7 +38,7 @@ fn flow(code: &UnitCode, at: usize) -> (Option<To>, bool) {
     match op {
         Op::Jump { to } => (Some(to), false),
         Op::SetEach { to, .. } | Op::Read { to, .. } | Op::EmitEach { to, .. } => (Some(to), false),
-        _ if is_exit(&op) => (None, false),
+        _ if is_exit(code, &op) => (None, false),
         _ => (op.target().copied(), true),
     }
 }
@@ -57,7 +58,8 @@ impl Blocks {
                 begins[at + 1] = true;
             }
             // What reads or writes the packet may have to be done without machine code, too.
-            if is_exit(op) || matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
+            if is_exit(code, op)
+                || matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
             {
                 code.behind(at, |to| entries.push(to));
                 begins[at] = true;
@@ -98,7 +100,7 @@ impl Blocks {
                 if falls {
                     follow(at as To + 1);
                 }
-                if is_exit(&ops[at]) || matches!(ops[at], Op::Read { .. } | Op::Emit { .. }) {
+                if is_exit(code, &ops[at]) || matches!(ops[at], Op::Read { .. } | Op::Emit { .. }) {
                     code.behind(at, follow);
                 }
                 self.touch(code, at, &mut now);

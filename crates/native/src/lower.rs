@@ -116,7 +116,7 @@ impl Lower<'_> {
             Op::Read { run, to } => packet::read(self, at as To, run, to),
             Op::Emit { header } => packet::emit(self, at as To, (header, 1), next),
             Op::EmitEach { header, count, to } => packet::emit(self, at as To, (header, count), to),
-            _ if is_exit(&op) => self.stop(at as To),
+            _ if is_exit(self.code, &op) => self.stop(at as To),
             Op::Jump { to } => self.jump(to),
             Op::JumpIf { a, to } => {
                 let a = self.word(a);

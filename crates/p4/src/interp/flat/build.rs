@@ -275,7 +275,8 @@ impl<'p> Builder<'p> {
             StmtKind::Apply { table, hit, action } => self.apply(*table, *hit, *action),
             StmtKind::Call(call) => {
                 self.code.calls.push(call.clone());
-                self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1 });
+                let inside = !self.inside.is_empty();
+                self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
                 Ok(())
             }
             StmtKind::Copy { narrow: (from, to, count), wide: (_, _, 0) } => {

@@ -317,8 +317,10 @@ pub enum Op {
     Applied {
         site: u32,
     },
+    /// `inside` an action of a table.
     Call {
         call: u32,
+        inside: bool,
     },
     /// A statement that only the tree can run; it has no other inside.
     Statement {
@@ -503,6 +505,13 @@ impl UnitCode {
             _ => {}
         }
         goes_on(at as To + 1);
+    }
+
+    /// True if nobody asks what the table found once its action has run: [`Op::Applied`] may be left
+    /// out.
+    pub fn ends_unseen(&self, site: u32) -> bool {
+        let site = &self.sites[site as usize];
+        site.hit.is_none() && site.action.is_none()
     }
 
     /// The slots that an operation reads which is executed without machine code, as far as they may be

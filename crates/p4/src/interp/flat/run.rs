@@ -253,7 +253,11 @@ impl Context<'_> {
                         at = to as usize;
                     }
                 }
-                Op::Call { call } => {
+                Op::Call { call, inside } => {
+                    if !inside {
+                        // Machine code does not end an application that nobody asks about.
+                        (place.applied, self.matched) = (None, None);
+                    }
                     let called = externs.call(&code.calls[call as usize], self);
                     if called.is_err() {
                         // A call that suspends is made again.

@@ -12,6 +12,10 @@
 //     cycle 2   the control law begins; whether count starts at 1 is known when it looks into its ROM
 //     cycle 11  the law is done: count and drop_next are written; `ready` in cycle 12
 //
+// With EARLY who asks has `queue_id` there a cycle before `ask`, and asks about one queue no more often than every
+// four cycles. Its state is then read in that cycle, and block RAM, which answers late in a cycle, has a
+// register behind it; `ready` comes a cycle later behind a drop or a mark.
+//
 // After a reset every queue is forgotten, one a cycle, before the first question is taken.
 //
 // Times are in nanoseconds, of any clock that never stops, modulo 2^TIME_WIDTH: 48 bits are 78 hours.
@@ -22,6 +26,7 @@
 module codel #(
     parameter int QUEUES      = 1,
     parameter int TIME_WIDTH  = 48,
+    parameter bit EARLY       = 0,
     parameter int QUEUE_WIDTH = QUEUES > 1 ? $clog2(QUEUES) : 1
 ) (
     input logic clk,
@@ -67,7 +72,8 @@ module codel #(
         IDLE,
         WEIGH,
         DECIDE,
-        CONTROL_LAW
+        CONTROL_LAW,
+        WRITTEN  // with EARLY: what the control law said can be read
     } phase_t;
     phase_t phase;
 
@@ -82,6 +88,30 @@ module codel #(
     logic [31:0] behind, count, lastcount;
     logic can_mark;
 
+    logic [TIME_WIDTH-1:0] first_above_time_read, due_read;
+    logic [31:0] count_read, lastcount_read;
+    logic [2:0] flags_read, flags;  // above, dropping, used: bits 2, 1, 0
+
+    generate
+        if (EARLY) begin : early
+            always_ff @(posedge clk) begin
+                first_above_time_read <= first_above_time_of[queue_id];
+                due_read              <= drop_next_of[PLACE'({queue_id, ^place_of[queue_id]})];
+                count_read            <= count_of[queue_id];
+                lastcount_read        <= lastcount_of[queue_id];
+                flags_read            <= flags_of[queue_id];
+                if (ready && ask) flags <= flags_read;
+            end
+        end else begin : with_ask
+            assign first_above_time_read = first_above_time_of[queue_id];
+            assign due_read              = drop_next_of[PLACE'({queue_id, ^place_of[queue_id]})];
+            assign count_read            = count_of[queue_id];
+            assign lastcount_read        = lastcount_of[queue_id];
+            assign flags_read            = flags_of[q];
+            assign flags                 = flags_read;
+        end
+    endgenerate
+
     always_ff @(posedge clk)
         if (ready && ask) begin
             q                <= queue_id;
@@ -89,10 +119,10 @@ module codel #(
             sojourn_time     <= now - enqueued;
             behind           <= backlog;
             can_mark         <= ecn && capable;
-            first_above_time <= first_above_time_of[queue_id];
-            due              <= drop_next_of[PLACE'({queue_id, ^place_of[queue_id]})];
-            count            <= count_of[queue_id];
-            lastcount        <= lastcount_of[queue_id];
+            first_above_time <= first_above_time_read;
+            due              <= due_read;
+            count            <= count_read;
+            lastcount        <= lastcount_read;
         end
 
     // Whether a time is below a bound of 32 bits: the borrow of one subtraction, which is one carry chain.
@@ -105,9 +135,6 @@ module codel #(
     // Cycle 1. A time that has come: the difference is not negative. count: in the drop state it is one
     // more. Who enters it begins with the drop rate that the last one had come to, count - lastcount, if
     // that ended a short while ago. The two are one sum: -lastcount = ~lastcount + 1.
-    logic [2:0] flags;
-    assign flags = flags_of[q];  // above, dropping, used: its bits 2, 1, 0
-
     logic [TIME_WIDTH-1:0] since_first_above, since_due, ago;
     assign since_first_above = time_now - first_above_time;
     assign since_due         = time_now - due;
@@ -204,7 +231,8 @@ module codel #(
                 IDLE:    if (ask) phase <= WEIGH;
                 WEIGH:   phase <= DECIDE;
                 DECIDE:  phase <= signal ? CONTROL_LAW : ask ? WEIGH : IDLE;
-                default: if (law_done) phase <= IDLE;
+                CONTROL_LAW: if (law_done) phase <= EARLY ? WRITTEN : IDLE;
+                default: phase <= IDLE;
             endcase
 
     // The length is for disciplines that count it.

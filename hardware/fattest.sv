@@ -1,7 +1,7 @@
 // The flow that holds the most bytes: a tournament of all flows, played again where one has changed.
 //
 // A binary tree: its leaves are the flows with their bytes, every node above has the better of the two
-// below it. A change climbs one level in two cycles, and one may follow another in each cycle; a level
+// below it. A change climbs one level in three cycles, and one may follow another in each cycle; a level
 // is a memory of its own. Of flows with equal bytes the first one wins. It must not know what a flow is.
 //
 // Before a flow is looked for, all of them have to be set once; `busy` while changes are on their way.
@@ -23,7 +23,8 @@ module fattest #(
     // What climbs, before each level and above the last: where it is, who it is and what that one has.
     // Of `place` the lowest FLOW - level bits count.
     logic [FLOW:0] climbing;
-    logic [FLOW-1:0] meeting;  // it has met who is beside it, and one of the two goes on
+    logic [FLOW-1:0] meeting;   // who is beside it comes out of the level's memory
+    logic [FLOW-1:0] weighing;  // one of the two goes on
     logic [FLOW-1:0] place[0:FLOW];
     logic [FLOW-1:0] who[0:FLOW];
     logic [BYTES-1:0] has[0:FLOW];
@@ -32,24 +33,32 @@ module fattest #(
     assign place[0]    = flow;
     assign who[0]      = flow;
     assign has[0]      = bytes;
-    assign busy        = climbing != 0 || meeting != 0;
+    assign busy        = climbing != 0 || meeting != 0 || weighing != 0;
 
     genvar l;
     generate
         for (l = 0; l < FLOW; l = l + 1) begin : level
             localparam int WIDTH = FLOW - l;  // of a place
             logic [FLOW+BYTES-1:0] nodes[0:(1<<WIDTH)-1];
-            logic [WIDTH-1:0] here;
-            logic [FLOW-1:0] my_who, other_who;
-            logic [BYTES-1:0] my_bytes, other_bytes;
+            logic [WIDTH-1:0] here_met, here;
+            logic [FLOW-1:0] met_who, my_who, other_who;
+            logic [BYTES-1:0] met_bytes, my_bytes, other_bytes;
+            logic [FLOW+BYTES-1:0] beside;
             logic wins;
 
             always_ff @(posedge clk) begin
                 if (climbing[l]) nodes[place[l][WIDTH-1:0]] <= {who[l], has[l]};
-                {other_who, other_bytes} <= nodes[place[l][WIDTH-1:0]^WIDTH'(1)];
-                here     <= place[l][WIDTH-1:0];
-                my_who   <= who[l];
-                my_bytes <= has[l];
+                beside    <= nodes[place[l][WIDTH-1:0]^WIDTH'(1)];
+                here_met  <= place[l][WIDTH-1:0];
+                met_who   <= who[l];
+                met_bytes <= has[l];
+            end
+
+            always_ff @(posedge clk) begin
+                {other_who, other_bytes} <= beside;
+                here                     <= here_met;
+                my_who                   <= met_who;
+                my_bytes                 <= met_bytes;
             end
 
             assign wins = my_bytes > other_bytes || (my_bytes == other_bytes && !here[0]);
@@ -62,7 +71,8 @@ module fattest #(
 
             always_ff @(posedge clk) begin
                 meeting[l]    <= !rst && climbing[l];
-                climbing[l+1] <= !rst && meeting[l];
+                weighing[l]   <= !rst && meeting[l];
+                climbing[l+1] <= !rst && weighing[l];
             end
         end
     endgenerate

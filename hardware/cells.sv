@@ -6,7 +6,7 @@
 // it deals with the numbers of cells.
 //
 //     in     `here` is the cell for the next word. `take` it, and the next one is here in the next cycle;
-//            `undo` gives back those taken since `begin_at`, the packet's first, at once.
+//            `undo`, instead, gives back those taken since `begin_at`, the packet's first, at once.
 //     out    `walk` from `from`: behind it, `at` is the cell of the word that is to be read, and goes on to the
 //            next one in the cycle after `on`
 //     back   the packet from cell `back_first` to `back_last`, of `back_words` cells, is free
@@ -74,12 +74,12 @@ module cells #(
     always_ff @(posedge clk) begin
         behind_here <= next_free[here];
         here_before <= !ready ? '0 : undo ? begin_at : here;
-        taken       <= ready && take && !undo;
+        taken       <= ready && take;
     end
 
     always_ff @(posedge clk)
         if (!ready) free <= (CELL + 1)'(CELLS);
-        else free <= free - (CELL + 1)'(take && !undo) + (undo ? undo_words : '0) + (back ? back_words : '0);
+        else free <= free - (CELL + 1)'(take) + (undo ? undo_words : '0) + (back ? back_words : '0);
 
     // ---- Out, likewise ----
     logic [CELL-1:0] at_before, behind_at;

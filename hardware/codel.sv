@@ -14,7 +14,7 @@
 //
 // With EARLY who asks has `queue_id` there a cycle before `ask`, and asks about one queue no more often than every
 // four cycles. Its state is then read in that cycle, and block RAM, which answers late in a cycle, has a
-// register behind it; `ready` comes a cycle later behind a drop or a mark.
+// register behind it; `ready` comes a cycle later.
 //
 // After a reset every queue is forgotten, one a cycle, before the first question is taken.
 //
@@ -78,7 +78,7 @@ module codel #(
     phase_t phase;
 
     logic signal;  // congestion is signalled by a drop or by a mark
-    assign ready = phase == IDLE || (phase == DECIDE && !signal);
+    assign ready = phase == IDLE || (!EARLY && phase == DECIDE && !signal);
 
     // Cycle 0: the question, and of its queue's state what takes long to work with, into registers. `due`:
     // when to drop next. In this cycle the packet before may be answered. Of what is read here only where
@@ -230,7 +230,7 @@ module codel #(
                 end
                 IDLE:    if (ask) phase <= WEIGH;
                 WEIGH:   phase <= DECIDE;
-                DECIDE:  phase <= signal ? CONTROL_LAW : ask ? WEIGH : IDLE;
+                DECIDE:  phase <= signal ? CONTROL_LAW : ready && ask ? WEIGH : IDLE;
                 CONTROL_LAW: if (law_done) phase <= EARLY ? WRITTEN : IDLE;
                 default: phase <= IDLE;
             endcase

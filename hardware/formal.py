@@ -33,6 +33,8 @@ class Proof:
     instead: tuple[str, ...] = ()
     """Modules of `formal/` that stand in for those that are cut out."""
     defines: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Modules that are read as they are."""
     sizes: tuple[str, ...] = ("QUEUES 2",)
     small: tuple[str, ...] = ("QUEUES 1",)
     """In a hurry."""
@@ -48,7 +50,18 @@ class Proof:
 
 PROOFS = (
     Proof("counter", "counter", depth=2),
-    Proof("registers", "registers", sizes=(), small=(), depth=2),
+    Proof("axi_lite", "axi_lite", sizes=(), small=(), depth=2),
+    Proof("registers", "registers", parts=("axi_lite.sv",), sizes=(), small=(), depth=2),
+    Proof(
+        "fq_codel_registers",
+        "fq_codel_registers",
+        parts=("axi_lite.sv",),
+        sizes=(),
+        small=(),
+        depth=2,
+    ),
+    Proof("fifo", "fifo", sizes=("DEPTH 8",), small=("DEPTH 4",), depth=2, cover=12),
+    Proof("cells", "cells", sizes=("CELLS 4",), small=("CELLS 4",), depth=1, cover=16),
     Proof("codel", "codel", ("any_control_law.sv",), depth=13),
     Proof("rfc8289", "codel", ("any_control_law.sv",), ("RFC_8289",), depth=13, cover=36),
     Proof(
@@ -79,7 +92,15 @@ FAULTS = (
     ("queue", "soon && (!(asking || known) || grant)", "soon && (!asking || grant)"),
     ("queue", "known <= (was_sent || known) && !grant", "known <= was_sent && !grant"),
     ("queue", "if (!next_valid || next_taken) next_valid", "if (next_taken) next_valid"),
-    ("registers", "!s_axil_rvalid || s_axil_rready", "1'b1"),
+    ("axi_lite", "!s_axil_rvalid || s_axil_rready", "1'b1"),
+    ("registers", "0: value = target", "0: value = interval"),
+    ("fq_codel_registers", "5: limit <= s_axil_wdata", "5: quantum <= s_axil_wdata"),
+    ("fifo", "in == (out ^ (PLACE + 1)'(DEPTH))", "in[PLACE-1:0] == out[PLACE-1:0]"),
+    ("cells", "undo ? begin_at : here", "here"),
+    ("cells", "else if (back) end_cell <= back_last", "else if (back) end_cell <= back_first"),
+    ("cells", "went_on   <= on && !walk", "went_on   <= on"),
+    ("cells", "- (CELL + 1)'(take) + (undo", "+ (undo"),
+    ("cells", "at_before <= walk ? from : at", "at_before <= walk ? from : at_before"),
     ("counter", "used[number] ? counted[number] : 0", "counted[number]"),
 )
 """Proof, text of its module, and what is put in its place: a fault that the proof has to find."""
@@ -103,13 +124,15 @@ def formulas(proof: Proof, text: str, folder: Path, *, quick: bool, defines: str
     source = folder / f"{proof.module}.sv"
     source.write_text(text)
     sizes = proof.small if quick else proof.sizes
-    given = " ".join(f"-set {size}" for size in sizes)
+    given = " ".join(f"-chparam {size}" for size in sizes)
     defines = " ".join(f"-D{name}" for name in ("FORMAL", *proof.defines, *defines.split()))
-    others = " ".join(str(FORMAL / name) for name in proof.instead)
+    cut_out = [FORMAL / name for name in proof.instead]
+    others = " ".join(map(str, [*cut_out, *(tools.HARDWARE / name for name in proof.parts)]))
     steps = (
-        f"read_verilog -sv -formal {defines} -I{FORMAL} {source} {others}",
-        *([f"chparam {given} {proof.module}"] if sizes else []),
-        f"prep -top {proof.module} -flatten; memory_map -formal; async2sync; dffunmap; opt_clean",
+        # Read with these sizes: with a module's own, there can be too many properties.
+        f"read_verilog -defer -sv -formal {defines} -I{FORMAL} {source} {others}",
+        f"hierarchy -top {proof.module} {given}",
+        "prep -flatten; memory_map -formal; async2sync; dffunmap; opt_clean",
         f"write_smt2 -wires {folder / 'formulas.smt2'}",
     )
     done = subprocess.run(

@@ -5,8 +5,7 @@
 //     0x08  MAXPACKET, bytes    0x18  refused     0x20  dropped
 //     0x0c  bit 0: ECN
 //
-// Every address is answered: a write where nothing can be written has no effect, a read of nothing
-// gives 0. It must not know what the parameters do.
+// A write where nothing can be written has no effect, a read of nothing gives 0. It must not know what the parameters do.
 module registers #(
     parameter int QUEUE_WIDTH = 1
 ) (
@@ -40,14 +39,10 @@ module registers #(
     input  logic [           31:0] arrivals,   // queued or refused, by `read_kind`
     input  logic [           31:0] decisions   // sent, dropped or marked
 );
-    assign s_axil_bresp = 2'b00;
-    assign s_axil_rresp = 2'b00;
-
-    // A write is taken when address and data are both there and the last one's answer is not waiting.
-    logic write;
-    assign write          = s_axil_awvalid && s_axil_wvalid && (!s_axil_bvalid || s_axil_bready);
-    assign s_axil_awready = write;
-    assign s_axil_wready  = write;
+    logic write, read;
+    logic [5:0] to, from;
+    logic [31:0] value;
+    axi_lite axi_lite (.*);
 
     always_ff @(posedge clk)
         if (rst) begin
@@ -57,7 +52,7 @@ module registers #(
             ecn       <= 1'b0;
             read_id   <= '0;
         end else if (write)
-            case (s_axil_awaddr[7:2])
+            case (to)
                 0: target <= s_axil_wdata;
                 1: interval <= s_axil_wdata;
                 2: maxpacket <= s_axil_wdata;
@@ -66,34 +61,19 @@ module registers #(
                 default: ;
             endcase
 
-    always_ff @(posedge clk)
-        if (rst) s_axil_bvalid <= 1'b0;
-        else if (write) s_axil_bvalid <= 1'b1;
-        else if (s_axil_bready) s_axil_bvalid <= 1'b0;
+    assign read_kind = from[1:0];
 
-    assign read_kind = s_axil_araddr[3:2];
-
-    logic read;
-    assign read           = s_axil_arvalid && (!s_axil_rvalid || s_axil_rready);
-    assign s_axil_arready = read;
-
-    always_ff @(posedge clk)
-        if (read)
-            case (s_axil_araddr[7:2])
-                0: s_axil_rdata <= target;
-                1: s_axil_rdata <= interval;
-                2: s_axil_rdata <= maxpacket;
-                3: s_axil_rdata <= 32'(ecn);
-                4: s_axil_rdata <= 32'(read_id);
-                5, 6: s_axil_rdata <= arrivals;
-                7, 8, 9: s_axil_rdata <= decisions;
-                default: s_axil_rdata <= 0;
-            endcase
-
-    always_ff @(posedge clk)
-        if (rst) s_axil_rvalid <= 1'b0;
-        else if (read) s_axil_rvalid <= 1'b1;
-        else if (s_axil_rready) s_axil_rvalid <= 1'b0;
+    always_comb
+        case (from)
+            0: value = target;
+            1: value = interval;
+            2: value = maxpacket;
+            3: value = 32'(ecn);
+            4: value = 32'(read_id);
+            5, 6: value = arrivals;
+            7, 8, 9: value = decisions;
+            default: value = 0;
+        endcase
 
 `ifdef FORMAL
 `include "registers_properties.svh"

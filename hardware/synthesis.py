@@ -34,11 +34,12 @@ CASES = (
     ),
     ("codel_queue, 1 queue of 64 KB, with AXI-Lite", "codel_queue", ""),
     ("codel_queue, 4 queues of 64 KB", "codel_queue", "-set QUEUES 4"),
+    ("fq_codel_queue, 1,024 flows in 64 KB, with AXI-Lite", "fq_codel_queue", ""),
 )
 
 
 SEEDS = (1, 2, 3)
-CLOCKS = (CASES[0], CASES[3], CASES[4])
+CLOCKS = (CASES[0], CASES[3], CASES[4], CASES[6])
 """Those that are placed and routed."""
 
 

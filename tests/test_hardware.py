@@ -107,6 +107,13 @@ def test_the_control_law_is_the_nearest_nanosecond_or_its_neighbour_and_late_abo
         assert j * unit <= count < (j + 1) * unit and 256 <= j < 1024
 
 
+def test_frames_pass_fq_codels_data_path_as_its_rfc_says() -> None:
+    said = command("bench.py", "fq", "300")
+    # What each of its benches asserts stands in hardware/bench/fq_bench.py.
+    ran = [line.split()[3].rstrip(":") for line in said.splitlines() if " in " in line]
+    assert ran[:3] == ["back_pressure", "no_room", "refused"] and len(ran) >= 7, said
+
+
 @pytest.fixture(scope="module")
 def yosys() -> None:
     """Debian's yosys, installed if that can be done."""
@@ -127,8 +134,9 @@ def test_what_the_decisions_cost_is_what_the_readme_says() -> None:
 @pytest.mark.usefixtures("yosys")
 def test_the_modules_properties_hold_for_all_runs_and_a_fault_is_found() -> None:
     proven = command("formal.py", "--quick").splitlines()
-    names = ["counter", "registers", "codel", "rfc8289", "queue"]
+    names = ["counter", "axi_lite", "registers", "fq_codel_registers", "fifo", "codel", "rfc8289"]
+    names.append("queue")
     assert [line.partition(":")[0] for line in proven] == names
     assert all(": proven" in line for line in proven), proven
-    found = command("formal.py", "--break", "registers", "counter").splitlines()
-    assert len(found) == 2 and all(": found:" in line for line in found), found
+    found = command("formal.py", "--break", "registers", "counter", "fifo").splitlines()
+    assert len(found) == 3 and all(": found:" in line for line in found), found

@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+from clocks import clock
 from cocotb.triggers import RisingEdge, Timer
+from exits import WIDTH, Ready, at_random, wire
+from frames import codepoint, make_frame, marked
 
 QUEUES = int(os.environ["QUEUES"])
 WORDS = int(os.environ["WORDS"])
 PACKETS = int(os.environ["PACKETS"])
 OUT = Path(os.environ["OUT"])
-WIDTH = 32
-"""Bytes of a word."""
 LEAD = 4
 """Words of the frames before that may still be to be read when CoDel is asked."""
 BEHIND_MEMORY = 3
 """Words that are read, and have not left: of queue.sv's registers."""
-
-Ready = Callable[["Bench"], bool]
 
 
 @dataclass
@@ -243,107 +242,6 @@ class Bench:
         (OUT / f"{name}.json").write_text(json.dumps(found))
         totals = {what: sum(count) for what, count in self.counts.items()}
         self.dut._log.info(f"{name}: {totals} in {self.cycle} cycles")
-
-
-async def clock(dut: Any) -> None:
-    while True:
-        dut.clk.value = 0
-        await Timer(2500, "ps")
-        dut.clk.value = 1
-        await Timer(2500, "ps")
-
-
-# ---- Frames ----
-
-
-def ones_complement_sum(header: bytes) -> int:
-    total = sum(int.from_bytes(header[at : at + 2], "big") for at in range(0, len(header), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
-
-
-def make_frame(rng: random.Random, size: int) -> bytes:
-    """A frame of IPv4, IPv6 or neither, behind no, one or two tags, any ECN field."""
-    tags = b"".join(
-        bytes.fromhex("8100") + rng.randbytes(2) for _ in range(rng.choice((0, 0, 1, 2)))
-    )
-    field = rng.randrange(4)
-    kind = rng.choice(("v4", "v4", "v6", "arp"))
-    if kind == "v4":
-        header = bytearray(bytes([0x45, rng.randrange(64) << 2 | field]) + rng.randbytes(18))
-        header[10:12] = b"\0\0"
-        header[10:12] = (ones_complement_sum(header) ^ 0xFFFF).to_bytes(2, "big")
-        behind = bytes.fromhex("0800") + header
-    elif kind == "v6":
-        behind = bytes.fromhex("86dd") + bytes([0x60, field << 4]) + rng.randbytes(38)
-    else:
-        behind = bytes.fromhex("0806")
-    head = rng.randbytes(12) + tags + behind
-    return (head + rng.randbytes(max(0, size - len(head))))[:size]
-
-
-def ip_header(frame: bytes) -> tuple[int, bytes]:
-    """Where the IP header begins, and the type in front of it."""
-    at = 12
-    for _ in range(2):
-        if frame[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
-            at += 4
-    return at + 2, frame[at : at + 2]
-
-
-def codepoint(frame: bytes) -> int:
-    at, kind = ip_header(frame)
-    if kind == b"\x08\x00":
-        return frame[at + 1] & 3
-    return frame[at + 1] >> 4 & 3 if kind == b"\x86\xdd" else 0
-
-
-def marked(frame: bytes) -> bytes:
-    """The frame with Congestion Experienced, its checksum computed from nothing."""
-    at, kind = ip_header(frame)
-    found = bytearray(frame)
-    if kind == b"\x86\xdd":
-        found[at + 1] |= 0x30
-        return bytes(found)
-    found[at + 1] |= 3
-    header = found[at : at + 20]
-    header[10:12] = b"\0\0"
-    found[at + 10 : at + 12] = (ones_complement_sum(header) ^ 0xFFFF).to_bytes(2, "big")
-    return bytes(found)
-
-
-# ---- Who takes the words ----
-
-
-def at_once(_: Bench) -> bool:
-    return True
-
-
-def at_random(rng: random.Random) -> Ready:
-    """Now and then, and at times not for long."""
-    wait = [0]
-
-    def ready(bench: Bench) -> bool:
-        if wait[0]:
-            wait[0] -= 1
-            return False
-        if rng.random() < 0.002:
-            wait[0] = rng.randrange(400)
-        return rng.random() < 0.5
-
-    return ready
-
-
-def wire(rate: float) -> Ready:
-    """A port of `rate` Gbit/s, with room for one word besides the one that it sends."""
-    sent = [0.0]
-
-    def ready(bench: Bench) -> bool:
-        sent[0] = min(sent[0] + rate * 5 / 8, bench.taken)
-        return bench.taken - sent[0] <= WIDTH
-
-    return ready
 
 
 # ---- What comes ----

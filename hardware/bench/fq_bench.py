@@ -416,7 +416,7 @@ async def it_is_at_times_if_there_are_so_many_flows_that_all_have_to_be_passed(d
     bench, lost = await slots_lost(
         dut, "many_flows", 400, lambda rng, known: lambda: rng.choice(known)
     )
-    assert lost < bench.cycle / 200, f"{lost} of {bench.cycle}"
+    assert lost < bench.cycle / 100, f"{lost} of {bench.cycle}"
 
 
 @cocotb.test()

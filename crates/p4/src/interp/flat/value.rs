@@ -258,6 +258,12 @@ impl Builder<'_> {
             (Binary::Sub, Const(value), Slot(a)) => Op::SubFromConst { to, a, cut, value },
             (Binary::Sub, Slot(a), Slot(b)) => Op::Sub { to, a, b, cut },
             (Binary::Mul, Slot(a), Slot(b)) => Op::Mul { to, a, b, cut },
+            (Binary::Mul, Slot(a), Const(value)) | (Binary::Mul, Const(value), Slot(a)) => {
+                match self.in_slot(Const(value)) {
+                    Ok(b) => Op::Mul { to, a, b, cut },
+                    Err(left) => return Some(Err(left)),
+                }
+            }
             (Binary::SatAdd, Slot(a), Slot(b)) if !signed => Op::SatAdd { to, a, b, cut },
             (Binary::SatSub, Slot(a), Slot(b)) if !signed => Op::SatSub { to, a, b },
             (Binary::SatSub, Slot(a), Const(value)) if !signed => Op::SatSubConst { to, a, value },

@@ -111,8 +111,14 @@ def _write_commands(_app: object) -> None:
 
 def setup(app: object) -> None:
     """Sphinx calls this."""
+    from pygments.lexer import inherit
     from pygments.lexers.c_cpp import CLexer
+    from pygments.token import Name
 
-    # P4 looks like C to a reader of colours, and has no lexer of its own.
-    app.add_lexer("p4", CLexer)  # type: ignore[attr-defined]
+    class P4Lexer(CLexer):
+        """P4 looks like C to a reader of colours, but for annotations; it has no lexer of its own."""
+
+        tokens = {"whitespace": [(r"@\w+", Name.Decorator), inherit]}
+
+    app.add_lexer("p4", P4Lexer)  # type: ignore[attr-defined]
     app.connect("builder-inited", _write_commands)  # type: ignore[attr-defined]

@@ -68,10 +68,10 @@ def verilator_root() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """What a process needs to find Verilator."""
+    """What a process needs to find Verilator, whose makefiles ask for a `python`."""
     root = verilator_root()
-    path = f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {"VERILATOR_ROOT": str(root), "PATH": path}
+    path = [root / "bin", FOLDER / "tools/bin", os.environ["PATH"]]
+    return os.environ | {"VERILATOR_ROOT": str(root), "PATH": os.pathsep.join(map(str, path))}
 
 
 if __name__ == "__main__":

@@ -122,6 +122,16 @@ pub enum GeneratorError {
 }
 
 /// The generators of a switch.
+///
+/// ```
+/// use sojourn_switch::Generators;
+///
+/// let generators = Generators::default();
+/// // None is on until a control plane says so, and its buffer has zeros.
+/// assert_eq!(generators.is_on(0), (false, false));
+/// assert_eq!(generators.buffer(0, 16, 4), [0; 4]);
+/// assert!(!generators.application(0, 7).enabled);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Generators {
     pipes: BTreeMap<u8, Generator>,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 project = "Sojourn"
 author = "The Sojourn authors"
@@ -116,9 +116,9 @@ def setup(app: object) -> None:
     from pygments.token import Name
 
     class P4Lexer(CLexer):
-        """P4 looks like C to a reader of colours, but for annotations; it has no lexer of its own."""
+        """P4 looks like C to a reader of colours, but for annotations."""
 
-        tokens = {"whitespace": [(r"@\w+", Name.Decorator), inherit]}
+        tokens: ClassVar = {"whitespace": [(r"@\w+", Name.Decorator), inherit]}
 
     app.add_lexer("p4", P4Lexer)  # type: ignore[attr-defined]
     app.connect("builder-inited", _write_commands)  # type: ignore[attr-defined]

@@ -33,8 +33,12 @@ CODEL = Kind("codel_queue", "queue_bench", {"QUEUES": 1, "WORDS": WORDS})
 FQ_CODEL = Kind("fq_codel_queue", "fq_bench", {"FLOWS": 64, "CELLS": 2048, "ROOM": 320})
 
 
-def run(queues: int = 1, packets: int = 600, arrivals: Path | None = None) -> Path:
-    """Builds and runs that of codel_queue.sv; the folder with the decisions."""
+def run(queues: int = 1, packets: int = 0, arrivals: Path | None = None) -> Path:
+    """Builds and runs that of codel_queue.sv; the folder with the decisions.
+
+    With 0 packets there are enough that some queues come to drop.
+    """
+    packets = packets or max(600, 60 * queues)
     given = {} if arrivals is None else {"ARRIVALS": str(arrivals.absolute())}
     return run_kind(CODEL, str(queues), {"QUEUES": queues, "PACKETS": packets} | given)
 

@@ -127,30 +127,30 @@ module codel #(
 
     // Whether a time is below a bound of 32 bits: the borrow of one subtraction, which is one carry chain.
     function automatic logic below(input logic [TIME_WIDTH-1:0] t, input logic [31:0] bound);
-        logic [TIME_WIDTH:0] difference;
-        difference = {1'b0, t} - (TIME_WIDTH + 1)'(bound);
-        below = difference[TIME_WIDTH];
+        logic [32:0] difference;
+        difference = {1'b0, t[31:0]} - {1'b0, bound};
+        below = t >> 32 == 0 && difference[32];
     endfunction
 
-    // Cycle 1. A time that has come: the difference is not negative. count: in the drop state it is one
-    // more. Who enters it begins with the drop rate that the last one had come to, count - lastcount, if
-    // that ended a short while ago. The two are one sum: -lastcount = ~lastcount + 1.
-    logic [TIME_WIDTH-1:0] since_first_above, since_due, ago;
-    assign since_first_above = time_now - first_above_time;
-    assign since_due         = time_now - due;
+    // Cycle 1. A time that has come: the difference is not negative. One difference is enough: in the drop
+    // state drop_next is waited for, else first_above_time, which had come when the drop state began. In the
+    // cycles behind it is how long ago drop_next was.
+    logic [TIME_WIDTH-1:0] elapsed;
+    assign elapsed = time_now - (phase == WEIGH && !flags[1] ? first_above_time : due);
 
+    // count: in the drop state it is one more. Who enters it begins with the drop rate that the last one had
+    // come to, count - lastcount, if that ended a short while ago. The two are one sum: -lastcount =
+    // ~lastcount + 1.
     logic is_above, is_dropping, is_used, is_owing, is_placed;
-    logic late, stands, has_waited, is_due;
+    logic late, stands, has_come;
     logic [31:0] sum;
 
     always_ff @(posedge clk)
         if (phase == WEIGH) begin
-            late       <= !below(sojourn_time, target);
-            stands     <= behind > maxpacket;
-            has_waited <= !since_first_above[TIME_WIDTH-1];
-            is_due     <= !since_due[TIME_WIDTH-1];
-            ago        <= since_due;
-            sum        <= count + (flags[1] ? '0 : ~lastcount) + 1;
+            late     <= !below(sojourn_time, target);
+            stands   <= behind > maxpacket;
+            has_come <= !elapsed[TIME_WIDTH-1];
+            sum      <= count + (flags[1] ? '0 : ~lastcount) + 1;
             {is_above, is_dropping, is_used} <= flags;
             {is_owing, is_placed}            <= place_of[q];
         end
@@ -163,21 +163,21 @@ module codel #(
     // Cycle 2. Section 5.6, the second half of dodequeue. `stands` keeps a slow link busy.
     logic too_old, ok_to_drop;
     assign too_old    = late && stands;
-    assign ok_to_drop = too_old && is_above && has_waited;
+    assign ok_to_drop = too_old && (is_dropping || (is_above && has_come));
 
-    // Section 5.5: enter the drop state, or in it, drop when drop_next has come.
-    logic enter, again;
-    assign enter  = ok_to_drop && !is_dropping;
-    assign again  = ok_to_drop && is_dropping && is_due;
-    assign signal = enter || again;
+    // Section 5.5: enter the drop state, or in it, drop `again` when drop_next has come.
+    logic again;
+    assign signal = ok_to_drop && has_come;
+    assign again  = signal && is_dropping;
     assign answer = phase == DECIDE;
     assign mark   = answer && signal && can_mark;
     assign drop   = answer && signal && !can_mark;
 
-    // A drop in the drop state leaves open whether drop_next moves; a mark does not.
+    // A drop in the drop state leaves open whether drop_next moves; a mark does not. Who is owing is in that state,
+    // and it goes on for what is too old.
     logic places;  // where drop_next is from now on
     logic [QUEUE_WIDTH-1:0] sweep;
-    assign places = is_placed ^ (ok_to_drop && is_owing);
+    assign places = is_placed ^ (too_old && is_owing);
 
     always_ff @(posedge clk)
         if (phase == SWEEP) begin
@@ -188,12 +188,15 @@ module codel #(
             place_of[q] <= {again && !can_mark, places};
         end
 
-    // Cycles 2 and 3, after a signal: does the drop state begin with a count of 1?
-    logic recently, begin_at_1;
+    // Cycles 2 to 4, after a signal: does the drop state begin with a count of 1?
+    logic [TIME_WIDTH-1:0] ago;
+    logic recently, has_grown, begin_at_1;
     always_ff @(posedge clk) begin
-        recently   <= ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
-        begin_at_1 <= !is_dropping && !(is_used && recently && sum[31:1] != 0);
+        ago       <= elapsed;
+        recently  <= ago[TIME_WIDTH-1] || below(ago >> 4, interval);  // within 16 INTERVAL
+        has_grown <= is_used && sum[31:1] != 0;
     end
+    assign begin_at_1 = !is_dropping && !(has_grown && recently);
 
     // Cycles 2 to 11.
     logic law_start, law_done;

@@ -64,10 +64,14 @@ module codel_queue #(
     logic was_queued, was_refused, was_sent, was_dropped, was_marked;
     logic [QUEUE_WIDTH-1:0] arrival_queue, decision_queue;
 
-    queue #(.DATA_WIDTH(DATA_WIDTH), .QUEUES(QUEUES), .WORDS(WORDS), .TIME_WIDTH(TIME_WIDTH)) queue (.*);
+    // Nothing happens before the counters are cleared.
+    logic clearing, hold;
+    assign hold = rst || clearing;
+
+    queue #(.DATA_WIDTH(DATA_WIDTH), .QUEUES(QUEUES), .WORDS(WORDS), .TIME_WIDTH(TIME_WIDTH)) queue (.rst(hold), .*);
 
     codel #(.QUEUES(QUEUES), .TIME_WIDTH(TIME_WIDTH)) codel (
-        .clk, .rst, .target, .interval, .maxpacket, .ecn,
+        .clk, .rst(hold), .target, .interval, .maxpacket, .ecn,
         .ask, .ready, .queue_id(ask_queue), .now, .enqueued(ask_enqueued), .backlog(ask_backlog),
         .length(ask_length), .capable(ask_capable), .answer, .drop, .mark
     );
@@ -95,10 +99,10 @@ module codel_queue #(
 
     counter #(.QUEUES(QUEUES)) count_arrivals (
         .clk, .rst, .count(arrived), .queue_id(arrived_queue), .kind(arrived_kind),
-        .read_id, .read_kind, .value(arrivals)
+        .read_id, .read_kind, .value(arrivals), .clearing
     );
     counter #(.QUEUES(QUEUES)) count_decisions (
         .clk, .rst, .count(decided), .queue_id(decided_queue), .kind(decided_kind),
-        .read_id, .read_kind, .value(decisions)
+        .read_id, .read_kind, .value(decisions), .clearing()
     );
 endmodule

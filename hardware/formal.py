@@ -50,6 +50,7 @@ class Proof:
 
 PROOFS = (
     Proof("counter", "counter", depth=2),
+    Proof("byte_count", "byte_count", sizes=(), small=("BYTES 8",), depth=1),
     Proof("axi_lite", "axi_lite", sizes=(), small=(), depth=2),
     Proof("registers", "registers", parts=("axi_lite.sv",), sizes=(), small=(), depth=2),
     Proof(
@@ -68,6 +69,7 @@ PROOFS = (
         "queue",
         "queue",
         ("any_ecn.sv",),
+        parts=("byte_count.sv",),
         sizes=("QUEUES 2", "WORDS 4", "TIME_WIDTH 2", "DATA_WIDTH 16"),
         small=("QUEUES 1", "WORDS 4", "TIME_WIDTH 2", "DATA_WIDTH 16"),
         cover=14,
@@ -77,6 +79,7 @@ PROOFS = (
         "long_ring",
         "queue",
         ("any_ecn.sv",),
+        parts=("byte_count.sv",),
         sizes=("QUEUES 1", "WORDS 8", "TIME_WIDTH 4", "DATA_WIDTH 16"),
         small=(),
         quick=False,
@@ -84,10 +87,10 @@ PROOFS = (
 )
 
 FAULTS = (
-    ("rfc8289", "is_used && recently && sum[31:1] != 0", "is_used && recently"),
+    ("rfc8289", "is_used && sum[31:1] != 0", "is_used"),
     ("rfc8289", "{again && !can_mark, places}", "{1'b0, places}"),
     ("rfc8289", "{again && !can_mark, places}", "{again, places}"),
-    ("codel", "phase <= signal ? CONTROL_LAW :", "phase <= enter ? CONTROL_LAW :"),
+    ("codel", "phase <= signal ? CONTROL_LAW :", "phase <= again ? CONTROL_LAW :"),
     ("queue", "reading && reading_queue == s_axis_tdest) oldest_now", "0) oldest_now"),
     ("queue", "soon && (!(asking || known) || grant)", "soon && (!asking || grant)"),
     ("queue", "known <= (was_sent || known) && !grant", "known <= was_sent && !grant"),
@@ -101,7 +104,11 @@ FAULTS = (
     ("cells", "went_on   <= on && !walk", "went_on   <= on"),
     ("cells", "- (CELL + 1)'(take) + (undo", "+ (undo"),
     ("cells", "at_before <= walk ? from : at", "at_before <= walk ? from : at_before"),
-    ("counter", "used[number] ? counted[number] : 0", "counted[number]"),
+    ("counter", "clearing ? 0 : counted[number]", "counted[number]"),
+    ("counter", "QUEUES * KINDS - 1", "QUEUES * KINDS - 2"),
+    ("byte_count", "if (keep[n-1] &&", "if ("),
+    ("rfc8289", "phase == WEIGH && !flags[1] ?", "phase == WEIGH ?"),
+    ("rfc8289", "!flags[1] ? first_above_time : due", "!flags[2] ? first_above_time : due"),
 )
 """Proof, text of its module, and what is put in its place: a fault that the proof has to find."""
 

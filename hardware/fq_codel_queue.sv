@@ -60,10 +60,16 @@ module fq_codel_queue #(
 
     logic was_queued, was_refused, was_sent, was_dropped, was_marked, was_shed;
 
-    fq_queue #(.DATA_WIDTH(DATA_WIDTH), .CELLS(CELLS), .ROOM(ROOM), .TIME_WIDTH(TIME_WIDTH)) fq_queue (.*);
+    // Nothing happens before the counters are cleared.
+    logic clearing, hold;
+    assign hold = rst || clearing;
+
+    fq_queue #(.DATA_WIDTH(DATA_WIDTH), .CELLS(CELLS), .ROOM(ROOM), .TIME_WIDTH(TIME_WIDTH)) fq_queue (
+        .rst(hold), .*
+    );
 
     fq_codel #(.FLOWS(FLOWS), .PACKETS(CELLS), .BATCH(BATCH), .TIME_WIDTH(TIME_WIDTH)) fq_codel (
-        .clk, .rst, .target, .interval, .maxpacket, .ecn, .quantum, .limit,
+        .clk, .rst(hold), .target, .interval, .maxpacket, .ecn, .quantum, .limit,
         .put, .ask, .shed, .ready, .now, .arriving, .hash, .length, .capable,
         .answer, .leaving, .drop, .mark, .done()
     );
@@ -84,9 +90,11 @@ module fq_codel_queue #(
     end
 
     counter count_arrivals (
-        .clk, .rst, .count(arrived), .queue_id(1'b0), .kind(arrived_kind), .read_id(1'b0), .read_kind, .value(arrivals)
+        .clk, .rst, .count(arrived), .queue_id(1'b0), .kind(arrived_kind), .read_id(1'b0), .read_kind,
+        .value(arrivals), .clearing
     );
     counter count_fates (
-        .clk, .rst, .count(decided), .queue_id(1'b0), .kind(decided_kind), .read_id(1'b0), .read_kind, .value(fates)
+        .clk, .rst, .count(decided), .queue_id(1'b0), .kind(decided_kind), .read_id(1'b0), .read_kind,
+        .value(fates), .clearing()
     );
 endmodule

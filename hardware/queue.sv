@@ -123,12 +123,7 @@ module queue #(
 
     assign s_axis_tready = !sweeping;
 
-    integer byte_number;
-    always_comb begin
-        bytes_in_word = 0;
-        for (byte_number = 0; byte_number < BYTES; byte_number = byte_number + 1)
-            if (s_axis_tkeep[byte_number]) bytes_in_word = (BYTES_WIDTH + 1)'(byte_number + 1);
-    end
+    byte_count #(.BYTES(BYTES)) byte_count (.keep(s_axis_tkeep), .number(bytes_in_word));
 
     always_ff @(posedge clk) begin
         arriving <= !rst && s_axis_tvalid && s_axis_tready;

@@ -4,7 +4,8 @@
 // The clock runs only while a question is open: from `ask`, `put` or `shed` until what is said last has
 // been clocked in. A module without a port `put` says one thing of each question, which ends with it.
 // Two copies of the module are asked the same. In one, bits that nobody has set are 0, in the other
-// they are 1; if their answers differ, the answer hangs on an X.
+// they are 1; if their answers differ, the answer hangs on an X. HAVE_X is where the port `x` is declared,
+// as text, if the module has it.
 #include "Vaqm.h"
 #include "verilated.h"
 
@@ -24,6 +25,7 @@ struct Fatal {
 struct Copy {
     VerilatedContext context;
     std::unique_ptr<Vaqm> top;
+    uint32_t taken_at = 0;  // the cycle in which the last question was taken; 0: not yet
 
     explicit Copy(int unset) {
         context.randReset(unset);
@@ -162,6 +164,7 @@ uint32_t said(const Vaqm& top) {
 // Clocks the module until it says something. While a question is not taken, nothing is an answer to it.
 uint32_t run(Copy& copy, bool waits, uint32_t most, uint32_t& cycles) {
     Vaqm& top = *copy.top;
+    if (waits) copy.taken_at = 0;
     for (cycles = 1; cycles <= most; ++cycles) {
         copy.low();
 #ifdef HAVE_READY
@@ -174,12 +177,41 @@ uint32_t run(Copy& copy, bool waits, uint32_t most, uint32_t& cycles) {
         top.eval();
         if (taken) {
             waits = false;
+            copy.taken_at = cycles;
             raise(top, 0, 0, 0);
         }
         if (verdict) return verdict;
     }
     raise(top, 0, 0, 0);
     return HUNG;
+}
+
+std::string port(const char* declared, const char* name) { return std::string(declared) + ": `" + name + "`"; }
+
+// The port that a question waits for.
+std::string waited_for(bool taken) {
+#ifdef HAVE_READY
+    if (!taken) return port(HAVE_READY, "ready");
+#endif
+    (void)taken;
+    return port(HAVE_ANSWER, "answer");
+}
+
+// The port that is not the same in both copies, by what they have said, at once or not.
+std::string unknown(const Module& module, uint32_t verdict, uint32_t other, bool at_once) {
+    if (module.zeros.taken_at != module.ones.taken_at) return waited_for(false);
+    const uint32_t differs = verdict ^ other;
+    if (!at_once || differs & (ANSWER | HUNG)) return waited_for(true);
+#ifdef HAVE_MARK
+    if (differs & MARK) return port(HAVE_MARK, "mark");
+#endif
+#ifdef HAVE_LEAVING
+    if (differs >> 16) return port(HAVE_LEAVING, "leaving");
+#endif
+#ifdef HAVE_DONE
+    if (!(differs & DROP)) return port(HAVE_DONE, "done");
+#endif
+    return port(HAVE_DROP, "drop");
 }
 
 // Both copies; what they do not agree on is unknown.
@@ -189,7 +221,13 @@ uint32_t both(Module& module, uint32_t* cycles, Run run) {
         uint32_t others = 0;
         const uint32_t verdict = run(module.zeros, *cycles);
         const uint32_t other = run(module.ones, others);
-        return verdict == other && *cycles == others ? verdict : static_cast<uint32_t>(UNKNOWN);
+        const bool at_once = *cycles == others;
+        if (verdict != other || !at_once) {
+            module.said = unknown(module, verdict, other, at_once);
+            return UNKNOWN;
+        }
+        if (verdict == HUNG) module.said = waited_for(module.zeros.taken_at != 0);
+        return verdict;
     } catch (const Fatal& fatal) {
         module.said = fatal.said;
         return FATAL;
@@ -238,5 +276,5 @@ EXPORT uint32_t aqm_more(void* of, uint32_t most, uint32_t* cycles) {
     });
 }
 
-// What the module said when it ended itself.
+// What the module said when it ended itself; else the port by which it was wrong.
 EXPORT const char* aqm_said(const void* of) { return static_cast<const Module*>(of)->said.c_str(); }

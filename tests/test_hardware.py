@@ -131,12 +131,20 @@ def test_what_the_decisions_cost_is_what_the_readme_says() -> None:
     assert printed in (HARDWARE / "README.md").read_text().splitlines()
 
 
+def test_the_page_of_targets_has_the_luts_of_the_readmes_table() -> None:
+    page = (HARDWARE.parent / "docs" / "targets.md").read_text()
+    rows = (HARDWARE / "README.md").read_text().splitlines()
+    for row in ("codel, 1 queue", "codel_queue, 1 queue", "fq_codel, 1,024 flows"):
+        luts = next(line for line in rows if line.startswith(f"| {row}")).split("|")[2]
+        assert f"{int(luts):,}" in page, row
+
+
 @pytest.mark.usefixtures("yosys")
 def test_the_modules_properties_hold_for_all_runs_and_a_fault_is_found() -> None:
     proven = command("formal.py", "--quick").splitlines()
-    names = ["counter", "axi_lite", "registers", "fq_codel_registers", "fifo", "cells", "codel"]
-    names += ["rfc8289", "queue"]
+    names = ["counter", "byte_count", "axi_lite", "registers", "fq_codel_registers", "fifo"]
+    names += ["cells", "codel", "rfc8289", "queue"]
     assert [line.partition(":")[0] for line in proven] == names
     assert all(": proven" in line for line in proven), proven
     found = command("formal.py", "--break", "registers", "counter", "fifo").splitlines()
-    assert len(found) == 3 and all(": found:" in line for line in found), found
+    assert len(found) == 4 and all(": found:" in line for line in found), found

@@ -224,8 +224,8 @@ def test_a_users_module_decides_and_one_that_does_wrong_is_told_and_not_asked_ag
     right = counters["right"]["bottlenecks"][0]["discipline"]
     assert right["drops"] == right["questions"] // 10 and not counters["right"]["faults"]
     for name, kind, words in (
-        ("hangs", "module_hung", "no answer within 1000 cycles"),
-        ("unknown", "module_unknown", "a bit that nobody has set"),
+        ("hangs", "module_hung", "no answer within 1000 cycles: my_aqm.sv:9: `answer` stays 0"),
+        ("unknown", "module_unknown", "my_aqm.sv:10: `drop` hangs on a bit that nobody has set"),
         ("stops", "module_ended", "my_aqm.sv:18: $stop"),
     ):
         (fault,) = counters[name]["faults"]

@@ -144,6 +144,11 @@ always_ff @(posedge clk)
         if (!in_loop) rfc_drop_next <= rfc_from + spacing;
     end
 
+// How long ago a time was that the module looks at.
+logic [TIME_WIDTH-1:0] since_due, since_first_above;
+assign since_due         = time_now - due;
+assign since_first_above = time_now - first_above_time;
+
 // Two assumptions about time. It does not run backwards, nor half its range within one drop state: a
 // first_above_time that has come stays in the past. And the packet behind the first dropped one is
 // asked about before drop_next comes; the pseudocode takes both at the same instant.
@@ -161,7 +166,7 @@ always_comb
 logic settled, is_recent, begins_at_1;
 logic [31:0] count_begun;
 assign settled     = !(phase == CONTROL_LAW && q == one);
-assign is_recent   = ago[TIME_WIDTH-1] || ago < TIME_WIDTH'({interval, 4'b0});
+assign is_recent   = since_due[TIME_WIDTH-1] || since_due < TIME_WIDTH'({interval, 4'b0});
 assign begins_at_1 = !is_dropping && !(is_used && is_recent && sum[31:1] != 0);
 assign count_begun = begins_at_1 ? 1 : sum;
 
@@ -188,7 +193,8 @@ always_comb
         if (!settled) begin
             assert (dropping && used && law_from == rfc_from && law_place == (place ^ owing));
             assert (count_begun == rfc_count && (is_dropping || rfc_lastcount == rfc_count));
-            assert (recently == is_recent && (since == 0 || begin_at_1 == begins_at_1));
+            assert (ago == since_due);
+            if (since != 0) assert (recently == is_recent && begin_at_1 == begins_at_1);
             if (is_dropping) assert (lastcount_of[one] == rfc_lastcount);
             if (is_dropping) assert (law_from == rfc_drop_next && !behind_first);
             else assert (!in_loop);
@@ -205,8 +211,7 @@ always_comb
             assert ({is_above, is_dropping, is_used} == flags_of[one]);
             assert ({is_owing, is_placed} == place_of[one]);
             assert (late == (sojourn_time >= TIME_WIDTH'(target)) && stands == (behind > maxpacket));
-            assert (has_waited == !since_first_above[TIME_WIDTH-1] && ago == since_due);
-            assert (is_due == !ago[TIME_WIDTH-1]);
+            assert (has_come == !(is_dropping ? since_due[TIME_WIDTH-1] : since_first_above[TIME_WIDTH-1]));
             assert (sum == (is_dropping ? count + 1 : count - lastcount));
             if (!above) assert (first_above_time_of[one] == time_now + TIME_WIDTH'(interval));
         end

@@ -213,7 +213,7 @@ def _journal_rows(path: Path, columns: Sequence[str] | None) -> Iterator[pa.Reco
 class RowWriter:
     """A Parquet file that takes rows in pieces of any length and writes row groups of one length.
 
-    A row group is written while the next one comes in, by a thread of the file's own.
+    Journal and row groups are written while more rows come in, by a thread of the file's own.
     """
 
     def __init__(self, path: Path, schema: pa.Schema, ballast: Ballast) -> None:
@@ -251,7 +251,7 @@ class RowWriter:
         """Takes rows as the engine's little-endian columns, as `write` does."""
         first = self._schema.field(0)
         self._pieces.append(columns)
-        self._journal.write(table_from_columns(self._schema, columns))
+        self._thread.submit(self._journal.write, table_from_columns(self._schema, columns))
         self._rows += len(columns[first.name]) * 8 // first.type.bit_width
         self._write_full_groups()
 
@@ -261,7 +261,7 @@ class RowWriter:
         """
         self._gather()
         self._waiting = pa.concat_tables([self._waiting, table])
-        self._journal.write(table)
+        self._thread.submit(self._journal.write, table)
         self._rows += table.num_rows
         self._write_full_groups()
 

@@ -261,10 +261,13 @@ class _Tally:
         self._count = np.zeros(_TIME_BINS, np.int64)
         self._drops, self._marks = np.zeros((2, _TIME_BINS), np.int64)
         self._sum = np.zeros(_TIME_BINS, np.float64)
-        self._low = np.full(_TIME_BINS, np.inf)
-        self._high = np.full(_TIME_BINS, -np.inf)
+        # Of the rows' own type: numpy's `at` is fast where nothing is converted.
+        self._low = np.full(_TIME_BINS, np.iinfo(np.int64).max)
+        self._high = np.full(_TIME_BINS, np.iinfo(np.int64).min)
         first, last = _DECADES
         self._edges = np.logspace(first, last, (last - first) * _BINS_PER_DECADE + 1)
+        # A delay is whole: it is at most an edge if it is at most the whole part of that.
+        self._whole_edges = np.floor(self._edges).astype(np.int64)
         self._histogram = np.zeros(len(self._edges) + 1, np.int64)
         self._by_time = np.zeros((_COARSE_BINS, len(self._edges) + 1), np.int64)
         self._coarse = max(-(-duration // _COARSE_BINS), 1)
@@ -298,7 +301,7 @@ class _Tally:
         self._sum += np.bincount(place, weights=delay, minlength=_TIME_BINS)
         np.minimum.at(self._low, place, delay)
         np.maximum.at(self._high, place, delay)
-        slot = np.searchsorted(self._edges, delay, side="left")
+        slot = np.searchsorted(self._whole_edges, delay, side="left")
         slots = len(self._histogram)
         together = np.minimum(time // self._coarse, _COARSE_BINS - 1) * slots + slot
         counted = np.bincount(together, minlength=self._by_time.size)

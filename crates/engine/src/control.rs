@@ -223,6 +223,11 @@ pub fn pipes(switch: &mut Switch) -> usize {
     Plane::of(switch.data_plane()).map_or(0, |plane| plane.pipes())
 }
 
+/// The pipes of a switch that run one of its program's pipelines.
+pub fn running(switch: &mut Switch, pipeline: usize) -> Pipes {
+    Pipes(Plane::of(switch.data_plane()).map_or(0, |plane| plane.running(pipeline)))
+}
+
 /// The program in one of a switch's pipes, for its control plane.
 ///
 /// # Errors

@@ -75,8 +75,20 @@ impl Programs {
     /// # Errors
     /// As for [`Programs::program`], or target or control plane do not fit it.
     pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<(Plane, ControlPlane), RunError> {
+        self.plane_of(p4, seed, 0)
+    }
+
+    /// The same for one of the chip's pipes. Where the program has several pipelines, pipes run them
+    /// in turn, as the vendor's `p4c-gen-bfrt-conf` distributes them for Tofino 1.
+    fn plane_of(
+        &self,
+        p4: &P4Aqm,
+        seed: u64,
+        pipe: usize,
+    ) -> Result<(Plane, ControlPlane), RunError> {
         let program = self.program(p4)?;
-        let mut plane = program.instantiate_as(seed, p4.math_unit, p4.executor)?;
+        let pipeline = pipe % program.describe().pipelines.len().max(1);
+        let mut plane = program.instantiate_pipeline(pipeline, seed, p4.math_unit, p4.executor)?;
         let batch = p4.control.batch(program.ir())?;
         batch.install(plane.control())?;
         switch_setup::check(&batch, &plane.target().switch())?;
@@ -114,8 +126,9 @@ impl Programs {
         let (mut plane, control) = self.plane(p4, seed)?;
         let traits = plane.target().switch();
         within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
-        for pipe in 1..u64::from(pipes) {
-            plane.add_pipe(self.plane(p4, seed.wrapping_add(pipe))?.0);
+        for pipe in 1..pipes {
+            let seed = seed.wrapping_add(u64::from(pipe));
+            plane.add_pipe(self.plane_of(p4, seed, usize::from(pipe))?.0);
         }
         let wanted = p4.wanted();
         let watched = match wanted.is_nothing() {

@@ -83,6 +83,9 @@ pub struct StandalonePort {
     /// Its speed in bit/s.
     #[serde(default = "speed")]
     pub speed: u64,
+    /// What leaves it comes back in at it, as at ports that have no front.
+    #[serde(default)]
+    pub loops: bool,
 }
 
 impl StandalonePort {
@@ -136,6 +139,12 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
             (handed_over.plane, handed_over.discipline)
         }
     };
+    let loops = |known: &PortConfig| {
+        config.ports.iter().any(|port| port.loops && PortId(port.id) == known.id)
+    };
+    switch.ports.iter_mut().filter(|port| loops(port)).for_each(|port| {
+        port.recirculation = Some(Time::ZERO);
+    });
     let disciplines = match &native {
         Some(native) => {
             let is_shaped =

@@ -40,8 +40,6 @@ fn write(path: &Path, out: &Path, options: &LoadOptions) -> io::Result<()> {
     if let Some(first) = checked.diagnostics.iter().find(|found| found.is_error()) {
         fs::write(out.join(format!("{name}.refused")), &*first.message)?;
     }
-    let pipelines = program.describe().pipelines;
-    let pipe = pipelines.first().map_or("pipe", String::as_str);
-    fs::write(out.join(format!("{name}.bfrt.json")), bfrt::text(&schema, pipe))?;
+    fs::write(out.join(format!("{name}.bfrt.json")), bfrt::text(&schema))?;
     fs::write(out.join(format!("{name}.p4info.txtpb")), p4info_text(&p4info(&schema)))
 }

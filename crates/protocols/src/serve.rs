@@ -15,8 +15,13 @@ use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-/// The longest message that is taken. A table of 100,000 entries has 10 MB.
+/// The longest message of P4Runtime, either way. A table of 100,000 entries has 10 MB.
 const LONGEST: usize = 64 << 20;
+/// The longest request of BfRt. Of the vendor's tests the longest asks for 2,000,000 keys at once,
+/// which are 70 MB.
+const LONGEST_BFRT: usize = 128 << 20;
+/// The longest answer of BfRt: what the vendor's client takes.
+const LONGEST_ANSWER: usize = 1 << 30;
 /// Calls at once on one connection.
 const CALLS: u32 = 16_384;
 /// How long calls may go on after the end.
@@ -110,8 +115,8 @@ impl Served {
     /// BfRt.
     pub fn bfrt(server: Arc<bfrt::service::Server>) -> Served {
         let service = BfRuntimeServer::new(bfrt::service::Service(server.clone()))
-            .max_decoding_message_size(LONGEST)
-            .max_encoding_message_size(LONGEST);
+            .max_decoding_message_size(LONGEST_BFRT)
+            .max_encoding_message_size(LONGEST_ANSWER);
         let beside = Box::pin(server.attend());
         Served { name: "bfrt", routes: Routes::new(service), beside }
     }

@@ -44,7 +44,7 @@ fn a_program_with_everything_has_the_schemas_that_are_written_beside_it() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/annotated.p4");
     let schema = schema(&path);
     expect("annotated.p4info.txtpb", &p4info_text(&p4info(&schema)));
-    expect("annotated.bf-rt.json", &bfrt::text(&schema, "pipe"));
+    expect("annotated.bf-rt.json", &bfrt::text(&schema));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_tables_of_both_schemas_are_the_same() {
     for path in shipped() {
         let schema = schema(&path);
         let info = p4info(&schema);
-        let document = bfrt::bfrt(&schema, "pipe");
+        let document = bfrt::bfrt(&schema);
         let tables = document["tables"].as_array().expect("tables");
         let named: BTreeSet<&str> =
             tables.iter().filter_map(|table| table["name"].as_str()).collect();

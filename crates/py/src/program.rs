@@ -125,9 +125,7 @@ impl Program {
 
     /// Its `bf-rt.json`, by which the runtime interface of Tofino knows it.
     fn bfrt(&self, py: Python<'_>) -> String {
-        let pipelines = self.program.describe().pipelines;
-        let pipe = pipelines.first().map_or("pipe", String::as_str);
-        py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema(), pipe))
+        py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
     }
 
     /// A control plane, as JSON, with its computed entries written out.

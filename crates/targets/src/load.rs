@@ -32,6 +32,8 @@ pub struct LoadOptions {
     pub executor: Executor,
     /// Seeds random numbers and random hashes.
     pub seed: u64,
+    /// Which of the program's pipelines, where it has several for the pipes of a chip.
+    pub pipeline: usize,
     /// The program is looked at and not run: parts that are not simulated are warnings, and what
     /// comes of it cannot run them.
     pub check_only: bool,

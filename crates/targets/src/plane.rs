@@ -20,6 +20,8 @@ pub struct Plane {
     loaded: Box<dyn LoadedProgram>,
     /// The same program in the chip's further pipes, each with tables and registers of its own.
     further: Vec<Box<dyn LoadedProgram>>,
+    /// Which of the program's pipelines each pipe runs.
+    pipelines: Vec<usize>,
     /// Ports of a pipe.
     pipe_ports: u16,
     /// The program's text, so that faults are told with their place.
@@ -33,15 +35,24 @@ impl Plane {
         target: &'static dyn Target,
         loaded: Box<dyn LoadedProgram>,
         sources: Arc<SourceMap>,
+        pipeline: usize,
     ) -> Plane {
-        let pipe_ports = target.switch().pipe_ports;
-        Plane { target, loaded, further: Vec::new(), pipe_ports, sources, watch: None }
+        let (pipe_ports, pipelines) = (target.switch().pipe_ports, vec![pipeline]);
+        Plane { target, loaded, further: Vec::new(), pipelines, pipe_ports, sources, watch: None }
     }
 
-    /// Adds a pipe, which runs what another plane runs: its ports are those behind the ones of the
-    /// pipes that are there. Packets are followed, and registers looked at, in the first pipe only.
+    /// Adds a pipe, which runs what another plane of the same program runs: its ports are those behind
+    /// the ones of the pipes that are there. Packets are followed, and registers looked at, in the
+    /// first pipe only.
     pub fn add_pipe(&mut self, plane: Plane) {
         self.further.push(plane.loaded);
+        self.pipelines.extend(plane.pipelines);
+    }
+
+    /// The pipes that run one of the program's pipelines: a bit for each.
+    pub fn running(&self, pipeline: usize) -> u32 {
+        let all = self.pipelines.iter().enumerate();
+        all.filter(|(_, of)| **of == pipeline).map(|(pipe, _)| 1 << pipe).sum()
     }
 
     /// How many pipes there are.

@@ -265,13 +265,28 @@ impl Program {
         math_unit: ExponentParity,
         executor: Executor,
     ) -> Result<Plane, LoadError> {
-        let options = LoadOptions { seed, math_unit, executor, ..self.options.clone() };
+        self.instantiate_pipeline(0, seed, math_unit, executor)
+    }
+
+    /// The same of one of the program's pipelines, where it has several for the pipes of a chip.
+    ///
+    /// # Errors
+    /// As for [`Program::instantiate`].
+    pub fn instantiate_pipeline(
+        &self,
+        pipeline: usize,
+        seed: u64,
+        math_unit: ExponentParity,
+        executor: Executor,
+    ) -> Result<Plane, LoadError> {
+        let options = LoadOptions { pipeline, seed, math_unit, executor, ..self.options.clone() };
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }
 
     pub(crate) fn instantiate_with(&self, options: LoadOptions) -> Result<Loaded, LoadError> {
+        let pipeline = options.pipeline;
         let (loaded, warnings) = self.load_for(self.target, options)?;
-        let plane = Plane::new(self.target, loaded, self.map.clone());
+        let plane = Plane::new(self.target, loaded, self.map.clone(), pipeline);
         Ok(Loaded { plane, warnings, sources: self.map.clone() })
     }
 

@@ -3,7 +3,7 @@
 //! Implemented by each architecture beside [`DataPlane`](sojourn_packet::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
-use crate::control::{ControlError, ControlPlane, HashRead, Number, TableEntry};
+use crate::control::{ControlError, ControlPlane, DefaultEntry, HashRead, Number, TableEntry};
 use crate::digest::Digest;
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::Filter;
@@ -259,14 +259,28 @@ pub struct Parts<'p> {
 
 /// An entry as the tables take it; none unless it names exactly one of action, member and group.
 pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
-    let target = match (&entry.action, entry.member, entry.group) {
-        (Some(action), None, None) => EntryTarget::Action(action.clone(), named(&entry.args)),
-        (None, Some(member), None) => EntryTarget::Reference(member),
-        (None, None, Some(group)) => EntryTarget::Reference(group | GROUP),
-        _ => return None,
-    };
+    let target = target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))?;
     let keys = entry.matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
     Some(EntrySpec { keys, target, priority: rank(entry.priority, entry.rank) })
+}
+
+/// What a miss leads to as the tables take it; none unless it names exactly one of action, member and
+/// group.
+pub fn default_target(entry: &DefaultEntry) -> Option<EntryTarget> {
+    target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))
+}
+
+fn target(
+    action: Option<&str>,
+    args: &BTreeMap<String, Number>,
+    (member, group): (Option<u32>, Option<u32>),
+) -> Option<EntryTarget> {
+    match (action, member, group) {
+        (Some(action), None, None) => Some(EntryTarget::Action(action.to_owned(), named(args))),
+        (None, Some(member), None) => Some(EntryTarget::Reference(member)),
+        (None, None, Some(group)) => Some(EntryTarget::Reference(group | GROUP)),
+        _ => None,
+    }
 }
 
 /// A priority or a rank as the tables take it: the highest wins.

@@ -106,11 +106,15 @@ impl Asked {
             }
             Answer::Done => self.open = false,
             Answer::Hung => {
-                self.is_wrong("module_hung", format!("no answer within {} cycles", self.watchdog));
+                let within = self.watchdog;
+                let said =
+                    format!("no answer within {within} cycles: {} stays 0", self.module.said());
+                self.is_wrong("module_hung", said);
             }
             Answer::Unknown => {
-                let said = "a bit that nobody has set decides (an X)";
-                self.is_wrong("module_unknown", said.to_owned());
+                let said =
+                    format!("{} hangs on a bit that nobody has set (an X)", self.module.said());
+                self.is_wrong("module_unknown", said);
             }
             Answer::Fatal => self.is_wrong("module_ended", self.module.said()),
         }

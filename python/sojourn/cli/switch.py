@@ -37,7 +37,7 @@ def switch(
     port: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="N=INTERFACE", help="As in 1=veth1, 2=tap:tap0 or 3=none. Repeatable."
+            metavar="N=INTERFACE", help="As in 1=veth1, 2=tap:tap0, 3=none or 4=loop. Repeatable."
         ),
     ] = None,
     rate: Annotated[

@@ -192,7 +192,12 @@ class Table:
     def default(self) -> tuple[str, dict[str, int]] | None:
         """What runs on a miss, if anything."""
         call = self._switch.read({"read": "default", "table": self.name})
-        return None if call is None else (call["action"], _numbers(call.get("args", {})))
+        if call is None:
+            return None
+        if call.get("action") is None:
+            to = ", ".join(f"{kind} {call[kind]}" for kind in ("member", "group") if kind in call)
+            raise ControlError(f"table {self.name}: a miss leads to {to} of its action profile")
+        return call["action"], _numbers(call.get("args", {}))
 
     @property
     def entries(self) -> list[Entry]:

@@ -153,16 +153,27 @@ def _table(
 ) -> Iterator[str]:
     table = program.table(given["name"])
     if given.get("default"):
-        default = given["default"]
-        call = _call(table, default["action"], default.get("args", {}))
-        if table.implementation is None:
-            yield f"table_set_default {table.name} {call}"
-        else:
-            yield f"act_prof_create_member {table.implementation} {call}"
-            handle = handles.of_new_member(table.implementation)
-            yield f"table_indirect_set_default {table.name} {handle}"
+        yield from _default(given["default"], table, handles)
     for entry in given.get("entries", []):
         yield from _entry(entry, table, handles)
+
+
+def _default(default: Mapping[str, Any], table: Table, handles: _Handles) -> Iterator[str]:
+    """What a miss leads to; an action of a table with an action profile gets a member."""
+    profile = table.implementation or ""
+    if default.get("member") is not None:
+        handle = handles.members[profile, default["member"]]
+        yield f"table_indirect_set_default {table.name} {handle}"
+    elif default.get("group") is not None:
+        handle = handles.groups[profile, default["group"]]
+        yield f"table_indirect_set_default_with_group {table.name} {handle}"
+    else:
+        call = _call(table, default["action"], default.get("args", {}))
+        if profile:
+            yield f"act_prof_create_member {profile} {call}"
+            yield f"table_indirect_set_default {table.name} {handles.of_new_member(profile)}"
+        else:
+            yield f"table_set_default {table.name} {call}"
 
 
 def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> Iterator[str]:

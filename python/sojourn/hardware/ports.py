@@ -58,16 +58,18 @@ class PortError(SojournError):
     """A module that cannot be connected."""
 
 
-def connected(header: str, text: str, where: str) -> list[str]:
-    """The names of the module's ports, from Verilator's `header` for it.
+def connected(header: str, text: str, where: str) -> dict[str, int]:
+    """The lines of the module's ports by their names, from Verilator's `header` for it.
 
     `PortError` has the place in the module's `text`, which is in the file `where`.
     """
     found = {}
+    lines = {}
     for direction, name, high, low in _PORT.findall(header):
         found[name] = Port(direction != "IN", int(high) - int(low) + 1)
     for name, port in found.items():
-        place = f"{where}:{_line(text, name)}"
+        lines[name] = _line(text, name)
+        place = f"{where}:{lines[name]}"
         wanted = PORTS.get(name)
         if wanted is None:
             known = ", ".join(PORTS)
@@ -84,7 +86,7 @@ def connected(header: str, text: str, where: str) -> list[str]:
             way = "output" if port.output else "input"
             width = f" of {port.bits} bits" if port.bits > 1 else ""
             raise PortError(f"{where}: the module has no {way} `{name}`{width}")
-    return list(found)
+    return lines
 
 
 def _line(text: str, name: str) -> int:

@@ -84,11 +84,12 @@ def _compiled(path: Path, text: str, around: Sequence[Path], folder: Path) -> Pa
     )
     ports = connected((folder / "Vaqm.h").read_text(), text, shown(path))
     include = root / "include"
+    declared = [f'-DHAVE_{port.upper()}="{path.name}:{line}"' for port, line in ports.items()]
     made = folder / "module.so"
     _run(
         path,
         [
-            *(compiler, *_COMPILED, *_OWN_ENDS, *(f"-DHAVE_{port.upper()}" for port in ports)),
+            *(compiler, *_COMPILED, *_OWN_ENDS, *declared),
             *(f"-I{place}" for place in (folder, include, include / "vltstd")),
             *map(str, sorted(folder.glob("*.cpp"))),
             *(str(include / name) for name in _RUNTIME),

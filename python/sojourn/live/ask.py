@@ -20,6 +20,8 @@ from sojourn.units import RATE, SIZE, Dimension
 _LAST = 511
 NOTHING = "none"
 """In place of an interface: the port is connected to nothing."""
+LOOP = "loop"
+"""In place of an interface: what leaves the port comes back in at it."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class LivePort:
 
     number: int
     interface: str
-    """An interface's name, `tap:NAME`, or `none`."""
+    """An interface's name, `tap:NAME`, `none` or `loop`."""
     rate: int | None
     """bit/s of its shaper; without one it is not measured."""
     queue_limit: int | None
@@ -81,10 +83,10 @@ def live_plan(
 ) -> LivePlan:
     """The plan of `sojourn switch`.
 
-    `ports` are like `1=veth1`, or `2=none` for one that is connected to nothing, `rates` like
-    `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A `program` is a name or a path; `aqm` is a
-    native discipline in the queues under it, or without a program in those of a wire between two
-    ports.
+    `ports` are like `1=veth1`, `2=none` for one that is connected to nothing, or `2=loop` for one
+    whose packets come back in at it, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A
+    `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without a
+    program in those of a wire between two ports.
     """
     interfaces = _by_port("--port", ports)
     shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
@@ -144,6 +146,8 @@ def _what_runs(program: str | None, aqm: str | None) -> Aqm:
 
 def _port(port: LivePort) -> dict[str, Any]:
     described: dict[str, Any] = {"id": port.number}
+    if port.interface == LOOP:
+        described["loops"] = True
     if port.rate is not None:
         described["rate"] = port.rate
     if port.queue_limit is not None:

@@ -16,7 +16,7 @@ from sojourn import _core
 from sojourn.control.file import in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
 from sojourn.layout import shown
-from sojourn.live.ask import NOTHING, LivePlan
+from sojourn.live.ask import LOOP, NOTHING, LivePlan
 from sojourn.live.offloads import switched_off
 from sojourn.pcapng import CaptureWriter
 from sojourn.programs import sources_of
@@ -60,7 +60,7 @@ def run_live(
     so many seconds and says whether the run is over. Whatever ends it, the rows until then can be
     read and the interfaces are as they were.
     """
-    connected = [port for port in plan.ports if port.interface != NOTHING]
+    connected = [port for port in plan.ports if port.interface not in (NOTHING, LOOP)]
     plain = [port.interface for port in connected if not port.interface.startswith("tap:")]
     interfaces = {port.number: port.interface for port in connected}
     with switched_off(plain):

@@ -10,7 +10,7 @@ use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_targets::schema::{
-    Annotation, Body, Cells, DataType, Field, Filter, Named, PortMetadata, Register,
+    Annotation, Body, Cells, DataType, Field, Filter, Named, Pipeline, PortMetadata, Register,
     RegisterParameter, Schema, Table, Unit, ValueSet,
 };
 
@@ -142,21 +142,52 @@ pub const CHOSEN: &str = "_get_member";
 /// Bits of a port's metadata.
 pub const PORT_METADATA_BITS: u32 = 64;
 
-/// The schema of a program, as a document. `pipe` is the name of its pipeline, which all names of
-/// tables begin with.
-pub fn bfrt(schema: &Schema, pipe: &str) -> Value {
-    Maker { schema, pipe }.document()
+/// The schema of a program, as a document.
+pub fn bfrt(schema: &Schema) -> Value {
+    Maker { schema }.document()
 }
 
 /// The schema as text.
-pub fn text(schema: &Schema, pipe: &str) -> String {
-    format!("{:#}\n", bfrt(schema, pipe))
+pub fn text(schema: &Schema) -> String {
+    format!("{:#}\n", bfrt(schema))
 }
 
-/// A schema and the name in front of all others.
+/// The full name of a table, which begins with that of its pipeline. A second pipeline of the same
+/// blocks has it in the program already.
+pub fn full_name(pipelines: &[Pipeline], name: &str) -> String {
+    let is_of = |pipeline: &&Pipeline| pipeline.blocks.iter().any(|block| starts(name, block));
+    match pipelines {
+        [] => format!("pipe.{name}"),
+        [only] => format!("{}.{name}", only.name),
+        several if several.iter().any(|pipeline| starts(name, &pipeline.name)) => name.to_owned(),
+        [first, ..] => {
+            let of = pipelines.iter().find(is_of).unwrap_or(first);
+            format!("{}.{name}", of.name)
+        }
+    }
+}
+
+/// Where the pipeline is that a full name begins with.
+pub fn pipeline_of(pipelines: &[Pipeline], full: &str) -> Option<usize> {
+    pipelines.iter().position(|pipeline| starts(full, &pipeline.name))
+}
+
+/// An action's name: as in the program, without that of a pipeline.
+fn action_name<'n>(schema: &Schema, name: &'n str) -> &'n str {
+    if schema.pipelines.len() < 2 {
+        return name;
+    }
+    let of = pipeline_of(&schema.pipelines, name);
+    of.map_or(name, |at| &name[schema.pipelines[at].name.len() + 1..])
+}
+
+fn starts(name: &str, with: &str) -> bool {
+    name.strip_prefix(with).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// A schema whose document is made.
 struct Maker<'s> {
     schema: &'s Schema,
-    pipe: &'s str,
 }
 
 impl Maker<'_> {
@@ -210,7 +241,7 @@ impl Maker<'_> {
 
     /// The full name of a table.
     fn full(&self, named: &Named) -> String {
-        format!("{}.{}", self.pipe, named.name)
+        full_name(&self.schema.pipelines, &named.name)
     }
 
     /// The number of a table or another object that is one.
@@ -470,7 +501,7 @@ impl Maker<'_> {
 fn action_id(schema: &Schema, name: &str) -> u32 {
     let known = schema.actions.iter().find(|action| action.named.name == name);
     let own = known.and_then(|action| asked(&action.named.annotations));
-    kind::ACTION << 24 | own.unwrap_or_else(|| hash(name)) & 0xff_ffff
+    kind::ACTION << 24 | own.unwrap_or_else(|| hash(action_name(schema, name))) & 0xff_ffff
 }
 
 fn match_type(kind: &str) -> &str {
@@ -542,7 +573,7 @@ fn actions(schema: &Schema, table: &Table) -> Value {
         };
         json!({
             "id": action_id(schema, &listed.action),
-            "name": listed.action,
+            "name": action_name(schema, &listed.action),
             "action_scope": scope,
             "annotations": notes(&listed.annotations),
             "data": data.collect::<Vec<_>>(),

@@ -11,8 +11,8 @@ use super::schema::{Field, Kind, Schema, Table};
 use super::scope::{Scope, pipe_of};
 use super::store::{Entry, Store, kept_key, pipe_in};
 use super::write::{
-    algorithm_read, application_read, counted, filter_read, inputs_read, last_hit, place_of,
-    port_and_queue, recirculates, spec_read,
+    algorithm_read, application_read, counted, filter_read, inputs_read, last_hit, must_run,
+    place_of, port_and_queue, recirculates, running, spec_read,
 };
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -174,7 +174,7 @@ impl Reader<'_> {
 
     /// What clients have said of the pipes that a table has entries in.
     fn scope(&self, table: &Table) -> Result<Scope, Failure> {
-        if matches!(table.kind, Kind::Members | Kind::Groups) {
+        if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
             return self.store.scope_of_profile(self.schema, table);
         }
         Scope::of(self.store.scopes.get(&table.id))
@@ -240,6 +240,7 @@ impl Reader<'_> {
         let schema = self.schema;
         let table = schema.table(asked.table_id)?;
         self.pipes = self.pipes_of(asked, table)?;
+        must_run(table, self.pipes, running(self.switch, table))?;
         let scope = self.scope(table)?;
         let first = scope.first(self.first_pipe());
         let data = asked.data.as_ref();
@@ -357,7 +358,7 @@ impl Reader<'_> {
             }
             (_, Some(bfrt::table_entry::Value::Key(key))) => {
                 let mut key = exact_key(table, key)?;
-                if matches!(table.kind, Kind::Members | Kind::Groups) {
+                if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
                     key = kept_key(key, first);
                 }
                 let entry = self.one(table, &key, &wanted)?;
@@ -454,7 +455,7 @@ impl Reader<'_> {
             | Kind::Parameter(_)
             | Kind::HashInputs
             | Kind::HashAlgorithm => vec![Vec::new()],
-            Kind::Members | Kind::Groups => {
+            Kind::Members | Kind::Groups(_) => {
                 let mine = |key: &Vec<u64>| pipe_in(key) == first;
                 self.store.keys(table.id).into_iter().filter(mine).collect()
             }
@@ -469,7 +470,7 @@ impl Reader<'_> {
         let row = match &table.kind {
             Kind::Register(_) => {
                 let ids: Vec<u32> = table.fields.iter().map(|field| field.id).collect();
-                self.words(&name, index, &ids)?
+                self.words((table, &name), index, &ids)?
             }
             Kind::Counter => {
                 let pipes: Vec<usize> = self.pipes.of(self.count).collect();
@@ -494,10 +495,16 @@ impl Reader<'_> {
     }
 
     /// A register's cell, a field for each of its parts.
-    fn words(&mut self, name: &str, index: usize, ids: &[u32]) -> Result<Row, Failure> {
+    fn words(
+        &mut self,
+        (table, name): (&Table, &str),
+        index: usize,
+        ids: &[u32],
+    ) -> Result<Row, Failure> {
         let query = Query::Register { name: name.to_owned(), index };
+        let pipes = Pipes(self.pipes.0 & running(self.switch, table).0);
         let mut each = vec![Vec::new(); ids.len()];
-        for pipe in self.pipes.of(self.count) {
+        for pipe in pipes.of(self.count) {
             if let Reply::Register(words) = control::read_of(self.switch, pipe, &query)? {
                 each.iter_mut().zip(words).for_each(|(values, word)| values.push(word.0));
             }
@@ -610,7 +617,8 @@ impl Reader<'_> {
         if let Kind::Match { counter, meter, filter, register, .. } = &table.kind {
             let handle = read.handle as usize;
             if let Some((name, ids)) = register {
-                row.extend(self.words(name, handle, ids)?);
+                let name = name.clone();
+                row.extend(self.words((table, &name), handle, ids)?);
             }
             if let Some(name) = filter {
                 row.extend(self.filter(name, handle)?);
@@ -628,9 +636,7 @@ impl Reader<'_> {
             let hit = last_hit(self.switch, &table.inner, place, &scope);
             row.extend(idle.read(place, hit, self.now));
         }
-        let member = read.entry.member.map(|member| (field::ACTION_MEMBER_ID, member));
-        let group = read.entry.group.map(|group| (field::SELECTOR_GROUP_ID, group));
-        row.extend([member, group].into_iter().flatten().map(|(id, n)| (id, Datum::number(n))));
+        row.extend(references(read.entry.member, read.entry.group));
         let fields = parameters.iter().chain(&table.fields);
         let data = row_read(fields, &row, &wanted.fields);
         Ok(made(table, key, action.map_or(0, |action| action.id), data, wanted))
@@ -642,15 +648,12 @@ impl Reader<'_> {
         wanted: &Wanted<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         let own = self.store.defaults.get(&table.id).cloned().unwrap_or_default();
-        if own.contains_key(&field::ACTION_MEMBER_ID) {
-            return Ok(default_made(table, 0, row_read(&table.fields, &own, &wanted.fields)));
-        }
         let query = Query::Default { table: table.inner.clone() };
         let Reply::Default(Some(call)) = self.ask(&query)? else {
             let why = format!("`{}` has no default entry", table.name);
             return Err(Failure::new(Code::NotFound, why));
         };
-        let action = table.action_called(&call.action);
+        let action = call.action.as_deref().and_then(|action| table.action_called(action));
         let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
         let value = |field: &Field| {
             let value = call.args.get(&field.inner)?;
@@ -658,6 +661,7 @@ impl Reader<'_> {
         };
         let mut row: Row = parameters.iter().filter_map(value).collect();
         row.extend(own);
+        row.extend(references(call.member, call.group));
         let all = parameters.iter().chain(&table.fields);
         let fields = row_read(all, &row, &wanted.fields);
         Ok(default_made(table, action.map_or(0, |action| action.id), fields))
@@ -917,6 +921,13 @@ fn runs(table: &Table, read: &EntryRead, wanted: u32) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// The member or the group that an entry leads to, as data.
+fn references(member: Option<u32>, group: Option<u32>) -> Row {
+    let member = member.map(|member| (field::ACTION_MEMBER_ID, Datum::number(member)));
+    let group = group.map(|group| (field::SELECTOR_GROUP_ID, Datum::number(group)));
+    member.into_iter().chain(group).collect()
 }
 
 fn absent(table: &Table) -> Failure {

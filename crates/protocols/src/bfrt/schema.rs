@@ -107,8 +107,8 @@ pub enum Kind {
     },
     /// The members of an action profile.
     Members,
-    /// The groups of a selector, which is this one.
-    Groups,
+    /// The groups of a selector, of so many members at most, if the program says.
+    Groups(Option<u64>),
     /// The cells of a counter.
     Counter,
     /// The cells of a meter.
@@ -156,6 +156,8 @@ pub struct Table {
     pub size: u64,
     /// Clients may have some bits of its keys not count.
     pub masks_keys: bool,
+    /// Which of several pipelines of the program it is of: pipes that run another do not have it.
+    pub pipeline: Option<usize>,
 }
 
 /// A message to clients.
@@ -186,10 +188,9 @@ impl Schema {
     /// What a program is to clients.
     pub fn of(program: &Program) -> Schema {
         let (declared, described) = (program.schema(), program.describe());
-        let pipe = described.pipelines.first().map_or("pipe", String::as_str);
-        let document = bfrt(&declared, pipe);
+        let document = bfrt(&declared);
         let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let reader = Reader { declared: &declared, described: &described, pipe };
+        let reader = Reader { declared: &declared, described: &described };
         let mut tables = BTreeMap::new();
         for table in list(&document, "tables") {
             let table = reader.table(table);
@@ -238,9 +239,6 @@ impl Table {
 
     /// The action with a name, which may be more than its end.
     pub fn action_called(&self, name: &str) -> Option<&Action> {
-        let ends = |long: &str, short: &str| {
-            long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
         let mut all = self.actions.iter();
         all.find(|action| action.name == name)
             .or_else(|| self.actions.iter().find(|action| ends(name, &action.name)))
@@ -251,14 +249,14 @@ impl Table {
 struct Reader<'a> {
     declared: &'a Declared,
     described: &'a ProgramDescription,
-    pipe: &'a str,
 }
 
 impl Reader<'_> {
-    /// A name without that of the pipeline.
+    /// What the program calls what has this name here.
     fn inner(&self, name: &str) -> String {
-        let rest = name.strip_prefix(self.pipe).and_then(|rest| rest.strip_prefix('.'));
-        rest.unwrap_or(name).to_owned()
+        let rest = name.split_once('.').map_or(name, |(_, rest)| rest);
+        let is_it = document::full_name(&self.declared.pipelines, rest) == name;
+        if is_it { rest } else { name }.to_owned()
     }
 
     /// A table with nothing that the document does not say.
@@ -274,6 +272,10 @@ impl Reader<'_> {
             fields: list(table, "data").flat_map(field).collect(),
             size: table["size"].as_u64().unwrap_or(0),
             masks_keys: list(table, "attributes").any(|known| known == "DynamicKeyMask"),
+            pipeline: match &self.declared.pipelines[..] {
+                pipelines @ [_, _, ..] => document::pipeline_of(pipelines, name),
+                _ => None,
+            },
         }
     }
 
@@ -293,7 +295,7 @@ impl Reader<'_> {
             "DynHashCompute" => Kind::HashValue,
             "SelectorGetMember" => Kind::Chosen,
             "Action" => Kind::Members,
-            "Selector" => Kind::Groups,
+            "Selector" => Kind::Groups(largest_group(given)),
             "Meter" => Kind::Meter(self.measured(&table.inner)),
             "Lpf" | "Wred" => Kind::Filter,
             "RegisterParam" => Kind::Parameter(self.initial(&table.inner)),
@@ -361,6 +363,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a name is, or ends in, another.
+fn ends(long: &str, short: &str) -> bool {
+    long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
 /// Keys and parameters get the names that the program has for them.
 fn rename(table: &mut Table, known: &TableDescription) {
     let inside = known.keys.iter().filter(|key| key.match_kind != "selector");
@@ -370,7 +377,7 @@ fn rename(table: &mut Table, known: &TableDescription) {
         }
     }
     for action in &mut table.actions {
-        let inside = known.actions.iter().find(|inside| inside.name == action.name);
+        let inside = known.actions.iter().find(|inside| ends(&inside.name, &action.name));
         let Some(inside) = inside else { continue };
         for (field, inside) in action.fields.iter_mut().zip(&inside.parameters) {
             field.inner.clone_from(&inside.name);
@@ -380,6 +387,14 @@ fn rename(table: &mut Table, known: &TableDescription) {
 
 fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value[name].as_array().into_iter().flatten()
+}
+
+/// How many members a group of a selector may have: what it has room for unless a client says.
+fn largest_group(selector: &Value) -> Option<u64> {
+    let named =
+        |field: &&Value| number(&field["singleton"], "id") == document::field::MAX_GROUP_SIZE;
+    let field = list(selector, "data").find(named)?;
+    field["singleton"]["type"]["default_value"].as_u64().filter(|most| *most > 0)
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {

@@ -56,7 +56,7 @@ impl Scope {
     pub fn written(&self, target: &bfrt::TargetDevice, count: usize) -> Result<Pipes, Failure> {
         let pipe = pipe_of(target, count)?;
         match (self, pipe) {
-            (Scope::All, None | Some(0)) => Ok(Pipes::ALL),
+            (Scope::All, None) => Ok(Pipes::ALL),
             (Scope::All, Some(pipe)) => {
                 Err(Failure::invalid(format!("pipe {pipe}: the table is the same in all pipes")))
             }

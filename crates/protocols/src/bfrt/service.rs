@@ -538,7 +538,7 @@ fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
         }
     }
     for table in schema.tables.values() {
-        if !matches!(table.kind, Kind::Members | Kind::Groups) {
+        if !matches!(table.kind, Kind::Members | Kind::Groups(_)) {
             continue;
         }
         let query = Query::Profile { name: table.inner.clone() };
@@ -547,7 +547,7 @@ fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
         else {
             continue;
         };
-        if table.kind == Kind::Groups {
+        if matches!(table.kind, Kind::Groups(_)) {
             for (group, members) in groups {
                 let (ids, states) = members.into_iter().unzip();
                 let row = [

@@ -23,6 +23,9 @@ pub struct Entry {
 /// Entries by their keys.
 pub type Entries = BTreeMap<Vec<u64>, Entry>;
 
+/// A table's number, a key, and the entry that was there.
+type Changed = (u32, Vec<u64>, Option<Entry>);
+
 /// A key as it is kept: behind it, the first of the pipes that have the entry, unless that is pipe 0.
 pub fn kept_key(mut key: Vec<u64>, first: u32) -> Vec<u64> {
     key.extend((first > 0).then_some(u64::from(first)));
@@ -38,6 +41,8 @@ pub fn pipe_in(key: &[u64]) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     tables: BTreeMap<u32, Entries>,
+    /// Entries as they were before each change, while a batch is carried out that may be taken back.
+    changed: Option<Vec<Changed>>,
     /// Members of value sets, by table and the first of the pipes that have them.
     pub members: BTreeMap<(u32, u32), Vec<Vec<MatchValue>>>,
     /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the
@@ -51,7 +56,7 @@ pub struct Store {
     pub scopes: BTreeMap<u32, bfrt::EntryScope>,
     /// By how much meters take packets to be longer, by table and pipe.
     pub longer: BTreeMap<(u32, u32), i32>,
-    /// What default entries have beside an action: a member in its place, counts, rates.
+    /// What default entries have beside what they lead to: counts, rates.
     pub defaults: BTreeMap<u32, Row>,
     /// Ports that clients have taken out of `$PORT`.
     pub removed_ports: BTreeSet<u16>,
@@ -93,9 +98,67 @@ impl Store {
     /// Sets an entry, or takes it out.
     pub fn set(&mut self, table: u32, key: Vec<u64>, to: Option<Entry>) {
         let of_table = self.tables.entry(table).or_default();
-        match to {
+        let kept = self.changed.as_ref().map(|_| key.clone());
+        let was = match to {
             Some(entry) => of_table.insert(key, entry),
             None => of_table.remove(&key),
         };
+        if let (Some(changed), Some(key)) = (&mut self.changed, kept) {
+            changed.push((table, key, was));
+        }
+    }
+
+    /// What [`Store::take_back`] wants of now. Entries may be many: of them only those are kept that
+    /// change from now on.
+    pub fn begin(&mut self) -> Box<Store> {
+        let tables = std::mem::take(&mut self.tables);
+        let before = Box::new(self.clone());
+        self.tables = tables;
+        self.changed = Some(Vec::new());
+        before
+    }
+
+    /// What has been set since [`Store::begin`] stays.
+    pub fn end(&mut self) {
+        self.changed = None;
+    }
+
+    /// Makes everything what it was.
+    pub fn take_back(&mut self, before: Box<Store>) {
+        for (table, key, was) in self.changed.take().into_iter().flatten().rev() {
+            self.set(table, key, was);
+        }
+        let tables = std::mem::take(&mut self.tables);
+        *self = Store { tables, ..*before };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_back_is_as_it_was() {
+        let entry = |action| Some(Entry { action, row: Row::new() });
+        let mut store = Store::default();
+        store.set(1, vec![7], entry(1));
+        store.set(1, vec![8], entry(1));
+        let before = store.begin();
+        store.set(1, vec![7], entry(2));
+        store.set(1, vec![7], None);
+        store.set(1, vec![8], entry(3));
+        store.set(2, vec![9], entry(1));
+        store.removed_ports.insert(3);
+        store.take_back(before);
+        assert_eq!(store.entry(1, &[7]), entry(1).as_ref());
+        assert_eq!(store.entry(1, &[8]), entry(1).as_ref());
+        assert!(store.entry(2, &[9]).is_none() && store.removed_ports.is_empty());
+        // What a batch has done that is not taken back stays when the next one is.
+        store.begin();
+        store.set(1, vec![7], entry(4));
+        store.end();
+        let before = store.begin();
+        store.take_back(before);
+        assert_eq!(store.entry(1, &[7]), entry(4).as_ref());
     }
 }

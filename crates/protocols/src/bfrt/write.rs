@@ -115,7 +115,7 @@ pub fn all(
     target: &bfrt::TargetDevice,
     lenient: bool,
 ) -> Vec<Done> {
-    let before = store.clone();
+    let before = store.begin();
     let (count, pipes, noted) = (control::pipes(switch), Pipes::ALL, Code::Ok);
     let batch = Transaction::begin(switch, now);
     let mut writer = Writer { schema, store, batch, now, count, pipes, noted };
@@ -129,12 +129,13 @@ pub fn all(
             }
         };
         writer.batch.roll_back();
-        *store = before;
+        store.take_back(before);
         // As from the vendor's server: one error, behind nothing for each update before it.
         let mut results = vec![Ok(Code::Ok); at];
         results.push(Err(failure));
         return results;
     }
+    store.end();
     done
 }
 
@@ -185,6 +186,8 @@ impl Writer<'_> {
         let schema = self.schema;
         let table = schema.table(entry.table_id)?;
         let pipes = self.pipes_of(table, target)?;
+        let running = running(self.batch.switch(), table);
+        must_run(table, pipes, running)?;
         self.choose(pipes);
         let is_keyless = table.keys.is_empty();
         if entry.is_default_entry && !is_keyless && !matches!(table.kind, Kind::Match { .. }) {
@@ -193,7 +196,7 @@ impl Writer<'_> {
         match &table.kind {
             Kind::Match { .. } => self.match_entry(table, verb, entry),
             Kind::Members => self.member(table, verb, entry),
-            Kind::Groups => self.group(table, verb, entry),
+            Kind::Groups(largest) => self.group(table, *largest, verb, entry),
             Kind::Counter => self.counter(table, verb, entry),
             Kind::Meter(unit) => self.meter(table, *unit, verb, entry),
             Kind::Parameter(first) => self.parameter(table, *first, verb, entry),
@@ -223,7 +226,7 @@ impl Writer<'_> {
                 check_parser(set, target)?;
                 Scope::of(set)?.written(target, self.count)
             }
-            Kind::Members | Kind::Groups => {
+            Kind::Members | Kind::Groups(_) => {
                 self.store.scope_of_profile(self.schema, table)?.written(target, self.count)
             }
             // Their cells are there in each pipe, whatever is said of tables.
@@ -244,6 +247,15 @@ impl Writer<'_> {
     fn choose(&mut self, pipes: Pipes) {
         self.pipes = pipes;
         self.batch.choose(pipes);
+    }
+
+    /// Does something in those of the pipes that run what a table is of.
+    fn apply_where_it_runs(&mut self, table: &Table, operation: &Operation) -> Result<(), Failure> {
+        let running = running(self.batch.switch(), table);
+        self.batch.choose(Pipes(self.pipes.0 & running.0));
+        let done = self.apply(operation);
+        self.batch.choose(self.pipes);
+        done.map(drop)
     }
 
     /// The first of the pipes that the update is about.
@@ -349,18 +361,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes all entries out that clients have put into these pipes, each by an operation.
-    fn delete_all(
+    /// Does something with each entry that clients have put into these pipes.
+    fn each_key(
         &mut self,
         table: &Table,
-        operation: impl Fn(&[u64]) -> Operation,
+        mut work: impl FnMut(&mut Self, &[u64]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let first = self.first_pipe();
-        for key in self.store.keys(table.id).into_iter().filter(|key| pipe_in(key) == first) {
-            self.apply(&operation(&key))?;
-            self.store.set(table.id, key, None);
-        }
-        Ok(())
+        let mut keys = self.store.keys(table.id).into_iter().filter(|key| pipe_in(key) == first);
+        keys.try_for_each(|key| work(self, &key))
     }
 
     fn attribute(
@@ -424,6 +433,23 @@ impl Writer<'_> {
     fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, Failure> {
         Ok(self.batch.apply(operation)?)
     }
+}
+
+/// The pipes that run what a table is of.
+pub fn running(switch: &mut Switch, table: &Table) -> Pipes {
+    table.pipeline.map_or(Pipes::ALL, |pipeline| control::running(switch, pipeline))
+}
+
+/// That one of the pipes that are meant has a table.
+///
+/// # Errors
+/// They run another pipeline of the program.
+pub fn must_run(table: &Table, pipes: Pipes, running: Pipes) -> Result<(), Failure> {
+    if pipes.0 & running.0 != 0 {
+        return Ok(());
+    }
+    let why = format!("`{}` is not in that pipe, which runs another pipeline", table.name);
+    Err(Failure::invalid(why))
 }
 
 /// What an update does.

@@ -513,8 +513,14 @@ impl Reader<'_> {
         let Reply::Default(Some(call)) = control::read(self.switch, &query)? else {
             return Ok(None);
         };
-        let action = entry::called(self.schema, &call.action, &call.args, self.store);
-        let action = action.map(|action| p4::TableAction { r#type: Some(Leads::Action(action)) });
+        let leads = match (&call.action, call.member, call.group) {
+            (Some(action), ..) => {
+                entry::called(self.schema, action, &call.args, self.store).map(Leads::Action)
+            }
+            (_, Some(member), _) => Some(Leads::ActionProfileMemberId(member)),
+            (.., group) => group.map(Leads::ActionProfileGroupId),
+        };
+        let action = leads.map(|leads| p4::TableAction { r#type: Some(leads) });
         let extras = self.store.default_extras(id).cloned().unwrap_or_default();
         if !cookies_fit(&extras, filter) {
             return Ok(None);

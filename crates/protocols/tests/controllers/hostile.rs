@@ -177,7 +177,7 @@ async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
 }
 
 /// Sends what nobody should, made of `messages`, which stand beside the calls that they are for.
-async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)]) {
+async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longest: usize) {
     let (channel, mut draw) = (channel(address).await, Draw(0x5050_1234_9876_0001));
     for _ in 0..how_many() {
         let (path, message) = &messages[draw.below(messages.len())];
@@ -191,7 +191,7 @@ async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)]) {
     }
     // A message longer than any that is taken.
     let (path, _) = messages[0];
-    let long = asked("SOJOURN_BYTES", (64 << 20) + 1);
+    let long = asked("SOJOURN_BYTES", longest + 1);
     assert_eq!(send(&channel, path, vec![0; long]).await, Code::OutOfRange);
 }
 
@@ -228,7 +228,7 @@ async fn p4runtime_outlives_what_nobody_should_send() {
         ("/p4.v1.P4Runtime/Capabilities", vec![8, 1]),
     ];
     let watch = Watch::over(&house.bench);
-    harass(house.serving.address(), &messages).await;
+    harass(house.serving.address(), &messages, 64 << 20).await;
     watch.tell("P4Runtime");
     let mut client = bench::client(&house).await;
     client.capabilities(p4::CapabilitiesRequest::default()).await.unwrap();
@@ -287,7 +287,7 @@ async fn bfrt_outlives_what_nobody_should_send() {
     messages.push(("/bfrt_proto.BfRuntime/StreamChannel", subscribe.encode_to_vec()));
     messages.push(("/bfrt_proto.BfRuntime/SetForwardingPipelineConfig", vec![16, 1]));
     let watch = Watch::over(&bench);
-    harass(serving.address(), &messages).await;
+    harass(serving.address(), &messages, 128 << 20).await;
     watch.tell("BfRt");
     let channel = channel(serving.address()).await;
     let mut client = bfrt::bf_runtime_client::BfRuntimeClient::new(channel);

@@ -3,7 +3,9 @@
 
 mod bench;
 mod hostile;
+mod pipelines;
 mod pipes;
+mod selectors;
 mod tofino;
 
 use bench::{

@@ -37,7 +37,7 @@ async fn write_attribute(one: &mut Client, table: &str, attribute: Attribute) ->
     one.wire.write(request).await.map_or_else(|no| codes(&no)[0], |_| Code::Ok)
 }
 
-async fn scope(one: &mut Client, table: &str, scope: Scope) -> Code {
+pub async fn scope(one: &mut Client, table: &str, scope: Scope) -> Code {
     let mode = bfrt::Mode { scope: Some(scope), args: 0 };
     let scope = bfrt::EntryScope { pipe_scope: Some(mode), ..Default::default() };
     write_attribute(one, table, Attribute::EntryScope(scope)).await

@@ -34,8 +34,8 @@ pub struct House {
     ids: BTreeMap<(String, String), u32>,
 }
 
-fn house(pipes: u16) -> House {
-    let (program, bench, left, _) = bench::switch_of("tofino.p4", pipes);
+fn house(program: &str, pipes: u16) -> House {
+    let (program, bench, left, _) = bench::switch_of(&format!("{program}.p4"), pipes);
     let server = Server::new(bench.clone(), 0, program).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
@@ -83,14 +83,19 @@ pub async fn client() -> Client {
 
 /// The same, of a switch with so many pipes.
 pub async fn client_of(pipes: u16) -> Client {
-    let mut house = house(pipes);
+    client_with("tofino", pipes).await
+}
+
+/// The same with a program of its own.
+pub async fn client_with(program: &str, pipes: u16) -> Client {
+    let mut house = house(program, pipes);
     let mut wire = wire(&house).await;
     let (says, asks) = mpsc::channel(16);
     says.send(subscribe(3)).await.unwrap();
     let hears = wire.stream_channel(ReceiverStream::new(asks)).await.unwrap().into_inner();
     let request = bfrt::GetForwardingPipelineConfigRequest::default();
     let got = wire.get_forwarding_pipeline_config(request).await.unwrap().into_inner();
-    assert_eq!(got.config[0].p4_name, "tofino");
+    assert_eq!(got.config[0].p4_name, program);
     let fixed = got.non_p4_config.unwrap().bfruntime_info;
     for document in [&got.config[0].bfruntime_info, &fixed] {
         read_ids(&serde_json::from_slice(document).unwrap(), &mut house.ids);
@@ -98,7 +103,7 @@ pub async fn client_of(pipes: u16) -> Client {
     let mut client = Client { house, wire, number: 3, says, hears };
     let Says::Subscribe(told) = client.hear().await else { panic!("no subscription") };
     assert_eq!(told.status.unwrap().code, Code::Ok as i32);
-    assert_eq!(bind(&mut client.wire, 3, "tofino").await, Code::Ok);
+    assert_eq!(bind(&mut client.wire, 3, program).await, Code::Ok);
     client
 }
 
@@ -134,7 +139,7 @@ pub fn number(value: u64, bytes: usize) -> Datum {
     Datum::Stream(value.to_be_bytes()[8 - bytes..].to_vec())
 }
 
-fn numbers(val: &[u32]) -> Datum {
+pub fn numbers(val: &[u32]) -> Datum {
     Datum::IntArrVal(data_field::IntArray { val: val.to_vec() })
 }
 
@@ -194,7 +199,7 @@ impl Client {
         }
     }
 
-    async fn write_as(
+    pub async fn write_as(
         &mut self,
         atomicity: Atomicity,
         updates: Vec<(Type, bfrt::TableEntry)>,
@@ -402,7 +407,7 @@ async fn members_groups_nodes_and_sessions_are_tables() {
         [("$ACTION_MEMBER_ID", numbers(members)), ("$ACTION_MEMBER_STATUS", states)]
     };
     let wrong = one.entry("groups+", &group, "", &of(&[1, 9], &[true, true]));
-    assert_eq!(one.write(Insert, wrong).await, Code::NotFound);
+    assert_eq!(one.write(Insert, wrong).await, Code::InvalidArgument);
     let entry = one.entry("groups+", &group, "", &of(&[1], &[true]));
     assert_eq!(one.write(Insert, entry).await, Code::Ok);
     let more = one.entry("groups+", &group, "", &of(&[2], &[false]));

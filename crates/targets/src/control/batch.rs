@@ -6,9 +6,9 @@
 
 use super::carry::{carry_out, find_profile, find_table, find_value_set, read};
 use super::{
-    ActionCall, ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup,
-    Operation, ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply,
-    TableEntries, TableEntry, ValueSetMembers, commands,
+    ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup, Operation,
+    ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply, TableEntries,
+    TableEntry, ValueSetMembers, commands,
 };
 use crate::describe::describe;
 use crate::runtime_control::RuntimeControl;
@@ -333,11 +333,7 @@ fn table_left<'l>(tables: &'l mut Vec<TableEntries>, name: &str) -> &'l mut Tabl
     if let Some(at) = tables.iter().position(|table| table.name == name) {
         return &mut tables[at];
     }
-    tables.push(TableEntries {
-        name: name.to_owned(),
-        default: None::<ActionCall>,
-        ..TableEntries::default()
-    });
+    tables.push(TableEntries { name: name.to_owned(), ..TableEntries::default() });
     let last = tables.len() - 1;
     &mut tables[last]
 }

@@ -5,17 +5,17 @@
 
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
-    ActionCall, ControlError, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry, fits,
-    law,
+    ControlError, DefaultEntry, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry,
+    fits, law,
 };
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::{Filter, FilterSpec};
 use crate::externs::hash_setting::HashSetting;
 use crate::externs::meter::Meter;
-use crate::profiles::{GROUP, Profiles};
+use crate::profiles::{GROUP, Profile};
 use crate::runtime_control::{
-    LAST_HANDLE, RuntimeControl, cell, entry_spec, find_counter, find_name, find_register, named,
-    rank,
+    LAST_HANDLE, RuntimeControl, cell, default_target, entry_spec, find_counter, find_name,
+    find_register, rank,
 };
 use num_bigint::BigUint;
 use smallvec::SmallVec;
@@ -78,8 +78,8 @@ fn carry(
         }
         Operation::SetDefault { table, call } => {
             let id = find_table(program, table)?;
-            let args = named(&call.args);
-            note(id, program.tables().set_default(id, &call.action, &args).map_err(Box::new)?);
+            let to = default_target(call).ok_or_else(|| no_default_target(table))?;
+            note(id, program.tables().set_default(id, &to).map_err(Box::new)?);
         }
         Operation::ResetDefault { table } => {
             let id = find_table(program, table)?;
@@ -203,11 +203,9 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
         Query::Default { table } => {
             let id = find_table(program, table)?;
             let default = program.tables().default_of(id).map_err(Box::new)?;
-            Reply::Default(default.and_then(|target| match target {
-                EntryTarget::Action(action, args) => {
-                    Some(ActionCall { action, args: numbers(args) })
-                }
-                EntryTarget::Reference(_) => None,
+            Reply::Default(default.map(|target| {
+                let TableEntry { action, args, member, group, .. } = led(target);
+                DefaultEntry { action, args, member, group }
             }))
         }
         Query::Register { name, index } => {
@@ -253,13 +251,20 @@ enum TableWas {
     Whole(TableId, Box<TableState>),
 }
 
+/// A member or a group of a profile as it was; none if it was not there.
+enum ProfileWas {
+    Member(usize, u32, Option<ActionRun>),
+    Group(usize, u32, Option<Vec<(u32, bool)>>),
+}
+
 /// What operations touch, as it was before them.
 #[derive(Default)]
 pub struct Before {
     /// In the order of the changes.
     tables: Vec<TableWas>,
     value_sets: BTreeMap<ValueSetId, ValueSetState>,
-    profiles: Option<Profiles>,
+    /// In the order of the changes.
+    profiles: Vec<ProfileWas>,
     counters: BTreeMap<usize, Counter>,
     meters: BTreeMap<usize, Meter>,
     filters: BTreeMap<usize, Filter>,
@@ -296,11 +301,18 @@ impl Before {
                     self.tables.push(TableWas::Whole(id, Box::new(saved)));
                 }
             }
-            Operation::SetProfile(_)
-            | Operation::DeleteMember { .. }
-            | Operation::DeleteGroup { .. } => {
-                self.profiles.get_or_insert_with(|| program.parts().profiles.clone());
+            Operation::SetProfile(entries) => {
+                for member in &entries.members {
+                    self.keep_member(program, &entries.name, member.id);
+                }
+                for (group, _) in &entries.groups {
+                    self.keep_group(program, &entries.name, *group);
+                }
             }
+            Operation::DeleteMember { profile, member } => {
+                self.keep_member(program, profile, *member);
+            }
+            Operation::DeleteGroup { profile, group } => self.keep_group(program, profile, *group),
             Operation::WriteRegister { name, .. } => {
                 let Ok(register) = find_register(program.registers(), name) else { return };
                 self.registers.entry(name.clone()).or_insert_with(|| register.save());
@@ -344,6 +356,19 @@ impl Before {
         }
     }
 
+    fn keep_member(&mut self, program: &mut dyn RuntimeControl, profile: &str, member: u32) {
+        let Ok(at) = find_profile(program, profile) else { return };
+        let was = program.parts().profiles.profiles[at].members.get(&member).cloned();
+        self.profiles.push(ProfileWas::Member(at, member, was));
+    }
+
+    fn keep_group(&mut self, program: &mut dyn RuntimeControl, profile: &str, group: u32) {
+        let Ok(at) = find_profile(program, profile) else { return };
+        let selector = program.parts().profiles.profiles[at].selector.as_ref();
+        let was = selector.and_then(|selector| selector.group(group)).map(<[_]>::to_vec);
+        self.profiles.push(ProfileWas::Group(at, group, was));
+    }
+
     /// Puts everything back.
     pub fn restore(self, program: &mut dyn RuntimeControl) {
         for was in self.tables.into_iter().rev() {
@@ -372,13 +397,34 @@ impl Before {
             let _ = program.set_port_metadata(port, value);
         }
         let parts = program.parts();
-        if let Some(profiles) = self.profiles {
-            *parts.profiles = profiles;
+        for was in self.profiles.into_iter().rev() {
+            put_back_in_profile(&mut parts.profiles.profiles, was);
         }
         self.counters.into_iter().for_each(|(at, saved)| parts.counters[at].1 = saved);
         self.meters.into_iter().for_each(|(at, saved)| parts.meters[at].1 = saved);
         self.filters.into_iter().for_each(|(at, saved)| parts.filters[at].1 = saved);
     }
+}
+
+fn put_back_in_profile(profiles: &mut [Profile], was: ProfileWas) {
+    match was {
+        ProfileWas::Member(at, member, Some(run)) => {
+            profiles[at].members.insert(member, run);
+        }
+        ProfileWas::Member(at, member, None) => {
+            profiles[at].members.remove(&member);
+        }
+        ProfileWas::Group(at, group, was) => match (&mut profiles[at].selector, was) {
+            (Some(selector), Some(members)) => selector.set_group(group, members),
+            (Some(selector), None) => drop(selector.remove_group(group)),
+            (None, _) => {}
+        },
+    }
+}
+
+fn no_default_target(table: &str) -> ControlError {
+    let why = "it needs exactly one of `action`, `member`, `group`";
+    ControlError::Said(format!("the default of table `{table}`: {why}"))
 }
 
 fn no_target(table: &str) -> ControlError {
@@ -540,7 +586,7 @@ fn numbers(args: Vec<(String, BigUint)>) -> BTreeMap<String, Number> {
 }
 
 fn entry_read(view: EntryView) -> EntryRead {
-    let mut entry = TableEntry {
+    let entry = TableEntry {
         matches: view
             .keys
             .iter()
@@ -548,9 +594,15 @@ fn entry_read(view: EntryView) -> EntryRead {
             .collect(),
         priority: u32::try_from(-view.priority).unwrap_or(0),
         rank: i32::try_from(view.priority).ok().filter(|rank| *rank > 0),
-        ..TableEntry::default()
+        ..led(view.target)
     };
-    match view.target {
+    EntryRead { handle: view.handle.0, entry, is_const: view.is_const }
+}
+
+/// An entry that leads to a target; nothing is said of what it matches.
+fn led(target: EntryTarget) -> TableEntry {
+    let mut entry = TableEntry::default();
+    match target {
         EntryTarget::Action(action, args) => {
             entry.action = Some(action);
             entry.args = numbers(args);
@@ -558,7 +610,7 @@ fn entry_read(view: EntryView) -> EntryRead {
         EntryTarget::Reference(group) if group & GROUP != 0 => entry.group = Some(group & !GROUP),
         EntryTarget::Reference(member) => entry.member = Some(member),
     }
-    EntryRead { handle: view.handle.0, entry, is_const: view.is_const }
+    entry
 }
 
 fn value_of(matched: &Match) -> Option<MatchValue> {

@@ -199,9 +199,9 @@ pub struct TableEntries {
     /// first and the last count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
-    /// What a miss runs, unless the program says.
+    /// What a miss leads to, unless the program says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default: Option<ActionCall>,
+    pub default: Option<DefaultEntry>,
 }
 
 /// One entry of a table.
@@ -230,6 +230,30 @@ pub struct TableEntry {
     /// wins, and any wins over a `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<i32>,
+}
+
+/// What a miss leads to: an action, or what a member or a group runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefaultEntry {
+    /// The action to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: BTreeMap<String, Number>,
+    /// Instead of an action: a member of the table's action profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberId>,
+    /// Instead of an action: a group of the table's action selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+}
+
+impl From<ActionCall> for DefaultEntry {
+    fn from(call: ActionCall) -> DefaultEntry {
+        DefaultEntry { action: Some(call.action), args: call.args, ..DefaultEntry::default() }
+    }
 }
 
 /// An action with its arguments.

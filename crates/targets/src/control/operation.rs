@@ -5,7 +5,7 @@
 //! much of the end as is unique. A lower priority number wins, as on Tofino and in bmv2.
 
 use super::{
-    ActionCall, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries, QueueSetting,
+    DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries, QueueSetting,
     TableEntry,
 };
 use crate::externs::counter::Count;
@@ -55,12 +55,12 @@ pub enum Operation {
         /// The table.
         table: String,
     },
-    /// Sets what runs on a miss.
+    /// Sets what a miss leads to.
     SetDefault {
         /// The table.
         table: String,
-        /// The action.
-        call: ActionCall,
+        /// The action, or the member or group that says which.
+        call: DefaultEntry,
     },
     /// Makes the default action again what the program says.
     ResetDefault {
@@ -356,8 +356,8 @@ pub enum Reply {
         /// Where the next page begins.
         next: Option<u32>,
     },
-    /// What a miss runs, if anything.
-    Default(Option<ActionCall>),
+    /// What a miss leads to, if anything.
+    Default(Option<DefaultEntry>),
     /// A number for each field of a register.
     Register(Vec<Number>),
     /// What a counter has counted.

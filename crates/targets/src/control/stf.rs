@@ -82,7 +82,10 @@ impl Statement {
             }
             Statement::SetDefault { table, call } => {
                 let table = program.table(table)?;
-                Ok(Operation::SetDefault { table: table.name.clone(), call: call.of(table)? })
+                Ok(Operation::SetDefault {
+                    table: table.name.clone(),
+                    call: call.of(table)?.into(),
+                })
             }
         }
     }

@@ -27,24 +27,53 @@ pub type GroupId = u32;
 pub struct Selector {
     mode: SelectorMode,
     groups: BTreeMap<GroupId, Vec<(MemberId, bool)>>,
+    /// In how many groups each member is, counted as often as it is in one.
+    uses: BTreeMap<MemberId, u32>,
 }
 
 impl Selector {
     /// A selector without groups.
     pub fn new(mode: SelectorMode) -> Selector {
-        Selector { mode, groups: BTreeMap::new() }
+        Selector { mode, groups: BTreeMap::new(), uses: BTreeMap::new() }
     }
 
     /// Sets the members of a group and which of them are up. Their order is that of their numbers,
     /// as in bmv2.
     pub fn set_group(&mut self, group: GroupId, mut members: Vec<(MemberId, bool)>) {
         members.sort_unstable();
-        self.groups.insert(group, members);
+        for (member, _) in &members {
+            *self.uses.entry(*member).or_default() += 1;
+        }
+        let before = self.groups.insert(group, members);
+        self.release(before.as_deref().unwrap_or(&[]));
+    }
+
+    fn release(&mut self, members: &[(MemberId, bool)]) {
+        for (member, _) in members {
+            if let Some(count) = self.uses.get_mut(member) {
+                *count -= 1;
+                if *count == 0 {
+                    self.uses.remove(member);
+                }
+            }
+        }
+    }
+
+    /// Whether a group has a member, up or down.
+    pub fn is_used(&self, member: MemberId) -> bool {
+        self.uses.contains_key(&member)
+    }
+
+    /// The members of a group and which of them are up; none if there is no such group.
+    pub fn group(&self, group: GroupId) -> Option<&[(MemberId, bool)]> {
+        self.groups.get(&group).map(Vec::as_slice)
     }
 
     /// Takes a group out; false if there was none.
     pub fn remove_group(&mut self, group: GroupId) -> bool {
-        self.groups.remove(&group).is_some()
+        let before = self.groups.remove(&group);
+        self.release(before.as_deref().unwrap_or(&[]));
+        before.is_some()
     }
 
     /// All groups with their members, in the order of their numbers.
@@ -107,6 +136,18 @@ mod tests {
             let new = after.select(1, hash).unwrap();
             assert!(new != 12 && (old == 12 || old == new));
         }
+    }
+
+    #[test]
+    fn a_member_is_used_as_long_as_a_group_has_it() {
+        let mut selector = four(SelectorMode::Fair);
+        selector.set_group(2, vec![(13, true), (13, true), (20, false)]);
+        assert!([10, 13, 20].iter().all(|member| selector.is_used(*member)));
+        selector.set_group(2, vec![(20, true)]);
+        assert!(selector.is_used(13) && selector.remove_group(1));
+        assert!(!selector.is_used(13) && selector.is_used(20));
+        assert!(selector.remove_group(2) && !selector.is_used(20));
+        assert_eq!(selector.group(2), None);
     }
 
     #[test]

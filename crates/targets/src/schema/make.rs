@@ -5,16 +5,19 @@ use super::hashes::hashes;
 use super::types::{DataType, Types, flat, named, width};
 use super::{
     Action, ActionReference, Cells, Counter, Digest, Filter, Key, Meter, Named, Object,
-    PacketHeader, Parameter, PortMetadata, Profile, Register, RegisterParameter, Schema, Table,
-    Unit, ValueSet, value_of,
+    PacketHeader, Parameter, Pipeline, PortMetadata, Profile, Register, RegisterParameter, Schema,
+    Table, Unit, ValueSet, value_of,
 };
 use crate::describe::is_implementation;
 use crate::visit;
 use sojourn_p4::ast::Annotation;
 use sojourn_p4::declared::{DeclaredAction, DeclaredSet, DeclaredTable};
-use sojourn_p4::ir::{self, Body, Const, ObjectArg, Program, StmtKind};
+use sojourn_p4::ir::{
+    self, Body, Const, ObjectArg, Package, PackageArg, Program, StmtKind, UnitId,
+};
 use sojourn_p4::types::Type;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Externs by what they are for a control plane, as architectures call them.
 const COUNTERS: [&str; 2] = ["counter", "Counter"];
@@ -43,6 +46,32 @@ const DIRECT: [&str; 6] = [
     "psa_direct_meter",
     "pna_direct_meter",
 ];
+
+/// The pipelines of a program.
+fn pipelines(program: &Program) -> Vec<Pipeline> {
+    let of = |(_, arg): &(Arc<str>, PackageArg)| match arg {
+        PackageArg::Package(package) => {
+            let mut blocks = Vec::new();
+            list_blocks(package, &mut blocks);
+            let name = |unit: &UnitId| program.units[unit.index()].name.to_string();
+            let blocks = blocks.iter().map(name).collect();
+            Some(Pipeline { name: package.name.to_string(), blocks })
+        }
+        _ => None,
+    };
+    program.main.iter().flat_map(|main| &main.args).filter_map(of).collect()
+}
+
+/// The blocks of a package, those of packages in it among them.
+fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
+    for (_, arg) in &package.args {
+        match arg {
+            PackageArg::Unit(unit) => blocks.push(*unit),
+            PackageArg::Package(inner) => list_blocks(inner, blocks),
+            _ => {}
+        }
+    }
+}
 
 impl Schema {
     /// The schema of a program for the architecture whose declarations have this name.
@@ -77,6 +106,7 @@ impl Schema {
         Schema {
             architecture: architecture.to_owned(),
             annotations: program.main.as_ref().map_or(Vec::new(), |main| read(&main.annotations)),
+            pipelines: pipelines(program),
             actions: actions.into_iter().map(|action| maker.action(action)).collect(),
             profiles,
             counters,
@@ -84,7 +114,7 @@ impl Schema {
             register_parameters: objects.iter().filter_map(|o| maker.parameter(o)).collect(),
             filters: maker.filters(&objects, &made),
             hashes: hashes(program).into_iter().map(|(_, hash)| hash).collect(),
-            port_metadata: program.units.iter().filter_map(port_metadata).collect(),
+            port_metadata: port_metadata(program),
             direct_registers: of([DIRECT_REGISTER; 2])
                 .into_iter()
                 .map(|object| maker.register(object))
@@ -355,8 +385,27 @@ impl Maker<'_> {
     }
 }
 
+/// What parsers find of ports. One that a second pipeline has, too, has that one's name in front.
+fn port_metadata(program: &Program) -> Vec<PortMetadata> {
+    let mut all: Vec<PortMetadata> = Vec::new();
+    for pipeline in program.main.iter().flat_map(|main| &main.args) {
+        let PackageArg::Package(package) = &pipeline.1 else { continue };
+        let mut blocks = Vec::new();
+        list_blocks(package, &mut blocks);
+        for unit in blocks {
+            let found = port_metadata_of(&program.units[unit.index()]);
+            all.extend(found.map(|found| {
+                let is_known = all.iter().any(|known| known.parser == found.parser);
+                let parser = format!("{}.{}", package.name, found.parser);
+                if is_known { PortMetadata { parser, ..found } } else { found }
+            }));
+        }
+    }
+    all
+}
+
 /// What a parser finds of its port, if it is one that packets from outside come to.
-fn port_metadata(unit: &ir::Unit) -> Option<PortMetadata> {
+fn port_metadata_of(unit: &ir::Unit) -> Option<PortMetadata> {
     let Body::Parser(_) = &unit.body else { return None };
     let header = unit.params.iter().find(|param| match &param.ty {
         Type::Struct(of) | Type::Header(of) => &*of.name == PORT_HEADER,

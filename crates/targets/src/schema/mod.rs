@@ -22,6 +22,8 @@ pub struct Schema {
     pub architecture: String,
     /// The annotations of `main`.
     pub annotations: Vec<Annotation>,
+    /// The packages that `main` is made of: the pipelines of a chip.
+    pub pipelines: Vec<Pipeline>,
     /// Tables that are applied.
     pub tables: Vec<Table>,
     /// Actions of tables, and those that controls call themselves.
@@ -57,6 +59,15 @@ pub struct Schema {
     /// True if the text has something that may have a type: a table, an object, a call of a
     /// function of the architecture.
     pub has_types: bool,
+}
+
+/// A pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Its name.
+    pub name: String,
+    /// Names of the parsers and controls that it is made of.
+    pub blocks: Vec<String>,
 }
 
 /// A name with what was written in front of it.

@@ -4,15 +4,11 @@
 
 use super::gress::check_block;
 use super::rules::{self, Refusal};
-use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Package, PackageArg, Program, UnitId};
 use sojourn_p4::source::Span;
 
-/// The six blocks of the first pipe, in the order of `Pipeline`'s parameters.
-pub(super) fn find_blocks(
-    program: &Program,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<[UnitId; 6], Refusal> {
+/// The six blocks of each pipeline, in the order of `Pipeline`'s parameters; there is one at least.
+pub(super) fn find_blocks(program: &Program) -> Result<Vec<[UnitId; 6]>, Refusal> {
     let Some(main) = &program.main else {
         let message = "the program has no `main`";
         return Err(rules::ARCHITECTURE.refuse(Span::DUMMY, message));
@@ -24,19 +20,16 @@ pub(super) fn find_blocks(
         };
         return Err(rules::ARCHITECTURE.refuse(main.span, message));
     }
-    let mut pipes = main.args.iter().filter_map(|(_, arg)| match arg {
-        PackageArg::Package(pipe) => Some(pipe),
+    let pipelines = main.args.iter().filter_map(|(_, arg)| match arg {
+        PackageArg::Package(pipeline) => Some(blocks_of(program, pipeline)),
         _ => None,
     });
-    let Some(pipe) = pipes.next() else {
+    let found = pipelines.collect::<Result<Vec<_>, Refusal>>()?;
+    if found.is_empty() {
         let message = "`Switch` without a `Pipeline`";
         return Err(rules::PIPELINE.refuse(main.span, message));
-    };
-    if let Some(second) = pipes.next() {
-        let message = "only the first pipe is simulated";
-        diagnostics.push(rules::UNSUPPORTED.warning(second.span, message));
     }
-    blocks_of(program, pipe)
+    Ok(found)
 }
 
 /// The architecture that a package of this name belongs to.

@@ -67,23 +67,28 @@ pub fn build(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Tofino> {
     validity::mask_reads(&mut program);
-    let blocks = match find_blocks(&program, diagnostics) {
-        Ok(blocks) => blocks,
+    let pipelines = match find_blocks(&program) {
+        Ok(pipelines) => pipelines,
         Err(refused) => {
             diagnostics.push(refused.into());
             return None;
         }
     };
     let registers = registers(&program, options.math_unit, diagnostics);
-    check_accesses(&program, &blocks, diagnostics);
-    for deparser in [blocks[2], blocks[5]] {
-        diagnostics.extend(copies::check(&program, deparser));
+    diagnostics.append(&mut access::check_indices(&program));
+    diagnostics.append(&mut access::check_buses(&program));
+    diagnostics.append(&mut access::check_direct(&program));
+    for blocks in &pipelines {
+        check_accesses(&program, blocks, diagnostics);
+        for deparser in [blocks[2], blocks[5]] {
+            diagnostics.extend(copies::check(&program, deparser));
+        }
+        let found = fit::check(&program, *blocks, sources);
+        // Two accesses on one path are told once, whether or not the second waits for the first.
+        let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
+        let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
+        diagnostics.extend(new);
     }
-    let found = fit::check(&program, blocks, sources);
-    // Two accesses on one path are told once, whether or not the second waits for the first.
-    let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
-    let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
-    diagnostics.extend(new);
     let (runtime, mut refused) = runtime::prepare(&program, registers, options.seed);
     // Without its registers the program's calls have nothing to refer to.
     if !diagnostics.iter().any(Diagnostic::is_error) {
@@ -97,7 +102,7 @@ pub fn build(
         return None;
     }
     let mut interpreter = options.interpreter(guards::with_guards(&program));
-    let [ip, ic, id, ep, ec, ed] = blocks;
+    let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     let ingress = Gress::new(&interpreter, ip, ic, id);
     let egress = Gress::new(&interpreter, ep, ec, ed);
     for gress in [&ingress, &egress] {
@@ -152,9 +157,6 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
         let object = call.object.filter(|_| accesses)?;
         register_of_action.get(&object).copied()
     };
-    diagnostics.append(&mut access::check_indices(program));
-    diagnostics.append(&mut access::check_buses(program));
-    diagnostics.append(&mut access::check_direct(program));
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
     for (index, unit) in blocks.iter().enumerate() {
         diagnostics.append(&mut access::check_unit(program, *unit, &register_of));

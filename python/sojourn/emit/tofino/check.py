@@ -53,7 +53,8 @@ def check(job: Job) -> None:
             why = _BY_HAND.get(section, "bfrt_python entries for these are not written")
             raise ControlError(f"{where}: {section}: {why}")
     for table in job.control.get("tables", []):
-        for entry in table.get("entries", []):
+        default = [table["default"]] if table.get("default") else []
+        for entry in [*table.get("entries", []), *default]:
             if "action" not in entry:
                 raise ControlError(
                     f"{where}: table {table['name']}: an entry that names a member or group of an "

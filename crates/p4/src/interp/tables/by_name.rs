@@ -3,7 +3,10 @@
 use super::error::TableError;
 use super::index::Row;
 use super::plain::{self, PlainEntry};
-use super::{ActionData, Column, Entry, EntryHandle, TableState, Tables, Target, ValueSetState};
+use super::{
+    ActionData, Column, Entry, EntryHandle, TableState, Tables, Target, ValueSetState,
+    declared_default,
+};
 use crate::diagnostic::near_name;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
@@ -91,7 +94,7 @@ enum Was {
     Absent(EntryHandle),
     There(EntryHandle, Box<Entry>),
     Led(EntryHandle, Target),
-    Default(Option<ActionData>),
+    Default(Option<Target>),
 }
 
 impl Undone {
@@ -165,7 +168,7 @@ impl Tables {
         let (table, state) = self.both(id)?;
         takes_entries(table)?;
         let patterns = patterns(table, &spec.keys)?;
-        let target = target(table, &spec.target)?;
+        let target = target(table, &spec.target, false)?;
         let row = state.row(&patterns, spec.priority);
         insert_new(table, state, Entry { target, row, is_const: false })
     }
@@ -228,9 +231,8 @@ impl Tables {
     /// There is no such table.
     pub fn reset_default(&mut self, id: TableId) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
-        let given = table.default_action.as_ref();
-        let to = given.map(|(action, data)| ActionData::new(*action, data));
-        Ok(Undone(Was::Default(std::mem::replace(&mut state.default, to))))
+        let to = declared_default(table);
+        Ok(Undone(Was::Default(state.lead_misses(to))))
     }
 
     /// Gives an entry another action; what it led to before.
@@ -244,15 +246,15 @@ impl Tables {
         to: &EntryTarget,
     ) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
-        let to = target(table, to)?;
-        let entry = state.entries.get_mut(handle.index()).and_then(Option::as_mut);
-        let entry =
-            entry.ok_or_else(|| TableError::NoEntry { table: table.name.to_string(), handle })?;
-        if entry.is_const {
+        let to = target(table, to, false)?;
+        let entry = state.entries.get(handle.index()).and_then(Option::as_ref);
+        if entry.is_some_and(|entry| entry.is_const) {
             return Err(TableError::ConstEntry { table: table.name.to_string() });
         }
-        let was = std::mem::replace(&mut entry.target, to);
-        Ok(Undone(Was::Led(handle, was)))
+        match state.lead(handle, to) {
+            None => Err(TableError::NoEntry { table: table.name.to_string(), handle }),
+            Some(was) => Ok(Undone(Was::Led(handle, was))),
+        }
     }
 
     /// Takes an entry out, and hands it out.
@@ -277,12 +279,8 @@ impl Tables {
         match undone.0 {
             Was::Absent(handle) => drop(state.remove(handle)),
             Was::There(handle, entry) => state.put_back(handle, *entry),
-            Was::Led(handle, target) => {
-                if let Some(Some(entry)) = state.entries.get_mut(handle.index()) {
-                    entry.target = target;
-                }
-            }
-            Was::Default(default) => state.default = default,
+            Was::Led(handle, target) => drop(state.lead(handle, target)),
+            Was::Default(default) => drop(state.lead_misses(default)),
         }
     }
 
@@ -334,25 +332,20 @@ impl Tables {
         Ok(())
     }
 
-    /// Sets what runs on a miss.
+    /// Sets what a miss leads to.
     ///
     /// # Errors
     /// As for [`Tables::add`], or the default action is constant, or the table can have none.
-    pub fn set_default(
-        &mut self,
-        id: TableId,
-        action: &str,
-        args: &[(String, BigUint)],
-    ) -> Result<Undone, TableError> {
+    pub fn set_default(&mut self, id: TableId, to: &EntryTarget) -> Result<Undone, TableError> {
         let (table, state) = self.both(id)?;
         if table.const_default_action {
             return Err(TableError::ConstDefault { table: table.name.to_string() });
         }
-        if table.default_action.is_none() {
+        if table.default_action.is_none() && matches!(to, EntryTarget::Action(..)) {
             return Err(TableError::NoDefault { table: table.name.to_string() });
         }
-        let to = Some(action_data(table, action, args, true)?);
-        Ok(Undone(Was::Default(std::mem::replace(&mut state.default, to))))
+        let to = Some(target(table, to, true)?);
+        Ok(Undone(Was::Default(state.lead_misses(to))))
     }
 
     /// The value set that a name, or the end of one, means.
@@ -540,10 +533,10 @@ fn pattern(
     })
 }
 
-fn target(table: &ir::Table, wanted: &EntryTarget) -> Result<Target, TableError> {
+fn target(table: &ir::Table, wanted: &EntryTarget, as_default: bool) -> Result<Target, TableError> {
     match wanted {
         EntryTarget::Action(action, args) => {
-            action_data(table, action, args, false).map(Target::Action)
+            action_data(table, action, args, as_default).map(Target::Action)
         }
         EntryTarget::Reference(reference) => {
             let has =

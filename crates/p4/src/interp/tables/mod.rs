@@ -27,7 +27,7 @@ use memo::Memo;
 use num_bigint::BigUint;
 use smallvec::{Array, SmallVec};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// An entry of a table. Handles are small and used again after a deletion, so that a target can
@@ -126,6 +126,12 @@ pub(super) fn push_limbs<A: Array<Item = u128>>(
     }
 }
 
+/// What a miss leads to unless a control plane says.
+fn declared_default(table: &ir::Table) -> Option<Target> {
+    let (action, data) = table.default_action.as_ref()?;
+    Some(Target::Action(ActionData::new(*action, data)))
+}
+
 /// One table's entries and default action.
 #[derive(Clone, Debug)]
 pub struct TableState {
@@ -139,7 +145,9 @@ pub struct TableState {
     free: BTreeSet<u32>,
     index: Index,
     memo: Memo,
-    default: Option<ActionData>,
+    default: Option<Target>,
+    /// How many entries, and the default, lead to each member or group of the implementation.
+    references: HashMap<u32, u32>,
     sequence: u64,
     /// By limb, the bits of keys that count, where a control plane has said so.
     counting: Option<Box<[u128]>>,
@@ -158,8 +166,7 @@ impl TableState {
         }
         let prioritised =
             table.keys.iter().any(|k| !matches!(&*k.match_kind, "exact" | "lpm" | "selector"));
-        let default =
-            table.default_action.as_ref().map(|(action, data)| ActionData::new(*action, data));
+        let default = declared_default(table);
         let selectors = table.keys.iter().map(|key| &*key.match_kind == "selector").collect();
         let mut state = TableState {
             columns,
@@ -170,6 +177,7 @@ impl TableState {
             index: Index::new(limb),
             memo: Memo::default(),
             default,
+            references: HashMap::new(),
             sequence: 0,
             counting: None,
         };
@@ -234,16 +242,60 @@ impl TableState {
             self.entries.push(None);
             self.entries.len() as u32 - 1
         });
+        self.refer(&entry.target);
         self.entries[at as usize] = Some(entry);
         self.index.insert(at, &mut self.entries);
         self.memo.forget();
         EntryHandle(at)
     }
 
+    /// Counts one that leads to a target.
+    fn refer(&mut self, to: &Target) {
+        if let Target::Reference(to) = to {
+            *self.references.entry(*to).or_default() += 1;
+        }
+    }
+
+    /// Counts one less.
+    fn release(&mut self, from: &Target) {
+        if let Target::Reference(from) = from
+            && let Some(count) = self.references.get_mut(from)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.references.remove(from);
+            }
+        }
+    }
+
+    /// Has an entry lead elsewhere; where it led. None if there is no such entry.
+    fn lead(&mut self, handle: EntryHandle, to: Target) -> Option<Target> {
+        self.entries.get(handle.index())?.as_ref()?;
+        self.refer(&to);
+        let entry = self.entries.get_mut(handle.index())?.as_mut()?;
+        let was = std::mem::replace(&mut entry.target, to);
+        self.release(&was);
+        Some(was)
+    }
+
+    /// Has a miss lead elsewhere; where it led.
+    fn lead_misses(&mut self, to: Option<Target>) -> Option<Target> {
+        to.iter().for_each(|to| self.refer(to));
+        let was = std::mem::replace(&mut self.default, to);
+        was.iter().for_each(|was| self.release(was));
+        was
+    }
+
+    /// How many entries, and whether the default, lead to a member or group of the implementation.
+    pub fn references(&self, to: u32) -> u32 {
+        self.references.get(&to).copied().unwrap_or(0)
+    }
+
     fn remove(&mut self, handle: EntryHandle) -> Option<Entry> {
         self.index.remove(handle.0, &self.entries);
         self.memo.forget();
         let entry = self.entries.get_mut(handle.index())?.take()?;
+        self.release(&entry.target);
         self.free.insert(handle.0);
         Some(entry)
     }
@@ -251,6 +303,7 @@ impl TableState {
     /// Puts an entry back that was the last one to be taken out.
     fn put_back(&mut self, handle: EntryHandle, entry: Entry) {
         self.free.remove(&handle.0);
+        self.refer(&entry.target);
         if let Some(place) = self.entries.get_mut(handle.index()) {
             *place = Some(entry);
             self.index.insert(handle.0, &mut self.entries);
@@ -278,16 +331,20 @@ impl TableState {
     #[inline]
     pub fn found(&self, entry: Option<EntryHandle>) -> Found<'_> {
         let entry = entry.and_then(|handle| self.entries.get(handle.index())?.as_ref());
-        match entry.map(|entry| &entry.target) {
+        match entry.map(|entry| &entry.target).or(self.default.as_ref()) {
             Some(Target::Action(data)) => Found::Action(data),
             Some(Target::Reference(reference)) => Found::Reference(*reference),
-            None => self.default.as_ref().map_or(Found::Nothing, Found::Action),
+            None => Found::Nothing,
         }
     }
 
-    /// What runs on a miss.
+    /// The action that runs on a miss, unless a member or a group of the table's `implementation`
+    /// says which.
     pub fn default_action(&self) -> Option<&ActionData> {
-        self.default.as_ref()
+        match &self.default {
+            Some(Target::Action(data)) => Some(data),
+            _ => None,
+        }
     }
 
     /// The number of entries.

@@ -50,12 +50,16 @@ impl TableState {
             let key = &table.keys[column.key];
             Some((key.name.to_string(), matched(&entry.row, column, &key.match_kind)?))
         });
-        let target = match &entry.target {
-            Target::Action(data) => call(table, data),
-            Target::Reference(reference) => EntryTarget::Reference(*reference),
-        };
+        let target = led(table, &entry.target);
         let (priority, is_const) = (entry.row.rank.priority, entry.is_const);
         Some(EntryView { handle, keys: keys.collect(), target, priority, is_const })
+    }
+}
+
+fn led(table: &ir::Table, target: &Target) -> EntryTarget {
+    match target {
+        Target::Action(data) => call(table, data),
+        Target::Reference(reference) => EntryTarget::Reference(*reference),
     }
 }
 
@@ -106,13 +110,13 @@ impl Tables {
         Ok(state.view(table, handle))
     }
 
-    /// What a miss runs, if anything.
+    /// What a miss leads to, if anything.
     ///
     /// # Errors
     /// There is no such table.
     pub fn default_of(&self, id: TableId) -> Result<Option<EntryTarget>, TableError> {
         let (table, state) = self.shared(id)?;
-        Ok(state.default_action().map(|data| call(table, data)))
+        Ok(state.default.as_ref().map(|target| led(table, target)))
     }
 
     /// A table with all its entries, to be put back.

@@ -146,7 +146,7 @@ fn constant_entries_and_defaults_are_protected() {
     assert!(matches!(tables.delete(FORWARD, kept), Err(TableError::ConstEntry { .. })));
     assert!(matches!(tables.modify(FORWARD, kept, &send(1)), Err(TableError::ConstEntry { .. })));
     tables.modify(FORWARD, open, &send(9)).expect("open to change");
-    let default = tables.set_default(FORWARD, "NoAction", &[]);
+    let default = tables.set_default(FORWARD, &EntryTarget::Action("NoAction".into(), vec![]));
     assert!(matches!(default, Err(TableError::ConstDefault { .. })));
     tables.clear(FORWARD).expect("there");
     assert_eq!(tables.get(FORWARD).expect("there").len(), 1);
@@ -156,9 +156,7 @@ fn constant_entries_and_defaults_are_protected() {
 fn a_table_without_a_key_always_misses() {
     let mut tables = tables(table(Vec::new()));
     assert!(matches!(tables.add(FORWARD, &spec(vec![], send(1))), Err(TableError::NoKeys { .. })));
-    tables
-        .set_default(FORWARD, "Ingress.send", &[("port".into(), BigUint::from(3u8))])
-        .expect("fits");
+    tables.set_default(FORWARD, &send(3)).expect("fits");
     let state = tables.get(FORWARD).expect("there");
     assert_eq!(state.lookup(&[]), None);
     assert!(matches!(state.found(None), Found::Action(data) if data.action == 0));

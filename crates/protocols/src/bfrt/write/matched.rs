@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_engine::control::Pipes;
 use sojourn_targets::control::{
-    ActionCall, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
+    DefaultEntry, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
 };
 use std::collections::BTreeMap;
 use tonic::Code;
@@ -93,6 +93,7 @@ impl Writer<'_> {
         let mut entry = leads(table, &data)?.ok_or_else(|| {
             Failure::invalid(format!("`{}`: an entry without an action", table.name))
         })?;
+        self.must_lead(table, (entry.member, entry.group))?;
         (entry.matches, entry.priority) = (matches, priority);
         let added = Operation::AddEntry { table: table.inner.clone(), entry };
         let handle = self.apply(&added)?;
@@ -120,6 +121,7 @@ impl Writer<'_> {
         let data = self.data_beside(table, data, Some(&before))?;
         let at = Which::Handle(before.handle);
         if let Some(to) = leads(table, &data)? {
+            self.must_lead(table, (to.member, to.group))?;
             self.apply(&Operation::ModifyEntry { table: table.inner.clone(), at, to })?;
         }
         self.age(table, before.handle, &data.row, Verb::Modify);
@@ -198,37 +200,19 @@ impl Writer<'_> {
             self.store.defaults.remove(&table.id);
             return Ok(());
         }
-        let data = self.data(table, entry.data.as_ref())?;
-        if let Some(TableEntry { member: Some(member), .. }) = leads(table, &data)? {
-            let call = self.of_member(table, member)?;
-            self.apply(&Operation::SetDefault { table: name, call })?;
-            self.store.defaults.insert(table.id, data.row);
-            return Ok(());
-        }
-        let Some((action, args)) = data.action else {
+        let mut data = self.data(table, entry.data.as_ref())?;
+        let Some(TableEntry { action, args, member, group, .. }) = leads(table, &data)? else {
             let why = format!("`{}`: a default entry without an action", table.name);
             return Err(Failure::invalid(why));
         };
-        let call = ActionCall { action: action.name.clone(), args };
+        self.must_lead(table, (member, group))?;
+        let call = DefaultEntry { action, args, member, group };
         self.apply(&Operation::SetDefault { table: name, call })?;
+        // What it leads to the program keeps.
+        data.row.remove(&field::ACTION_MEMBER_ID);
+        data.row.remove(&field::SELECTOR_GROUP_ID);
         self.store.defaults.insert(table.id, data.row);
         Ok(())
-    }
-
-    /// What a member of a table's profile runs, as it is now.
-    fn of_member(&mut self, table: &Table, member: u32) -> Result<ActionCall, Failure> {
-        let Kind::Match { profile: Some(profile), .. } = &table.kind else {
-            return Err(Failure::invalid(format!("`{}` has no members", table.name)));
-        };
-        let query = Query::Profile { name: profile.clone() };
-        let found = match self.batch.read(&query)? {
-            Reply::Profile(entries) => entries.members.into_iter().find(|m| m.id == member),
-            _ => None,
-        };
-        let found = found.ok_or_else(|| {
-            Failure::new(Code::NotFound, format!("`{profile}` has no member {member}"))
-        })?;
-        Ok(ActionCall { action: found.action, args: found.args })
     }
 
     fn data<'t>(

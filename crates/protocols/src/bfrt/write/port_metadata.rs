@@ -19,7 +19,11 @@ impl Writer<'_> {
         let cleared = |key: &[u64]| Operation::SetPortMetadata { port: port_of(key), value: 0 };
         let Some(given) = key(entry)? else {
             must_delete(table, verb)?;
-            return self.delete_all(table, cleared);
+            return self.each_key(table, |writer, key| {
+                writer.apply_where_it_runs(table, &cleared(key))?;
+                writer.store.set(table.id, key.to_vec(), None);
+                Ok(())
+            });
         };
         let key = exact_key(table, given)?;
         let port = port_of(&key);
@@ -27,7 +31,7 @@ impl Writer<'_> {
         verb.check(is_there, || format!("metadata of port {port}"))?;
         match verb {
             Verb::Delete | Verb::Reset => {
-                self.apply(&cleared(&key))?;
+                self.apply_where_it_runs(table, &cleared(&key))?;
                 self.store.set(table.id, key, None);
                 return Ok(());
             }
@@ -41,7 +45,7 @@ impl Writer<'_> {
         let given = row(&table.name, &fields, data)?;
         let row = self.merged(table, &key, given);
         let value = joined(table, &row);
-        self.apply(&Operation::SetPortMetadata { port, value })?;
+        self.apply_where_it_runs(table, &Operation::SetPortMetadata { port, value })?;
         self.store.set(table.id, key, Some(Entry { action: 0, row }));
         Ok(())
     }

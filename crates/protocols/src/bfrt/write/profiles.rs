@@ -3,12 +3,15 @@
 use super::matched::arguments;
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::document::field;
-use crate::bfrt::fields::{Datum, Row, exact_key, row};
-use crate::bfrt::schema::{Field, Table};
+use crate::bfrt::fields::{Datum, Row, exact_key, row, small};
+use crate::bfrt::schema::{Field, Kind, Table};
 use crate::bfrt::store::{Entry, kept_key};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
+use sojourn_engine::control::program_of;
+use sojourn_p4::interp::Tables;
 use sojourn_targets::control::{Operation, ProfileEntries, ProfileMember};
+use sojourn_targets::profiles::{GROUP, Profile, Profiles};
 use tonic::Code;
 
 impl Writer<'_> {
@@ -21,21 +24,15 @@ impl Writer<'_> {
         let profile = table.inner.clone();
         let Some(given) = key(entry)? else {
             must_delete(table, verb)?;
-            return self.delete_all(table, |key| Operation::DeleteMember {
-                profile: profile.clone(),
-                member: number_of(key),
-            });
+            return self
+                .each_key(table, |writer, key| writer.delete_member(table, key, number_of(key)));
         };
         let key = kept_key(exact_key(table, given)?, self.first_pipe());
         let member = number_of(&key);
         let is_there = self.store.entry(table.id, &key).is_some();
         verb.check(is_there, || format!("member {member} of `{}`", table.name))?;
         match verb {
-            Verb::Delete => {
-                self.apply(&Operation::DeleteMember { profile, member })?;
-                self.store.set(table.id, key, None);
-                return Ok(());
-            }
+            Verb::Delete => return self.delete_member(table, &key, member),
             Verb::Insert if self.store.count(table.id) as u64 >= table.size => {
                 let why = format!("`{}` holds {} members", table.name, table.size);
                 return Err(Failure::new(Code::ResourceExhausted, why));
@@ -58,34 +55,45 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Sets a group, which has room for `largest` members at most, if the program says.
     pub(super) fn group(
         &mut self,
         table: &Table,
+        largest: Option<u64>,
         verb: Verb,
         entry: &bfrt::TableEntry,
     ) -> Result<(), Failure> {
         let profile = table.inner.clone();
         let Some(given) = key(entry)? else {
             must_delete(table, verb)?;
-            return self.delete_all(table, |key| Operation::DeleteGroup {
-                profile: profile.clone(),
-                group: number_of(key),
-            });
+            return self
+                .each_key(table, |writer, key| writer.delete_group(table, key, number_of(key)));
         };
         let key = kept_key(exact_key(table, given)?, self.first_pipe());
         let group = number_of(&key);
         let before = self.store.entry(table.id, &key);
+        let before_is_absent = before.is_none();
         verb.check(before.is_some(), || format!("group {group} of `{}`", table.name))?;
         if verb == Verb::Delete {
-            self.apply(&Operation::DeleteGroup { profile, group })?;
-            self.store.set(table.id, key, None);
-            return Ok(());
+            return self.delete_group(table, &key, group);
         }
         let mut members = before.map(|entry| members(&entry.row)).unwrap_or_default();
+        let action_before = self.action_of(table, &members);
+        let room_before = before.and_then(|entry| room(&entry.row)).or(largest);
         let fields: Vec<&Field> = table.fields.iter().collect();
         let data = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
         let mut row = row(&table.name, &fields, data)?;
         let given = self.given(table, &row)?;
+        // As in the vendor's driver: no room is that of before.
+        match (room(&row), largest) {
+            (Some(0), _) if before.is_some() => drop(row.remove(&field::MAX_GROUP_SIZE)),
+            (Some(asked), Some(most)) if asked == 0 || asked > most => {
+                let why =
+                    format!("a group of `{}` has room for 1 to {most}, not {asked}", table.name);
+                return Err(Failure::invalid(why));
+            }
+            _ => {}
+        }
         match verb {
             Verb::Add => {
                 members.retain(|(known, _)| given.iter().all(|(member, _)| member != known));
@@ -107,12 +115,26 @@ impl Writer<'_> {
             field::MEMBER_STATUS,
             Datum::Bools(members.iter().map(|(_, is_up)| *is_up).collect()),
         );
-        if let Some(Datum::Number(most)) = row.get(&field::MAX_GROUP_SIZE)
-            && most.bits() > 0
-            && *most < members.len().into()
-        {
-            let why = format!("group {group} of `{}` holds {most} members", table.name);
-            return Err(Failure::new(Code::ResourceExhausted, why));
+        let (count, room) = (members.len() as u64, room(&row).or(largest));
+        if let Some(room) = room.filter(|room| *room < count) {
+            let why = format!("group {group} of `{}` has room for {room} members", table.name);
+            let did_fit = verb != Verb::Insert && room_before.is_none_or(|room| room >= count);
+            let code = if did_fit { Code::InvalidArgument } else { Code::ResourceExhausted };
+            return Err(Failure::new(code, why));
+        }
+        let action = self.action_of(table, &members);
+        if self.members_of(table, &members).any(|member| Some(member.action) != action) {
+            let why = format!("the members of a group of `{}` run the same action", table.name);
+            return Err(Failure::invalid(why));
+        }
+        if !before_is_absent && self.is_referred(&profile, group | GROUP)? {
+            let nobody = !members.iter().any(|(_, is_up)| *is_up);
+            if nobody || action != action_before {
+                let what = if nobody { "has no member that is up" } else { "runs another action" };
+                let why =
+                    format!("entries lead to group {group} of `{}`, which then {what}", table.name);
+                return Err(Failure::invalid(why));
+            }
         }
         let groups = vec![(group, members)];
         let entries = ProfileEntries { name: profile, members: Vec::new(), groups };
@@ -121,23 +143,132 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn delete_member(&mut self, table: &Table, key: &[u64], member: u32) -> Result<(), Failure> {
+        let profile = table.inner.clone();
+        if self.is_in_group(&profile, member)? || self.is_referred(&profile, member)? {
+            let why = format!("member {member} of `{}` is in use", table.name);
+            return Err(Failure::new(Code::AlreadyExists, why));
+        }
+        self.apply(&Operation::DeleteMember { profile, member })?;
+        self.store.set(table.id, key.to_vec(), None);
+        Ok(())
+    }
+
+    fn delete_group(&mut self, table: &Table, key: &[u64], group: u32) -> Result<(), Failure> {
+        let profile = table.inner.clone();
+        if self.is_referred(&profile, group | GROUP)? {
+            let why = format!("group {group} of `{}` is in use", table.name);
+            return Err(Failure::new(Code::AlreadyExists, why));
+        }
+        self.apply(&Operation::DeleteGroup { profile, group })?;
+        self.store.set(table.id, key.to_vec(), None);
+        Ok(())
+    }
+
+    /// The profile, and the tables, in the first of the pipes that the update is about.
+    fn profile(&mut self, name: &str) -> Result<Option<(&Profile, Users<'_>)>, Failure> {
+        let pipe = self.first_pipe() as usize;
+        let parts = program_of(self.batch.switch(), pipe)?.parts();
+        let (profiles, tables) = (&*parts.profiles, &*parts.tables);
+        let at = profiles.profiles.iter().position(|profile| profile.name == name);
+        Ok(at.map(|at| (&profiles.profiles[at], Users { profiles, tables, at })))
+    }
+
+    /// Whether an entry, or the default of a table, leads to a member, or to a group with [`GROUP`].
+    fn is_referred(&mut self, profile: &str, to: u32) -> Result<bool, Failure> {
+        Ok(self.profile(profile)?.is_some_and(|(_, users)| users.lead_to(to)))
+    }
+
+    fn is_in_group(&mut self, profile: &str, member: u32) -> Result<bool, Failure> {
+        let selector = self.profile(profile)?.and_then(|(profile, _)| profile.selector.as_ref());
+        Ok(selector.is_some_and(|selector| selector.is_used(member)))
+    }
+
+    /// That the member or the group that an entry is to lead to is there, and that the group has
+    /// members, as the vendor's driver wants it.
+    pub(super) fn must_lead(
+        &mut self,
+        table: &Table,
+        (member, group): (Option<u32>, Option<u32>),
+    ) -> Result<(), Failure> {
+        let Kind::Match { profile: Some(name), .. } = &table.kind else { return Ok(()) };
+        let Some((profile, _)) = self.profile(name)? else { return Ok(()) };
+        let what = match (member, group) {
+            (Some(member), _) if !profile.members.contains_key(&member) => {
+                format!("no member {member}")
+            }
+            (_, Some(group)) => match profile.selector.as_ref().and_then(|s| s.group(group)) {
+                None => format!("no group {group}"),
+                Some([]) => format!("no members in group {group}"),
+                Some(_) => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        Err(Failure::new(Code::NotFound, format!("`{name}` has {what}")))
+    }
+
+    /// The table of the members of a selector's groups.
+    fn table_of_members(&self, groups: &Table) -> Option<&Table> {
+        let is_it = |other: &&Table| {
+            other.inner == groups.inner && other.id != groups.id && !other.actions.is_empty()
+        };
+        self.schema.tables.values().find(is_it)
+    }
+
+    /// What is kept of members.
+    fn members_of<'m>(
+        &'m self,
+        groups: &Table,
+        members: &'m [(u32, bool)],
+    ) -> impl Iterator<Item = &'m Entry> {
+        let (table, pipe) =
+            (self.table_of_members(groups).map(|table| table.id), self.first_pipe());
+        members.iter().filter_map(move |(member, _)| {
+            self.store.entry(table?, &kept_key(vec![(*member).into()], pipe))
+        })
+    }
+
+    /// The action that the members of a group run.
+    fn action_of(&self, groups: &Table, members: &[(u32, bool)]) -> Option<u32> {
+        self.members_of(groups, members).next().map(|member| member.action)
+    }
+
     /// Members and whether they are up, all of which must be there.
     fn given(&self, table: &Table, row: &Row) -> Result<Vec<(u32, bool)>, Failure> {
-        let members = members(row);
-        let profile = self.schema.tables.values().find(|other| {
-            other.inner == table.inner && other.id != table.id && !other.actions.is_empty()
-        });
+        let (members, of) = (members(row), self.table_of_members(table));
         let known = |member: u32| {
             let key = kept_key(vec![member.into()], self.first_pipe());
-            profile.is_some_and(|of| self.store.entry(of.id, &key).is_some())
+            of.is_some_and(|of| self.store.entry(of.id, &key).is_some())
         };
         match members.iter().find(|(member, _)| !known(*member)) {
             None => Ok(members),
             Some((member, _)) => {
-                let why = format!("`{}` has no member {member}", table.name);
-                Err(Failure::new(Code::NotFound, why))
+                Err(Failure::invalid(format!("`{}` has no member {member}", table.name)))
             }
         }
+    }
+}
+
+/// The tables that use a profile.
+struct Users<'p> {
+    profiles: &'p Profiles,
+    tables: &'p Tables,
+    /// Where the profile is.
+    at: usize,
+}
+
+impl Users<'_> {
+    fn lead_to(&self, to: u32) -> bool {
+        let mut users = self.profiles.of_table.iter().filter(|(_, at)| **at == self.at);
+        users.any(|(id, _)| self.tables.get(*id).is_some_and(|table| table.references(to) > 0))
+    }
+}
+
+/// The room of a group, if its data says.
+fn room(row: &Row) -> Option<u64> {
+    match row.get(&field::MAX_GROUP_SIZE) {
+        Some(Datum::Number(room)) => Some(u64::from(small(room))),
+        _ => None,
     }
 }
 

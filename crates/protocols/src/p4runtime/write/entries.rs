@@ -258,7 +258,7 @@ impl Writer<'_> {
             }
             Some(Leads::Action(action)) if table.implementation.is_none() => {
                 let call = self.call(table, action, Scope::TableOnly)?;
-                self.apply(&Operation::SetDefault { table: name, call })?;
+                self.apply(&Operation::SetDefault { table: name, call: call.into() })?;
                 let extras = Extras {
                     controller_metadata: given.controller_metadata,
                     metadata: given.metadata.clone(),

@@ -55,6 +55,11 @@ const COMMANDS: &[Command] = &[
     ),
     command("table_indirect_delete", "TABLE HANDLE", tables::delete),
     command("table_indirect_set_default", "TABLE MEMBER", profiles::set_default),
+    command(
+        "table_indirect_set_default_with_group",
+        "TABLE GROUP",
+        profiles::set_default_with_group,
+    ),
     command("act_prof_create_member", "PROFILE ACTION ARGUMENT...", profiles::create_member),
     command("act_prof_modify_member", "PROFILE ACTION MEMBER ARGUMENT...", profiles::modify_member),
     command("act_prof_delete_member", "PROFILE MEMBER", profiles::delete_member),
@@ -107,9 +112,8 @@ const COMMANDS: &[Command] = &[
     shown("mc_dump", ""),
 ];
 
-const UNSUPPORTED: [(&str, &str); 8] = [
+const UNSUPPORTED: [(&str, &str); 7] = [
     ("table_set_timeout", "entries do not age here"),
-    ("table_indirect_set_default_with_group", "a default action by group is not possible here"),
     ("mc_set_lag_membership", "link aggregation groups do not exist here; name the ports"),
     ("set_crc16_parameters", "the polynomials of hashes are fixed here"),
     ("set_crc32_parameters", "the polynomials of hashes are fixed here"),

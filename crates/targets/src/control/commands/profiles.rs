@@ -1,7 +1,9 @@
 //! Commands about action profiles: members and groups, with handles from 0 in order.
 
 use super::super::words::handle;
-use super::super::{ActionCall, ControlError, Operation, ProfileEntries, ProfileMember};
+use super::super::{
+    ActionCall, ControlError, DefaultEntry, Operation, ProfileEntries, ProfileMember,
+};
 use super::session::{Asked, Outcome, Profile, Session, first, misfit, one, these};
 use super::tables::call;
 use std::collections::BTreeMap;
@@ -83,17 +85,33 @@ pub(super) fn remove_from_group(words: &[&str], session: &mut Session) -> Outcom
     Ok(vec![set_group(full, group, profile)])
 }
 
-/// `table_indirect_set_default TABLE MEMBER`: the default action is what the member is now.
+/// `table_indirect_set_default TABLE MEMBER`
 pub(super) fn set_default(words: &[&str], session: &mut Session) -> Outcome {
     let [name, member] = these(words)?;
+    let (table, full, profile) = profile_of(session, name)?;
+    let member = Some(known(&profile.members, member, "member", &full)?);
+    one(Operation::SetDefault { table, call: DefaultEntry { member, ..Default::default() } })
+}
+
+/// `table_indirect_set_default_with_group TABLE GROUP`
+pub(super) fn set_default_with_group(words: &[&str], session: &mut Session) -> Outcome {
+    let [name, group] = these(words)?;
+    let (table, full, profile) = profile_of(session, name)?;
+    let group = Some(known(&profile.groups, group, "group", &full)?);
+    one(Operation::SetDefault { table, call: DefaultEntry { group, ..Default::default() } })
+}
+
+/// A table's full name and its action profile.
+fn profile_of<'s>(
+    session: &'s mut Session,
+    name: &str,
+) -> Result<(String, String, &'s mut Profile), super::session::Wrong> {
     let table = session.program.table(name)?;
     let (table, implementation) = (table.name.clone(), table.implementation.clone());
     let Some(full) = implementation else {
         return misfit(format!("table {table} has no action profile; use table_set_default"));
     };
-    let profile = session.profiles.entry(full.clone()).or_default();
-    let member = known(&profile.members, member, "member", &full)?;
-    one(Operation::SetDefault { table, call: profile.members[&member].clone() })
+    Ok((table, full.clone(), session.profiles.entry(full).or_default()))
 }
 
 fn full_name(session: &Session, name: &str) -> Result<String, ControlError> {

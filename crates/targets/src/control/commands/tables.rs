@@ -26,7 +26,7 @@ pub(super) fn set_default(words: &[&str], session: &mut Session) -> Outcome {
     let ([name, action], rest) = first(words)?;
     let table = session.program.table(name)?;
     let call = call(table.action(action)?, without_arrow(rest))?;
-    one(Operation::SetDefault { table: table.name.clone(), call })
+    one(Operation::SetDefault { table: table.name.clone(), call: call.into() })
 }
 
 /// `table_reset_default TABLE`

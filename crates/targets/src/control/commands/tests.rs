@@ -182,13 +182,13 @@ fn what_commands_leave_behind_is_what_the_program_has_then() {
     assert_eq!(entries, [(MatchValue::Exact(n(1)), n(7)), (MatchValue::Exact(n(3)), n(3))]);
     let default =
         ActionCall { action: "Ingress.note".into(), args: [("value".into(), n(9))].into() };
-    assert_eq!(table.default, Some(default));
+    assert_eq!(table.default, Some(default.into()));
     assert_eq!(left.mirror_sessions.iter().map(|s| s.session).collect::<Vec<_>>(), [6]);
     assert!(left.commands.is_none());
 }
 
 #[test]
-fn a_default_action_by_member_is_what_the_member_runs() {
+fn a_miss_leads_to_a_member_or_a_group() {
     let program = program("v1model/profiles");
     let described = program.describe();
     let profile = described.objects.iter().find(|o| o.of == "action_profile").unwrap();
@@ -202,13 +202,16 @@ fn a_default_action_by_member_is_what_the_member_runs() {
     let lines = [
         format!("act_prof_create_member {profile} {action} {arguments}"),
         format!("table_indirect_set_default {table} 0"),
+        format!("act_prof_create_group {profile}"),
+        format!("table_indirect_set_default_with_group {table} 0"),
     ];
     let mut session = Session::new(described.clone());
     let asked = lines.map(|line| session.run(&line).unwrap_or_else(|error| panic!("{error}")));
-    let Asked::Operation(Operation::SetDefault { call, .. }) = &asked[1][0] else {
-        panic!("{asked:?}")
-    };
-    assert_eq!(&call.action, action);
+    let led = [1, 3].map(|at| match &asked[at][0] {
+        Asked::Operation(Operation::SetDefault { call, .. }) => (call.member, call.group),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(led, [(Some(0), None), (None, Some(0))]);
 }
 
 #[test]

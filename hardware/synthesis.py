@@ -97,8 +97,8 @@ def print_cells(rows: Sequence[int], folder: Path) -> None:
         found = cells(yosys(setting + SEVEN.format(top=top) + "; stat", folder))
         lut = total(found, r"LUT\d|INV") + 4 * total(found, "RAM32M|RAM64M|RAM64X1D|RAM32X1D")
         memory = total(found, "RAMB36E1") + total(found, "RAMB18E1") / 2
-        flip_flops = total(found, "FD[RSCP]E")
-        print(f"| {what} | {lut} | {flip_flops} | {memory:g} | {total(found, 'DSP48E1')} |", flush=True)
+        flip_flops, products = total(found, "FD[RSCP]E"), total(found, "DSP48E1")
+        print(f"| {what} | {lut} | {flip_flops} | {memory:g} | {products} |", flush=True)
 
 
 def print_clocks(rows: Sequence[int], seeds: Sequence[int], folder: Path) -> None:

@@ -4,6 +4,7 @@ use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
 use super::ip::{Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
+use super::predicted;
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
 use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
@@ -47,6 +48,11 @@ struct Ip {
 /// # Errors
 /// [`WireError`]: the host would drop the frame.
 pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
+    predicted::read(packet).map_or_else(|| read_any(packet), Ok)
+}
+
+/// With any options, of either version of IP and either transport.
+pub(super) fn read_any(packet: &Packet) -> Result<Frame, WireError> {
     let bytes = packet.bytes.as_slice();
     let after = bytes.get(ETHERNET_HEADER_LEN..).ok_or(WireError::Truncated)?;
     let ip = match IpHeader::of(packet) {

@@ -9,6 +9,8 @@ use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplement
 
 pub(super) const IPV4_HEADER_LEN: usize = 20;
 pub(super) const IPV6_HEADER_LEN: usize = 40;
+/// Ethernet and IPv4 headers.
+pub(super) const IPV4_FRONT_LEN: usize = ETHERNET_HEADER_LEN + IPV4_HEADER_LEN;
 const HOP_LIMIT: u8 = 64;
 /// Don't fragment, offset 0: what path MTU discovery wants.
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -125,23 +127,48 @@ impl FrameTemplate {
         transport_len: u16,
     ) -> OnesComplementSum {
         let mut bytes = self.bytes;
-        let class = self.dscp | ecn as u8;
-        let ip = &mut bytes[ETHERNET_HEADER_LEN..];
-        if self.len == ETHERNET_HEADER_LEN + IPV4_HEADER_LEN {
-            ip[1] = class;
-            let total = IPV4_HEADER_LEN as u16 + transport_len;
-            ip[2..4].copy_from_slice(&total.to_be_bytes());
-            ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
-            let header = self.fixed.word(u16::from(class)).word(total).word(self.identification);
-            ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
-            self.identification = self.identification.wrapping_add(1);
+        if self.is_ipv4() {
+            self.fill_ipv4(&mut bytes, ecn, transport_len);
         } else {
+            let class = self.dscp | ecn as u8;
+            let ip = &mut bytes[ETHERNET_HEADER_LEN..];
             ip[0] |= class >> 4;
             ip[1] = class << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
         put_front(out, &bytes, self.len);
         self.pseudo.word(transport_len)
+    }
+
+    pub(super) fn is_ipv4(&self) -> bool {
+        self.len == IPV4_FRONT_LEN
+    }
+
+    /// Puts the headers of IPv4 to the front of `bytes`, and returns the sum of the pseudo-header.
+    #[inline]
+    pub(super) fn front_ipv4<const N: usize>(
+        &mut self,
+        bytes: &mut [u8; N],
+        ecn: Ecn,
+        transport_len: u16,
+    ) -> OnesComplementSum {
+        bytes[..IPV4_FRONT_LEN].copy_from_slice(&self.bytes[..IPV4_FRONT_LEN]);
+        self.fill_ipv4(bytes, ecn, transport_len);
+        self.pseudo.word(transport_len)
+    }
+
+    /// What an IPv4 header has of its own in each frame.
+    #[inline]
+    fn fill_ipv4<const N: usize>(&mut self, bytes: &mut [u8; N], ecn: Ecn, transport_len: u16) {
+        let ip = &mut bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
+        let class = self.dscp | ecn as u8;
+        let total = IPV4_HEADER_LEN as u16 + transport_len;
+        ip[1] = class;
+        ip[2..4].copy_from_slice(&total.to_be_bytes());
+        ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
+        let header = self.fixed.word(u16::from(class)).word(total).word(self.identification);
+        ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
+        self.identification = self.identification.wrapping_add(1);
     }
 }
 

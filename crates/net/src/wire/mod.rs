@@ -9,6 +9,7 @@ mod error;
 mod frame;
 mod ip;
 mod options;
+mod predicted;
 mod tcp;
 mod udp;
 

@@ -6,12 +6,12 @@
 use super::error::WireError;
 
 const END: u8 = 0;
-const NOP: u8 = 1;
+pub(super) const NOP: u8 = 1;
 const MSS: u8 = 2;
 const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
+pub(super) const TIMESTAMPS: u8 = 8;
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
 /// All options of a segment together (RFC 9293 section 3.1).
@@ -131,6 +131,17 @@ impl TcpOptions {
             + 4 * usize::from(self.window_scale.is_some())
             + sack
             + self.acc_ecn.map_or(0, |counters| counters.len())
+    }
+
+    /// The timestamps, if there is nothing else.
+    #[inline]
+    pub(super) fn timestamps_alone(&self) -> Option<Timestamps> {
+        let others = self.mss.is_some()
+            || self.window_scale.is_some()
+            || self.sack_permitted
+            || self.sack.len > 0
+            || self.acc_ecn.is_some();
+        self.timestamps.filter(|_| !others)
     }
 
     /// Bytes that are left for others.

@@ -3,6 +3,7 @@
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::TcpOptions;
+use super::predicted;
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
@@ -68,6 +69,18 @@ pub struct TcpSegment {
 ///
 /// `ports` are the source's and the destination's.
 pub fn write_tcp(
+    template: &mut FrameTemplate,
+    ports: (u16, u16),
+    segment: &TcpSegment,
+    out: &mut HeaderBytes,
+) {
+    if !predicted::write(template, ports, segment, out) {
+        write_any(template, ports, segment, out);
+    }
+}
+
+/// With any options, behind either version of IP.
+pub(super) fn write_any(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,

@@ -237,3 +237,56 @@ fn a_vlan_tag_hides_no_address_and_a_host_without_a_vlan_refuses_the_frame() {
         assert_eq!(read_frame(&tagged), Err(WireError::Protocol));
     }
 }
+
+proptest! {
+    #[test]
+    fn a_frame_of_the_predicted_form_is_written_as_any_is(
+        segment in segments(), timestamps: (u32, u32), flow in 0u32..100_000, version in version()
+    ) {
+        let options = TcpOptions {
+            timestamps: Some(Timestamps { value: timestamps.0, echo: timestamps.1 }),
+            ..TcpOptions::default()
+        };
+        let segment = TcpSegment { options, ..segment };
+        let ends = flow_endpoints(flow, version);
+        let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp).with_dscp(11);
+        let ports = (ends.client.port, ends.server.port);
+        // The second frame has another identification.
+        for _ in 0..2 {
+            let (mut short, mut long) = (HeaderBytes::new(), HeaderBytes::new());
+            let predicted = predicted::write(&mut template.clone(), ports, &segment, &mut short);
+            prop_assert_eq!(predicted, version == IpVersion::V4);
+            tcp::write_any(&mut template, ports, &segment, &mut long);
+            prop_assert!(!predicted || short == long);
+        }
+    }
+
+    #[test]
+    fn a_frame_of_the_predicted_form_is_read_as_any_is_and_no_other_is_read(
+        segment in segments(), timestamps: (u32, u32), bare: bool, padding in 0u32..9,
+        mutation in proptest::option::of((0usize..66, 0u8..8))
+    ) {
+        let options = TcpOptions {
+            timestamps: Some(Timestamps { value: timestamps.0, echo: timestamps.1 }),
+            ..TcpOptions::default()
+        };
+        let segment = if bare { TcpSegment { options, ..segment } } else { segment };
+        let mut packet = tcp_packet(1, IpVersion::V4, &segment);
+        packet.zeros += padding;
+        if let Some(byte) = mutation.and_then(|(at, _)| packet.bytes.get_mut(at)) {
+            *byte ^= 1 << mutation.map_or(0, |(_, bit)| bit);
+        }
+        let any = frame::read_any(&packet);
+        if let Some(frame) = predicted::read(&packet) {
+            prop_assert_eq!(Ok(frame), any);
+        } else {
+            let alone = any.is_ok_and(|frame| match frame.transport {
+                Transport::Tcp(read) => read.options == TcpOptions {
+                    timestamps: read.options.timestamps, ..TcpOptions::default()
+                } && read.options.timestamps.is_some() && packet.bytes.len() == 66,
+                Transport::Udp(_) => false,
+            });
+            prop_assert!(!alone, "the form is not seen");
+        }
+    }
+}

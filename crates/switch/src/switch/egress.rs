@@ -56,7 +56,7 @@ impl Switch {
         if port.recirculation.is_some() {
             self.recirculation.dequeued.add(packet.size());
         }
-        if packet.tag.mirror_requested.is_some() {
+        if packet.tag.mirror_requested.is_copy() {
             self.note_synchronised(&packet);
         }
         let slot = packet.size();
@@ -129,7 +129,7 @@ impl Switch {
             rid: noted.rid,
             rid_first: noted.rid_first,
             length,
-            mirrored: queued.tag.mirror_requested.is_some(),
+            mirrored: queued.tag.mirror_requested.is_copy(),
         };
         Some(self.plane.egress_carrying(&input, packet, carried))
     }

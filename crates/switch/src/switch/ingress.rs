@@ -5,7 +5,7 @@
 
 use super::{Admitted, Event, Resubmitted, Returned, Switch};
 use crate::ecn;
-use crate::tm::queued::{Noted, Queued, Tag};
+use crate::tm::queued::{Noted, Queued, Requested, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
@@ -100,7 +100,7 @@ impl Switch {
             arrived_length: packet.len().0 as u32,
             arrived_marked: ecn::is_marked(packet),
             arrived: self.capturing.then(|| Box::new(packet.clone())),
-            mirror_requested: None,
+            mirror_requested: Requested::default(),
         }
     }
 
@@ -233,7 +233,7 @@ impl Switch {
         };
         self.capture_entry(index, &packet);
         let (now, size) = (self.now, packet.size());
-        let is_copy = packet.tag.mirror_requested.is_some();
+        let is_copy = packet.tag.mirror_requested.is_copy();
         let queue = &mut self.ports[index].queues[number];
         queue.enqueue(now, packet, &mut self.buffer, &mut self.drops);
         if is_copy {

@@ -97,7 +97,7 @@ impl Switch {
     }
 
     fn uncount_mirrored(&mut self, packet: &Queued) {
-        if packet.tag.mirror_requested.is_some() {
+        if packet.tag.mirror_requested.is_copy() {
             let statistics = &mut self.mirror.statistics;
             statistics.tail_drops += 1;
             statistics.mirrored.packets -= 1;
@@ -108,7 +108,7 @@ impl Switch {
     /// The egress pass of a mirrored copy has run.
     #[cold]
     pub(super) fn note_synchronised(&mut self, packet: &Queued) {
-        let Some(requested) = packet.tag.mirror_requested else { return };
+        let Some(requested) = packet.tag.mirror_requested.time() else { return };
         let span = self.now.saturating_sub(requested);
         let unsynchronised = &mut self.mirror.statistics.unsynchronised;
         unsynchronised.total += span;
@@ -137,7 +137,7 @@ impl Switch {
             enqueued: packet.enqueued,
             dequeued: self.now,
             verdict,
-            mirrored: packet.tag.mirror_requested.is_some(),
+            mirrored: packet.tag.mirror_requested.is_copy(),
         }));
     }
 

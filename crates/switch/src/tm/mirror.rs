@@ -7,7 +7,7 @@
 use crate::config::{MirrorConfig, MirrorSession};
 use crate::statistics::MirrorStatistics;
 use crate::tm::line::Line;
-use crate::tm::queued::Tag;
+use crate::tm::queued::{Requested, Tag};
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{Carried, Mirror};
 use std::collections::VecDeque;
@@ -115,7 +115,7 @@ impl MirrorBuffer {
             id: packet.id,
             flow: packet.flow,
             arrived_length: packet.len().0 as u32,
-            mirror_requested: Some(asked),
+            mirror_requested: Requested::at(asked),
             ..Tag::default()
         };
         let (session, carried) = (session.config, mirror.carried);

@@ -2,6 +2,28 @@
 
 use sojourn_packet::Carried;
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
+use std::num::NonZeroU64;
+
+/// When the pass ran that asked for a copy, if the packet is one. In eight bytes, so that what waits
+/// in a queue has 128 and is moved without a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Requested(Option<NonZeroU64>);
+
+impl Requested {
+    /// Of a copy.
+    pub(crate) fn at(time: Time) -> Requested {
+        Requested(NonZeroU64::new(time.0 + 1))
+    }
+
+    /// The instant; none of a packet that is no copy.
+    pub(crate) fn time(self) -> Option<Time> {
+        self.0.map(|after| Time(after.get() - 1))
+    }
+
+    pub(crate) fn is_copy(self) -> bool {
+        self.0.is_some()
+    }
+}
 
 /// What a packet carries through the switch beside its bytes.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +39,8 @@ pub struct Tag {
     pub(crate) arrived_marked: bool,
     /// The frame as it arrived, kept only if some port captures.
     pub(crate) arrived: Option<Box<Packet>>,
-    /// For a copy made by a mirror session: when the pass that asked for it ran.
-    pub(crate) mirror_requested: Option<Time>,
+    /// Of a copy made by a mirror session.
+    pub(crate) mirror_requested: Requested,
 }
 
 /// What the traffic manager notes down at enqueue, for the egress pass.
@@ -68,4 +90,21 @@ impl Queued {
 /// Length of a packet as the traffic manager counts it.
 pub fn counted_length(packet: &Packet) -> u32 {
     (packet.len().0 + super::line::FCS) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_in_a_queue_is_moved_without_a_call() {
+        assert!(size_of::<Queued>() <= 128, "{} bytes", size_of::<Queued>());
+    }
+
+    #[test]
+    fn a_copy_knows_when_it_was_asked_for_and_another_packet_that_it_is_none() {
+        assert_eq!(Requested::default().time(), None);
+        assert_eq!(Requested::at(Time::ZERO).time(), Some(Time::ZERO));
+        assert!(Requested::at(Time(7)).is_copy() && !Requested::default().is_copy());
+    }
 }

@@ -34,7 +34,8 @@ pub(super) fn write(
     let mut bytes = [0; LEN];
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
     let pseudo = template.front_ipv4(&mut bytes, segment.ecn, transport_len);
-    let (_, header) = bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
+    let (_, header) =
+        bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
     header[0..2].copy_from_slice(&ports.0.to_be_bytes());
     header[2..4].copy_from_slice(&ports.1.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
@@ -72,7 +73,8 @@ pub(super) fn read(packet: &Packet) -> Option<Frame> {
     }
     let addresses = OnesComplementSum::default().bytes(&bytes[ip + 12..tcp]);
     let pseudo = addresses.word(u16::from(Protocol::Tcp as u8)).word(transport_len as u16);
-    let is_valid = addresses.bytes(&bytes[ip..ip + 12]).is_valid() && pseudo.bytes(&bytes[tcp..]).is_valid();
+    let is_valid =
+        addresses.bytes(&bytes[ip..ip + 12]).is_valid() && pseudo.bytes(&bytes[tcp..]).is_valid();
     if !is_valid {
         return None;
     }

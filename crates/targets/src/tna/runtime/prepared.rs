@@ -13,6 +13,8 @@ use sojourn_p4::ir::{Arg, Expr, ExprKind, ExternCall, Layout, Slot, Value};
 pub(super) struct Prepared {
     /// The fields of its first argument, in whole bytes.
     pub data: Option<FieldList>,
+    /// Of an identity hash: its input as one number.
+    pub joined: Option<Joined>,
     /// It runs an instruction of a register.
     pub execution: Option<Execution>,
 }
@@ -26,6 +28,41 @@ pub(super) struct Execution {
     pub format: OutputFormat,
     /// Where its result goes, and the mask of that.
     pub result: Option<(Slot, u128)>,
+}
+
+/// Fields joined to one number of at most 128 bits, the first most significant.
+#[derive(Clone, Debug)]
+pub(super) struct Joined(Box<[(Operand, u32)]>);
+
+impl Joined {
+    fn new(value: &Value) -> Option<Joined> {
+        let mut parts = Vec::new();
+        Joined::add(value, &mut parts)?;
+        let bits: u32 = parts.iter().map(|(_, width)| width).sum();
+        // A field of as many bits as there are would be shifted by all of them.
+        (bits < 128).then(|| Joined(parts.into()))
+    }
+
+    fn add(value: &Value, parts: &mut Vec<(Operand, u32)>) -> Option<()> {
+        match value {
+            Value::Scalar(expr) => {
+                parts.push((Operand::new(expr)?, expr.scalar.width()));
+                Some(())
+            }
+            Value::Struct { fields, .. } | Value::Header { fields, .. } => {
+                fields.iter().try_for_each(|field| Joined::add(field, parts))
+            }
+            _ => None,
+        }
+    }
+
+    /// Their number now.
+    #[inline]
+    pub fn get(&self, frame: &Frame) -> u128 {
+        let join =
+            |number, (part, width): &(Operand, u32)| number << width | u128::from(part.get(frame));
+        self.0.iter().fold(0, join)
+    }
 }
 
 /// A value of at most 64 bits.
@@ -68,7 +105,11 @@ impl Prepared {
             }
             _ => None,
         };
-        Prepared { data, execution }
+        let joined = match site {
+            Site::Hash { symmetric: None, .. } => value(call, 0).and_then(Joined::new),
+            _ => None,
+        };
+        Prepared { data, joined, execution }
     }
 }
 

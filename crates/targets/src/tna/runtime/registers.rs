@@ -204,7 +204,8 @@ impl Runtime {
             return known.answer(0, frame);
         }
         let mask = state.mask;
-        let fields = known.fields.map(|field| field.get(frame) as u32 & mask);
+        let [lo, hi] = known.fields;
+        let fields = [lo.get(frame) as u32 & mask, hi.get(frame) as u32 & mask];
         let RegisterState { compiled, ready, memory, .. } = state;
         // An index beyond the memory accesses nothing and puts out 0.
         let output = match memory.get_mut(known.index.get(frame) as usize) {

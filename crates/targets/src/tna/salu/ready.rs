@@ -5,7 +5,7 @@
 use super::execute::{Outcome, Shared, arithmetic, constant, logic};
 use super::instruction::{
     AluOp, ArithmeticOp, Compare, Instruction, LogicOp, MemoryOperand, Opcode, OperandA, OperandB,
-    OutputSource, PhvOperand, Relation, Sense, Update, Width,
+    Output, OutputSource, PhvOperand, Relation, Sense, Update, Width,
 };
 
 /// What units read, by place: the words of memory and packet first, then these.
@@ -149,6 +149,66 @@ impl Alu {
             Operation::Other(op) => other(op, a, b, width),
         }
     }
+
+    /// Whether it runs at an outcome of the comparisons.
+    fn runs_at(&self, outcome: usize) -> bool {
+        self.predicate >> outcome & 1 != 0
+    }
+}
+
+/// What becomes of a half of an entry at one outcome of the comparisons.
+#[derive(Clone, Copy, Debug)]
+enum Half {
+    /// It stays.
+    Kept,
+    One(Alu),
+    /// What both put out, joined.
+    Both(Alu, Alu),
+}
+
+impl Half {
+    fn at(alus: [Option<Alu>; 2], outcome: usize) -> Half {
+        match alus.map(|alu| alu.filter(|alu| alu.runs_at(outcome))) {
+            [None, None] => Half::Kept,
+            [Some(alu), None] | [None, Some(alu)] => Half::One(alu),
+            [Some(one), Some(two)] => Half::Both(one, two),
+        }
+    }
+
+    #[inline(always)]
+    fn run(&self, words: &Words, width: Width, mask: u32) -> Option<u32> {
+        match self {
+            Half::Kept => None,
+            Half::One(alu) => Some(alu.run(words, width, mask)),
+            Half::Both(one, two) => Some(one.run(words, width, mask) | two.run(words, width, mask)),
+        }
+    }
+}
+
+/// What is put out at one outcome of the comparisons.
+#[derive(Clone, Copy, Debug)]
+enum Put {
+    Constant(u32),
+    /// A word, some of whose bits are turned.
+    Word {
+        place: u8,
+        turned: u32,
+    },
+}
+
+impl Put {
+    fn at(output: Option<Output>, outcome: usize, shared: &Shared, width: Width) -> Put {
+        let Some(output) = output else { return Put::Constant(0) };
+        let chosen = 1 << outcome & output.predicate.0;
+        match output.source {
+            OutputSource::Predicate => Put::Constant(shared.predicate_output.word(chosen)),
+            _ if chosen == 0 => Put::Constant(0),
+            source => {
+                let turned = if output.complement { width.mask() } else { 0 };
+                Put::Word { place: place(source, AFTER), turned }
+            }
+        }
+    }
 }
 
 #[inline(never)]
@@ -159,7 +219,8 @@ fn other(op: AluOp, a: u32, b: u32, width: Width) -> u32 {
     }
 }
 
-/// An instruction with the constants of its register.
+/// An instruction with the constants of its register, its ALUs told apart by the four outcomes that
+/// the two comparisons have together: the first is bit 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     /// What units read that does not come from memory or packet.
@@ -168,15 +229,17 @@ pub struct Ready {
     mask: u32,
     dual: bool,
     compare: [Option<Comparison>; 2],
-    /// Two for each half.
-    alus: [[Option<Alu>; 2]; 2],
-    /// What the math unit reads, if its result is used.
-    math: Option<u8>,
-    /// What is put out where its predicate holds; none for the outcome of the comparisons itself.
-    output: Option<u8>,
-    output_predicate: u8,
-    complement: bool,
+    /// By half and outcome.
+    halves: [[Half; 4]; 2],
+    /// What the math unit reads.
+    math: u8,
+    /// The outcomes at which its result is read, as bits.
+    math_at: u8,
+    /// By outcome.
+    put: [Put; 4],
 }
+
+const OUTCOMES: [usize; 4] = [0, 1, 2, 3];
 
 impl Ready {
     /// Makes an instruction ready; again if the constants change.
@@ -195,30 +258,18 @@ impl Ready {
             [alu(0, &instruction.lo1), alu(1, &instruction.lo2)],
             [alu(2, &instruction.hi1), alu(3, &instruction.hi2)],
         ];
-        let place = |source, after: [u8; 2]| match source {
-            OutputSource::Memory(operand) => memory(operand),
-            OutputSource::Phv(operand) => phv(operand),
-            OutputSource::Alu(operand) => after[usize::from(memory(operand))],
-            OutputSource::Predicate | OutputSource::Nothing => ZERO,
-        };
-        let uses_math = alus.iter().flatten().flatten().any(|alu| alu.b == MATH);
+        let with_math = alus.iter().flatten().flatten().filter(|alu| alu.b == MATH);
         let [lo, hi] = &instruction.compare;
-        let output = instruction.output;
         Ready {
             words,
             width,
             mask: width.mask(),
             dual: instruction.dual,
             compare: [compare(lo), compare(hi)],
-            alus,
-            math: uses_math.then(|| place(instruction.math_operand, [0, 1])),
-            output: match output.map(|output| output.source) {
-                None => Some(ZERO),
-                Some(OutputSource::Predicate) => None,
-                Some(source) => Some(place(source, AFTER)),
-            },
-            output_predicate: output.map_or(0, |output| output.predicate.0),
-            complement: output.is_some_and(|output| output.complement),
+            halves: alus.map(|half| OUTCOMES.map(|outcome| Half::at(half, outcome))),
+            math: place(instruction.math_operand, [0, 1]),
+            math_at: with_math.fold(0, |at, alu| at | alu.predicate),
+            put: OUTCOMES.map(|outcome| Put::at(instruction.output, outcome, shared, width)),
         }
     }
 
@@ -228,48 +279,42 @@ impl Ready {
         let mut words = self.words;
         [words[0], words[1], words[2], words[3]] = [mem[0], mem[1], phv[0], phv[1]];
         let holds = |unit: &Option<Comparison>| match unit {
-            Some(unit) => u8::from(unit.holds(&words)),
+            Some(unit) => usize::from(unit.holds(&words)),
             None => 0,
         };
-        let hot = 1u8 << (holds(&self.compare[0]) | holds(&self.compare[1]) << 1);
-        if let Some(operand) = self.math {
-            let result = shared.math.execute(word(&words, operand), shared.parity);
+        let outcome = holds(&self.compare[0]) | holds(&self.compare[1]) << 1;
+        if self.math_at >> outcome & 1 != 0 {
+            let result = shared.math.execute(word(&words, self.math), shared.parity);
             words[usize::from(MATH)] = result & self.mask;
         }
-        let half = |[one, two]: &[Option<Alu>; 2]| {
-            let mut new = None;
-            if let Some(alu) = one
-                && alu.predicate & hot != 0
-            {
-                new = Some(alu.run(&words, self.width, self.mask));
-            }
-            if let Some(alu) = two
-                && alu.predicate & hot != 0
-            {
-                new = Some(new.unwrap_or(0) | alu.run(&words, self.width, self.mask));
-            }
-            new
-        };
-        let (lo, hi) = (half(&self.alus[0]), half(&self.alus[1]));
-        let chosen = hot & self.output_predicate;
-        let output = match self.output {
-            Some(_) if chosen == 0 => 0,
-            Some(place) => {
+        let lo = self.halves[0][outcome].run(&words, self.width, self.mask);
+        let hi = self.halves[1][outcome].run(&words, self.width, self.mask);
+        let output = match self.put[outcome] {
+            Put::Constant(value) => value,
+            Put::Word { place, turned } => {
                 words[usize::from(AFTER[0])] = lo.unwrap_or(mem[0]);
                 words[usize::from(AFTER[1])] = hi.unwrap_or(mem[1]);
-                let word = word(&words, place);
-                if self.complement { !word & self.mask } else { word }
+                word(&words, place) ^ turned
             }
-            None => shared.predicate_output.word(chosen),
         };
         Outcome { lo, hi: if self.dual { hi } else { None }, output }
+    }
+}
+
+/// Where a source's word lies, those of the ALUs at `after`.
+fn place(source: OutputSource, after: [u8; 2]) -> u8 {
+    match source {
+        OutputSource::Memory(operand) => memory(operand),
+        OutputSource::Phv(operand) => phv(operand),
+        OutputSource::Alu(operand) => after[usize::from(memory(operand))],
+        OutputSource::Predicate | OutputSource::Nothing => ZERO,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::execute::{Fetched, execute};
-    use super::super::instruction::{Constant, Output, PredicateMask, PredicateOutput};
+    use super::super::instruction::{Constant, PredicateMask, PredicateOutput};
     use super::*;
     use crate::tna::math_unit::{Exponent, ExponentParity, MathUnit};
     use proptest::prelude::*;

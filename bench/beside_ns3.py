@@ -14,11 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import callgrind
 from machine import machine
+
+Command = Callable[[str], list[str]]
+"""Of so many simulated seconds."""
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE.parent / "target" / "ns3"
@@ -30,7 +34,9 @@ seconds    by the clock, of the simulation: ns-3's Simulator::Run; Sojourn's fro
 CPU s      processor time of the same, of all threads
 process    seconds of the whole process, with its start, imports and the network's building
 packets/s  packets offered to the bottleneck over seconds; ratio is that of this
-MB         the most memory that the process had"""
+MB         the most memory that the process had
+instr.     instructions a packet, from two shorter runs under callgrind, so that starting does not
+           count; the last ratio is that of these"""
 ENOUGH = 40.0
 """Seconds of runs after which none is repeated."""
 
@@ -44,13 +50,18 @@ class Case:
     limit: int
     shortest: int
     longest: int
+    counted: tuple[str, str]
+    """Seconds of the two runs whose instructions are counted."""
 
     @property
     def title(self) -> str:
         return f"{self.flows} flows at {self.mbit} Mbit/s, RTT {self.shortest} to {self.longest} ms"
 
 
-CASES = (Case(10, 100, 1_940_000, 5, 10), Case(50, 1_000, 6_250_000, 3, 25))
+CASES = (
+    Case(10, 100, 1_940_000, 5, 10, ("1", "3")),
+    Case(50, 1_000, 6_250_000, 3, 25, ("0.2", "0.5")),
+)
 """The scenarios `bufferbloat` and `gigabit`."""
 
 
@@ -67,6 +78,8 @@ class Cost:
     processor: float
     process: float
     megabytes: float
+    instructions: int | None
+    """A packet."""
 
     @property
     def rate(self) -> float:
@@ -78,26 +91,35 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--repeat", type=int, default=12, help="most runs of each (default 12)")
-    parser.add_argument("--seconds", type=int, default=10, help="simulated (default 10)")
-    parser.add_argument("--sojourn", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=10, help="simulated (default 10)")
+    parser.add_argument("--sojourn", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.sojourn:
-        case, rows = arguments.sojourn
-        print(json.dumps(sojourn(CASES[int(case)], arguments.seconds, rows=rows == "rows")))
+        case, aqm, rows = arguments.sojourn
+        print(json.dumps(sojourn(CASES[int(case)], aqm, arguments.seconds, rows=rows == "rows")))
         return
+    if not callgrind.is_there():
+        print(callgrind.MISSING, file=sys.stderr)
     program = build(install())
-    print(f"{arguments.seconds} s simulated, best of up to {arguments.repeat}; {machine()}")
+    print(f"{arguments.seconds:g} s simulated, best of up to {arguments.repeat}; {machine()}")
     print(f"\n{COUNTED}")
     for number, case in enumerate(CASES):
         print(f"\n{case.title}\n")
         columns = f"{'packets':>10}{'seconds':>9}{'CPU s':>8}{'process':>9}{'packets/s':>11}"
-        print(f"{'':32}{columns}{'MB':>6}{'ratio':>7}")
-        seconds = str(arguments.seconds)
-        ours = [sys.executable, __file__, "--seconds", seconds, "--sojourn", str(number)]
-        ns3 = best(ns3_command(program, case, seconds), arguments.repeat)
-        show("ns-3 3.44, nothing written", ns3, ns3)
-        show("Sojourn, a row for each packet", best([*ours, "rows"], arguments.repeat), ns3)
-        show("Sojourn, nothing written", best([*ours, "none"], arguments.repeat), ns3)
+        print(f"{'':32}{columns}{'MB':>6}{'ratio':>7}{'instr.':>9}{'ratio':>7}")
+        seconds = f"{arguments.seconds:g}"
+
+        reference = None
+        for label, command in (
+            ("ns-3 3.44, nothing written", ns3_command(program, case)),
+            ("Sojourn, a row for each packet", sojourn_command(number, "codel", "rows")),
+            ("Sojourn, nothing written", sojourn_command(number, "codel", "none")),
+            ("  the same with tna/p4_codel", sojourn_command(number, "tna/p4_codel", "none")),
+        ):
+            cost = best(command(seconds), arguments.repeat)
+            cost = replace(cost, instructions=per_packet(command, case))
+            reference = reference or cost
+            show(label, cost, reference)
 
 
 def install() -> Path:
@@ -152,19 +174,34 @@ def build(
     return program
 
 
-def ns3_command(program: Path, case: Case, seconds: str) -> list[str]:
-    return [
+def ns3_command(program: Path, case: Case) -> Command:
+    words = [
         str(program),
         f"--flows={case.flows}",
         f"--rate={case.mbit}Mbps",
         f"--limit={case.limit}B",
         f"--shortest={case.shortest}",
         f"--longest={case.longest}",
-        f"--seconds={seconds}",
     ]
+    return lambda seconds: [*words, f"--seconds={seconds}"]
 
 
-def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
+def sojourn_command(number: int, aqm: str, rows: str) -> Command:
+    words = [sys.executable, __file__, "--sojourn", str(number), aqm, rows]
+    return lambda seconds: [*words, "--seconds", seconds]
+
+
+def per_packet(command: Command, case: Case) -> int | None:
+    """Instructions that a packet costs, if valgrind is there."""
+    if not callgrind.is_there():
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [callgrind.count(command(seconds), Path(folder) / "out") for seconds in case.counted]
+    packets: list[int] = [json.loads(printed)["packets"] for _, printed in runs]
+    return (runs[1][0] - runs[0][0]) // (packets[1] - packets[0])
+
+
+def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, float]:
     """Runs the case here and now."""
     # Imported here so that the memory of the process that compares does not count for either.
     import pyarrow.parquet as pq
@@ -177,8 +214,8 @@ def sojourn(case: Case, seconds: int, *, rows: bool) -> dict[str, float]:
     plan = plan_scenario(
         {
             "title": case.title,
-            "duration": f"{seconds} s",
-            "aqms": ["codel"],
+            "duration": f"{seconds:g} s",
+            "aqms": [aqm],
             "switch": {"rate": f"{case.mbit} Mbit/s", "queue_limit": f"{case.limit} B"},
             "flows": [{"count": case.flows, "rtt": [f"{case.shortest} ms", f"{case.longest} ms"]}],
         }
@@ -223,13 +260,20 @@ def measure(command: list[str]) -> Cost:
     if status != 0:
         sys.exit(f"{command[0]} failed with status {os.waitstatus_to_exitcode(status)}")
     told = json.loads(answer)
-    return Cost(told["packets"], told["seconds"], told["processor"], took, usage.ru_maxrss / 1000)
+    megabytes = usage.ru_maxrss / 1000
+    return Cost(told["packets"], told["seconds"], told["processor"], took, megabytes, None)
 
 
 def show(label: str, cost: Cost, reference: Cost) -> None:
+    counted = ""
+    if cost.instructions is not None and reference.instructions is not None:
+        ratio = reference.instructions / cost.instructions
+        counted = f"{cost.instructions:9,}{ratio:7.1f}"
     print(
         f"{label:32}{cost.packets:10}{cost.seconds:9.2f}{cost.processor:8.2f}{cost.process:9.2f}"
         f"{cost.rate:11,.0f}{cost.megabytes:6.0f}{cost.rate / reference.rate:7.1f}"
+        f"{counted}",
+        flush=True,
     )
 
 

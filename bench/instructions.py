@@ -17,8 +17,6 @@ test` builds them, beside figures of such builds, and ends in 1 if one has grown
 import argparse
 import json
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+import callgrind
 from components import by_component
 
 HERE = Path(__file__).resolve().parent
@@ -71,8 +70,8 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="commit to today's figures")
     parser.add_argument("--short", action="store_true", help="few programs, as tests are built")
     arguments = parser.parse_args()
-    if shutil.which("valgrind") is None:
-        print("instructions are not counted: valgrind is not installed (apt-get install valgrind)")
+    if not callgrind.is_there():
+        print(callgrind.MISSING)
         return
     kind = SHORT if arguments.short else RELEASE
     passes, simulate = built(kind)
@@ -149,13 +148,8 @@ def counted(example: Path, *words: str) -> Counted:
     """A run with these arguments."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-        command += [str(example), *words]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        found = re.search(r"Collected : (\d+)", run.stderr)
-        if run.returncode != 0 or found is None:
-            sys.exit(f"{' '.join(words)}: {run.stderr}")
-        return Counted(int(found[1]), by_component(out), run.stdout)
+        whole, printed = callgrind.count([str(example), *words], out, ROOT)
+        return Counted(whole, by_component(out), printed)
 
 
 def grown(now: int, before: int | None, kind: Kind) -> bool:

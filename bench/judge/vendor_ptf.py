@@ -293,15 +293,16 @@ def run(
     return read_results(name, (log / "ptf.txt").read_text(errors="replace"))
 
 
-_TEST = re.compile(r"^test\.(\w+)", re.M)
-_ERROR = re.compile(r"^(?:ERROR|FAIL): test\.(\w+).*?\n-+\n(.*?)(?=^=====|^Ran |\Z)", re.M | re.S)
+_TEST = r"^(?:MODULE)\.(\w+)"
+_ERROR = r"^(?:ERROR|FAIL): (?:MODULE)\.(\w+).*?\n-+\n(.*?)(?=^=====|^Ran |\Z)"
 
 
-def read_results(name: str, text: str) -> Outcome:
-    """What the runner's output says."""
+def read_results(name: str, text: str, module: str = "test") -> Outcome:
+    """What the runner's output says of the tests in modules of such a name."""
+    begins, error = (pattern.replace("MODULE", module) for pattern in (_TEST, _ERROR))
     outcome = Outcome(name)
-    begun = list(dict.fromkeys(_TEST.findall(text)))
-    errors = dict(_ERROR.findall(text))
+    begun = list(dict.fromkeys(re.findall(begins, text, re.M)))
+    errors = dict(re.findall(error, text, re.M | re.S))
     if not begun:
         lines = [line for line in text.strip().splitlines() if line.strip()]
         outcome.note = lines[-1] if lines else "nothing was said"

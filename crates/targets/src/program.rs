@@ -16,12 +16,12 @@ use crate::plane::Plane;
 use crate::schema::Schema;
 use crate::sources::{ProgramText, Recorder, Sources};
 use crate::state::{Dependencies, dependencies};
-use crate::target::{LoadedProgram, Stages, Target};
+use crate::target::{LoadedProgram, Stages, Target, Targets};
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir;
+use sojourn_p4::elaborate::{Fresh, elaborate_with};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, SourceLoader};
 use sojourn_p4::source::SourceMap;
-use sojourn_p4::{check::check, elaborate::elaborate, parse::parse_program};
+use sojourn_p4::{check::check, hir, ir, parse::parse_program};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ impl Program {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let (typed, mut found) = check(&tree, &map);
             diagnostics.append(&mut found);
-            match typed.map(|typed| elaborate(&typed)) {
+            match typed.map(|typed| elaborate_with(&typed, fresh(&typed, targets))) {
                 Some(Ok(made)) => program = Some(made),
                 Some(Err(mut found)) => diagnostics.append(&mut found),
                 None => {}
@@ -331,6 +331,15 @@ impl Program {
             None => Err(LoadError { diagnostics, sources: self.map.clone() }),
         }
     }
+}
+
+/// What is in headers that become valid: the word of the architecture that `main` is of.
+fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
+    let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
+        hir::InstanceOf::Package(id) => targets.claiming(&typed.packages[id.index()].name),
+        _ => None,
+    });
+    main.map_or(Fresh::default(), |target| target.fresh())
 }
 
 fn digest(path: &Path, sources: &Sources, options: &LoadOptions) -> String {

@@ -9,6 +9,7 @@ use crate::load::LoadOptions;
 use crate::rule::Rule;
 use crate::runtime_control::RuntimeControl;
 use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
@@ -54,6 +55,11 @@ pub trait Target: Debug + Sync {
 
     /// What its switch is like.
     fn switch(&self) -> SwitchTraits;
+
+    /// What is in the fields of a header that becomes valid.
+    fn fresh(&self) -> Fresh {
+        Fresh::Kept
+    }
 
     /// Whether it has a math unit, which a run may choose a description of.
     fn math_unit(&self) -> bool {

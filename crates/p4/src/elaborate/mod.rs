@@ -50,14 +50,35 @@ const MAX_DEPTH: usize = 64;
 /// Stack for elaboration: enough for the deepest tree that the checker hands over.
 const STACK: usize = 256 << 20;
 
+/// What is in the fields of a header that `setValid` makes valid, of which the language says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fresh {
+    /// What was there.
+    #[default]
+    Kept,
+    /// Nothing.
+    Zero,
+}
+
 /// Elaborates a checked program.
 ///
 /// # Errors
 /// What cannot be elaborated, as diagnostics: constants that are not, frames that are too large,
 /// constructs that the IR has no form for.
 pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>> {
+    elaborate_with(program, Fresh::default())
+}
+
+/// The same where an architecture says more than the language does.
+///
+/// # Errors
+/// As for [`elaborate`].
+pub fn elaborate_with(
+    program: &hir::Program,
+    fresh: Fresh,
+) -> Result<ir::Program, Vec<Diagnostic>> {
     std::thread::scope(|scope| {
-        let run = || Elaborator::new(program).program();
+        let run = || Elaborator::new(program, fresh).program();
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
         let failed = |what: &str| {
             Err(vec![Diagnostic::error("E1301", Span::DUMMY, format!("elaboration {what}"))])
@@ -161,6 +182,7 @@ struct UnitState {
 /// The state of an elaboration.
 struct Elaborator<'h> {
     hir: &'h hir::Program,
+    fresh: Fresh,
     out: ir::Program,
     diagnostics: Vec<Diagnostic>,
     bindings: HashMap<VarId, Binding>,
@@ -178,9 +200,10 @@ struct Elaborator<'h> {
 }
 
 impl<'h> Elaborator<'h> {
-    fn new(hir: &'h hir::Program) -> Elaborator<'h> {
+    fn new(hir: &'h hir::Program, fresh: Fresh) -> Elaborator<'h> {
         Elaborator {
             hir,
+            fresh,
             out: ir::Program { errors: hir.errors.clone(), ..ir::Program::default() },
             diagnostics: Vec::new(),
             bindings: HashMap::new(),

@@ -2,7 +2,7 @@
 
 use super::effects::has_effects;
 use super::value::{self, binary, cast_to, constant};
-use super::{Binding, Elaborator, plain};
+use super::{Binding, Elaborator, Fresh, plain};
 use crate::hir::{self, ExprKind as H};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, Slot, StmtKind, Unary, Value, WideSlot};
@@ -386,7 +386,20 @@ impl Elaborator<'_> {
         for other in &lvalue.others {
             self.set_validity(other, false, span);
         }
+        if valid && self.fresh == Fresh::Zero {
+            self.make_fresh(&lvalue.place, span);
+        }
         self.set_validity(&lvalue.place, valid, span);
+    }
+
+    /// A header that is not valid has nothing in its fields from here on.
+    fn make_fresh(&mut self, place: &Place, span: Span) {
+        let Some(ty) = place.layout().map(type_of) else { return };
+        let Value::Header { valid, .. } = self.load(place, span) else { return };
+        let zero = self.zero(&ty, span);
+        let then = self.nested(|this| this.store_place(place, zero, span));
+        let condition = value::unary(Unary::Not, valid, span);
+        self.push(StmtKind::If { condition, then, otherwise: Vec::new() }, span);
     }
 
     fn set_validity(&mut self, place: &Place, valid: bool, span: Span) {

@@ -99,6 +99,11 @@ impl<'s> Maker<'s> {
 
     fn info(&self) -> p4::P4Info {
         let schema = self.schema;
+        // What has no table for a control plane has no cells for it.
+        let shown = |name: &String| {
+            let table = schema.tables.iter().find(|table| table.named.name == *name);
+            table.is_none_or(|table| !hidden(&table.named.annotations))
+        };
         let (mut counters, mut direct_counters) = (Vec::new(), Vec::new());
         for counter in &schema.counters {
             let unit = match counter.unit {
@@ -115,12 +120,12 @@ impl<'s> Maker<'s> {
                     size: *size as i64,
                     index_type_name: index.as_ref().and_then(types::name),
                 }),
-                Cells::Direct(Some(table)) => direct_counters.push(p4::DirectCounter {
+                Cells::Direct(Some(table)) if shown(table) => direct_counters.push(p4::DirectCounter {
                     preamble: self.preamble(Prefix::DirectCounter, &counter.named, &[]),
                     spec,
                     direct_table_id: self.id(Prefix::Table, table),
                 }),
-                Cells::Direct(None) => {}
+                Cells::Direct(_) => {}
             }
         }
         let (mut meters, mut direct_meters) = (Vec::new(), Vec::new());
@@ -138,12 +143,12 @@ impl<'s> Maker<'s> {
                     size: *size as i64,
                     index_type_name: index.as_ref().and_then(types::name),
                 }),
-                Cells::Direct(Some(table)) => direct_meters.push(p4::DirectMeter {
+                Cells::Direct(Some(table)) if shown(table) => direct_meters.push(p4::DirectMeter {
                     preamble: self.preamble(Prefix::DirectMeter, &meter.named, &[]),
                     spec,
                     direct_table_id: self.id(Prefix::Table, table),
                 }),
-                Cells::Direct(None) => {}
+                Cells::Direct(_) => {}
             }
         }
         let tables = schema.tables.iter().filter(|table| !hidden(&table.named.annotations));

@@ -8,6 +8,7 @@ use crate::load::LoadOptions;
 use crate::rule::Rule;
 use crate::target::{Copies, LoadedProgram, SwitchTraits, Target};
 use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
@@ -40,6 +41,11 @@ impl Target for Bmv2 {
 
     fn claims(&self, package: &str) -> bool {
         package == "V1Switch"
+    }
+
+    fn fresh(&self) -> Fresh {
+        // As bmv2 has it, on which programs for this architecture rely.
+        Fresh::Zero
     }
 
     fn load(

@@ -290,11 +290,12 @@ class ControlServer:
         switch: LiveSwitch,
         address: str,
         device: int,
-        program: Program,
+        programs: list[tuple[Program, list[int]]],
         tls: tuple[bytes, bytes, bytes | None] | None = ...,
         open: bool = ...,
     ) -> ControlServer:
-        """BfRt, for the program that runs; the rest as for P4Runtime."""
+        """BfRt, for the programs that run, each with its pipes if it is not the only one; the rest
+        as for P4Runtime."""
 
     @property
     def address(self) -> str:

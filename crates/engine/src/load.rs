@@ -1,9 +1,9 @@
 //! P4 programs put into the switches of a run: compiled, or taken as they were compiled before.
 
 use crate::RunError;
-use crate::config::{Aqm, ControlStep, P4Aqm, RunConfig};
+use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
-use sojourn_net::config::within;
+use sojourn_net::config::{invalid, within};
 use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -78,16 +78,17 @@ impl Programs {
         self.plane_of(p4, seed, 0)
     }
 
-    /// The same for one of the chip's pipes. Where the program has several pipelines, pipes run them
-    /// in turn, as the vendor's `p4c-gen-bfrt-conf` distributes them for Tofino 1.
+    /// The same for one of the chip's pipes that run the program, counted from 0. Where the program has
+    /// several pipelines, pipes run them in turn, as the vendor's `p4c-gen-bfrt-conf` distributes them
+    /// for Tofino 1.
     fn plane_of(
         &self,
         p4: &P4Aqm,
         seed: u64,
-        pipe: usize,
+        turn: usize,
     ) -> Result<(Plane, ControlPlane), RunError> {
         let program = self.program(p4)?;
-        let pipeline = pipe % program.describe().pipelines.len().max(1);
+        let pipeline = turn % pipelines(&program);
         let mut plane = program.instantiate_pipeline(pipeline, seed, p4.math_unit, p4.executor)?;
         let batch = p4.control.batch(program.ir())?;
         batch.install(plane.control())?;
@@ -101,20 +102,22 @@ impl Programs {
     /// # Errors
     /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
     pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
-        self.handed_over_to(p4, seed, 1)
+        self.handed_over_to(p4, seed, 1, &[])
     }
 
-    /// The same for a chip of several pipes.
+    /// The same for a chip of several pipes, some of which may run further programs.
     ///
     /// # Errors
-    /// As for [`Programs::handed_over`], or the target has not as many pipes.
+    /// As for [`Programs::handed_over`], or the target has not as many pipes, or a pipe has two
+    /// programs.
     pub fn handed_over_to(
         &self,
         p4: &P4Aqm,
         seed: u64,
         pipes: u16,
+        beside: &[Beside],
     ) -> Result<HandedOver, RunError> {
-        self.handed_over_watched(p4, seed, pipes).map(|(handed, _)| handed)
+        self.handed_over_watched(p4, seed, pipes, beside).map(|(handed, _)| handed)
     }
 
     fn handed_over_watched(
@@ -122,13 +125,34 @@ impl Programs {
         p4: &P4Aqm,
         seed: u64,
         pipes: u16,
+        beside: &[Beside],
     ) -> Result<(HandedOver, Option<Watched>), RunError> {
         let (mut plane, control) = self.plane(p4, seed)?;
         let traits = plane.target().switch();
         within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
+        check_pipes(pipes, beside)?;
+        let mut controls = vec![control];
+        // What runs in a pipe: a program, how many pipelines others have before it, and how many of its
+        // pipes there are already.
+        let mut runs = vec![(p4.clone(), 0, 0)];
+        for other in beside {
+            let architecture = Some(plane.target().name().to_owned());
+            let before = runs.last().map_or(Ok(0), |(p4, before, _)| {
+                self.program(p4).map(|program| before + pipelines(&program))
+            })?;
+            runs.push((P4Aqm { architecture, ..other.p4.clone() }, before, 0));
+        }
+        runs[0].2 = 1;
         for pipe in 1..pipes {
+            let of = beside.iter().position(|other| other.pipes.contains(&pipe));
+            let (p4, before, turn) = &mut runs[of.map_or(0, |of| of + 1)];
             let seed = seed.wrapping_add(u64::from(pipe));
-            plane.add_pipe(self.plane_of(p4, seed, usize::from(pipe))?.0);
+            let (made, control) = self.plane_of(p4, seed, *turn)?;
+            if *before > 0 && *turn == 0 {
+                controls.push(control);
+            }
+            *turn += 1;
+            plane.add_pipe(made, *before);
         }
         let wanted = p4.wanted();
         let watched = match wanted.is_nothing() {
@@ -145,7 +169,9 @@ impl Programs {
             let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
             return Err(RunError::NoDisciplines { program, found, others });
         }
-        let set_up = move |switch: &mut _| switch_setup::configure(switch, &control, &traits);
+        let set_up = move |switch: &mut _| {
+            controls.iter().for_each(|control| switch_setup::configure(switch, control, &traits));
+        };
         let discipline = p4.discipline.clone();
         self.try_later(p4, seed)?;
         let later = p4.later.iter().cloned().map(act).collect();
@@ -189,8 +215,28 @@ impl Programs {
             Aqm::P4(p4) => Some(p4),
             Aqm::Native(_) => None,
         });
-        programs.map(|p4| self.handed_over_watched(p4, config.seed, 1)).collect()
+        programs.map(|p4| self.handed_over_watched(p4, config.seed, 1, &[])).collect()
     }
+}
+
+/// How many pipelines a program has; one that is of no chip has one.
+fn pipelines(program: &Program) -> usize {
+    program.describe().pipelines.len().max(1)
+}
+
+/// That each further program has pipes of its own, and the first one keeps its first.
+fn check_pipes(pipes: u16, beside: &[Beside]) -> Result<(), RunError> {
+    let mut taken = std::collections::BTreeSet::from([0]);
+    for other in beside {
+        if other.pipes.is_empty() || other.pipes.iter().any(|pipe| !taken.insert(*pipe)) {
+            let own = "pipes that no other program has; pipe 0 runs the first";
+            return Err(invalid("beside.pipes", format!("{:?}", other.pipes), own).into());
+        }
+        for pipe in &other.pipes {
+            within("beside.pipes", u64::from(*pipe), 1..=u64::from(pipes) - 1)?;
+        }
+    }
+    Ok(())
 }
 
 /// What is seen of a program in a run.

@@ -4,7 +4,7 @@
 //! them.
 
 use crate::RunError;
-use crate::config::Aqm;
+use crate::config::{Aqm, Beside};
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
@@ -42,6 +42,9 @@ pub struct StandaloneConfig {
     /// Pipes of the chip, each of which runs the program for itself on the packets of its ports.
     #[serde(default = "one_pipe")]
     pub pipes: u16,
+    /// Further programs, in pipes of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// Where a discipline's switch sends frames, if it has other than two ports.
     #[serde(default)]
     pub routes: Vec<StandaloneRoute>,
@@ -134,7 +137,8 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     let (plane, native): (Box<dyn DataPlane>, _) = match &config.aqm {
         Aqm::Native(native) => (forwarder(config)?, Some(native.clone())),
         Aqm::P4(p4) => {
-            let handed_over = programs.handed_over_to(p4, config.seed, config.pipes)?;
+            let handed_over =
+                programs.handed_over_to(p4, config.seed, config.pipes, &config.beside)?;
             (handed_over.set_up)(&mut switch);
             (handed_over.plane, handed_over.discipline)
         }

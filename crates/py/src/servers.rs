@@ -5,9 +5,9 @@ use crate::live::LiveSwitch;
 use crate::packet_switch::wrong;
 use crate::program::Program;
 use pyo3::prelude::*;
-use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
+use sojourn_engine::{Aqm, Beside, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_live::{CpuSender, LiveHandle, is_up};
-use sojourn_protocols::device::{Device, Work};
+use sojourn_protocols::device::{Device, Placed, Work};
 use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
 use sojourn_protocols::p4runtime::service::Settings;
 use sojourn_protocols::serve::{Served, Serving, Tls, serve};
@@ -47,22 +47,20 @@ impl Device for LiveDevice {
         self.handle.submit(work)
     }
 
-    fn build(&self, program: &Arc<Compiled>) -> Result<Switch, String> {
+    fn build(&self, programs: &[Placed]) -> Result<Switch, String> {
         let mut config = self.config.clone();
         let discipline = match &config.aqm {
             Aqm::P4(p4) => p4.discipline.clone(),
             Aqm::Native(_) => None,
         };
-        let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let options = program.options();
-        config.aqm = Aqm::P4(Box::new(P4Aqm {
-            program: program.path().to_string_lossy().into_owned(),
-            include_paths: options.include_paths.iter().map(shown).collect(),
-            defines: options.defines.iter().cloned().collect(),
-            discipline,
-            ..P4Aqm::default()
-        }));
-        standalone(&config, &Programs::new([program.clone()])).map_err(|error| error.to_string())
+        let [first, beside @ ..] = programs else { return Err("no program".to_owned()) };
+        config.aqm = Aqm::P4(Box::new(P4Aqm { discipline, ..meant(&first.program) }));
+        let beside = beside
+            .iter()
+            .map(|Placed { program, pipes }| Beside { pipes: pipes.clone(), p4: meant(program) });
+        config.beside = beside.collect();
+        let programs = Programs::new(programs.iter().map(|placed| placed.program.clone()));
+        standalone(&config, &programs).map_err(|error| error.to_string())
     }
 
     fn packet_out(&self, frame: Vec<u8>) -> bool {
@@ -72,6 +70,18 @@ impl Device for LiveDevice {
     fn down(&self) -> BTreeSet<u16> {
         let down = self.interfaces.iter().filter(|(_, name)| !is_up(name));
         down.map(|(port, _)| *port).collect()
+    }
+}
+
+/// What means a program that is compiled, with no entries.
+fn meant(program: &Compiled) -> P4Aqm {
+    let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let options = program.options();
+    P4Aqm {
+        program: program.path().to_string_lossy().into_owned(),
+        include_paths: options.include_paths.iter().map(shown).collect(),
+        defines: options.defines.iter().cloned().collect(),
+        ..P4Aqm::default()
     }
 }
 
@@ -136,23 +146,28 @@ impl ControlServer {
         })
     }
 
-    /// BfRt, for the program that runs; the rest as for P4Runtime.
+    /// BfRt, for the programs that run, each with its pipes if it is not the only one; the rest as for
+    /// P4Runtime.
     #[staticmethod]
-    #[pyo3(signature = (switch, address, device, program, tls = None, open = false))]
+    #[pyo3(signature = (switch, address, device, programs, tls = None, open = false))]
     fn bfrt(
         py: Python<'_>,
         switch: &LiveSwitch,
         address: &str,
         device: u32,
-        program: &Program,
+        programs: Vec<(PyRef<'_, Program>, Vec<u16>)>,
         tls: Option<Pem>,
         open: bool,
     ) -> PyResult<ControlServer> {
         let address = read_address(address)?;
         let (behind, _) = switch.device().ok_or_else(|| wrong("the switch is gone"))?;
-        let program = program.program.clone();
+        let placed = |(program, pipes): &(PyRef<'_, Program>, Vec<u16>)| Placed {
+            program: program.program.clone(),
+            pipes: pipes.clone(),
+        };
+        let programs: Vec<_> = programs.iter().map(placed).collect();
         py.detach(|| {
-            let server = bfrt::service::Server::new(Arc::new(behind), device, program);
+            let server = bfrt::service::Server::new(Arc::new(behind), device, programs);
             start(Served::bfrt(server.map_err(refused)?), address, tls, open)
         })
     }

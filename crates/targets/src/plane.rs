@@ -18,9 +18,9 @@ use std::sync::Arc;
 pub struct Plane {
     target: &'static dyn Target,
     loaded: Box<dyn LoadedProgram>,
-    /// The same program in the chip's further pipes, each with tables and registers of its own.
-    further: Vec<Box<dyn LoadedProgram>>,
-    /// Which of the program's pipelines each pipe runs.
+    /// What runs in the chip's further pipes, each with tables and registers of its own, and its text.
+    further: Vec<(Box<dyn LoadedProgram>, Arc<SourceMap>)>,
+    /// Which pipeline each pipe runs, counted through those of all programs.
     pipelines: Vec<usize>,
     /// Ports of a pipe.
     pipe_ports: u16,
@@ -41,15 +41,15 @@ impl Plane {
         Plane { target, loaded, further: Vec::new(), pipelines, pipe_ports, sources, watch: None }
     }
 
-    /// Adds a pipe, which runs what another plane of the same program runs: its ports are those behind
-    /// the ones of the pipes that are there. Packets are followed, and registers looked at, in the
-    /// first pipe only.
-    pub fn add_pipe(&mut self, plane: Plane) {
-        self.further.push(plane.loaded);
-        self.pipelines.extend(plane.pipelines);
+    /// Adds a pipe, which runs what another plane for the same target runs: its ports are those behind
+    /// the ones of the pipes that are there. So many pipelines are those of other programs before it.
+    /// Packets are followed, and registers looked at, in the first pipe only.
+    pub fn add_pipe(&mut self, plane: Plane, before: usize) {
+        self.further.push((plane.loaded, plane.sources));
+        self.pipelines.extend(plane.pipelines.into_iter().map(|own| before + own));
     }
 
-    /// The pipes that run one of the program's pipelines: a bit for each.
+    /// The pipes that run one of the pipelines: a bit for each.
     pub fn running(&self, pipeline: usize) -> u32 {
         let all = self.pipelines.iter().enumerate();
         all.filter(|(_, of)| **of == pipeline).map(|(pipe, _)| 1 << pipe).sum()
@@ -64,14 +64,15 @@ impl Plane {
     pub fn control_of(&mut self, pipe: usize) -> Option<&mut dyn RuntimeControl> {
         match pipe {
             0 => Some(&mut *self.loaded),
-            _ => self.further.get_mut(pipe - 1).map(|loaded| &mut **loaded as _),
+            _ => self.further.get_mut(pipe - 1).map(|(loaded, _)| &mut **loaded as _),
         }
     }
 
     /// What runs in another pipe than the first, if the port is of such a one.
     fn elsewhere(&mut self, port: u16) -> Option<&mut Box<dyn LoadedProgram>> {
         let pipe = usize::from(port / self.pipe_ports);
-        pipe.checked_sub(1).and_then(|place| self.further.get_mut(place))
+        let place = pipe.checked_sub(1)?;
+        self.further.get_mut(place).map(|(loaded, _)| loaded)
     }
 
     /// Installs table entries, profiles, meters, value sets and register values. What is refused
@@ -244,8 +245,8 @@ impl DataPlane for Plane {
 
     fn faults(&self) -> Vec<FaultReport> {
         let mut reports = self.loaded.counted().report(Some(&self.sources));
-        for loaded in &self.further {
-            for more in loaded.counted().report(Some(&self.sources)) {
+        for (loaded, sources) in &self.further {
+            for more in loaded.counted().report(Some(sources)) {
                 match reports.iter_mut().find(|report| report.kind == more.kind) {
                     Some(report) => report.count += more.count,
                     None => reports.push(more),
@@ -257,7 +258,7 @@ impl DataPlane for Plane {
 
     fn take_log(&mut self) -> ProgramLog {
         let mut log = self.loaded.take_log();
-        for more in self.further.iter_mut().map(|loaded| loaded.take_log()) {
+        for more in self.further.iter_mut().map(|(loaded, _)| loaded.take_log()) {
             log.lost += more.lost;
             log.lines.extend(more.lines);
         }

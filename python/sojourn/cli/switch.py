@@ -86,6 +86,10 @@ def switch(
         int,
         typer.Option(min=1, max=4, help="Pipes of a Tofino: each runs the program for itself."),
     ] = 1,
+    pipe: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N=PROGRAM", help="Another program in a pipe from 1. Repeatable."),
+    ] = None,
     bfrt: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Controllers made for Tofino, as in 127.0.0.1:50052."),
@@ -127,6 +131,8 @@ def switch(
     ]
     if who and program is None:
         raise ScenarioError(f"--{who[0].protocol}: controllers control a program; name one")
+    if pipe and p4runtime is not None:
+        raise ScenarioError("--pipe: controllers of P4Runtime know one program; use --bfrt")
     plan = live_plan(
         program,
         ports=port or (),
@@ -139,6 +145,7 @@ def switch(
         seed=seed,
         capture=pcap,
         pipes=pipes,
+        beside=pipe or (),
         cpu_port=None if p4runtime is None else cpu_port,
     )
     folder = out or default_folder(f"switch-{plan.name}")
@@ -161,7 +168,7 @@ def switch(
             said = [
                 f"{one.protocol} {beside.enter_context(served_to)}, device {one.device}"
                 for one in who
-                for served_to in [controlled(recording.switch, plan.programs, one)]
+                for served_to in [controlled(recording.switch, plan.placed, one)]
             ]
             _started(plan, folder, as_json)
             for line in said:

@@ -46,13 +46,19 @@ class LivePlan:
     config: dict[str, Any]
     """As the engine takes it."""
     programs: list[_core.Program]
-    """The program, compiled, if there is one."""
+    """The program, compiled, if there is one; and those beside it."""
     around: dict[str, Any] = field(default_factory=dict)
     """What lies around the switch, as the engine takes it: links with rates and delays."""
     control_file: Path | None = None
     """Where the program's control plane stands, if it has one."""
     cpu_port: int | None = None
     """The port of the controllers, which has no interface."""
+
+    @property
+    def placed(self) -> list[tuple[_core.Program, list[int]]]:
+        """The programs, with the pipes of each that is not the first."""
+        pipes = [[], *(other["pipes"] for other in self.config.get("beside", ()))]
+        return list(zip(self.programs, pipes, strict=True))
 
     @property
     def measured(self) -> tuple[LivePort, ...]:
@@ -79,13 +85,14 @@ def live_plan(
     seed: int = 1,
     capture: bool = False,
     pipes: int = 1,
+    beside: Sequence[str] = (),
     cpu_port: int | None = None,
 ) -> LivePlan:
     """The plan of `sojourn switch`.
 
     `ports` are like `1=veth1`, `2=none` for one that is connected to nothing, or `2=loop` for one
-    whose packets come back in at it, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`. A
-    `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without a
+    whose packets come back in at it, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`,
+    `beside` like `1=other.p4` for a pipe that runs another program. A `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without a
     program in those of a wire between two ports.
     """
     interfaces = _by_port("--port", ports)
@@ -126,11 +133,42 @@ def live_plan(
         "pipes": pipes,
     }
     programs = [] if compiled is None else [compiled]
+    for other, own in _in_pipes(beside, pipes, compiled).items():
+        described, made = _beside(other, written)
+        engine.setdefault("beside", []).append({"pipes": own, "p4": described})
+        programs.append(made)
     refuse_unread_macros(programs, dict(defines or {}))
     beside = None if compiled is None else control_file(Path(config["program"]), control)
     return LivePlan(
         found.name, tuple(live_ports), engine, programs, control_file=beside, cpu_port=cpu_port
     )
+
+
+def _in_pipes(
+    given: Sequence[str], pipes: int, first: _core.Program | None
+) -> dict[str, list[int]]:
+    """The pipes of each program that runs beside the first."""
+    found: dict[str, list[int]] = {}
+    for pipe, program in _by_port("--pipe", given).items():
+        if first is None:
+            raise ScenarioError("--pipe: name the program of pipe 0, too")
+        if not 1 <= pipe < pipes:
+            raise ScenarioError(
+                f"--pipe {pipe}: pipe 0 runs the first program, and with --pipes {pipes} the last "
+                f"one is {pipes - 1}"
+            )
+        found.setdefault(program, []).append(pipe)
+    return found
+
+
+def _beside(program: str, written: Mapping[str, Any]) -> tuple[dict[str, Any], _core.Program]:
+    """A program beside the first: what the engine is told, and itself."""
+    own = {key: written[key] for key in ("include_paths", "defines")} | {"use": program}
+    config, compiled = aqm_config(choose(own), _what_runs(program, None), None)
+    if compiled is None:
+        raise ScenarioError(f"--pipe: {program} is no P4 program")
+    config.pop("kind")
+    return config, compiled
 
 
 def _what_runs(program: str | None, aqm: str | None) -> Aqm:
@@ -160,8 +198,10 @@ def _by_port(option: str, given: Sequence[str]) -> dict[int, str]:
     for text in given:
         number, equals, value = text.partition("=")
         if not equals or not value or not number.isdecimal() or int(number) > _LAST:
-            example = {"--port": "1=veth1", "--rate": '2="100 Mbit/s"'}.get(option, '2="200 kB"')
-            raise ScenarioError(f"{option} {text}: write a port's number and a value: {example}")
+            examples = {"--port": "1=veth1", "--rate": '2="100 Mbit/s"', "--pipe": "1=other.p4"}
+            what = "pipe" if option == "--pipe" else "port"
+            example = examples.get(option, '2="200 kB"')
+            raise ScenarioError(f"{option} {text}: write a {what}'s number and a value: {example}")
         if int(number) in found:
             raise ScenarioError(f"{option} {number}: given twice")
         found[int(number)] = value

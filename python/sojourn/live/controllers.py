@@ -84,18 +84,20 @@ def controllers(
 
 @contextlib.contextmanager
 def controlled(
-    switch: _core.LiveSwitch, programs: list[_core.Program], who: Controllers
+    switch: _core.LiveSwitch, programs: list[tuple[_core.Program, list[int]]], who: Controllers
 ) -> Iterator[str]:
-    """While it holds, controllers may connect; the address."""
+    """While it holds, controllers may connect; the address. `programs` are those that run, with the
+    pipes of each that is not the first."""
     address, tls = str(who.address), who.trust.pem()
     try:
         if who.protocol == "bfrt":
             server = _core.ControlServer.bfrt(
-                switch, address, who.device, programs[0], tls, who.trust.anywhere
+                switch, address, who.device, programs, tls, who.trust.anywhere
             )
         else:
+            known = [program for program, _ in programs]
             server = _core.ControlServer.p4runtime(
-                switch, address, who.device, programs, who.cpu_port, tls, who.trust.anywhere
+                switch, address, who.device, known, who.cpu_port, tls, who.trust.anywhere
             )
     except ConfigError as error:
         raise ScenarioError(f"--{who.protocol} {error}") from error

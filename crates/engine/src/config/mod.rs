@@ -70,6 +70,16 @@ fn is_default(executor: &Executor) -> bool {
     *executor == Executor::default()
 }
 
+/// A further program of a chip, in pipes of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// The pipes that run it; the first pipe runs the first program.
+    pub pipes: Vec<u16>,
+    /// It.
+    pub p4: P4Aqm,
+}
+
 /// A batch of operations at an instant: all of them are carried out, or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

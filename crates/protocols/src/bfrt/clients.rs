@@ -1,4 +1,4 @@
-//! Who is connected: subscriptions, which client is bound to the program, and who is told what.
+//! Who is connected: subscriptions, which client is bound to which program, and who is told what.
 
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
@@ -23,7 +23,14 @@ pub type Stream = mpsc::Sender<Message>;
 struct Client {
     stream: Stream,
     wants: Notifications,
-    is_bound: bool,
+    /// The program that it is bound to.
+    bound: Option<String>,
+}
+
+impl Client {
+    fn is_of(&self, program: &str) -> bool {
+        self.bound.as_deref() == Some(program)
+    }
 }
 
 /// All of them, by the number that each gives itself.
@@ -53,7 +60,7 @@ impl Clients {
             let why = format!("{MOST} clients are connected");
             return Err(Failure::new(Code::ResourceExhausted, why));
         }
-        all.insert(id, Client { stream: stream.clone(), wants, is_bound: false });
+        all.insert(id, Client { stream: stream.clone(), wants, bound: None });
         Ok(())
     }
 
@@ -62,30 +69,29 @@ impl Clients {
         self.all().retain(|_, client| !client.stream.same_channel(stream));
     }
 
-    /// A client works with the program from now on.
+    /// A client works with a program from now on.
     ///
     /// # Errors
     /// It has not subscribed, or another client is bound to the program.
-    pub fn bind(&self, id: u32) -> Result<(), Failure> {
+    pub fn bind(&self, id: u32, program: &str) -> Result<(), Failure> {
         let mut all = self.all();
-        if let Some((other, _)) =
-            all.iter().find(|(other, client)| client.is_bound && **other != id)
-        {
+        let is_taken = |(other, client): &(&u32, &Client)| **other != id && client.is_of(program);
+        if let Some((other, _)) = all.iter().find(is_taken) {
             let why = format!("client {other} is bound to the program");
             return Err(Failure::new(Code::AlreadyExists, why));
         }
         let client = all.get_mut(&id).ok_or_else(|| unknown(id))?;
-        client.is_bound = true;
+        client.bound = Some(program.to_owned());
         Ok(())
     }
 
-    /// That a client may ask for something without naming the program.
+    /// The program that a client means who names none.
     ///
     /// # Errors
-    /// It is not bound to it.
-    pub fn is_bound(&self, id: u32) -> Result<(), Failure> {
+    /// It is bound to none.
+    pub fn bound(&self, id: u32) -> Result<String, Failure> {
         match self.all().get(&id) {
-            Some(client) if client.is_bound => Ok(()),
+            Some(Client { bound: Some(program), .. }) => Ok(program.clone()),
             Some(_) => {
                 let why = format!("client {id} is bound to no program: bind it, or name one");
                 Err(Failure::new(Code::FailedPrecondition, why))
@@ -94,17 +100,25 @@ impl Clients {
         }
     }
 
-    /// Says something to one client.
-    pub fn say(&self, id: u32, update: Says) {
-        if let Some(client) = self.all().get(&id) {
-            say(&client.stream, update);
+    /// Says something to one client, and to all others who are bound to a program.
+    pub fn say(&self, id: u32, update: &Says) {
+        for (other, client) in &*self.all() {
+            if *other == id || client.bound.is_some() {
+                say(&client.stream, update.clone());
+            }
         }
     }
 
-    /// Says something to those who want it and are bound.
-    pub fn say_to(&self, update: &Says, wants: impl Fn(&Notifications) -> bool) {
+    /// Says something to those who want it and are bound to a program, or to any if none is named.
+    pub fn say_to(
+        &self,
+        program: Option<&str>,
+        update: &Says,
+        wants: impl Fn(&Notifications) -> bool,
+    ) {
         for client in self.all().values() {
-            if client.is_bound && wants(&client.wants) {
+            let is_meant = program.map_or(client.bound.is_some(), |program| client.is_of(program));
+            if is_meant && wants(&client.wants) {
                 say(&client.stream, update.clone());
             }
         }
@@ -112,7 +126,20 @@ impl Clients {
 
     /// Whether anybody who is bound wants something.
     pub fn anybody(&self, wants: impl Fn(&Notifications) -> bool) -> bool {
-        self.all().values().any(|client| client.is_bound && wants(&client.wants))
+        self.all().values().any(|client| client.bound.is_some() && wants(&client.wants))
+    }
+
+    /// Ends the streams of those who are bound to a program that is none of these.
+    pub fn keep(&self, programs: &[&str]) {
+        self.all().retain(|_, client| {
+            let bound = client.bound.as_deref();
+            let stays = bound.is_none_or(|bound| programs.contains(&bound));
+            if !stays {
+                let why = "the program that this client is bound to runs no longer";
+                let _ = client.stream.try_send(Err(Status::cancelled(why)));
+            }
+            stays
+        });
     }
 }
 

@@ -471,6 +471,11 @@ pub fn tables() -> impl Iterator<Item = (Value, Fixed)> {
     TABLES.iter().map(|table| (made(table), table.what))
 }
 
+/// Their numbers.
+pub fn numbers() -> impl Iterator<Item = u32> {
+    TABLES.iter().map(|table| table.id)
+}
+
 /// The document of all of them.
 pub fn document() -> Value {
     let tables: Vec<Value> = TABLES.iter().map(made).collect();

@@ -1,16 +1,16 @@
 //! What runs, as clients see it, and what is to run: programs that clients bring.
 //!
 //! A program comes as its text, in the place of the chip's binary. What is not a text counts by the
-//! program's name only, which must be the one that runs. Between the beginning of a warm
-//! initialisation and its end, clients write into a switch that no packet comes to.
+//! program's name only, which must be one that runs. Several programs share the pipes. Between the
+//! beginning of a warm initialisation and its end, clients write into a switch that no packet comes to.
 
 use super::schema::{Kind, Schema};
 use super::store::Store;
-use crate::device::Device;
+use crate::device::{Device, Placed};
 use crate::failure::Failure;
 use crate::p4runtime::pipeline::compiled;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control;
+use sojourn_engine::control::{self, Pipes};
 use sojourn_switch::Switch;
 use sojourn_targets::Program;
 use sojourn_targets::control::{Query, Reply};
@@ -19,77 +19,154 @@ use std::sync::Arc;
 /// A program with what clients are told of it.
 #[derive(Clone)]
 pub struct Running {
-    /// The program.
-    pub program: Arc<Program>,
+    /// The program, and the pipes that a client or the command line has named for it.
+    pub placed: Placed,
     /// What it is to clients.
     pub schema: Arc<Schema>,
 }
 
+/// All programs that run.
+pub type Programs = Vec<Running>;
+
 /// What is to run when the warm initialisation ends.
 pub struct Pending {
-    /// Its program.
-    pub running: Running,
-    /// The switch in which it will.
+    /// Its programs.
+    pub running: Programs,
+    /// The switch in which they will.
     pub switch: Switch,
-    /// What clients have said of it.
-    pub store: Store,
+    /// What clients have said of each.
+    pub stores: Vec<Store>,
 }
 
-impl Running {
-    /// A program under the name that clients call it by, and a switch like that one, at rest, that
-    /// runs it.
-    ///
-    /// # Errors
-    /// It does not run on the device.
-    pub fn new(
-        program: Arc<Program>,
-        name: Option<&str>,
-        device: &dyn Device,
-    ) -> Result<(Running, Switch), String> {
-        let mut schema = Schema::of(&program);
+/// Programs under the names that clients call them by, and a switch like that one, at rest, that runs
+/// them. A program without a name is called as its file.
+///
+/// # Errors
+/// They do not run on the device.
+pub fn make(
+    wanted: Vec<(Placed, Option<String>)>,
+    device: &dyn Device,
+) -> Result<(Programs, Switch), String> {
+    // The switch is built around the program in its first pipe; clients have their own order.
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|at| wanted[*at].0.pipes.iter().min().copied());
+    let placed: Vec<Placed> = order.iter().map(|at| wanted[*at].0.clone()).collect();
+    let mut fresh = device.build(&placed)?;
+    let count = control::pipes(&mut fresh);
+    let rest = |pipe: usize| {
+        let mut others = placed.iter().skip(1).flat_map(|other| &other.pipes);
+        !others.any(|other| usize::from(*other) == pipe)
+    };
+    let mut before = 0;
+    let mut made: Vec<Option<Running>> = vec![None; wanted.len()];
+    for (place, at) in order.into_iter().enumerate() {
+        let (placed, name) = &wanted[at];
+        let mut schema = Schema::of(&placed.program);
         if let Some(name) = name {
-            name.clone_into(&mut schema.name);
+            schema.name.clone_from(name);
         }
-        let mut fresh = device.build(&program)?;
+        if wanted.len() > 1 {
+            let own = |pipe: &usize| placed.pipes.iter().any(|own| usize::from(*own) == *pipe);
+            let mine = (0..count).filter(|pipe| if place == 0 { rest(*pipe) } else { own(pipe) });
+            schema.pipes = Pipes(mine.map(|pipe| 1 << pipe).sum());
+            schema.before = before;
+            before += placed.program.describe().pipelines.len().max(1);
+        }
+        let pipe = schema.pipes.0.trailing_zeros() as usize;
         for table in schema.tables.values_mut() {
             if let Kind::Register(first) = &mut table.kind {
                 let query = Query::Register { name: table.inner.clone(), index: 0 };
-                if let Ok(Reply::Register(words)) = control::read(&mut fresh, &query) {
+                if let Ok(Reply::Register(words)) = control::read_of(&mut fresh, pipe, &query) {
                     *first = words.into_iter().map(|word| word.0).collect();
                 }
             }
         }
-        Ok((Running { program, schema: Arc::new(schema) }, fresh))
+        made[at] = Some(Running { placed: placed.clone(), schema: Arc::new(schema) });
     }
+    Ok((made.into_iter().flatten().collect(), fresh))
+}
 
-    /// The program that a configuration means.
-    ///
-    /// # Errors
-    /// It names another than the one that runs and brings no text.
-    pub fn program_of(
-        &self,
-        config: &bfrt::ForwardingPipelineConfig,
-    ) -> Result<Arc<Program>, Failure> {
-        let [first, others @ ..] = &config.profiles[..] else { return self.named(config) };
-        if others.iter().any(|other| other.binary != first.binary) {
-            let why = "pipes that run different programs: all of this switch run one";
-            return Err(Failure::unimplemented(why));
-        }
-        match std::str::from_utf8(&first.binary) {
-            Ok(text) if !text.trim().is_empty() => {
-                compiled(text.as_bytes(), self.program.options()).map(Arc::new)
+/// The program that is called so.
+pub fn called<'r>(running: &'r [Running], name: &str) -> Option<(usize, &'r Running)> {
+    running.iter().enumerate().find(|(_, known)| known.schema.name == name)
+}
+
+/// The programs that configurations mean, with their names.
+///
+/// # Errors
+/// One names another than those that run and brings no text.
+pub fn wanted(
+    running: &[Running],
+    configs: &[bfrt::ForwardingPipelineConfig],
+) -> Result<Vec<(Placed, Option<String>)>, Failure> {
+    if configs.is_empty() {
+        return Err(Failure::invalid("no program is named"));
+    }
+    let mut wanted: Vec<(Placed, Option<String>)> = Vec::new();
+    for (at, config) in configs.iter().enumerate() {
+        let program = program_of(running, config, at)?;
+        let mut pipes = Vec::new();
+        if configs.len() > 1 {
+            let all = config.profiles.iter().flat_map(|profile| &profile.pipe_scope);
+            pipes.extend(all.filter_map(|pipe| u16::try_from(*pipe).ok()));
+            let is_taken =
+                |other: &(Placed, _)| other.0.pipes.iter().any(|pipe| pipes.contains(pipe));
+            if pipes.is_empty() || wanted.iter().any(is_taken) {
+                let why = format!("`{}` needs pipes of its own beside others", config.p4_name);
+                return Err(Failure::invalid(why));
             }
-            _ => self.named(config),
         }
+        let is_named = |other: &(Placed, Option<String>)| other.1.as_ref() == Some(&config.p4_name);
+        if wanted.iter().any(is_named) {
+            return Err(Failure::invalid(format!("two programs are called `{}`", config.p4_name)));
+        }
+        // Texts that have come together are told apart, and one from before may be called alike.
+        if wanted.iter().any(|other| other.0.program.path() == program.path()) {
+            let why =
+                format!("`{}` has come as a text: bring it again with others", config.p4_name);
+            return Err(Failure::invalid(why));
+        }
+        wanted.push((Placed { program, pipes }, Some(config.p4_name.clone())));
     }
+    Ok(wanted)
+}
 
-    fn named(&self, config: &bfrt::ForwardingPipelineConfig) -> Result<Arc<Program>, Failure> {
-        if config.p4_name == self.schema.name {
-            return Ok(self.program.clone());
-        }
-        Err(Failure::invalid(format!(
-            "this switch runs `{}`; of `{}` it needs the P4 text, as a profile's binary",
-            self.schema.name, config.p4_name
-        )))
+/// The program that a configuration means; `at` tells texts apart that come together.
+fn program_of(
+    running: &[Running],
+    config: &bfrt::ForwardingPipelineConfig,
+    at: usize,
+) -> Result<Arc<Program>, Failure> {
+    let [first, others @ ..] = &config.profiles[..] else { return named(running, config) };
+    if others.iter().any(|other| other.binary != first.binary) {
+        let why = "profiles of one program with different texts: it is one text";
+        return Err(Failure::unimplemented(why));
     }
+    let Some(known) = running.first() else { return named(running, config) };
+    match std::str::from_utf8(&first.binary) {
+        Ok(text) if !text.trim().is_empty() => {
+            compiled(text.as_bytes(), at, known.placed.program.options()).map(Arc::new)
+        }
+        _ => named(running, config),
+    }
+}
+
+fn named(
+    running: &[Running],
+    config: &bfrt::ForwardingPipelineConfig,
+) -> Result<Arc<Program>, Failure> {
+    if let Some((_, known)) = called(running, &config.p4_name) {
+        return Ok(known.placed.program.clone());
+    }
+    Err(Failure::invalid(format!(
+        "this switch runs {}; of `{}` it needs the P4 text, as a profile's binary",
+        names(running),
+        config.p4_name
+    )))
+}
+
+/// What runs, in words.
+pub fn names(running: &[Running]) -> String {
+    let names: Vec<_> = running.iter().map(|known| format!("`{}`", known.schema.name)).collect();
+    names.join(" and ")
 }

@@ -222,13 +222,23 @@ impl Reader<'_> {
     }
 
     fn tables(&mut self) -> Result<&mut Tables, Failure> {
-        let pipe = self.first_pipe() as usize;
+        let pipe = self.asked_pipe();
         Ok(control::program_of(self.switch, pipe)?.tables())
+    }
+
+    /// Those of the pipes that run the program.
+    fn program_pipes(&self) -> Pipes {
+        Pipes(self.pipes.0 & self.schema.pipes.0)
+    }
+
+    /// The first of them.
+    fn asked_pipe(&self) -> usize {
+        self.program_pipes().0.trailing_zeros() as usize
     }
 
     /// Asks the first of the pipes that are read of.
     fn ask(&mut self, query: &Query) -> Result<Reply, Failure> {
-        Ok(control::read_of(self.switch, self.first_pipe() as usize, query)?)
+        Ok(control::read_of(self.switch, self.asked_pipe(), query)?)
     }
 
     fn entries(
@@ -240,7 +250,7 @@ impl Reader<'_> {
         let schema = self.schema;
         let table = schema.table(asked.table_id)?;
         self.pipes = self.pipes_of(asked, table)?;
-        must_run(table, self.pipes, running(self.switch, table))?;
+        must_run(table, self.pipes, running(self.switch, schema, table))?;
         let scope = self.scope(table)?;
         let first = scope.first(self.first_pipe());
         let data = asked.data.as_ref();
@@ -293,7 +303,11 @@ impl Reader<'_> {
                     }
                     None => {
                         let firsts = match (&scope, self.pipes) {
-                            (Scope::Groups(_), Pipes::ALL) => scope.firsts(self.count),
+                            (Scope::Groups(_), Pipes::ALL) => {
+                                let mut firsts = scope.firsts(self.count);
+                                firsts.retain(|pipe| self.schema.pipes.0 >> pipe & 1 == 1);
+                                firsts
+                            }
                             _ => Vec::new(),
                         };
                         let turn = (from >> 32) as usize;
@@ -473,12 +487,13 @@ impl Reader<'_> {
                 self.words((table, &name), index, &ids)?
             }
             Kind::Counter => {
-                let pipes: Vec<usize> = self.pipes.of(self.count).collect();
+                let pipes: Vec<usize> = self.program_pipes().of(self.count).collect();
                 self.count(table, &table.inner, index as u64, (index, pipes), wanted)?
             }
             Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
             Kind::Parameter(_) => {
-                let value = control::program(self.switch)?.parameter(&table.inner);
+                let pipe = self.asked_pipe();
+                let value = control::program_of(self.switch, pipe)?.parameter(&table.inner);
                 let value = value.map_err(|error| Failure::new(Code::NotFound, error))?;
                 Row::from([(field::PARAMETER, Datum::number(value))])
             }
@@ -502,7 +517,7 @@ impl Reader<'_> {
         ids: &[u32],
     ) -> Result<Row, Failure> {
         let query = Query::Register { name: name.to_owned(), index };
-        let pipes = Pipes(self.pipes.0 & running(self.switch, table).0);
+        let pipes = Pipes(self.pipes.0 & running(self.switch, self.schema, table).0);
         let mut each = vec![Vec::new(); ids.len()];
         for pipe in pipes.of(self.count) {
             if let Reply::Register(words) = control::read_of(self.switch, pipe, &query)? {
@@ -625,7 +640,7 @@ impl Reader<'_> {
             }
             if let Some(name) = counter {
                 let mine = |pipe: &usize| scope.first(*pipe as u32) == first;
-                let pipes = (0..self.count).filter(mine).collect();
+                let pipes = self.schema.pipes.of(self.count).filter(mine).collect();
                 row.extend(self.count(table, name, place.into(), (handle, pipes), wanted)?);
             }
             if let Some((name, unit)) = meter {
@@ -633,7 +648,8 @@ impl Reader<'_> {
             }
         }
         if let Some(idle) = self.store.idle.get(&table.id) {
-            let hit = last_hit(self.switch, &table.inner, place, &scope);
+            let of = (&*table.inner, self.schema.pipes);
+            let hit = last_hit(self.switch, of, place, &scope);
             row.extend(idle.read(place, hit, self.now));
         }
         row.extend(references(read.entry.member, read.entry.group));

@@ -7,6 +7,7 @@ use super::fixed::{self, Fixed};
 use super::{bfrt, document};
 use crate::failure::Failure;
 use serde_json::Value;
+use sojourn_engine::control::Pipes;
 use sojourn_targets::Program;
 use sojourn_targets::describe::{ProgramDescription, TableDescription};
 use sojourn_targets::schema::{Cells, Schema as Declared, Unit};
@@ -172,7 +173,7 @@ pub struct Learn {
 }
 
 /// All of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Schema {
     /// The program's name.
     pub name: String,
@@ -182,6 +183,10 @@ pub struct Schema {
     pub tables: BTreeMap<u32, Table>,
     /// Messages by number.
     pub learns: BTreeMap<u32, Learn>,
+    /// The pipes that run it.
+    pub pipes: Pipes,
+    /// How many pipelines other programs have before it.
+    pub before: usize,
 }
 
 impl Schema {
@@ -209,7 +214,8 @@ impl Schema {
             (learn.id, learn)
         });
         let learns = learns.collect();
-        Schema { name, document: document.to_string().into_bytes(), tables, learns }
+        let (document, pipes) = (document.to_string().into_bytes(), Pipes::ALL);
+        Schema { name, document, tables, learns, pipes, before: 0 }
     }
 
     /// A table.

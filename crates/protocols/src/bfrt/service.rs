@@ -4,13 +4,13 @@ use super::clients::{Clients, Message, Stream, WAITING, say};
 use super::fields::{Datum, exact_key_read, key_read, learned};
 use super::fixed::{self, Fixed};
 use super::idle::{Became, Idle};
-use super::pipeline::{Pending, Running};
+use super::pipeline::{self, Pending, Programs};
 use super::read::{Cursor, Reader, place_of_handle};
 use super::schema::{Kind, Schema};
 use super::scope::Scope;
 use super::store::{Entry, Store};
 use super::write;
-use crate::device::{Device, Work};
+use crate::device::{Device, Placed, Work};
 use crate::failure::{Failure, status};
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::SetForwardingPipelineConfigResponseType as Told;
@@ -24,7 +24,6 @@ use crate::wire::google::rpc;
 use sojourn_engine::control::{self, Pipes};
 use sojourn_packet::Time;
 use sojourn_switch::{PortId, Switch};
-use sojourn_targets::Program;
 use sojourn_targets::control::{ProfileEntries, Query, Reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,10 +50,12 @@ pub struct Server {
     device: Arc<dyn Device>,
     /// The number of the device.
     number: u32,
-    running: Mutex<Running>,
+    running: Mutex<Programs>,
     /// What is to run, between the beginning and the end of a warm initialisation.
     pending: Arc<Mutex<Option<Pending>>>,
-    store: Arc<Mutex<Store>>,
+    /// What clients have said of each program; of the fixed tables, which are all programs', the first
+    /// has it.
+    stores: Arc<Mutex<Vec<Store>>>,
     clients: Clients,
     /// One request at a time.
     turn: Turn<()>,
@@ -69,74 +70,87 @@ fn gone() -> Failure {
 }
 
 impl Server {
-    /// A server in front of a switch that runs a program.
+    /// A server in front of a switch that runs these programs.
     ///
     /// # Errors
     /// No other switch like that one can be made, from which it is known what registers begin with.
     pub fn new(
         device: Arc<dyn Device>,
         number: u32,
-        program: Arc<Program>,
+        programs: Vec<Placed>,
     ) -> Result<Arc<Server>, String> {
-        let (running, _) = Running::new(program, None, &*device)?;
-        let store = Arc::new(Mutex::new(Store::default()));
-        let (known, kept) = (running.schema.clone(), store.clone());
+        let wanted = programs.into_iter().map(|placed| (placed, None)).collect();
+        let (running, _) = pipeline::make(wanted, &*device)?;
+        let stores = Arc::new(Mutex::new(vec![Store::default(); running.len()]));
+        let (known, kept) = (running.clone(), stores.clone());
         // What the switch was started with; a switch that is gone has nothing.
         device.submit(Box::new(move |switch, _| begin(&known, &mut locked(&kept), switch)));
         let (clients, turn) = (Clients::default(), Turn::new(()));
         let (running, pending) = (Mutex::new(running), Arc::default());
-        Ok(Arc::new(Server { device, number, running, pending, store, clients, turn }))
+        Ok(Arc::new(Server { device, number, running, pending, stores, clients, turn }))
     }
 
     /// What clients speak of: what is to run, if a warm initialisation has begun, else what runs.
-    fn spoken_of(&self) -> Running {
+    fn spoken_of(&self) -> Programs {
         let pending = locked(&self.pending).as_ref().map(|pending| pending.running.clone());
         pending.unwrap_or_else(|| locked(&self.running).clone())
     }
 
-    fn schema(&self) -> Arc<Schema> {
-        self.spoken_of().schema
+    /// What a program is to clients, by its place among those that are spoken of.
+    fn schema(&self, of: usize) -> Result<Arc<Schema>, Failure> {
+        let program = self.spoken_of().into_iter().nth(of);
+        // Others have been put in place meanwhile.
+        program.map(|program| program.schema).ok_or_else(gone)
     }
 
-    /// Does something with the switch and what clients have said of it.
+    /// Does something with the switch and what clients have said of one of its programs.
     async fn at<T: Send + 'static>(
         &self,
+        of: usize,
         work: impl FnOnce(&Schema, &mut Store, &mut Switch, Time) -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let (answer, answered) = oneshot::channel();
-        let (schema, store, pending) = (self.schema(), self.store.clone(), self.pending.clone());
+        let (schema, stores, pending) =
+            (self.schema(of)?, self.stores.clone(), self.pending.clone());
         let work: Work = Box::new(move |switch, now| {
+            let mut work = Some(work);
+            let mut done = |stores: &mut Vec<Store>, switch: &mut Switch| {
+                with_store(stores, of, |store| {
+                    work.take().map(|work| work(&schema, store, switch, now))
+                })
+            };
             let done = match &mut *locked(&pending) {
-                Some(Pending { switch, store, .. }) => work(&schema, store, switch, now),
-                None => work(&schema, &mut locked(&store), switch, now),
+                Some(Pending { switch, stores, .. }) => done(stores, switch),
+                None => done(&mut locked(&stores), switch),
             };
             // Who asked may have gone.
-            let _ = answer.send(done);
+            let _ = answer.send(done.flatten());
         });
         if !self.device.submit(work) {
             return Err(gone());
         }
-        answered.await.map_err(|_| gone())
+        answered.await.ok().flatten().ok_or_else(gone)
     }
 
-    /// That a request is about this device and program, and comes from somebody who may ask.
+    /// That a request is about this device and one of its programs, and comes from somebody who may
+    /// ask; the place of the program.
     fn check(
         &self,
         target: Option<&bfrt::TargetDevice>,
         client: u32,
         p4_name: &str,
-    ) -> Result<bfrt::TargetDevice, Failure> {
+    ) -> Result<(bfrt::TargetDevice, usize), Failure> {
         let target = target.copied().unwrap_or(bfrt::TargetDevice {
             device_id: self.number,
             pipe_id: write::ALL_PIPES,
             ..Default::default()
         });
         self.is_device(target.device_id)?;
-        match p4_name {
-            "" => self.clients.is_bound(client)?,
-            name => self.is_program(name)?,
-        }
-        Ok(target)
+        let of = match p4_name {
+            "" => self.program(&self.clients.bound(client)?)?,
+            name => self.program(name)?,
+        };
+        Ok((target, of))
     }
 
     fn is_device(&self, device: u32) -> Result<(), Failure> {
@@ -147,13 +161,14 @@ impl Server {
         Err(Failure::new(Code::NotFound, why))
     }
 
-    fn is_program(&self, name: &str) -> Result<(), Failure> {
-        let schema = self.schema();
-        if name == schema.name {
-            return Ok(());
-        }
-        let why = format!("no program `{name}` runs here, but `{}`", schema.name);
-        Err(Failure::new(Code::NotFound, why))
+    /// The place of a program.
+    fn program(&self, name: &str) -> Result<usize, Failure> {
+        let running = self.spoken_of();
+        let found = pipeline::called(&running, name).map(|(of, _)| of);
+        found.ok_or_else(|| {
+            let why = format!("no program `{name}` runs here, but {}", pipeline::names(&running));
+            Failure::new(Code::NotFound, why)
+        })
     }
 
     async fn write_all(
@@ -162,7 +177,7 @@ impl Server {
         lenient: bool,
         until: Option<Instant>,
     ) -> Result<Vec<write::Done>, Failure> {
-        let target = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
+        let (target, of) = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
         let _turn = self.turn.lock().await;
         let pieces = given.atomicity() == Atomicity::ContinueOnError;
         let count = given.updates.len();
@@ -175,7 +190,7 @@ impl Server {
                 return Err(Failure::new(Code::DeadlineExceeded, why));
             }
             let updates = updates.clone();
-            let done = self.at(move |schema, store, switch, now| {
+            let done = self.at(of, move |schema, store, switch, now| {
                 let some = &updates[from..(from + together).min(updates.len())];
                 match pieces {
                     true => write::each((schema, store), (switch, now), some, &target),
@@ -188,16 +203,16 @@ impl Server {
     }
 
     async fn read_all(&self, given: bfrt::ReadRequest) -> Result<Answer, Failure> {
-        let target = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
+        let (target, of) = self.check(given.target.as_ref(), given.client_id, &given.p4_name)?;
         let _turn = self.turn.lock().await;
-        let down = Arc::new(self.down(&self.schema(), &given.entities));
+        let down = Arc::new(self.down(&*self.schema(of)?, &given.entities));
         let (mut messages, mut waiting, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for entity in given.entities {
             let mut result = Ok(());
             let mut left = Some(Cursor::new(entity));
             while let Some(cursor) = left.take() {
                 let down = down.clone();
-                let done = self.at(move |schema, store, switch, now| {
+                let done = self.at(of, move |schema, store, switch, now| {
                     let (down, target) = (&*down, &target);
                     let (count, pipes) = (control::pipes(switch), Pipes::ALL);
                     let mut reader =
@@ -269,14 +284,15 @@ impl Server {
         let config = given.config.first();
         let named = || config.ok_or_else(|| Failure::invalid("no program is named"));
         if action == Action::Bind {
-            self.is_program(&named()?.p4_name)?;
-            return self.clients.bind(client);
+            let name = &named()?.p4_name;
+            self.program(name)?;
+            return self.clients.bind(client, name);
         }
         // Who has not subscribed may set a program as it may write: by its name.
         let told: &[_] = match action {
             Action::Verify => {
-                locked(&self.running).program_of(named()?)?;
-                return Ok(());
+                let running = locked(&self.running).clone();
+                return pipeline::wanted(&running, &given.config).map(drop);
             }
             Action::VerifyAndWarmInitBegin => {
                 self.prepare(&given.config, hitless).await?;
@@ -303,8 +319,11 @@ impl Server {
             let told = bfrt::SetForwardingPipelineConfigResponse {
                 set_forwarding_pipeline_config_response_type: *told as i32,
             };
-            self.clients.say(client, Says::SetForwardingPipelineConfigResponse(told));
+            self.clients.say(client, &Says::SetForwardingPipelineConfigResponse(told));
         }
+        // Who is bound to a program that is none of them hears of that, and no more.
+        let programs = self.spoken_of();
+        self.clients.keep(&programs.iter().map(|known| &*known.schema.name).collect::<Vec<_>>());
         Ok(())
     }
 
@@ -316,32 +335,32 @@ impl Server {
         hitless: bool,
     ) -> Result<(), Failure> {
         let _turn = self.turn.lock().await;
-        let [config] = configs else {
-            let why = match configs {
-                [] => return Err(Failure::invalid("no program is named")),
-                _ => "several programs at once: this switch runs one",
-            };
-            return Err(Failure::unimplemented(why));
-        };
         if locked(&self.pending).is_some() {
             let why = "a warm initialisation has begun already";
             return Err(Failure::new(Code::FailedPrecondition, why));
         }
-        let (device, config) = (self.device.clone(), config.clone());
-        let running = locked(&self.running).clone();
+        let (device, configs) = (self.device.clone(), configs.to_vec());
+        let before = locked(&self.running).clone();
+        let known = before.clone();
         let made = tokio::task::spawn_blocking(move || {
-            let program = running.program_of(&config)?;
-            let made = Running::new(program, Some(&config.p4_name), &*device);
+            let wanted = pipeline::wanted(&known, &configs)?;
+            let made = pipeline::make(wanted, &*device);
             made.map_err(|error| Failure::new(Code::Internal, error))
         });
         let made = made.await.map_err(|error| Failure::new(Code::Internal, error))?;
         let (running, mut switch) = made?;
-        let mut store = Store::default();
+        let mut stores = vec![Store::default(); running.len()];
         if hitless {
-            store.scopes.clone_from(&locked(&self.store).scopes);
+            let kept = locked(&self.stores);
+            for (at, (store, program)) in stores.iter_mut().zip(&running).enumerate() {
+                let called = pipeline::called(&before, &program.schema.name).map(|(of, _)| of);
+                if let Some(kept) = kept.get(called.unwrap_or(at)) {
+                    store.scopes.clone_from(&kept.scopes);
+                }
+            }
         }
-        begin(&running.schema, &mut store, &mut switch);
-        *locked(&self.pending) = Some(Pending { running, switch, store });
+        begin(&running, &mut stores, &mut switch);
+        *locked(&self.pending) = Some(Pending { running, switch, stores });
         Ok(())
     }
 
@@ -351,14 +370,20 @@ impl Server {
         let Some(pending) = locked(&self.pending).take() else {
             return Err(Failure::invalid("no warm initialisation has begun"));
         };
-        let Pending { running, switch: mut fresh, store: said } = pending;
+        let Pending { running, switch: mut fresh, stores: said } = pending;
         *locked(&self.running) = running;
-        self.at(move |_, store, switch, now| {
+        let (answer, answered) = oneshot::channel();
+        let stores = self.stores.clone();
+        let submitted = self.device.submit(Box::new(move |switch, now| {
             fresh.advance(now);
             *switch = fresh;
-            *store = said;
-        })
-        .await
+            *locked(&stores) = said;
+            let _ = answer.send(());
+        }));
+        if !submitted {
+            return Err(gone());
+        }
+        answered.await.map_err(|_| gone())
     }
 
     /// Hands on what comes from the switch by itself, until it is gone.
@@ -385,37 +410,42 @@ impl Server {
     /// Looks at digests, if anybody wants them.
     async fn look(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
-        let schema = self.schema();
-        if schema.learns.is_empty() || !self.clients.anybody(wanted) {
+        if !self.clients.anybody(wanted) {
             return Ok(());
         }
-        // What is pending has met no packet.
-        let digests = self.at(|_, _, switch, _| {
-            let pipes = 0..control::pipes(switch);
-            let of_pipe = |pipe| {
-                let program = control::program_of(switch, pipe);
-                program.map(|program| program.take_digests()).unwrap_or_default()
-            };
-            pipes.flat_map(of_pipe).collect::<Vec<_>>()
-        });
-        let mut lists: BTreeMap<u32, Vec<bfrt::TableData>> = BTreeMap::new();
-        for digest in digests.await? {
-            let mut all = schema.learns.values();
-            if let Some(learn) = all.find(|learn| learn.inner == *digest.name) {
-                let list = lists.entry(learn.id).or_default();
-                list.push(learned(&learn.fields, &digest.bytes));
+        for (of, program) in self.spoken_of().into_iter().enumerate() {
+            let schema = program.schema;
+            if schema.learns.is_empty() {
+                continue;
             }
-        }
-        let target = bfrt::TargetDevice { device_id: self.number, ..Default::default() };
-        for (id, list) in lists {
-            for data in list.chunks(LIST) {
-                let list = bfrt::DigestList {
-                    digest_id: id,
-                    list_id: 0,
-                    data: data.to_vec(),
-                    target: Some(target),
+            // What is pending has met no packet.
+            let digests = self.at(of, |schema, _, switch, _| {
+                let pipes = schema.pipes.of(control::pipes(switch));
+                let of_pipe = |pipe| {
+                    let program = control::program_of(switch, pipe);
+                    program.map(|program| program.take_digests()).unwrap_or_default()
                 };
-                self.clients.say_to(&Says::Digest(list), wanted);
+                pipes.flat_map(of_pipe).collect::<Vec<_>>()
+            });
+            let mut lists: BTreeMap<u32, Vec<bfrt::TableData>> = BTreeMap::new();
+            for digest in digests.await? {
+                let mut all = schema.learns.values();
+                if let Some(learn) = all.find(|learn| learn.inner == *digest.name) {
+                    let list = lists.entry(learn.id).or_default();
+                    list.push(learned(&learn.fields, &digest.bytes));
+                }
+            }
+            let target = bfrt::TargetDevice { device_id: self.number, ..Default::default() };
+            for (id, list) in lists {
+                for data in list.chunks(LIST) {
+                    let list = bfrt::DigestList {
+                        digest_id: id,
+                        list_id: 0,
+                        data: data.to_vec(),
+                        target: Some(target),
+                    };
+                    self.clients.say_to(Some(&schema.name), &Says::Digest(list), wanted);
+                }
             }
         }
         Ok(())
@@ -424,10 +454,17 @@ impl Server {
     /// Looks at entries that nothing has hit for as long as they may be idle.
     async fn look_at_idle_entries(&self) -> Result<(), Failure> {
         let is_noted = |idle: &Idle| idle.enabled && !idle.polled;
-        if !locked(&self.store).idle.values().any(is_noted) {
-            return Ok(());
+        for (of, program) in self.spoken_of().into_iter().enumerate() {
+            let store_notes = |store: &Store| store.idle.values().any(is_noted);
+            if locked(&self.stores).get(of).is_some_and(store_notes) {
+                self.tell_of_idle_entries(of, &program.schema.name).await?;
+            }
         }
-        for (table_entry, became, pipe_id) in self.at(idle_entries).await? {
+        Ok(())
+    }
+
+    async fn tell_of_idle_entries(&self, of: usize, program: &str) -> Result<(), Failure> {
+        for (table_entry, became, pipe_id) in self.at(of, idle_entries).await? {
             let target =
                 bfrt::TargetDevice { device_id: self.number, pipe_id, ..Default::default() };
             use bfrt::idle_timeout_notification::NotificationType;
@@ -438,15 +475,16 @@ impl Server {
                     r#type: kind as i32,
                 })
             };
+            let told_to = |kind, wants: fn(&bfrt::subscribe::Notifications) -> bool| {
+                self.clients.say_to(Some(program), &told(kind), wants);
+            };
             match became {
-                Became::Idle => self.clients.say_to(&told(NotificationType::EntryIdle), |wants| {
+                Became::Idle => told_to(NotificationType::EntryIdle, |wants| {
                     wants.enable_idletimeout_notifications
                 }),
-                Became::Active => {
-                    self.clients.say_to(&told(NotificationType::EntryActive), |wants| {
-                        wants.enable_entry_active_notifications
-                    });
-                }
+                Became::Active => told_to(NotificationType::EntryActive, |wants| {
+                    wants.enable_entry_active_notifications
+                }),
             }
         }
         Ok(())
@@ -454,7 +492,7 @@ impl Server {
 
     /// Has the switch know of links that have gone down.
     async fn tell_of_links(&self, fallen: Vec<u16>) -> Result<(), Failure> {
-        self.at(move |_, _, switch, now| {
+        self.at(0, move |_, _, switch, now| {
             fallen.into_iter().for_each(|port| switch.link_down(now, PortId(port)));
         })
         .await
@@ -465,10 +503,11 @@ impl Server {
         let down = self.device.down();
         let fallen: Vec<u16> = down.difference(before).copied().collect();
         let changed: Vec<u16> = down.symmetric_difference(before).copied().collect();
-        let schema = self.schema();
-        let mut all = schema.tables.values();
+        let first = self.spoken_of().into_iter().next();
+        let mut all = first.iter().flat_map(|program| program.schema.tables.values());
         let table = all.find(|table| table.kind == Kind::Fixed(Fixed::Port));
-        if let Some(table) = table.filter(|_| locked(&self.store).tells_ports) {
+        let tells = locked(&self.stores).first().is_some_and(|store| store.tells_ports);
+        if let Some(table) = table.filter(|_| tells) {
             for port in changed {
                 let key = exact_key_read(table, &[u64::from(port)]);
                 let table_entry = bfrt::TableEntry {
@@ -480,7 +519,7 @@ impl Server {
                     table_entry: Some(table_entry),
                     port_up: !down.contains(&port),
                 };
-                self.clients.say_to(&Says::PortStatusChangeNotification(told), |wants| {
+                self.clients.say_to(None, &Says::PortStatusChangeNotification(told), |wants| {
                     wants.enable_port_status_change_notifications
                 });
             }
@@ -503,13 +542,15 @@ fn idle_entries(
         let scope = Scope::of(store.scopes.get(id)).unwrap_or(Scope::All);
         let looked = idle.looked(now);
         for handle in idle.handles() {
-            let hit = write::last_hit(switch, &table.inner, handle, &scope);
+            let hit = write::last_hit(switch, (&table.inner, schema.pipes), handle, &scope);
             let Some(became) = idle.entry(handle).and_then(|aged| aged.look(hit, looked)) else {
                 continue;
             };
             let (pipe, inside) = place_of_handle(handle);
             let query = Query::Page { table: table.inner.clone(), from: inside, most: 1 };
-            let page = match control::read_of(switch, pipe as usize, &query) {
+            let has = |other: &usize| scope.first(*other as u32) == pipe;
+            let place = schema.pipes.of(control::pipes(switch)).find(has).unwrap_or(0);
+            let page = match control::read_of(switch, place, &query) {
                 Ok(Reply::Page { page, .. }) => page,
                 _ => Vec::new(),
             };
@@ -526,10 +567,29 @@ fn idle_entries(
     found
 }
 
+/// Does something with what clients have said of a program, and of what is all programs'.
+fn with_store<T>(stores: &mut [Store], of: usize, work: impl FnOnce(&mut Store) -> T) -> Option<T> {
+    let [first, others @ ..] = stores else { return None };
+    let Some(at) = of.checked_sub(1) else { return Some(work(first)) };
+    let store = others.get_mut(at)?;
+    first.share(store);
+    let done = work(store);
+    store.share(first);
+    Some(done)
+}
+
+/// What is in the switch of each program is there for clients, too.
+fn begin(programs: &Programs, stores: &mut [Store], switch: &mut Switch) {
+    for (program, store) in programs.iter().zip(stores) {
+        begin_program(&program.schema, store, switch);
+    }
+}
+
 /// Members and groups that are in the switch are there for clients, too.
-fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
+fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
+    let first = schema.pipes.0.trailing_zeros() as usize;
     for table in schema.tables.values().filter(|table| table.has_idle_times()) {
-        for pipe in 0..control::pipes(switch) {
+        for pipe in schema.pipes.of(control::pipes(switch)) {
             if let Ok(program) = control::program_of(switch, pipe)
                 && let Ok(id) = program.tables().find(&table.inner)
             {
@@ -543,7 +603,7 @@ fn begin(schema: &Schema, store: &mut Store, switch: &mut Switch) {
         }
         let query = Query::Profile { name: table.inner.clone() };
         let Ok(Reply::Profile(ProfileEntries { members, groups, .. })) =
-            control::read(switch, &query)
+            control::read_of(switch, first, &query)
         else {
             continue;
         };
@@ -689,15 +749,15 @@ impl BfRuntime for Service {
         request: Request<bfrt::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<bfrt::GetForwardingPipelineConfigResponse>, Status> {
         self.0.is_device(request.into_inner().device_id)?;
-        let schema = self.0.schema();
-        let config = bfrt::ForwardingPipelineConfig {
-            p4_name: schema.name.clone(),
-            bfruntime_info: schema.document.clone(),
+        let told = |program: pipeline::Running| bfrt::ForwardingPipelineConfig {
+            p4_name: program.schema.name.clone(),
+            bfruntime_info: program.schema.document.clone(),
             profiles: Vec::new(),
         };
+        let config = self.0.spoken_of().into_iter().map(told).collect();
         let fixed = fixed::document().to_string().into_bytes();
         Ok(Response::new(bfrt::GetForwardingPipelineConfigResponse {
-            config: vec![config],
+            config,
             non_p4_config: Some(bfrt::NonP4Config { bfruntime_info: fixed }),
         }))
     }

@@ -2,6 +2,7 @@
 //! profiles, members of value sets.
 
 use super::fields::Row;
+use super::fixed;
 use super::idle::Idle;
 use super::schema::{Kind, Schema, Table};
 use super::scope::Scope;
@@ -73,6 +74,18 @@ impl Store {
         let names = |table: &&Table| matches!(&table.kind, Kind::Match { profile: Some(name), .. } if *name == profile.inner);
         let mut users = schema.tables.values().filter(names);
         Scope::of(users.find_map(|table| self.scopes.get(&table.id)))
+    }
+
+    /// Gives away what is said of the switch, and not of a program.
+    pub fn share(&mut self, with: &mut Store) {
+        for table in fixed::numbers() {
+            match self.tables.remove(&table) {
+                Some(entries) => drop(with.tables.insert(table, entries)),
+                None => drop(with.tables.remove(&table)),
+            }
+        }
+        with.removed_ports = std::mem::take(&mut self.removed_ports);
+        with.tells_ports = std::mem::take(&mut self.tells_ports);
     }
 
     /// Entries of a table.

@@ -186,7 +186,7 @@ impl Writer<'_> {
         let schema = self.schema;
         let table = schema.table(entry.table_id)?;
         let pipes = self.pipes_of(table, target)?;
-        let running = running(self.batch.switch(), table);
+        let running = running(self.batch.switch(), schema, table);
         must_run(table, pipes, running)?;
         self.choose(pipes);
         let is_keyless = table.keys.is_empty();
@@ -246,15 +246,20 @@ impl Writer<'_> {
 
     fn choose(&mut self, pipes: Pipes) {
         self.pipes = pipes;
-        self.batch.choose(pipes);
+        self.batch.choose(self.program_pipes());
+    }
+
+    /// Those of the pipes that the update is about which run the program.
+    fn program_pipes(&self) -> Pipes {
+        Pipes(self.pipes.0 & self.schema.pipes.0)
     }
 
     /// Does something in those of the pipes that run what a table is of.
     fn apply_where_it_runs(&mut self, table: &Table, operation: &Operation) -> Result<(), Failure> {
-        let running = running(self.batch.switch(), table);
+        let running = running(self.batch.switch(), self.schema, table);
         self.batch.choose(Pipes(self.pipes.0 & running.0));
         let done = self.apply(operation);
-        self.batch.choose(self.pipes);
+        self.batch.choose(self.program_pipes());
         done.map(drop)
     }
 
@@ -268,7 +273,7 @@ impl Writer<'_> {
         &mut self,
         mut work: impl FnMut(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let pipes = self.pipes;
+        let pipes = self.program_pipes();
         let mut done = Ok(());
         for pipe in pipes.of(self.count.max(1)) {
             self.batch.choose(Pipes(1 << pipe));
@@ -436,19 +441,23 @@ impl Writer<'_> {
 }
 
 /// The pipes that run what a table is of.
-pub fn running(switch: &mut Switch, table: &Table) -> Pipes {
-    table.pipeline.map_or(Pipes::ALL, |pipeline| control::running(switch, pipeline))
+pub fn running(switch: &mut Switch, schema: &Schema, table: &Table) -> Pipes {
+    match (&table.kind, table.pipeline) {
+        (Kind::Fixed(_), _) => Pipes::ALL,
+        (_, None) => schema.pipes,
+        (_, Some(pipeline)) => control::running(switch, schema.before + pipeline),
+    }
 }
 
 /// That one of the pipes that are meant has a table.
 ///
 /// # Errors
-/// They run another pipeline of the program.
+/// They run another pipeline, or another program.
 pub fn must_run(table: &Table, pipes: Pipes, running: Pipes) -> Result<(), Failure> {
     if pipes.0 & running.0 != 0 {
         return Ok(());
     }
-    let why = format!("`{}` is not in that pipe, which runs another pipeline", table.name);
+    let why = format!("`{}` is not in that pipe, which runs something else", table.name);
     Err(Failure::invalid(why))
 }
 

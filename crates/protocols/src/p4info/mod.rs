@@ -120,11 +120,13 @@ impl<'s> Maker<'s> {
                     size: *size as i64,
                     index_type_name: index.as_ref().and_then(types::name),
                 }),
-                Cells::Direct(Some(table)) if shown(table) => direct_counters.push(p4::DirectCounter {
-                    preamble: self.preamble(Prefix::DirectCounter, &counter.named, &[]),
-                    spec,
-                    direct_table_id: self.id(Prefix::Table, table),
-                }),
+                Cells::Direct(Some(table)) if shown(table) => {
+                    direct_counters.push(p4::DirectCounter {
+                        preamble: self.preamble(Prefix::DirectCounter, &counter.named, &[]),
+                        spec,
+                        direct_table_id: self.id(Prefix::Table, table),
+                    })
+                }
                 Cells::Direct(_) => {}
             }
         }

@@ -14,8 +14,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a text of a controller's is called.
-const PUSHED: &str = "pushed.p4";
+/// What a text of a controller's is called; further ones that come with it have a number.
+fn pushed(at: usize) -> String {
+    if at == 0 { "pushed.p4".to_owned() } else { format!("pushed-{at}.p4") }
+}
 
 /// What some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
 #[derive(Clone, PartialEq, Message)]
@@ -96,17 +98,18 @@ fn program(
     if text.trim_start().starts_with('{') {
         return named(text, known);
     }
-    compiled(text.as_bytes(), &known.options).map(Arc::new)
+    compiled(text.as_bytes(), 0, &known.options).map(Arc::new)
 }
 
-/// A program from its text.
+/// A program from its text, of which others may come at once.
 ///
 /// # Errors
 /// What the compiler says.
-pub(crate) fn compiled(text: &[u8], options: &LoadOptions) -> Result<Program, Failure> {
-    let loader = Pushed { text, folders: &options.include_paths };
+pub(crate) fn compiled(text: &[u8], at: usize, options: &LoadOptions) -> Result<Program, Failure> {
+    let name = pushed(at);
+    let loader = Pushed { text, name: &name, folders: &options.include_paths };
     let refused = |error: LoadError| Failure::invalid(error.render(&Default::default()));
-    Program::compile(&loader, PUSHED, options).map_err(refused)
+    Program::compile(&loader, &name, options).map_err(refused)
 }
 
 /// The program that the JSON of bmv2's back end names.
@@ -132,12 +135,13 @@ fn named(text: &str, known: &Known) -> Result<Arc<Program>, Failure> {
 /// A text in memory, with what it includes from the folders for that.
 struct Pushed<'a> {
     text: &'a [u8],
+    name: &'a str,
     folders: &'a [PathBuf],
 }
 
 impl SourceLoader for Pushed<'_> {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path == Path::new(PUSHED) {
+        if path == Path::new(self.name) {
             return Ok(self.text.to_vec());
         }
         // A path of somebody else's reads no other file of this machine, by `..` or by a link.

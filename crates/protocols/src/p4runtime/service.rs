@@ -9,7 +9,7 @@ use super::read::{Piece, Reader, last_hit, pieces};
 use super::schema::Schema;
 use super::store::Store;
 use super::write;
-use crate::device::{Device, Work};
+use crate::device::{Device, Placed, Work};
 use crate::failure::{Failure, status};
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
@@ -192,7 +192,10 @@ impl Server {
         let server = self.clone();
         let work = move || {
             let pipeline = Pipeline::new(config, &server.settings.known, running.as_ref())?;
-            let switch = server.device.build(&pipeline.program).map_err(Failure::invalid)?;
+            let switch = {
+                let placed = [Placed::everywhere(pipeline.program.clone())];
+                server.device.build(&placed).map_err(Failure::invalid)?
+            };
             let set = Set { pipeline: pipeline.into(), store: Arc::default() };
             Ok(Saved { set, switch })
         };

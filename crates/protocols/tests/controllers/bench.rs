@@ -1,9 +1,9 @@
 //! A switch in a thread of its own, a server in front of it, and a controller.
 
 use prost::Message;
-use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
+use sojourn_engine::{Aqm, Beside, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_packet::{Packet, PacketId, PortId, Time};
-use sojourn_protocols::device::{Device, Work};
+use sojourn_protocols::device::{Device, Placed, Work};
 use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
 use sojourn_protocols::p4runtime::service::{Server, Settings};
 use sojourn_protocols::serve::{Served, Serving, serve};
@@ -41,8 +41,8 @@ impl Device for Bench {
         self.work.lock().unwrap().send(work).is_ok()
     }
 
-    fn build(&self, program: &Arc<Program>) -> Result<Switch, String> {
-        built(program, self.pipes)
+    fn build(&self, programs: &[Placed]) -> Result<Switch, String> {
+        built(programs, self.pipes)
     }
 
     fn packet_out(&self, frame: Vec<u8>) -> bool {
@@ -61,24 +61,30 @@ pub fn receive(port: u16, bytes: Vec<u8>) -> Work {
     })
 }
 
-fn built(program: &Arc<Program>, pipes: u16) -> Result<Switch, String> {
-    let aqm = P4Aqm {
+fn meant(program: &Program) -> P4Aqm {
+    let folders = program.options().include_paths.iter();
+    P4Aqm {
         program: program.path().display().to_string(),
-        include_paths: program
-            .options()
-            .include_paths
-            .iter()
-            .map(|p| p.display().to_string())
-            .collect(),
+        include_paths: folders.map(|path| path.display().to_string()).collect(),
         ..P4Aqm::default()
-    };
+    }
+}
+
+fn built(programs: &[Placed], pipes: u16) -> Result<Switch, String> {
+    let [first, beside @ ..] = programs else { return Err("no program".to_owned()) };
+    let aqm = meant(&first.program);
     let ports: Vec<_> = [1, 2, 3, 130, CPU].map(|id| serde_json::json!({ "id": id })).into();
     let config =
         serde_json::json!({ "ports": ports, "aqm": { "kind": "native", "name": "codel" } });
     let mut config: StandaloneConfig = serde_json::from_value(config).unwrap();
     config.pipes = pipes;
     config.aqm = Aqm::P4(Box::new(aqm));
-    standalone(&config, &Programs::new([program.clone()])).map_err(|error| error.to_string())
+    let beside = beside.iter();
+    let beside =
+        beside.map(|other| Beside { pipes: other.pipes.clone(), p4: meant(&other.program) });
+    config.beside = beside.collect();
+    let programs = Programs::new(programs.iter().map(|placed| placed.program.clone()));
+    standalone(&config, &programs).map_err(|error| error.to_string())
 }
 
 fn root() -> PathBuf {
@@ -148,7 +154,7 @@ pub fn switch(file: &str) -> Running {
 pub fn switch_of(file: &str, pipes: u16) -> Running {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
     let program = Arc::new(Program::read(path, &options()).unwrap());
-    let switch = built(&program, pipes).unwrap();
+    let switch = built(&[Placed::everywhere(program.clone())], pipes).unwrap();
     let (sender, work) = channel();
     let (out, left) = channel();
     let (cpu, packets) = mpsc::channel(1_024);

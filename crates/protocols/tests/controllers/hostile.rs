@@ -9,7 +9,7 @@ use crate::bench::{self, Bench, house};
 use crate::tofino::{client, exact, number};
 use prost::Message;
 use sojourn_protocols::bfrt::service::Server;
-use sojourn_protocols::device::Device;
+use sojourn_protocols::device::{Device, Placed};
 use sojourn_protocols::serve::{Served, serve};
 use sojourn_protocols::wire::bfrt_proto as bfrt;
 use sojourn_protocols::wire::p4::v1 as p4;
@@ -237,7 +237,7 @@ async fn p4runtime_outlives_what_nobody_should_send() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bfrt_outlives_what_nobody_should_send() {
     let (program, bench, _left, _packets) = bench::switch("tofino.p4");
-    let server = Server::new(bench.clone(), 0, program).unwrap();
+    let server = Server::new(bench.clone(), 0, vec![Placed::everywhere(program)]).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
     let ids: Vec<u32> = {

@@ -5,6 +5,7 @@ mod bench;
 mod hostile;
 mod pipelines;
 mod pipes;
+mod programs;
 mod selectors;
 mod tofino;
 

@@ -2,7 +2,7 @@
 
 use crate::bench::{self, Bench, Left, receive};
 use sojourn_protocols::bfrt::service::Server;
-use sojourn_protocols::device::Device;
+use sojourn_protocols::device::{Device, Placed};
 use sojourn_protocols::serve::{Served, Serving, serve};
 use sojourn_protocols::wire::bfrt_proto as bfrt;
 use sojourn_protocols::wire::bfrt_proto::bf_runtime_client::BfRuntimeClient;
@@ -36,7 +36,7 @@ pub struct House {
 
 fn house(program: &str, pipes: u16) -> House {
     let (program, bench, left, _) = bench::switch_of(&format!("{program}.p4"), pipes);
-    let server = Server::new(bench.clone(), 0, program).unwrap();
+    let server = Server::new(bench.clone(), 0, vec![Placed::everywhere(program)]).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
     let serving = serve(Served::bfrt(server), address, None, false).unwrap();
     House { serving, bench, left, ids: BTreeMap::new() }
@@ -161,6 +161,17 @@ impl Client {
     pub async fn hear(&mut self) -> Says {
         let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
         message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
+    }
+
+    /// What it is told next of a program that is set, or why its stream has ended.
+    pub async fn set_told(&mut self) -> Result<i32, Status> {
+        let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
+        match message.expect("a message in time")?.and_then(|message| message.update) {
+            Some(Says::SetForwardingPipelineConfigResponse(told)) => {
+                Ok(told.set_forwarding_pipeline_config_response_type)
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     pub fn id(&self, table: &str, name: &str) -> u32 {

@@ -8,7 +8,7 @@ use crate::bfrt::schema::Table;
 use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control::{pipes, program_of};
+use sojourn_engine::control::{Pipes, pipes, program_of};
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
@@ -29,11 +29,12 @@ impl Writer<'_> {
         let polled = given.idle_table_mode() == IdleTableMode::IdleTablePollMode;
         let scope = Scope::of(self.store.scopes.get(&table.id))?;
         let idle = self.store.idle.entry(table.id).or_default();
+        let of = (&*table.inner, self.schema.pipes);
         let switch = self.batch.switch();
         let hits: BTreeMap<u32, Option<Time>> = idle
             .handles()
             .into_iter()
-            .map(|handle| (handle, last_hit(switch, &table.inner, handle, &scope)))
+            .map(|handle| (handle, last_hit(switch, of, handle, &scope)))
             .collect();
         let hit = |handle| hits.get(&handle).copied().flatten();
         idle.set((given.enable, polled, given.ttl_query_interval), hit, self.now);
@@ -66,7 +67,8 @@ impl Writer<'_> {
         let scope = Scope::of(self.store.scopes.get(&table.id))?;
         let Some(idle) = self.store.idle.get_mut(&table.id) else { return Ok(()) };
         for handle in idle.handles() {
-            let hit = last_hit(self.batch.switch(), &table.inner, handle, &scope);
+            let of = (&*table.inner, self.schema.pipes);
+            let hit = last_hit(self.batch.switch(), of, handle, &scope);
             if let Some(aged) = idle.entry(handle) {
                 aged.ask(hit, now);
             }
@@ -75,10 +77,17 @@ impl Writer<'_> {
     }
 }
 
-/// When an entry was hit last in one of its pipes, if it has been since that is noted.
-pub fn last_hit(switch: &mut Switch, table: &str, handle: u32, scope: &Scope) -> Option<Time> {
+/// When an entry of a table, which the program in these pipes has, was hit last in one of its own, if
+/// it has been since that is noted.
+pub fn last_hit(
+    switch: &mut Switch,
+    (table, of): (&str, Pipes),
+    handle: u32,
+    scope: &Scope,
+) -> Option<Time> {
     let (first, handle) = place_of_handle(handle);
-    let hits = (0..pipes(switch)).filter(|pipe| scope.first(*pipe as u32) == first).map(|pipe| {
+    let mine = of.of(pipes(switch)).filter(|pipe| scope.first(*pipe as u32) == first);
+    let hits = mine.map(|pipe| {
         let program = program_of(switch, pipe).ok()?;
         let id = program.tables().find(table).ok()?;
         program.last_hit(id, EntryHandle(handle))

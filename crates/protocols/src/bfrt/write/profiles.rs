@@ -167,7 +167,7 @@ impl Writer<'_> {
 
     /// The profile, and the tables, in the first of the pipes that the update is about.
     fn profile(&mut self, name: &str) -> Result<Option<(&Profile, Users<'_>)>, Failure> {
-        let pipe = self.first_pipe() as usize;
+        let pipe = self.program_pipes().0.trailing_zeros() as usize;
         let parts = program_of(self.batch.switch(), pipe)?.parts();
         let (profiles, tables) = (&*parts.profiles, &*parts.tables);
         let at = profiles.profiles.iter().position(|profile| profile.name == name);

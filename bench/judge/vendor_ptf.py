@@ -49,6 +49,8 @@ _PORTS = dict.fromkeys([*range(17), _CPU], "")
 _PIPES = 4
 _STARTED = {"bri_set_forwarding_pipeline": "tna_exact_match"}
 """What runs at first where tests have no program of their own and set one."""
+_BESIDE = {"tna_32q_multiprogram": ("program_a", "program_b", (1, 3))}
+"""Where two programs share the chip: their folders, and the pipes of the second."""
 _ELSEWHERE = ("pal_rpc", "p4_pd_rpc", "mc_pd_rpc", "conn_mgr_pd_rpc")
 """Packages of the vendor's other interface (thrift) that tests import and use on hardware only."""
 
@@ -110,6 +112,8 @@ def find(clone: Path, only: str | None) -> Iterator[tuple[str, Path, Path | None
         name = str(test.parent.relative_to(root))
         started = _STARTED.get(name.split("/")[0], test.parent.name)
         program = root / started / f"{started}.p4"
+        if name in _BESIDE:
+            program = next((test.parent / _BESIDE[name][0]).glob(f"{name}*.p4"))
         if only is None or only in name:
             yield name, test.parent, program if program.is_file() else None
 
@@ -128,8 +132,9 @@ def ports_of(tests: Path) -> dict[int, str]:
 
 def looped_pipes(tests: Path) -> set[int]:
     """The pipes whose ports go back into the chip, as tests have the vendor's model started."""
-    given = tests / "custom_model_options"
-    found = re.search(r"--int-port-loop (\w+)", given.read_text() if given.is_file() else "")
+    given = [tests / name for name in ("custom_model_options", "README.md")]
+    said = "".join(path.read_text() for path in given if path.is_file())
+    found = re.search(r"--int-port-loop (\w+)", said)
     mask = int(found[1], 0) if found else 0
     return {pipe for pipe in range(_PIPES) if mask >> pipe & 1}
 
@@ -140,20 +145,23 @@ def build_folder(tests: Path, program: Path, folder: Path) -> Path:
     That is their `bf-rt.json`, and the program's text where the compiler has the chip's binary.
     """
     root, named = folder / "built", {program.stem}
-    named |= set(re.findall(r'p4_name = "(\w+)"', (tests / "test.py").read_text()))
+    named |= set(re.findall(r'p4_name\w* = "(\w+)"', (tests / "test.py").read_text()))
+    programs = next(above for above in program.parents if above.name == _PROGRAMS.name)
     for name in sorted(named):
-        source = program.parents[1] / name / f"{name}.p4"
-        if not source.is_file():
+        source = next(programs.rglob(f"{name}.p4"), None)
+        if source is None:
             continue
-        pipe = root / name / "pipe"
-        pipe.mkdir(parents=True)
         command = [sys.executable, "-m", "sojourn", "emit", str(source), "--for", "bfrt"]
-        command += ["-I", str(program.parents[1]), "--out", str(folder / "emitted" / name)]
+        command += ["-I", str(programs), "--out", str(folder / "emitted" / name)]
         subprocess.run(command, capture_output=True)
+        pipelines = re.findall(r"^\s*Pipeline\b[^;]*\)\s*(\w+);", source.read_text(), re.M)
+        for pipeline in pipelines or ["pipe"]:
+            pipe = root / name / pipeline
+            pipe.mkdir(parents=True)
+            (pipe / "context.json").write_text("{}")
+            shutil.copy(source, pipe / "tofino.bin")
         for made in (folder / "emitted" / name).rglob("bf-rt.json"):
             shutil.copy(made, root / name / "bf-rt.json")
-        (pipe / "context.json").write_text("{}")
-        shutil.copy(source, pipe / "tofino.bin")
     return root
 
 
@@ -204,7 +212,17 @@ def run_inside(arguments: argparse.Namespace) -> int:
     command += [f"--port={port}={ends[port]}" for port in sorted(others)]
     command += ["--bfrt", "127.0.0.1:50052", "--out", str(log / "run")]
     command += ["-I", str(Path(arguments.program).parent)]
-    command += ["-I", str(Path(arguments.program).parents[1])]
+    of_tests = Path(arguments.tests).name
+    folders = [*Path(arguments.program).parents[1:3]]
+    if of_tests in _BESIDE:
+        _, second, pipes = _BESIDE[of_tests]
+        other = next((Path(arguments.tests) / second).glob(f"{of_tests}*.p4"))
+        command += [f"--pipe={pipe}={other}" for pipe in pipes]
+    if of_tests == "multiple_programs":
+        # What the texts include that tests hand in.
+        folders += Path(arguments.program).parents[1].glob("tna_32q_multiprogram/program_?")
+    for folder in folders:
+        command += ["-I", str(folder)]
     if "v1model.p4" not in Path(arguments.program).read_text():
         command += ["--pipes", str(_PIPES)]
     built = build_folder(Path(arguments.tests), Path(arguments.program), log)

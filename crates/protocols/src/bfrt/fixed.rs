@@ -62,6 +62,8 @@ pub mod field {
     pub const NODE_XIDS_VALID: u32 = 2;
     pub const NODE_XIDS: u32 = 3;
     pub const ECMPS: u32 = 4;
+    pub const ECMP_XIDS_VALID: u32 = 5;
+    pub const ECMP_XIDS: u32 = 6;
 
     pub const NODE_RID: u32 = 1;
     pub const NODE_LAGS: u32 = 2;
@@ -206,8 +208,8 @@ const TABLES: [Given; 17] = [
             (field::NODE_XIDS_VALID, "$MULTICAST_NODE_L1_XID_VALID", "bool[]"),
             (field::NODE_XIDS, "$MULTICAST_NODE_L1_XID", "uint16[]"),
             (field::ECMPS, "$MULTICAST_ECMP_ID", "uint32[]"),
-            (5, "$MULTICAST_ECMP_L1_XID_VALID", "bool[]"),
-            (6, "$MULTICAST_ECMP_L1_XID", "uint16[]"),
+            (field::ECMP_XIDS_VALID, "$MULTICAST_ECMP_L1_XID_VALID", "bool[]"),
+            (field::ECMP_XIDS, "$MULTICAST_ECMP_L1_XID", "uint16[]"),
         ],
         actions: &[],
     },

@@ -224,9 +224,12 @@ impl Writer<'_> {
     }
 }
 
-/// A group of these nodes.
+/// A group of these nodes, and of no ECMP.
 fn group_row(nodes: Vec<u32>) -> Row {
     Row::from([
+        (field::ECMPS, Datum::Numbers(Vec::new())),
+        (field::ECMP_XIDS_VALID, Datum::Bools(Vec::new())),
+        (field::ECMP_XIDS, Datum::Numbers(Vec::new())),
         (field::NODE_XIDS_VALID, Datum::Bools(vec![false; nodes.len()])),
         (field::NODE_XIDS, Datum::Numbers(vec![0; nodes.len()])),
         (field::NODES, Datum::Numbers(nodes)),

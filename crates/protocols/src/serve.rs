@@ -125,11 +125,10 @@ impl Served {
 /// Serves on an address.
 ///
 /// ```
-/// use sojourn_protocols::device::{Device, Work};
+/// use sojourn_protocols::device::{Device, Placed, Work};
 /// use sojourn_protocols::p4runtime::service::{Server, Settings};
 /// use sojourn_protocols::serve::{ServeError, Served, serve};
 /// use sojourn_switch::Switch;
-/// use sojourn_targets::Program;
 /// use std::collections::BTreeSet;
 /// use std::sync::Arc;
 ///
@@ -139,7 +138,7 @@ impl Served {
 ///     fn submit(&self, _: Work) -> bool {
 ///         false
 ///     }
-///     fn build(&self, _: &Arc<Program>) -> Result<Switch, String> {
+///     fn build(&self, _: &[Placed]) -> Result<Switch, String> {
 ///         Err("it runs no program".into())
 ///     }
 ///     fn packet_out(&self, _: Vec<u8>) -> bool {

@@ -92,8 +92,9 @@ def live_plan(
 
     `ports` are like `1=veth1`, `2=none` for one that is connected to nothing, or `2=loop` for one
     whose packets come back in at it, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`,
-    `beside` like `1=other.p4` for a pipe that runs another program. A `program` is a name or a path; `aqm` is a native discipline in the queues under it, or without a
-    program in those of a wire between two ports.
+    `beside` like `1=other.p4` for a pipe that runs another program. A `program` is a name or a
+    path; `aqm` is a native discipline in the queues under it, or without a program in those of a
+    wire between two ports.
     """
     interfaces = _by_port("--port", ports)
     shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
@@ -124,7 +125,7 @@ def live_plan(
         LivePort(number, name, shaped.get(number), limits.get(number))
         for number, name in sorted(interfaces.items())
     ]
-    engine = {
+    engine: dict[str, Any] = {
         "ports": [_port(port) for port in live_ports]
         + ([] if cpu_port is None else [{"id": cpu_port}]),
         "aqm": config,
@@ -138,9 +139,9 @@ def live_plan(
         engine.setdefault("beside", []).append({"pipes": own, "p4": described})
         programs.append(made)
     refuse_unread_macros(programs, dict(defines or {}))
-    beside = None if compiled is None else control_file(Path(config["program"]), control)
+    told = None if compiled is None else control_file(Path(config["program"]), control)
     return LivePlan(
-        found.name, tuple(live_ports), engine, programs, control_file=beside, cpu_port=cpu_port
+        found.name, tuple(live_ports), engine, programs, control_file=told, cpu_port=cpu_port
     )
 
 

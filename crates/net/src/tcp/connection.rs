@@ -413,10 +413,20 @@ impl Connection {
 
     /// A segment without data; whatever is owed to the peer is in it.
     fn acknowledgement(&mut self, now: Time) -> TcpSegment {
-        let ranges: SmallVec<[(u64, u64); 4]> = self.receiver.reported().take(4).collect();
+        let ranges = self.ranges();
         let path = self.path();
         let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
         self.bare(now, &ranges, window)
+    }
+
+    /// The ranges that an acknowledgement reports.
+    #[inline]
+    fn ranges(&self) -> SmallVec<[(u64, u64); 4]> {
+        // Nearly always there are none.
+        if self.receiver.reports_nothing() {
+            return SmallVec::new();
+        }
+        self.receiver.reported().take(4).collect()
     }
 
     /// A report of these ranges; what else is owed to the peer stays so.
@@ -427,7 +437,7 @@ impl Connection {
 
     /// An acknowledgement of what arrived before the last packet; what is owed to the peer stays so.
     fn early(&mut self, now: Time, next: u64, marked: bool) -> TcpSegment {
-        let ranges: SmallVec<[(u64, u64); 4]> = self.receiver.reported().take(4).collect();
+        let ranges = self.ranges();
         let mut segment = self.report(now, &ranges);
         segment.ack = self.remote.number_of(next);
         segment.flags = if marked { TcpFlags::ACK | TcpFlags::ECE } else { TcpFlags::ACK };

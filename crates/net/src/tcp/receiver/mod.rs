@@ -297,6 +297,12 @@ impl Receiver {
         self.recent[0] = first;
     }
 
+    /// True if there are none to report.
+    #[inline]
+    pub(crate) fn reports_nothing(&self) -> bool {
+        self.duplicate.is_none() && self.recent.is_empty()
+    }
+
     /// The ranges to report: what arrived twice, then the most recent first.
     pub(crate) fn reported(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.duplicate.iter().chain(&self.recent).copied()

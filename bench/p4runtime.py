@@ -1,13 +1,18 @@
-"""100,000 entries through the P4Runtime server of a running switch and back; atomic batches.
+"""100,000 entries through the P4Runtime server of a running switch and back; atomic batches, alone
+and under traffic.
 
-    sojourn switch v1model/router --p4runtime 127.0.0.1:9559
-    python bench/p4runtime.py 127.0.0.1:9559
+    sojourn switch v1model/router --p4runtime 127.0.0.1:9559 --port 1=veth0
+    python bench/p4runtime.py 127.0.0.1:9559 veth1
 
-Pushes a program of the server's own tests. Needs `grpcio` and the messages of the package
+Pushes a program of the server's own tests. Traffic is sent into the other end of port 1, if it is
+named, and comes back: each frame shows which versions of two entries it has met, and status 1 says
+that one has met two. Needs `grpcio` and the messages of the package
 `p4runtime`, in an environment of their own.
 """
 
+import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +26,12 @@ from p4.v1 import p4runtime_pb2_grpc as service
 TESTS = Path(__file__).parent.parent / "crates/protocols/tests"
 ENTRIES = 100_000
 TOGETHER = 5_000
-BATCHES = 2_000
+BATCHES = 5_000
+KIND = 0x88B6
+"""Of the frames that show what they have met."""
 
 
-def main(address: str) -> None:
+def main(address: str, interface: str | None = None) -> int:
     """Prints the seconds of each."""
     channel = grpc.insecure_channel(
         address, options=[("grpc.max_receive_message_length", 64 << 20)]
@@ -56,19 +63,72 @@ def main(address: str) -> None:
     begun = time.monotonic()
     read = sum(len(response.entities) for response in stub.Read(wanted))
     print(f"{read:,} entries read in {time.monotonic() - begun:.2f} s")
+    kind = KIND.to_bytes(2, "big")
+    both = [(ids[f"Forward.{name}_t"], ids[f"Forward.set_{name}"]) for name in ("first", "second")]
     atomic = []
-    for number in range(BATCHES):
-        port = bytes([1 + number % 2])
-        request = _write([_entry(table, send, key, port) for key in (1, 2)])
+    for number in range(BATCHES + 1):
+        version = bytes([number % 251])
+        request = _write([_entry(of, sets, KIND, version) for of, sets in both])
         request.atomicity = p4.WriteRequest.DATAPLANE_ATOMIC
-        for update in request.updates:
+        for update in request.updates if number else ():
             update.type = p4.Update.MODIFY
         atomic.append(request)
-    begun = time.monotonic()
-    for request in atomic:
-        stub.Write(request)
-    print(f"{BATCHES / (time.monotonic() - begun):,.0f} atomic batches of two a second")
+    stub.Write(atomic[0])
+    wrong = 0
+    for traffic in (None, interface) if interface else (None,):
+        seen = _Traffic(traffic, kind) if traffic else None
+        begun = time.monotonic()
+        for request in atomic[1:]:
+            stub.Write(request)
+        taken = time.monotonic() - begun
+        print(f"{BATCHES / taken:,.0f} atomic batches of two a second", end="")
+        if seen is not None:
+            versions, wrong = seen.end()
+            rate = f"{seen.count / taken:,.0f} frames a second"
+            print(f" beside {rate}; {versions} versions seen, {wrong} of two batches", end="")
+        print()
     stream.cancel()
+    return int(wrong > 0)
+
+
+class _Traffic:
+    """Frames into an interface and out of it again, in threads of their own."""
+
+    def __init__(self, interface: str, kind: bytes) -> None:
+        self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, KIND)
+        self._socket.bind((interface, KIND))
+        self._socket.settimeout(0.2)
+        self._over = False
+        self._seen: set[bytes] = set()
+        self.count = 0
+        # The entry for this destination sends it back out of port 1.
+        self._frame = bytes([0, 0, 0, 0, 0, 1]) + bytes([2, 0, 0, 0, 0, 0]) + kind + bytes(46)
+        self._threads = [threading.Thread(target=work) for work in (self._send, self._hear)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self) -> None:
+        while not self._over:
+            for _ in range(16):
+                self._socket.send(self._frame)
+            time.sleep(0.001)
+
+    def _hear(self) -> None:
+        while not self._over:
+            try:
+                frame, (_, _, direction, *_) = self._socket.recvfrom(2048)
+            except TimeoutError:
+                continue
+            if direction != socket.PACKET_OUTGOING:
+                self.count += 1
+                self._seen.add(frame[10:12])
+
+    def end(self) -> tuple[int, int]:
+        """How many versions were seen, and in how many frames there were two."""
+        self._over = True
+        for thread in self._threads:
+            thread.join()
+        return len(self._seen), sum(first != second for first, second in self._seen)
 
 
 def _primary(stub: Any) -> Any:
@@ -105,4 +165,4 @@ def _write(updates: list[Any]) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.exit(main(*sys.argv[1:]))

@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     whole.include_imports(true).open_files(DEFINITIONS)?;
     fs::write(out.join("definitions.fds"), whole.encode_file_descriptor_set())?;
     // Maps that are sorted: the same program has the same bytes.
-    tonic_prost_build::configure().build_transport(false).btree_map(".").compile_fds(read)?;
+    let made = tonic_prost_build::configure().build_transport(false).btree_map(".");
+    made.codec_path("crate::codec::Bounded").compile_fds(read)?;
     Ok(())
 }

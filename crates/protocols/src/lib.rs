@@ -16,6 +16,7 @@
 //! it.
 
 pub mod bfrt;
+mod codec;
 pub mod device;
 pub mod failure;
 pub mod ids;

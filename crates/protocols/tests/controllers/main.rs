@@ -490,6 +490,15 @@ async fn a_program_that_is_pushed_runs_and_what_was_there_can_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_of_nothing_but_empty_updates_is_refused_before_it_is_large() {
+    let house = house();
+    let mut one = primary(&house).await;
+    let refused = one.write(vec![p4::Update::default(); 1_000_000]).await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(one.code(p4::Update::default()).await, Code::InvalidArgument);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_packet_sees_half_of_an_atomic_batch() {
     let house = house();
     let mut one = primary(&house).await;
@@ -514,8 +523,9 @@ async fn no_packet_sees_half_of_an_atomic_batch() {
             std::thread::sleep(Duration::from_micros(200));
         }
     });
-    for version in 0..200 {
-        one.write_as(Atomicity::DataplaneAtomic, versions(version, Modify)).await.unwrap();
+    for batch in 0..1_000_u32 {
+        let next = versions((batch % 251) as u8, Modify);
+        one.write_as(Atomicity::DataplaneAtomic, next).await.unwrap();
     }
     stop.send(()).unwrap();
     traffic.join().unwrap();

@@ -48,6 +48,18 @@ impl FieldList {
         list
     }
 
+    fn add_headers(&mut self, layout: &Layout, block: &Block) {
+        match layout {
+            Layout::Header { .. } => self.add(layout, block),
+            Layout::Union { members: parts, .. }
+            | Layout::Struct { fields: parts, .. }
+            | Layout::Stack { elements: parts, .. } => {
+                parts.iter().for_each(|part| self.add_headers(part, block));
+            }
+            _ => {}
+        }
+    }
+
     fn add_value(&mut self, value: &Value, block: &Block) {
         match value {
             Value::Scalar(expr) => self.add_expr(expr, block),
@@ -72,6 +84,13 @@ impl FieldList {
             _ => {}
         }
     }
+}
+
+/// The headers that are declared within the metadata of a block.
+pub fn headers_within(metadata: &Layout, block: &Block) -> FieldList {
+    let mut list = FieldList::default();
+    list.add_headers(metadata, block);
+    list
 }
 
 /// Makes the metadata of a vector all zero; its headers stay.

@@ -50,8 +50,11 @@ pub fn build(
             return None;
         }
     };
+    let within =
+        metadata.map(|metadata| field_list::headers_within(&metadata.layout, &blocks.ingress));
     match runtime::prepare(program, &blocks, lists, options.seed) {
-        Ok(runtime) => {
+        Ok(mut runtime) => {
+            runtime.headers_within = within.unwrap_or_default();
             let guarded = options.interpreter(guards::with_guards(program));
             Some(V1Model::new(guarded, runtime, blocks))
         }

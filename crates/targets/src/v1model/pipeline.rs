@@ -305,7 +305,9 @@ impl V1Model {
         if let Some(request) = self.runtime.pass.clone.take() {
             let Blocks { egress, frames, .. } = &self.blocks;
             frames.save(egress, &mut phv);
-            let kept = self.preserved(&phv, request.fields, InstanceType::EgressClone);
+            let mut kept = self.preserved(&phv, request.fields, InstanceType::EgressClone);
+            // It is not parsed again: all headers are those that the pass has left.
+            self.runtime.headers_within.copy(&phv, &mut kept);
             out.mirror = Some(Mirror {
                 session: request.session,
                 direction: MirrorDirection::Egress,

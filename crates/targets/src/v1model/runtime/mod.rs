@@ -146,6 +146,8 @@ pub(crate) struct Runtime {
     pub field_lists: Vec<FieldList>,
     /// Index into `field_lists` by number.
     pub list_numbers: BTreeMap<u8, u32>,
+    /// Headers within the metadata, which bmv2 takes for headers like others.
+    pub headers_within: FieldList,
     /// Where `instance_type` lies in a packet header vector.
     pub instance_at: Option<u32>,
     /// Some checksum covers the payload.

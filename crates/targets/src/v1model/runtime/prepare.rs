@@ -89,6 +89,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         log: Log::default(),
         field_lists,
         list_numbers,
+        headers_within: FieldList::default(),
         instance_at: blocks
             .ingress
             .standard

@@ -157,6 +157,30 @@ fn an_egress_clone_has_the_headers_as_egress_has_left_them_and_is_not_parsed_aga
 }
 
 #[test]
+fn an_egress_clone_has_headers_within_the_metadata_too() {
+    let parts = Parts {
+        metadata: "note_t noted;",
+        ingress: ("", "s.egress_spec = 2;"),
+        egress: (
+            "",
+            "if (m.noted.isValid()) {
+                 h.note.setValid(); h.note.a = m.noted.a; h.note.d = s.instance_type;
+             } else {
+                 m.noted.setValid(); m.noted.a = 9; clone(CloneType.E2E, 7);
+             }",
+        ),
+        ..Parts::default()
+    };
+    let mut pass = parts.load();
+    let out = pass.ingress(&frame(0x800, &[5; 50]));
+    let out = pass.egress(out);
+    let copy = pass.egress_of_copy(out.mirror.unwrap());
+    assert!(copy.mirror.is_none(), "it knows that it is one");
+    let sent = note(&bytes(&copy.packet.unwrap()));
+    assert_eq!((sent[0], sent[3]), (9, 2));
+}
+
+#[test]
 fn a_multicast_copy_keeps_everything_and_knows_that_it_is_one() {
     let mut pass = program("s.mcast_grp = 3;");
     let sent = pass.both(&frame(0x800, &[5; 50])).unwrap();

@@ -108,7 +108,6 @@ def main() -> None:
         columns = f"{'packets':>10}{'seconds':>9}{'CPU s':>8}{'process':>9}{'packets/s':>11}"
         print(f"{'':32}{columns}{'MB':>6}{'ratio':>7}{'instr.':>9}{'ratio':>7}")
         seconds = f"{arguments.seconds:g}"
-
         reference = None
         for label, command in (
             ("ns-3 3.44, nothing written", ns3_command(program, case)),

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from pairs import add_pair
 from vendor_ptf import Outcome, known, read_results
 
 _PAGE = Path(__file__).parents[2] / "docs" / "p4runtime.md"
@@ -62,28 +63,7 @@ def run_inside(job: Job) -> int:
     subprocess.run(["ip", "route", "add", "default", "dev", "lo"], check=True)
     command = [*_SOJOURN, "switch", *job.switch, "--p4runtime", _ADDRESS]
     for number, port in enumerate(job.ports):
-        here, there = f"veth{2 * number}", f"veth{2 * number + 1}"
-        subprocess.run(
-            [
-                "ip",
-                "link",
-                "add",
-                here,
-                "mtu",
-                "9500",
-                "type",
-                "veth",
-                "peer",
-                there,
-                "mtu",
-                "9500",
-            ],
-            check=True,
-        )
-        for end in (here, there):
-            Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6").write_text("1")
-            subprocess.run(["ip", "link", "set", end, "up"], check=True)
-        command += ["--port", f"{port}={here}"]
+        command += ["--port", f"{port}={add_pair(number)}"]
     log = Path(job.log)
     with (log / "switch.txt").open("w") as told:
         switch = subprocess.Popen(

@@ -26,6 +26,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pairs import add_pair
+
 _PAGE = Path(__file__).parents[2] / "docs" / "bfrt.md"
 _ROW = re.compile(r"^\| `([^`]+)` \| (\d+) of (\d+) \|")
 _PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")
@@ -180,30 +182,8 @@ def run_inside(arguments: argparse.Namespace) -> int:
     """Inside the namespace: links, the switch, the tests."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     ports = ports_of(Path(arguments.tests))
-    for number in range(len(ports)):
-        here, there = f"veth{2 * number}", f"veth{2 * number + 1}"
-        subprocess.run(
-            [
-                "ip",
-                "link",
-                "add",
-                here,
-                "mtu",
-                "9500",
-                "type",
-                "veth",
-                "peer",
-                there,
-                "mtu",
-                "9500",
-            ],
-            check=True,
-        )
-        for end in (here, there):
-            Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6").write_text("1")
-            subprocess.run(["ip", "link", "set", end, "up"], check=True)
     looped = looped_pipes(Path(arguments.tests))
-    fronts = [(port, f"veth{2 * number}") for number, port in enumerate(ports)]
+    fronts = [(port, add_pair(number)) for number, port in enumerate(ports)]
     links = [f"--port={port}={'loop' if port >> 7 in looped else veth}" for port, veth in fronts]
     log = Path(arguments.log)
     command = [sys.executable, "-m", "sojourn", "switch", arguments.program, *links]

@@ -357,6 +357,9 @@ class LiveSwitch:
     def report(self) -> str:
         """What is to be said of interfaces and switch so far, as JSON."""
 
+    def faults(self) -> str:
+        """What the program did so far that the switch cannot do, by kind, as JSON."""
+
     def stop(self) -> None:
         """Ends the thread; rows that still wait are fetched."""
 

@@ -20,6 +20,10 @@ _OF_THE_PROGRAM = {
     "overrun": "packets dropped because no thread was free and the input buffer was full",
     "refused": "batches of operations that the running switch refused",
     "halted": "packets dropped because the program could not go on",
+    "rounds": (
+        "packets dropped because more were copied, resubmitted or recirculated than the switch can "
+        "run: a program that does so for ever"
+    ),
     "module_hung": "the hardware module hung and was not asked again",
     "module_unknown": "the hardware module's answer was undefined, and it was not asked again",
     "module_wrong": "the hardware module said what cannot be and was not asked again",

@@ -247,7 +247,7 @@ impl PacketSwitch {
 
     /// What the program did so far that its target cannot do, by kind.
     pub fn faults(&mut self) -> Vec<FaultReport> {
-        self.switch.data_plane().faults()
+        self.switch.faults()
     }
 
     /// Carries out what a control plane says of program and switch, now.

@@ -11,8 +11,8 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, within};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    Disciplines, Observation, PortConfig, QueueConfig, Routes, ShaperConfig, Switch, SwitchConfig,
-    Wire, cells_for_bytes,
+    Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes, ShaperConfig, Switch,
+    SwitchConfig, Wire, cells_for_bytes,
 };
 use std::net::IpAddr;
 
@@ -22,6 +22,8 @@ const PIPE_PORTS: u16 = 128;
 const RECIRCULATION: PortId = PortId(68);
 /// Its rate.
 const RECIRCULATION_RATE: Rate = Rate(100_000_000_000);
+/// What goes round is bounded below what can be run as time passes: a pass takes a microsecond or two.
+const ROUNDS: RoundLimit = RoundLimit { at_once: 10_000, every: Time(4_000) };
 /// Ports have nine bits.
 const LAST_PORT: u64 = 511;
 
@@ -125,6 +127,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         ports: config.ports.iter().map(|port| front(port, config.capture)).collect(),
         ingress_latency: Time::ZERO,
         egress_latency: Time::ZERO,
+        rounds: ROUNDS,
         ..SwitchConfig::default()
     };
     for back in recirculating(config.pipes) {

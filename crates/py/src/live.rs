@@ -246,6 +246,16 @@ impl LiveSwitch {
         Ok(both.to_string())
     }
 
+    /// What the program did so far that the switch cannot do, by kind, as JSON; nothing of a switch
+    /// that has ended.
+    fn faults(&self, py: Python<'_>) -> PyResult<String> {
+        let faults = py.detach(|| match &*locked(&self.state) {
+            State::Running(live) => live.with(|switch, _| switch.faults()).unwrap_or_default(),
+            State::Stopped(_) | State::Lost => Vec::new(),
+        });
+        serde_json::to_string(&faults).map_err(wrong)
+    }
+
     /// Ends the thread; rows that still wait are fetched.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| {

@@ -46,6 +46,8 @@ pub struct SwitchConfig {
     pub mirror: MirrorConfig,
     /// How often a packet may be resubmitted. Default 1, as on Tofino.
     pub resubmit_limit: u32,
+    /// How often packets may go round in all.
+    pub rounds: RoundLimit,
     /// Multicast groups of the packet replication engine.
     pub multicast: Vec<MulticastGroup>,
     /// Ports that a level-2 exclusion id prunes.
@@ -63,9 +65,27 @@ impl Default for SwitchConfig {
             ifg_compensation: 20,
             mirror: MirrorConfig::default(),
             resubmit_limit: 1,
+            rounds: RoundLimit::default(),
             multicast: Vec::new(),
             exclusions: Vec::new(),
         }
+    }
+}
+
+/// How many packets may come round: copies of mirror sessions, resubmitted and recirculated ones.
+/// What comes beyond is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundLimit {
+    /// So many at one instant, if there were none for long. Default 10,000.
+    pub at_once: u32,
+    /// One more after each interval. Default 1 ns, in which a chip's pipe begins with one packet:
+    /// whatever takes time on the switch's clock is below it.
+    pub every: Time,
+}
+
+impl Default for RoundLimit {
+    fn default() -> RoundLimit {
+        RoundLimit { at_once: 10_000, every: Time(1) }
     }
 }
 

@@ -43,7 +43,8 @@ mod wire;
 
 pub use config::{
     ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
-    MulticastNode, PortConfig, QueueConfig, SessionDirection, SwitchConfig, cells_for_bytes,
+    MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
+    cells_for_bytes,
 };
 pub use observation::{CapturedFrame, Observation, PacketObservation, Transmit, Verdict};
 pub use routes::Routes;

@@ -58,6 +58,8 @@ pub struct Statistics {
     pub mirror: MirrorStatistics,
     /// Recirculation.
     pub recirculation: RecirculationStatistics,
+    /// Dropped because more came round than may ([`RoundLimit`](crate::RoundLimit)).
+    pub rounds_dropped: Count,
     /// The packet buffer.
     pub buffer: BufferStatistics,
     /// What the program did that the switch cannot do, by kind; empty for a native discipline.

@@ -175,6 +175,7 @@ def switch(
                 print(line, file=sys.stderr, flush=True)
             _say_open(addresses)
             observe(recording, addresses, beside, console)
+            recording.on_fault = None if console is not None else _say_fault
             yield
 
     with held(folder):
@@ -184,6 +185,10 @@ def switch(
         print(json.dumps(_as_dict(folder, summaries, counters), indent=2))
     else:
         _show(plan, folder, summaries, counters)
+
+
+def _say_fault(fault: str) -> None:
+    print(f"warning {fault}", file=sys.stderr, flush=True)
 
 
 def _say_open(addresses: Mapping[str, Address]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.control.file import in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
+from sojourn.faults import of_program
 from sojourn.layout import shown
 from sojourn.live.ask import LOOP, NOTHING, LivePlan
 from sojourn.live.offloads import switched_off
@@ -25,6 +26,8 @@ from sojourn.run_files import COUNTERS, LOG
 from sojourn.writing import write_text
 
 _EACH = 0.25
+_LOOK = 1.0
+"""How often faults are looked for, s."""
 _SPIN = 60_000
 DESCRIPTION = "switch.json"
 ENDS = "flows.json"
@@ -121,6 +124,10 @@ class Recording:
         self.watchers: list[Callable[[int, Columns, float], None]] = []
         """Are shown the rows of each port before they are written, and when they were fetched, s of
         the monotonic clock."""
+        self.on_fault: Callable[[str], None] | None = None
+        """Is told the first fault of each kind within a second or so."""
+        self._known: set[str] = set()
+        self._looked = time.monotonic()
         described = {
             "program": plan.name,
             "ports": [vars(port) for port in plan.ports],
@@ -149,6 +156,15 @@ class Recording:
             with (self._folder / LOG).open("a", encoding="utf-8") as log:
                 log.writelines(f"{at / 1e9:.9f} {text}\n" for at, text in lines)
         self._write(fetched)
+        if self.on_fault is not None and fetched - self._looked >= _LOOK:
+            self._looked = fetched
+            self._tell(self.on_fault)
+
+    def _tell(self, on_fault: Callable[[str], None]) -> None:
+        for fault in json.loads(self._switch.faults()):
+            if fault["kind"] not in self._known:
+                self._known.add(fault["kind"])
+                on_fault(*of_program([fault]))
 
     def _write(self, fetched: float) -> None:
         for port, writer in self._rows.items():

@@ -3,6 +3,7 @@
 //! The pass itself is the data plane's; here its decisions are carried out. A decision takes
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
+use super::rounds::Loop;
 use super::{Admitted, Event, Resubmitted, Returned, Switch};
 use crate::ecn;
 use crate::tm::queued::{Noted, Queued, Requested, Tag};
@@ -53,9 +54,12 @@ impl Switch {
     pub(super) fn recirculated(&mut self, index: usize) {
         let port = &mut self.ports[index];
         let Some(packet) = port.returning.pop_front() else { return };
-        port.received.add(packet.len());
-        self.recirculation.recirculated.add(packet.len());
         let id = port.id;
+        if !self.goes_on(packet.id, packet.len(), Loop::Port(id)) {
+            return;
+        }
+        self.ports[index].received.add(packet.len());
+        self.recirculation.recirculated.add(packet.len());
         if self.looks_for_patterns() {
             self.look_for_patterns(id, &packet);
         }
@@ -66,6 +70,9 @@ impl Switch {
     #[cold]
     pub(super) fn again(&mut self) {
         let Some(Returned { packet, carried, port }) = self.returned.pop_front() else { return };
+        if !self.goes_on(packet.id, packet.len(), Loop::Egress(port)) {
+            return;
+        }
         self.recirculation.recirculated.add(packet.len());
         self.enter(port, packet, carried, false);
     }
@@ -74,6 +81,9 @@ impl Switch {
     #[cold]
     pub(super) fn resubmit(&mut self) {
         let Some(r) = self.resubmitted.pop_front() else { return };
+        if !self.goes_on(r.tag.id, r.packet.len(), Loop::Resubmission(r.port)) {
+            return;
+        }
         let entry =
             Entry { port: r.port, arrived: r.arrived, resubmitted: r.times, carried: r.carried };
         self.ingress_pass(entry, r.packet, r.tag);
@@ -209,6 +219,9 @@ impl Switch {
     pub(super) fn mirror_copy(&mut self) {
         let Some(copy) = self.mirror.arrive() else { return };
         let session = copy.session;
+        if !self.goes_on(copy.tag.id, copy.packet.len(), Loop::Copy(session.id)) {
+            return;
+        }
         let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
         let mut tag = copy.tag;
         tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));

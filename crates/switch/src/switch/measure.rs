@@ -37,6 +37,7 @@ impl Switch {
                 received_bytes: received.bytes,
                 ..self.recirculation
             },
+            rounds_dropped: self.rounds.dropped,
             buffer: BufferStatistics {
                 total_cells: self.buffer.total(),
                 cells: self.buffer.usage().cells,
@@ -47,11 +48,13 @@ impl Switch {
         }
     }
 
-    /// Of the data plane, and of the disciplines.
-    fn faults(&self) -> Vec<FaultReport> {
+    /// What the program did that the switch cannot do, by kind: of the data plane, of the disciplines,
+    /// and of packets that go round for ever.
+    pub fn faults(&self) -> Vec<FaultReport> {
         let queues = self.ports.iter().flat_map(|port| &port.queues);
         let mut faults = self.plane.faults();
         faults.extend(queues.flat_map(|queue| queue.discipline.faults()));
+        faults.extend(self.rounds.fault());
         faults
     }
 

@@ -14,6 +14,7 @@ mod ingress;
 mod measure;
 mod overlap;
 mod reconfigure;
+mod rounds;
 mod setup;
 
 pub use change::{Change, QueueChange, Replaced};
@@ -32,6 +33,7 @@ use crate::tm::queued::Tag;
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
 use overlap::Passes;
+use rounds::Rounds;
 use sojourn_packet::{Admission, Carried, DataPlane, PortId};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -75,6 +77,7 @@ pub struct Switch {
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
+    rounds: Rounds,
     generators: Generators,
     /// Counts the times that applications of generators were enabled.
     generated: u32,

@@ -1,6 +1,7 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
 use super::overlap::Passes;
+use super::rounds::Rounds;
 use super::{Disciplines, Generators, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
@@ -54,6 +55,7 @@ impl Switch {
                 capacity: recirculating.map(|p| p.speed.0).sum(),
                 ..RecirculationStatistics::default()
             },
+            rounds: Rounds::new(config.rounds),
             replication: ReplicationEngine::new(config.multicast, config.exclusions),
             ingress_latency: config.ingress_latency,
             egress_latency: config.egress_latency,

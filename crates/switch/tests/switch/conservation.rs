@@ -108,6 +108,7 @@ fn accounted_for(s: &Statistics) -> u64 {
         + s.ingress.multicast_originals
         + s.mirror.no_session
         + s.mirror.buffer_drops
+        + s.rounds_dropped.packets
         + s.held
 }
 

@@ -7,7 +7,8 @@ use sojourn_packet::{
     PortId, Replication,
 };
 use sojourn_switch::{
-    ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, SwitchConfig,
+    ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, RoundLimit,
+    SessionDirection, SwitchConfig,
 };
 
 fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
@@ -220,4 +221,69 @@ fn a_packet_to_a_port_or_queue_that_does_not_exist_is_counted() {
         driver.finish();
         assert_eq!(driver.switch.statistics().ingress.unroutable.packets, 1);
     }
+}
+
+/// A switch whose passes take no time and whose copies are made at once; session 100 leads to port 2.
+fn at_once() -> SwitchConfig {
+    let mut config = SwitchConfig {
+        ingress_latency: Time::ZERO,
+        egress_latency: Time::ZERO,
+        resubmit_limit: u32::MAX,
+        rounds: RoundLimit { at_once: 50, every: Time(1_000_000) },
+        ..config()
+    };
+    config.mirror.rate = sojourn_packet::Rate(u64::MAX);
+    let session = MirrorSession::egress(100, OUT, 0);
+    config.mirror.sessions.push(MirrorSession { direction: SessionDirection::Both, ..session });
+    config
+}
+
+#[test]
+fn what_goes_round_for_ever_is_dropped_and_told_and_others_are_served() {
+    let resubmits = Fake::new().ingress(|_, packet| {
+        let ever = packet.id.0 == 1;
+        let resubmit = ever.then(|| packet.clone());
+        IngressOutput { resubmit, ..to(OUT, 0, packet) }
+    });
+    let copies = Fake::new().egress(|_, packet| {
+        let ever = packet.id.0 == 1;
+        let mirror = ever.then(|| copy_of(&packet, MirrorDirection::Egress)).flatten();
+        EgressOutput { packet: (!ever).then_some(packet), mirror, ..EgressOutput::default() }
+    });
+    let recirculates = Fake::new()
+        .egress(|_, packet| EgressOutput { recirculate: packet.id.0 == 1, ..pass(packet) });
+    let through_a_port =
+        Fake::new().ingress(|_, packet| to(if packet.id.0 == 1 { LOOP } else { OUT }, 0, packet));
+    for (plane, by) in [
+        (resubmits, "resubmitted from port 1"),
+        (copies, "copied by mirror session 100"),
+        (recirculates, "recirculated from egress at port 2"),
+        (through_a_port, "come back through port 68"),
+    ] {
+        let mut driver = Driver::p4(at_once(), plane);
+        driver.receive(10, IN, packet(1, 100));
+        driver.receive(100_000, IN, packet(2, 100));
+        driver.finish();
+        let sent: Vec<u64> = driver.sent.iter().map(|sent| sent.packet.id.0).collect();
+        assert_eq!(sent, [2], "{by}");
+        let s = driver.switch.statistics();
+        assert_eq!((s.rounds_dropped.packets, s.held), (1, 0), "{by}");
+        let told: Vec<_> = s.faults.iter().map(|fault| (fault.kind, fault.count)).collect();
+        assert_eq!(told, [("rounds", 1)], "{by}");
+        assert!(s.faults[0].first.starts_with(&format!("packet 1, {by}, at ")), "{:?}", s.faults);
+    }
+}
+
+#[test]
+fn copies_of_copies_are_bounded_however_many_each_makes() {
+    let fake = Fake::new().egress(|_, packet| {
+        let mirror = copy_of(&packet, MirrorDirection::Egress);
+        EgressOutput { recirculate: true, mirror, ..pass(packet) }
+    });
+    let mut driver = Driver::p4(at_once(), fake);
+    driver.receive(10, IN, packet(1, 100));
+    driver.finish();
+    let passes = driver.egress_log.lock().unwrap().len();
+    assert_eq!(passes, 51, "its own and 50 rounds");
+    assert_eq!(driver.switch.statistics().held, 0);
 }

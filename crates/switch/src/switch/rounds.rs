@@ -1,0 +1,101 @@
+//! How often packets may go round: a bound for programs that copy, resubmit or recirculate for ever.
+//!
+//! On a chip such a packet takes the bandwidth of its loop and nobody else's. Here a round costs the
+//! time of whoever runs the switch, and one that takes none on the switch's own clock would never
+//! end. So there are as many rounds as the limit says; a packet that comes round beyond them is
+//! dropped and counted, whoever it descends from. Only the switch's clock decides, so that the same
+//! packets at the same instants are dropped each time.
+
+use super::Switch;
+use crate::config::RoundLimit;
+use crate::statistics::Count;
+use sojourn_packet::{Bytes, FaultReport, PacketId, PortId, Time};
+use std::fmt;
+
+/// What a packet comes round by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loop {
+    /// It is resubmitted to the port.
+    Resubmission(PortId),
+    /// It is a copy by the mirror session.
+    Copy(u16),
+    /// It comes back through the port.
+    Port(PortId),
+    /// Egress at the port has sent it back.
+    Egress(PortId),
+}
+
+impl fmt::Display for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loop::Resubmission(port) => write!(f, "resubmitted from port {}", port.0),
+            Loop::Copy(session) => write!(f, "copied by mirror session {session}"),
+            Loop::Port(port) => write!(f, "come back through port {}", port.0),
+            Loop::Egress(port) => write!(f, "recirculated from egress at port {}", port.0),
+        }
+    }
+}
+
+/// The rounds that are left, and what had none.
+#[derive(Debug)]
+pub(super) struct Rounds {
+    limit: RoundLimit,
+    /// When as many would be free as may be at once.
+    full: Time,
+    /// What was dropped.
+    pub dropped: Count,
+    /// The first of it.
+    first: Option<(PacketId, Loop, Time)>,
+}
+
+impl Rounds {
+    pub fn new(limit: RoundLimit) -> Rounds {
+        Rounds { limit, full: Time::ZERO, dropped: Count::default(), first: None }
+    }
+
+    /// Takes a round at an instant; false if there is none.
+    fn take(&mut self, now: Time) -> bool {
+        let RoundLimit { at_once, every } = self.limit;
+        let full = self.full.max(now) + every;
+        let free = full.saturating_sub(now) <= Time(every.0.saturating_mul(at_once.into()));
+        if free {
+            self.full = full;
+        }
+        free
+    }
+
+    /// What is to be told of it.
+    pub fn fault(&self) -> Option<FaultReport> {
+        let (packet, by, at) = self.first?;
+        let first = format!("packet {}, {by}, at {at}", packet.0);
+        Some(FaultReport { kind: "rounds", count: self.dropped.packets, first, place: None })
+    }
+}
+
+impl Switch {
+    /// Whether a packet that comes round may go on; one that may not is counted, and is to be dropped.
+    pub(super) fn goes_on(&mut self, packet: PacketId, size: Bytes, by: Loop) -> bool {
+        if self.rounds.take(self.now) {
+            return true;
+        }
+        self.rounds.dropped.add(size);
+        self.rounds.first.get_or_insert((packet, by, self.now));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_are_free_at_once_and_one_more_in_each_interval() {
+        let mut rounds = Rounds::new(RoundLimit { at_once: 3, every: Time(10) });
+        let mut taken = |at, wanted| (0..wanted).filter(|_| rounds.take(Time(at))).count();
+        assert_eq!(taken(100, 9), 3);
+        assert_eq!(taken(109, 9), 0);
+        assert_eq!(taken(110, 9), 1);
+        assert_eq!(taken(135, 9), 2, "the third is free at 140");
+        assert_eq!(taken(1_000, 9), 3);
+    }
+}

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod arith;
+mod chain;
 mod context;
 mod eval;
 mod exec;
@@ -25,6 +26,7 @@ pub mod tables;
 pub mod trace;
 
 pub use self::exec::NO_ACTION_RAN;
+pub use chain::{Chain, Link};
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
 pub use flat::FieldList;
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
@@ -105,6 +107,7 @@ pub struct Interpreter {
     program: Arc<Program>,
     /// By unit, beside the IR; none where the tree is walked.
     code: Arc<[Option<machine::Unit>]>,
+    chains: Arc<Vec<chain::Joined>>,
     compiler: Option<&'static dyn machine::Compiler>,
     errors: CoreErrors,
     step_limit: u64,
@@ -130,7 +133,8 @@ impl Interpreter {
             Executor::Tree => program.units.iter().map(|_| None).collect(),
         };
         let step_limit = Interpreter::STEP_LIMIT;
-        Interpreter { program, code, compiler: None, errors, step_limit }
+        let chains = Arc::default();
+        Interpreter { program, code, chains, compiler: None, errors, step_limit }
     }
 
     /// Has machine code made of the units that run often.
@@ -138,10 +142,12 @@ impl Interpreter {
         self.compiler = Some(compiler);
     }
 
-    /// Has it made now of all units; of how many there is some.
+    /// Has it made now of all units and chains; of how many there is some.
     pub fn compile_all(&self) -> usize {
         let Some(compiler) = self.compiler else { return 0 };
-        self.code.iter().flatten().filter(|unit| unit.compiled(compiler).is_some()).count()
+        let chains = self.chains.iter().map(|chain| &chain.unit);
+        let all = self.code.iter().flatten().chain(chains);
+        all.filter(|unit| unit.compiled(compiler).is_some()).count()
     }
 
     /// The same with another limit to loop rounds and parser states per run of a unit.

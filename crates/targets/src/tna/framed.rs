@@ -52,6 +52,11 @@ impl Block {
         beyond || self.written.contains(&slot) || self.invalid.contains(&slot)
     }
 
+    /// Slots that it may write.
+    pub(super) fn written(&self) -> impl Iterator<Item = Slot> {
+        self.written.iter().copied()
+    }
+
     /// Makes a frame ready for a packet.
     pub fn reset(&self, frame: &mut Frame) {
         frame.clear();

@@ -4,6 +4,8 @@
 
 use super::framed::Block;
 use super::handover::{Handover, shared};
+use super::joined;
+pub use super::joined::Joined;
 use super::metadata::{IntrinsicField, Role};
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
@@ -35,6 +37,8 @@ pub struct Gress {
     invalid: [Vec<Slot>; 2],
     /// True if the program looks at `parser_err`.
     pub reads_parser_error: bool,
+    /// What of it is one chain of code.
+    pub joined: Option<Joined>,
 }
 
 impl Gress {
@@ -83,7 +87,28 @@ impl Gress {
             control,
             deparser,
             reads_parser_error,
+            joined: None,
         }
+    }
+
+    /// Makes one chain of code of the blocks, as far as that can be. Nobody reads what the parser puts
+    /// into slots that are `unread`.
+    pub fn join(&mut self, interpreter: &mut Interpreter, unread: &HashSet<Slot>) {
+        self.joined = joined::join(interpreter, self, unread);
+        if let Some(joined) = &self.joined {
+            let slots = joined.chain.slots.max(self.frames[0].narrow.len());
+            self.frames[0].narrow.resize(slots, 0);
+        }
+    }
+
+    /// How control and deparser come to what is in front of them; none if not all of it lies there.
+    pub(super) fn handovers(&self) -> Option<[&Handover; 2]> {
+        self.past_control.is_none().then_some([&self.to_control, &self.to_deparser])
+    }
+
+    /// The fields with a valid bit that start a block of their own: of the control and the deparser.
+    pub(super) fn invalid(&self) -> [&[Slot]; 2] {
+        self.invalid.each_ref().map(Vec::as_slice)
     }
 
     /// The parser's frame, until it is handed on.

@@ -103,11 +103,12 @@ pub fn build(
     }
     let mut interpreter = options.interpreter(guards::with_guards(&program));
     let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
-    let ingress = Gress::new(&interpreter, ip, ic, id);
-    let egress = Gress::new(&interpreter, ep, ec, ed);
-    for gress in [&ingress, &egress] {
+    let mut ingress = Gress::new(&interpreter, ip, ic, id);
+    let mut egress = Gress::new(&interpreter, ep, ec, ed);
+    for gress in [&mut ingress, &mut egress] {
         let unread = unread::intrinsic_fields(&program, gress);
         interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
+        gress.join(&mut interpreter, &unread);
     }
     Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
 }

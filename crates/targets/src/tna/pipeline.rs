@@ -15,7 +15,8 @@
 
 use super::gress::Gress;
 use super::metadata::{Clock, IntrinsicField, Role, write_egress_header, write_ingress_header};
-use super::runtime::{CopyTypes, RegisterState, Runtime};
+use super::pass::{ParserErrors, Pass, PassFields};
+use super::runtime::{RegisterState, Runtime};
 use crate::control::fits;
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
@@ -36,38 +37,10 @@ const FCS_BYTES: u64 = 4;
 /// Numbers of ports have nine bits.
 pub(super) const PORTS: usize = 512;
 
-/// Bits of `parser_err` for the errors of the language and of TNA.
-#[derive(Clone, Debug)]
-struct ParserErrors(Vec<u16>);
-
-impl ParserErrors {
-    fn new(names: &[Arc<str>]) -> ParserErrors {
-        let bit = |name: &Arc<str>| match &**name {
-            "NoError" => 0,
-            "NoMatch" => 0x0001,
-            // The header is missed where it is asked for, and again where it is extracted.
-            "PacketTooShort" | "HeaderTooShort" => 0x0022,
-            "CounterRange" => 0x0004,
-            "Timeout" => 0x0008,
-            "ParserTimeout" => 0x0010,
-            "StackOutOfBounds" | "IbufOverflow" | "IbufUnderflow" => 0x0020,
-            "PhvOwner" => 0x0080,
-            "MultiWrite" => 0x0100,
-            _ => 0x0040,
-        };
-        ParserErrors(names.iter().map(bit).collect())
-    }
-
-    fn bits(&self, error: u32) -> u16 {
-        self.0.get(error as usize).copied().unwrap_or(0)
-    }
-}
-
 /// Fields that the pipeline writes into or reads out of the ingress blocks' frames.
 #[derive(Clone, Debug)]
 struct IngressFields {
-    tstamp: [IntrinsicField; 2],
-    parser_err: [IntrinsicField; 2],
+    pass: PassFields,
     unicast: IntrinsicField,
     bypass: IntrinsicField,
     cos: IntrinsicField,
@@ -79,17 +52,13 @@ struct IngressFields {
     rid: IntrinsicField,
     copy_to_cpu: IntrinsicField,
     drop_ctl: IntrinsicField,
-    copies: CopyFields,
 }
 
 impl IngressFields {
     fn new(gress: &Gress) -> IngressFields {
         let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
-        let deparser = |name| gress.control.answer(Role::ForDeparser, name);
-        let both = |name| from_parser(gress, name);
         IngressFields {
-            tstamp: both("global_tstamp"),
-            parser_err: both("parser_err"),
+            pass: PassFields::new(gress),
             unicast: tm("ucast_egress_port"),
             bypass: tm("bypass_egress"),
             cos: tm("ingress_cos"),
@@ -100,14 +69,14 @@ impl IngressFields {
             l2_exclusion: tm("level2_exclusion_id"),
             rid: tm("rid"),
             copy_to_cpu: tm("copy_to_cpu"),
-            drop_ctl: deparser("drop_ctl"),
-            copies: CopyFields::new(gress),
+            drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
         }
     }
 
     /// Where the traffic manager is told to send a packet.
     #[inline]
-    fn admission(&self, frame: &Frame, drop: u128) -> Admission {
+    fn admission(&self, frame: &Frame) -> Admission {
+        let drop = self.drop_ctl.or_zero(frame);
         let word = |field: IntrinsicField| field.or_zero(frame) as u16;
         let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
         let groups = [group(self.groups[0]), group(self.groups[1])];
@@ -140,52 +109,15 @@ impl IngressFields {
 /// [`IngressFields`] for egress.
 #[derive(Clone, Debug)]
 struct EgressFields {
-    tstamp: [IntrinsicField; 2],
-    parser_err: [IntrinsicField; 2],
+    pass: PassFields,
     drop_ctl: IntrinsicField,
-    copies: CopyFields,
-}
-
-/// The fields that choose what the deparser copies.
-#[derive(Clone, Copy, Debug)]
-struct CopyFields {
-    mirror: IntrinsicField,
-    resubmit: IntrinsicField,
-    digest: IntrinsicField,
-}
-
-impl CopyFields {
-    fn new(gress: &Gress) -> CopyFields {
-        let field = |name| gress.control.answer(Role::ForDeparser, name);
-        CopyFields {
-            mirror: field("mirror_type"),
-            resubmit: field("resubmit_type"),
-            digest: field("digest_type"),
-        }
-    }
-
-    fn read(self, frame: &Frame) -> CopyTypes {
-        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
-        CopyTypes {
-            mirror: chosen(self.mirror),
-            resubmit: chosen(self.resubmit),
-            digest: chosen(self.digest),
-        }
-    }
-}
-
-/// A field that the parser stage gives to control and deparser.
-fn from_parser(gress: &Gress, name: &str) -> [IntrinsicField; 2] {
-    [&gress.control, &gress.deparser].map(|block| block.field(Role::FromParser, name))
 }
 
 impl EgressFields {
     fn new(gress: &Gress) -> EgressFields {
         EgressFields {
-            tstamp: from_parser(gress, "global_tstamp"),
-            parser_err: from_parser(gress, "parser_err"),
+            pass: PassFields::new(gress),
             drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
-            copies: CopyFields::new(gress),
         }
     }
 }
@@ -285,24 +217,24 @@ impl Tofino {
         let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
         write_ingress_header(input, &self.clock, of_port, &mut self.front);
         self.front.extend_from_slice(&packet.bytes);
-        let gress = &mut self.ingress;
+        let fields = &self.ingress_fields;
+        let pass = Pass {
+            interpreter: &self.interpreter,
+            tables: &self.tables,
+            runtime: &mut self.runtime,
+            written: &mut self.written,
+            errors: &self.parser_errors,
+            fields: &fields.pass,
+            tstamp: self.clock.global(input.now),
+            goes_on: |gress, error| error != 0 && gress.reads_parser_error,
+        };
         let front = PacketIn::new(&self.front, packet.zeros);
-        let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
-        let error = self.parser_errors.bits(parsed.error);
-        if !parsed.accepted && (error == 0 || !gress.reads_parser_error) {
+        let run = pass.run(&mut self.ingress, front, |frame| fields.admission(frame))?;
+        let Some((parsed, admission)) = run else {
             out.parser_rejected = true;
             return Ok(());
-        }
-        gress.parsed();
-        let fields = &self.ingress_fields;
-        let tstamp = self.clock.global(input.now).into();
-        gress.set_both(fields.tstamp, tstamp);
-        gress.set_both(fields.parser_err, error.into());
-        run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
-        let frame = gress.control_frame();
-        out.admission = fields.admission(frame, fields.drop_ctl.or_zero(frame));
-        let (copies, written) = (fields.copies, &mut self.written);
-        run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
+        };
+        out.admission = admission;
         if let Some(data) = self.runtime.pass.resubmit.take() {
             out.admission = Admission::default();
             out.resubmit = Some(with_front(&data, &packet));
@@ -340,22 +272,23 @@ impl Tofino {
         self.front.clear();
         write_egress_header(input, &self.clock, &mut self.front);
         self.front.extend_from_slice(&packet.bytes);
-        let gress = &mut self.egress;
+        let fields = &self.egress_fields;
+        let pass = Pass {
+            interpreter: &self.interpreter,
+            tables: &self.tables,
+            runtime: &mut self.runtime,
+            written: &mut self.written,
+            errors: &self.parser_errors,
+            fields: &fields.pass,
+            tstamp: self.clock.global(input.now),
+            goes_on: |_, error| error != 0,
+        };
         let front = PacketIn::new(&self.front, packet.zeros);
-        let parsed = run_parser(&self.interpreter, gress, front, &self.tables, &mut self.runtime)?;
-        let error = self.parser_errors.bits(parsed.error);
-        if !parsed.accepted && error == 0 {
+        let run = pass.run(&mut self.egress, front, |frame| fields.drop_ctl.or_zero(frame))?;
+        let Some((parsed, drop_ctl)) = run else {
             out.parser_rejected = true;
             return Ok(());
-        }
-        gress.parsed();
-        let fields = &self.egress_fields;
-        gress.set_both(fields.tstamp, self.clock.global(input.now).into());
-        gress.set_both(fields.parser_err, error.into());
-        run_control(&self.interpreter, gress, &self.tables, &mut self.runtime)?;
-        let drop_ctl = fields.drop_ctl.or_zero(gress.control_frame());
-        let (copies, written) = (fields.copies, &mut self.written);
-        run_deparser(&self.interpreter, gress, copies, written, &self.tables, &mut self.runtime)?;
+        };
         if drop_ctl & 4 != 0 {
             self.runtime.pass.mirror = None;
         }
@@ -403,59 +336,6 @@ impl DataPlane for Tofino {
             out = EgressOutput::default();
         }
         out
-    }
-}
-
-/// Begins a pass: runs the parser on the packet with what the chip puts in front of it.
-fn run_parser(
-    interpreter: &Interpreter,
-    gress: &mut Gress,
-    packet: PacketIn<'_>,
-    tables: &Tables,
-    runtime: &mut Runtime,
-) -> Result<Parsed, Halt> {
-    gress.reset();
-    let front = packet.bytes();
-    let unit = gress.parser.unit;
-    let parsed = interpreter.run_parser(unit, gress.parser_frame(), packet, tables, runtime)?;
-    settle(gress, runtime, front, &parsed);
-    Ok(parsed)
-}
-
-/// Runs the control of a pass.
-fn run_control(
-    interpreter: &Interpreter,
-    gress: &mut Gress,
-    tables: &Tables,
-    runtime: &mut Runtime,
-) -> Result<(), Halt> {
-    let unit = gress.control.unit;
-    interpreter.run_control(unit, gress.control_frame(), None, tables, runtime)
-}
-
-/// Runs the deparser behind it.
-fn run_deparser(
-    interpreter: &Interpreter,
-    gress: &mut Gress,
-    copies: CopyFields,
-    written: &mut PacketOut,
-    tables: &Tables,
-    runtime: &mut Runtime,
-) -> Result<(), Halt> {
-    runtime.pass.copies = copies.read(gress.control_frame());
-    gress.controlled();
-    written.clear();
-    let unit = gress.deparser.unit;
-    interpreter.run_control(unit, gress.deparser_frame(), Some(written), tables, runtime)
-}
-
-/// Stores residual checksums now that it is known what else the parser has extracted.
-fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
-    for deposit in &runtime.pass.deposits {
-        let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
-        let mut sum = deposit.sum.aligned();
-        sum.subtract(front.get(range).unwrap_or_default());
-        gress.parser_frame().set(deposit.slot, sum.sum().into());
     }
 }
 

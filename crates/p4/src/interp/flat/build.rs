@@ -8,6 +8,7 @@ use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
 use super::value::{Operand, cut, looks_ahead};
 use crate::interp::arith::mask;
+use crate::interp::chain::Link;
 use crate::ir::{
     Body, Expr, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt, StmtKind,
     TableAction, TableId, Transition, Unit,
@@ -24,12 +25,31 @@ pub(super) type Made<T = ()> = Result<T, Left>;
 
 /// The code of a unit, if it can have some.
 pub(super) fn unit(program: &Program, unit: &Unit) -> Option<UnitCode> {
-    let mut builder = Builder::new(program, unit);
-    let made = match &unit.body {
-        Body::Control { exit_label, stmts } => builder.control(*exit_label, stmts),
-        Body::Parser(body) => builder.parser(body),
-    };
-    made.ok().and_then(|()| builder.finish().ok())
+    let mut builder = Builder::new(program, unit.slots.len());
+    let is_parser = matches!(unit.body, Body::Parser(_));
+    builder.code.is_parser = is_parser;
+    let rejects = builder.unit(unit).ok()?;
+    builder.ops.push(if is_parser { Op::Accept } else { Op::Done });
+    builder.finish(rejects).ok()
+}
+
+/// The code of several units one behind the other, if there can be some. All of their own slots are
+/// in front of the temporaries, and so are `inputs` more.
+pub(super) fn chain(program: &Program, links: &[Link], inputs: usize) -> Option<UnitCode> {
+    let units = || links.iter().map(|link| &program.units[link.unit.index()]);
+    let own = units().map(|unit| unit.slots.len()).max().unwrap_or(0);
+    let mut builder = Builder::new(program, own + inputs);
+    let mut rejects = None;
+    for (link, unit) in links.iter().zip(units()) {
+        builder.go_on(link).ok()?;
+        let label = builder.unit(unit).ok()?;
+        // Whoever sees that a parser has rejected knows which.
+        if label.is_some() && rejects.replace(label).is_some() {
+            return None;
+        }
+    }
+    builder.ops.push(Op::Done);
+    builder.finish(rejects.flatten()).ok()
 }
 
 /// Code in the making.
@@ -49,12 +69,10 @@ pub(super) struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, unit: &Unit) -> Builder<'p> {
-        let own = unit.slots.len();
-        let is_parser = matches!(unit.body, Body::Parser(_));
+    fn new(program: &'p Program, own: usize) -> Builder<'p> {
         Builder {
             program,
-            code: UnitCode { slots: own, own, is_parser, ..UnitCode::default() },
+            code: UnitCode { slots: own, own, ..UnitCode::default() },
             ops: Vec::new(),
             labels: Vec::new(),
             left: HashMap::new(),
@@ -64,16 +82,43 @@ impl<'p> Builder<'p> {
         }
     }
 
+    /// A unit; where it goes on is behind it, and for a parser that rejects at the answer.
+    fn unit(&mut self, unit: &Unit) -> Made<Option<To>> {
+        self.left.clear();
+        match &unit.body {
+            Body::Control { exit_label, stmts } => self.control(*exit_label, stmts).map(|()| None),
+            Body::Parser(body) => self.parser(body).map(Some),
+        }
+    }
+
+    /// What is done to the frame in front of a unit that goes on with it.
+    fn go_on(&mut self, link: &Link) -> Made {
+        for (from, to) in &link.moves {
+            self.ops.push(Op::Move { to: slot_at(*to)?, a: slot_at(*from)? });
+        }
+        for (to, value) in &link.sets {
+            let to = slot_at(*to)?;
+            let op = match u64::try_from(*value) {
+                Ok(value) => Op::Set { to, value },
+                Err(_) => {
+                    self.code.constants.push(*value);
+                    Op::SetLong { to, constant: self.code.constants.len() as u32 - 1 }
+                }
+            };
+            self.ops.push(op);
+        }
+        Ok(())
+    }
+
     fn control(&mut self, exit: Label, stmts: &[Stmt]) -> Made {
         let end = self.label();
         self.left.insert(exit, (end, 0));
         self.list(stmts)?;
         self.place(end);
-        self.ops.push(Op::Done);
         Ok(())
     }
 
-    fn parser(&mut self, body: &ParserBody) -> Made {
+    fn parser(&mut self, body: &ParserBody) -> Made<To> {
         let states: Vec<To> = body.states.iter().map(|_| self.label()).collect();
         let counted = go_round(&body.states);
         let (accept, reject) = (self.label(), self.label());
@@ -125,12 +170,9 @@ impl<'p> Builder<'p> {
             }
         }
         self.place(accept);
-        self.ops.push(Op::Accept);
-        self.place(reject);
-        self.ops.push(Op::Reject);
         // Rounds of loops are counted together with states.
         let loops = self.ops.iter().any(|op| matches!(op, Op::Round));
-        if loops && !counted { Err(Left) } else { Ok(()) }
+        if loops && !counted { Err(Left) } else { Ok(reject) }
     }
 
     /// Goes on where the first case says that matches, or behind.
@@ -171,8 +213,12 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Puts places where labels are.
-    fn finish(mut self) -> Made<UnitCode> {
+    /// Ends it, and puts places where labels are.
+    fn finish(mut self, rejects: Option<To>) -> Made<UnitCode> {
+        if let Some(reject) = rejects {
+            self.place(reject);
+            self.ops.push(Op::Reject);
+        }
         let labels = self.labels.into_iter().collect::<Option<Vec<To>>>().ok_or(Left)?;
         let resolve = |to: &mut To| *to = labels[*to as usize];
         self.ops.iter_mut().filter_map(Op::target).for_each(resolve);

@@ -22,14 +22,20 @@ mod select;
 mod states;
 mod value;
 
-pub(super) use code::{End, UnitCode};
+pub(super) use code::{End, Op, UnitCode};
 pub use fields::FieldList;
 pub(super) use header::ROOM;
 pub(super) use run::Place;
 
+use super::chain::Link;
 use crate::ir::Program;
 
 /// The code of all units of a program; none for those that are left to the tree.
 pub(super) fn build(program: &Program) -> Vec<Option<UnitCode>> {
     program.units.iter().map(|unit| build::unit(program, unit)).collect()
+}
+
+/// The code of a chain of units, with so many slots for whoever runs it.
+pub(super) fn chain(program: &Program, links: &[Link], inputs: usize) -> Option<UnitCode> {
+    build::chain(program, links, inputs)
 }

@@ -1,0 +1,183 @@
+//! A packet's way through the parser, the control and the deparser of a pass.
+//!
+//! Where the blocks run on one frame they are one chain of code, and the packet comes back when it has
+//! been written. Else, and where a parser rejects or a packet is followed step by step, they run one
+//! by one. It must not know where packets come from and where they go.
+
+use super::gress::{Gress, Joined};
+use super::metadata::{IntrinsicField, Role};
+use super::runtime::{CopyTypes, Runtime};
+use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use std::sync::Arc;
+
+/// Bits of `parser_err` for the errors of the language and of TNA.
+#[derive(Clone, Debug)]
+pub struct ParserErrors(Vec<u16>);
+
+impl ParserErrors {
+    /// Of the errors that a program declares.
+    pub fn new(names: &[Arc<str>]) -> ParserErrors {
+        let bit = |name: &Arc<str>| match &**name {
+            "NoError" => 0,
+            "NoMatch" => 0x0001,
+            // The header is missed where it is asked for, and again where it is extracted.
+            "PacketTooShort" | "HeaderTooShort" => 0x0022,
+            "CounterRange" => 0x0004,
+            "Timeout" => 0x0008,
+            "ParserTimeout" => 0x0010,
+            "StackOutOfBounds" | "IbufOverflow" | "IbufUnderflow" => 0x0020,
+            "PhvOwner" => 0x0080,
+            "MultiWrite" => 0x0100,
+            _ => 0x0040,
+        };
+        ParserErrors(names.iter().map(bit).collect())
+    }
+
+    /// What `parser_err` shows of an error.
+    pub fn bits(&self, error: u32) -> u16 {
+        self.0.get(error as usize).copied().unwrap_or(0)
+    }
+}
+
+/// What the chip writes into the frame of a pass, and what it reads to make copies.
+#[derive(Clone, Debug)]
+pub struct PassFields {
+    tstamp: [IntrinsicField; 2],
+    parser_err: [IntrinsicField; 2],
+    mirror: IntrinsicField,
+    resubmit: IntrinsicField,
+    digest: IntrinsicField,
+}
+
+impl PassFields {
+    /// Of a pass.
+    pub fn new(gress: &Gress) -> PassFields {
+        let both = |name| {
+            [&gress.control, &gress.deparser].map(|block| block.field(Role::FromParser, name))
+        };
+        let copied = |name| gress.control.answer(Role::ForDeparser, name);
+        PassFields {
+            tstamp: both("global_tstamp"),
+            parser_err: both("parser_err"),
+            mirror: copied("mirror_type"),
+            resubmit: copied("resubmit_type"),
+            digest: copied("digest_type"),
+        }
+    }
+
+    fn copies(&self, frame: &Frame) -> CopyTypes {
+        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
+        CopyTypes {
+            mirror: chosen(self.mirror),
+            resubmit: chosen(self.resubmit),
+            digest: chosen(self.digest),
+        }
+    }
+}
+
+/// What a pass runs with.
+#[derive(Debug)]
+pub struct Pass<'a> {
+    /// Runs the blocks.
+    pub interpreter: &'a Interpreter,
+    /// Their tables.
+    pub tables: &'a Tables,
+    /// What their calls do.
+    pub runtime: &'a mut Runtime,
+    /// Where the deparser writes.
+    pub written: &'a mut PacketOut,
+    /// Bits of errors.
+    pub errors: &'a ParserErrors,
+    /// Fields that the chip writes and reads.
+    pub fields: &'a PassFields,
+    /// The chip's clock.
+    pub tstamp: u64,
+    /// A packet whose parser rejects with these bits of an error goes on.
+    pub goes_on: fn(&Gress, u16) -> bool,
+}
+
+impl Pass<'_> {
+    /// Runs a pass on a packet with what the chip puts in front of it. Says what was parsed, and what
+    /// `answers` reads of the frame behind the control; none if the packet is dropped at the parser.
+    pub fn run<T>(
+        mut self,
+        gress: &mut Gress,
+        packet: PacketIn<'_>,
+        answers: impl Fn(&Frame) -> T,
+    ) -> Result<Option<(Parsed, T)>, Halt> {
+        gress.reset();
+        self.written.clear();
+        if let Some(joined) = gress.joined
+            && self.runtime.trace.is_none()
+        {
+            let parsed = self.run_joined(&joined, gress, packet)?;
+            if parsed.accepted {
+                let answers = answers(gress.control_frame());
+                if !joined.whole {
+                    self.run_deparser(gress)?;
+                }
+                return Ok(Some((parsed, answers)));
+            }
+            return self.behind_parser(gress, parsed, answers);
+        }
+        let front = packet.bytes();
+        let (unit, frame) = (gress.parser.unit, gress.parser_frame());
+        let parsed =
+            self.interpreter.run_parser(unit, frame, packet, self.tables, &mut *self.runtime)?;
+        settle(gress, self.runtime, front, &parsed);
+        self.behind_parser(gress, parsed, answers)
+    }
+
+    /// Runs what is joined of a pass.
+    fn run_joined(
+        &mut self,
+        joined: &Joined,
+        gress: &mut Gress,
+        packet: PacketIn<'_>,
+    ) -> Result<Parsed, Halt> {
+        let (chain, frame) = (&joined.chain, gress.parser_frame());
+        frame.set(chain.input, self.tstamp.into());
+        let ends = (packet, joined.whole.then_some(&mut *self.written));
+        self.interpreter.run_chain(chain, frame, ends, self.tables, &mut *self.runtime)
+    }
+
+    /// Goes on, block by block.
+    fn behind_parser<T>(
+        &mut self,
+        gress: &mut Gress,
+        parsed: Parsed,
+        answers: impl Fn(&Frame) -> T,
+    ) -> Result<Option<(Parsed, T)>, Halt> {
+        let error = self.errors.bits(parsed.error);
+        if !parsed.accepted && !(self.goes_on)(gress, error) {
+            return Ok(None);
+        }
+        gress.parsed();
+        gress.set_both(self.fields.tstamp, self.tstamp.into());
+        gress.set_both(self.fields.parser_err, error.into());
+        let (unit, frame) = (gress.control.unit, gress.control_frame());
+        self.interpreter.run_control(unit, frame, None, self.tables, &mut *self.runtime)?;
+        let answers = answers(gress.control_frame());
+        self.run_deparser(gress)?;
+        Ok(Some((parsed, answers)))
+    }
+
+    /// Runs the deparser behind the control.
+    fn run_deparser(&mut self, gress: &mut Gress) -> Result<(), Halt> {
+        self.runtime.pass.copies = self.fields.copies(gress.control_frame());
+        gress.controlled();
+        let (unit, frame) = (gress.deparser.unit, gress.deparser_frame());
+        let out = Some(&mut *self.written);
+        self.interpreter.run_control(unit, frame, out, self.tables, &mut *self.runtime)
+    }
+}
+
+/// Stores residual checksums now that it is known what else the parser has extracted.
+fn settle(gress: &mut Gress, runtime: &Runtime, front: &[u8], parsed: &Parsed) {
+    for deposit in &runtime.pass.deposits {
+        let range = (deposit.from / 8) as usize..(parsed.consumed / 8) as usize;
+        let mut sum = deposit.sum.aligned();
+        sum.subtract(front.get(range).unwrap_or_default());
+        gress.parser_frame().set(deposit.slot, sum.sum().into());
+    }
+}

@@ -38,6 +38,7 @@ mod program;
 pub mod runtime_control;
 pub mod schema;
 mod shipped;
+pub mod snapshot;
 mod sources;
 pub mod state;
 pub mod target;

@@ -33,10 +33,11 @@ pub struct Plane {
 impl Plane {
     pub(crate) fn new(
         target: &'static dyn Target,
-        loaded: Box<dyn LoadedProgram>,
+        mut loaded: Box<dyn LoadedProgram>,
         sources: Arc<SourceMap>,
         pipeline: usize,
     ) -> Plane {
+        loaded.keep_text(&sources);
         let (pipe_ports, pipelines) = (target.switch().pipe_ports, vec![pipeline]);
         Plane { target, loaded, further: Vec::new(), pipelines, pipe_ports, sources, watch: None }
     }

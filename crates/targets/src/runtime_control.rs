@@ -10,6 +10,7 @@ use crate::externs::filter::Filter;
 use crate::externs::hash_setting::HashSetting;
 use crate::externs::meter::Meter;
 use crate::profiles::{GROUP, Profiles};
+use crate::snapshot::Snapshots;
 use num_bigint::BigUint;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::Tables;
@@ -108,6 +109,11 @@ pub trait RuntimeControl {
 
     /// When an entry was hit last, if it has been since it is noted.
     fn last_hit(&self, _table: TableId, _entry: EntryHandle) -> Option<Time> {
+        None
+    }
+
+    /// Its snapshots; none if this target has no stages.
+    fn snapshots(&mut self) -> Option<&mut Snapshots> {
         None
     }
 

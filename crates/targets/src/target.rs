@@ -15,6 +15,7 @@ use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::DataPlane;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// An architecture, and the chip or the switch that runs its programs.
 ///
@@ -90,6 +91,9 @@ pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
     fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
         None
     }
+
+    /// Gives it the text that it was made of, for what is worked out of that when somebody asks.
+    fn keep_text(&mut self, _sources: &Arc<SourceMap>) {}
 }
 
 /// A program's stages, by estimate.

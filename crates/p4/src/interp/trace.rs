@@ -150,12 +150,30 @@ pub struct Trace {
     done: Vec<Node>,
     open: Vec<Node>,
     before: Vec<Frame>,
+    /// What the frames of controls were when they began, if that is kept.
+    frames: Option<Vec<(Arc<str>, Frame)>>,
 }
 
 impl Trace {
     /// One that has seen nothing.
     pub fn new() -> Trace {
         Trace::default()
+    }
+
+    /// One that also keeps what the frames of controls were when they began.
+    pub fn with_frames() -> Trace {
+        Trace { frames: Some(Vec::new()), ..Trace::default() }
+    }
+
+    /// The units that have run so far, a node for each.
+    pub fn seen(&self) -> &[Node] {
+        &self.done
+    }
+
+    /// The frame that a control of this name began with, if that is kept.
+    pub fn frame_of(&self, control: &str) -> Option<&Frame> {
+        let mut kept = self.frames.iter().flatten();
+        kept.find(|(name, _)| &**name == control).map(|(_, frame)| frame)
     }
 
     /// What was seen, a node for each unit that ran.
@@ -220,6 +238,9 @@ impl Context<'_> {
         externs: &mut E,
     ) -> Result<Flow, Halt> {
         trace.begin(unit);
+        if let Some(frames) = &mut trace.frames {
+            frames.push((unit.name.clone(), self.frame.clone()));
+        }
         let ended =
             self.run(stmts, &mut Followed { inner: &mut *externs, trace: &mut trace, unit });
         trace.end(None, ended.as_ref().err());

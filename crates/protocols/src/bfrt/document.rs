@@ -1,10 +1,10 @@
 //! `bf-rt.json`: a program's schema in the words and numbers of BfRt, the runtime interface of Tofino.
 //!
 //! Tables of the program and the objects that are tables there: registers, counters, meters, action
-//! profiles, selectors, value sets; hashes, learn filters. What the vendor's driver adds of its own,
-//! snapshots and debug counters, is not in it.
+//! profiles, selectors, value sets; hashes, learn filters, snapshots. Debug counters are not in it.
 
 mod hashes;
+pub mod snapshots;
 
 use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
@@ -28,6 +28,10 @@ mod kind {
     pub const PARAMETER: u32 = 0x8d;
     pub const DIGEST: u32 = 0x8e;
     pub const PORT_METADATA: u32 = 0x90;
+    pub const SNAPSHOT: u32 = 0x91;
+    pub const SNAPSHOT_TRIGGER: u32 = 0x92;
+    pub const SNAPSHOT_DATA: u32 = 0x93;
+    pub const SNAPSHOT_LIVENESS: u32 = 0x94;
     pub const HASH_INPUTS: u32 = 0x95;
     pub const HASH_VALUE: u32 = 0x96;
     pub const HASH_ALGORITHM: u32 = 0x97;
@@ -235,6 +239,9 @@ impl Maker<'_> {
         tables.extend(schema.hashes.iter().flat_map(|hash| self.hash(hash)));
         tables.extend(schema.port_metadata.iter().map(|of| self.port_metadata(of)));
         tables.extend(schema.value_sets.iter().map(|set| self.value_set(set)));
+        if schema.architecture == TNA {
+            tables.extend(self.snapshots());
+        }
         let filters: Vec<Value> = schema.digests.iter().map(|digest| self.filter(digest)).collect();
         json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": filters })
     }

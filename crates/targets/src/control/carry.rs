@@ -17,6 +17,7 @@ use crate::runtime_control::{
     LAST_HANDLE, RuntimeControl, cell, default_target, entry_spec, find_counter, find_name,
     find_register, rank,
 };
+use crate::snapshot::Snapshots;
 use num_bigint::BigUint;
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{
@@ -164,6 +165,10 @@ fn carry(
         Operation::SetPortMetadata { port, value } => {
             program.set_port_metadata(*port, *value)?;
         }
+        Operation::ArmSnapshot(setting) => snapshots(program)?.arm(setting)?,
+        Operation::DisarmSnapshot { egress, first } => {
+            snapshots(program)?.disarm(*egress, *first);
+        }
         Operation::AddToValueSet { name, member } => {
             let id = find_value_set(program, name)?;
             let columns: Vec<Match> = member.iter().map(MatchValue::to_match).collect();
@@ -236,11 +241,23 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
             let selector = &program.parts().profiles.profiles[at].selector;
             Reply::Chosen(selector.as_ref().and_then(|selector| selector.select(*group, *hash)))
         }
+        Query::Snapshot { egress, first } => {
+            Reply::Snapshot(snapshots(program)?.read(*egress, *first))
+        }
+        Query::FieldStages { egress, field } => {
+            Reply::Stages(snapshots(program)?.stages_of(*egress, field)?)
+        }
         Query::Profile { name } => {
             let at = find_profile(program, name)?;
             Reply::Profile(profile_read(program, at))
         }
     })
+}
+
+/// The snapshots of a program.
+fn snapshots(program: &mut dyn RuntimeControl) -> Result<&mut Snapshots, ControlError> {
+    let none = || ControlError::Said("this target has no stages, and no snapshots".to_owned());
+    program.snapshots().ok_or_else(none)
 }
 
 /// A table as it was.
@@ -272,6 +289,7 @@ pub struct Before {
     hashes: BTreeMap<String, HashSetting>,
     parameters: BTreeMap<String, u32>,
     port_metadata: BTreeMap<u16, u64>,
+    snapshots: Option<Snapshots>,
 }
 
 impl Before {
@@ -328,6 +346,10 @@ impl Before {
             Operation::SetPortMetadata { port, value } => {
                 let Ok(before) = program.set_port_metadata(*port, *value) else { return };
                 self.port_metadata.entry(*port).or_insert(before);
+            }
+            Operation::ArmSnapshot(_) | Operation::DisarmSnapshot { .. } => {
+                let Ok(now) = snapshots(program) else { return };
+                self.snapshots.get_or_insert_with(|| now.clone());
             }
             Operation::WriteCounter { name, .. } => {
                 let counters = program.parts().counters;
@@ -395,6 +417,9 @@ impl Before {
         }
         for (port, value) in self.port_metadata {
             let _ = program.set_port_metadata(port, value);
+        }
+        if let (Some(saved), Ok(now)) = (self.snapshots, snapshots(program)) {
+            *now = saved;
         }
         let parts = program.parts();
         for was in self.profiles.into_iter().rev() {

@@ -13,6 +13,7 @@ use crate::externs::filter::FilterSpec;
 use crate::externs::hash_setting::{HashFunction, HashSetting};
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
+use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -192,6 +193,16 @@ pub enum Operation {
         /// The value set.
         name: String,
     },
+    /// Arms a snapshot, in place of one of the same pass with its first stage.
+    ArmSnapshot(SnapshotSetting),
+    /// Takes a snapshot away, if it is there.
+    DisarmSnapshot {
+        /// Of egress; else of ingress.
+        #[serde(default)]
+        egress: bool,
+        /// Its first stage.
+        first: u32,
+    },
     /// Sets a mirror session (Tofino) or clone session (bmv2), in place of one with its number.
     SetMirrorSession(MirrorSession),
     /// Takes a mirror session away.
@@ -327,6 +338,22 @@ pub enum Query {
         #[serde(default)]
         inputs: Vec<Number>,
     },
+    /// A snapshot.
+    Snapshot {
+        /// Of egress; else of ingress.
+        #[serde(default)]
+        egress: bool,
+        /// Its first stage.
+        first: u32,
+    },
+    /// The stages that see a field.
+    FieldStages {
+        /// In egress; else in ingress.
+        #[serde(default)]
+        egress: bool,
+        /// The field, as the program calls it.
+        field: String,
+    },
     /// Members and groups of an action profile.
     Profile {
         /// The profile.
@@ -370,6 +397,10 @@ pub enum Reply {
     Hash(HashRead),
     /// Members and groups.
     Profile(ProfileEntries),
+    /// A snapshot.
+    Snapshot(SnapshotRead),
+    /// Stages.
+    Stages(Vec<u32>),
     /// A member, if one is up.
     Chosen(Option<MemberId>),
 }

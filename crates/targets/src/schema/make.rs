@@ -2,6 +2,7 @@
 
 use super::annotation::read;
 use super::hashes::hashes;
+use super::snapshots::snapshots;
 use super::types::{DataType, Types, flat, named, width};
 use super::{
     Action, ActionReference, Cells, Counter, Digest, Filter, Key, Meter, Named, Object,
@@ -115,6 +116,7 @@ impl Schema {
             filters: maker.filters(&objects, &made),
             hashes: hashes(program).into_iter().map(|(_, hash)| hash).collect(),
             port_metadata: port_metadata(program),
+            snapshots: snapshots(program),
             direct_registers: of([DIRECT_REGISTER; 2])
                 .into_iter()
                 .map(|object| maker.register(object))

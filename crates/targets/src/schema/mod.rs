@@ -7,6 +7,7 @@
 mod annotation;
 mod hashes;
 mod make;
+mod snapshots;
 mod types;
 
 pub use annotation::{Annotation, Body, Literal, Token};
@@ -50,6 +51,8 @@ pub struct Schema {
     pub digests: Vec<Digest>,
     /// Parsers' value sets.
     pub value_sets: Vec<ValueSet>,
+    /// What snapshots of the passes of a chip show.
+    pub snapshots: Vec<Snapshot>,
     /// Headers between a packet and the control plane that it goes to or comes from.
     pub packet_headers: Vec<PacketHeader>,
     /// Every extern object as it is declared, those of the lists above among them.
@@ -312,6 +315,28 @@ pub struct ValueSet {
     pub size: u64,
     /// The parts of a member; the one of a plain number has no name.
     pub parts: Vec<Key>,
+}
+
+/// What a snapshot of a pass shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The pipeline.
+    pub pipeline: String,
+    /// Of egress; else of ingress.
+    pub egress: bool,
+    /// The control.
+    pub control: String,
+    /// Fields of its parameters, and whether its headers are there.
+    pub fields: Vec<SnapshotField>,
+}
+
+/// A field that a snapshot may show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotField {
+    /// As the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
 }
 
 /// A header between a packet and the control plane.

@@ -11,6 +11,7 @@ use crate::externs::hash_setting::HashSetting;
 use crate::runtime_control::{
     LAST_HANDLE, Parts, RegisterCells, RuntimeControl, as_cells, find_name,
 };
+use crate::snapshot::Snapshots;
 use num_bigint::BigUint;
 use sojourn_p4::interp::Tables;
 use sojourn_p4::interp::tables::EntryHandle;
@@ -95,6 +96,10 @@ impl RuntimeControl for Tofino {
 
     fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
         self.runtime.hits.last(table, entry)
+    }
+
+    fn snapshots(&mut self) -> Option<&mut Snapshots> {
+        Tofino::snapshots(self)
     }
 
     fn fault(&self) -> Option<String> {

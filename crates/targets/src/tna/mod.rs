@@ -33,6 +33,7 @@ pub mod register_action;
 pub mod rules;
 mod runtime;
 pub mod salu;
+mod snapshots;
 mod target;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -27,7 +27,10 @@ use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
+use crate::snapshot::Snapshots;
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::ir::UnitId;
+use sojourn_p4::source::SourceMap;
 use sojourn_packet::{HeaderBytes, Packet};
 use std::sync::Arc;
 
@@ -136,6 +139,10 @@ pub struct Tofino {
     egress_fields: EgressFields,
     parser_errors: ParserErrors,
     clock: Clock,
+    /// The program's text, once it is given.
+    pub(super) sources: Option<Arc<SourceMap>>,
+    /// Snapshots, once somebody has asked for one.
+    pub(super) snapshots: Option<Box<Snapshots>>,
     /// What is in front of packets from outside, by port.
     pub(super) port_metadata: Vec<u64>,
     /// What a parser reads: intrinsic header and the packet's real bytes.
@@ -165,6 +172,8 @@ impl Tofino {
             ingress,
             egress,
             clock,
+            sources: None,
+            snapshots: None,
             port_metadata: vec![0; PORTS],
             front: Vec::new(),
             written: PacketOut::new(),
@@ -204,6 +213,13 @@ impl Tofino {
     /// The program that was loaded.
     pub fn program(&self) -> &Arc<sojourn_p4::ir::Program> {
         self.interpreter.program()
+    }
+
+    /// The six blocks of its pipeline.
+    pub(super) fn blocks(&self) -> [UnitId; 6] {
+        let [ingress, egress] = [&self.ingress, &self.egress]
+            .map(|gress| [gress.parser.unit, gress.control.unit, gress.deparser.unit]);
+        [ingress[0], ingress[1], ingress[2], egress[0], egress[1], egress[2]]
     }
 
     fn run_ingress(
@@ -317,9 +333,13 @@ impl DataPlane for Tofino {
     ) -> IngressOutput {
         // Made where the caller wants it: it is a large one.
         let mut out = IngressOutput::default();
+        let followed = self.follow(false);
         if let Err(halt) = self.run_ingress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
             out = IngressOutput::default();
+        }
+        if let Some(followed) = followed {
+            self.followed(false, followed);
         }
         out
     }
@@ -331,9 +351,13 @@ impl DataPlane for Tofino {
         _carried: Carried,
     ) -> EgressOutput {
         let mut out = EgressOutput::default();
+        let followed = self.follow(true);
         if let Err(halt) = self.run_egress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
             out = EgressOutput::default();
+        }
+        if let Some(followed) = followed {
+            self.followed(true, followed);
         }
         out
     }

@@ -12,6 +12,7 @@ use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 use std::any::Any;
+use std::sync::Arc;
 
 /// The Tofino Native Architecture, on Tofino 1.
 #[derive(Clone, Copy, Debug)]
@@ -115,5 +116,9 @@ impl LoadedProgram for Tofino {
 
     fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
         Some(&mut self.runtime.trace)
+    }
+
+    fn keep_text(&mut self, sources: &Arc<SourceMap>) {
+        self.sources = Some(sources.clone());
     }
 }

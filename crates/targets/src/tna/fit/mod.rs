@@ -16,6 +16,7 @@
 //! | `cycle` | registers whose accesses wait for each other |
 //! | `resources` | what a node needs |
 //! | `schedule` | nodes go to stages |
+//! | `located` | where steps and fields are, for snapshots |
 //! | `state` | each register with the steps before and behind it |
 //! | `report`, `text` | the outcome as data and as text |
 //! | `check` | rules about conditions, actions and time |
@@ -27,6 +28,7 @@ mod depend;
 mod extract;
 mod flow;
 mod live;
+mod located;
 mod merge;
 mod naming;
 mod node;
@@ -41,6 +43,7 @@ mod text;
 
 pub(super) use self::bits::is_plain;
 pub use self::depend::Dependency;
+pub(super) use self::located::plan;
 pub use self::naming::At;
 pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;

@@ -11,6 +11,7 @@ mod papers;
 mod parsers;
 mod refused;
 mod registers;
+mod snapshots;
 
 use super::testing::{Parts, load_text, load_text_with, p4_folder};
 use super::*;

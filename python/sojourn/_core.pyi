@@ -298,6 +298,10 @@ class ControlServer:
         as for P4Runtime."""
 
     @property
+    def no_pipeline(self) -> str | None:
+        """Why P4Runtime has no pipeline before a controller sets one; none if it has."""
+
+    @property
     def address(self) -> str:
         """Where it listens."""
 

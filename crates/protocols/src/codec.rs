@@ -1,21 +1,45 @@
 //! How messages come off the wire: as `prost` decodes them, once it is known that they do not become
 //! many times as large in memory as they are on the wire.
 //!
-//! A part of a message that says nothing has two bytes on the wire and some hundred in memory. What
-//! somebody asks for has more: so a message has one part for so many of its bytes at most, and some
-//! without a reckoning.
+//! A part of a message that says nothing has two bytes on the wire and some hundred in memory, and a part
+//! of a part some ten. So what a message consists of, parts of parts among it, is weighed before it is
+//! decoded, by the sizes of the types.
 
-use prost::Message;
+use prost::Name;
 use prost::bytes::Buf;
-use prost::encoding::{DecodeContext, WireType, decode_key, skip_field};
+use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder};
 use tonic_prost::ProstCodec;
 
-/// Parts that any message may have.
-const PARTS: usize = 65_536;
-/// Bytes of the message for each part beyond them.
-const BYTES: usize = 16;
+/// Bytes in memory that any message may become.
+const ANY: usize = 32 << 20;
+/// Bytes in memory for each of its own beyond them. Lists grow to twice what is in them, and while they
+/// do their contents are there twice: three times as many for a moment.
+const TIMES: usize = 32;
+/// Messages that are in each other are decoded so deep and no deeper.
+const DEPTH: usize = 100;
+
+/// What a message consists of.
+struct Shape {
+    name: &'static str,
+    /// Its bytes in memory, with what is not kept apart from it.
+    size: usize,
+    /// By number, the fields that are messages, and others that a message may have several of.
+    fields: &'static [(u32, Held)],
+}
+
+/// How a field is kept.
+#[derive(Clone, Copy)]
+enum Held {
+    /// A message of this shape, apart from the one that it is in or within it.
+    Message(usize, bool),
+    /// A text, or bytes.
+    Bytes,
+}
+
+/// All messages of the interfaces.
+static SHAPES: &[Shape] = include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 
 /// The codec of both services.
 #[derive(Clone, Debug)]
@@ -29,8 +53,8 @@ impl<T, U> Default for Bounded<T, U> {
 
 impl<T, U> Codec for Bounded<T, U>
 where
-    T: Message + Send + 'static,
-    U: Message + Default + Send + 'static,
+    T: prost::Message + Send + 'static,
+    U: Name + Default + Send + 'static,
 {
     type Encode = T;
     type Decode = U;
@@ -42,13 +66,16 @@ where
     }
 
     fn decoder(&mut self) -> Self::Decoder {
-        BoundedDecoder(self.0.decoder())
+        BoundedDecoder { inner: self.0.decoder(), shape: shape_of(&U::full_name()) }
     }
 }
 
-/// A decoder that looks at a message before the other does.
+/// A decoder that weighs a message before the other decodes it.
 #[derive(Clone, Debug)]
-pub struct BoundedDecoder<D>(D);
+pub struct BoundedDecoder<D> {
+    inner: D,
+    shape: Option<usize>,
+}
 
 impl<D: Decoder<Error = Status>> Decoder for BoundedDecoder<D> {
     type Item = D::Item;
@@ -57,42 +84,146 @@ impl<D: Decoder<Error = Status>> Decoder for BoundedDecoder<D> {
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<D::Item>, Status> {
         // A message is in one piece by now.
         let message = bytes.chunk();
-        let most = PARTS + message.len() / BYTES;
-        if has_more_parts(message, most) {
-            let why = format!("a message of {} bytes has {most} parts at most", message.len());
+        let most = ANY + TIMES * message.len();
+        if self.shape.is_some_and(|shape| !fits(shape, message, most)) {
+            let length = message.len();
+            let why = format!("a message of {length} bytes becomes more than {most} in memory");
             return Err(Status::resource_exhausted(why));
         }
-        self.0.decode(bytes)
+        self.inner.decode(bytes)
     }
 }
 
-/// Whether a message has more than `most` parts; one that is broken is told of by who decodes it.
-fn has_more_parts(mut message: &[u8], most: usize) -> bool {
-    let mut parts = 0;
-    while message.has_remaining() && parts <= most {
-        let part = decode_key(&mut message).and_then(|(tag, wire): (u32, WireType)| {
-            skip_field(wire, tag, &mut message, DecodeContext::default())
-        });
-        if part.is_err() {
+/// The shape of a message with a name.
+fn shape_of(name: &str) -> Option<usize> {
+    SHAPES.binary_search_by(|shape| shape.name.cmp(name)).ok()
+}
+
+/// Whether a message becomes `most` bytes in memory at most.
+fn fits(shape: usize, message: &[u8], most: usize) -> bool {
+    let mut left = most;
+    weigh(shape, message, DEPTH, &mut left)
+}
+
+/// Takes what a message becomes from what is left; false if that is not enough. One that is broken, or
+/// too deep, is told of by who decodes it, up to where it is.
+fn weigh(shape: usize, mut message: &[u8], depth: usize, left: &mut usize) -> bool {
+    while message.has_remaining() {
+        let Ok((number, wire)) = decode_key(&mut message) else { return true };
+        let held = SHAPES[shape].fields.iter().find(|(known, _)| *known == number);
+        if wire != WireType::LengthDelimited {
+            if skip_field(wire, number, &mut message, DecodeContext::default()).is_err() {
+                return true;
+            }
+            continue;
+        }
+        let Ok(length) = decode_varint(&mut message) else { return true };
+        let Some((part, rest)) = message.split_at_checked(length as usize) else { return true };
+        message = rest;
+        let own = match held {
+            Some((_, Held::Message(inner, true))) => SHAPES[*inner].size,
+            Some((_, Held::Bytes)) => size_of::<Vec<u8>>() + part.len(),
+            Some((_, Held::Message(_, false))) => 0,
+            // Bytes, or numbers one behind the other, which have eight times as many at most.
+            None => 8 * part.len(),
+        };
+        let Some(now) = left.checked_sub(own) else { return false };
+        *left = now;
+        if let Some((_, Held::Message(inner, _))) = held
+            && depth > 0
+            && !weigh(*inner, part, depth - 1, left)
+        {
             return false;
         }
-        parts += 1;
     }
-    parts > most
+    true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::p4::v1::{Update, WriteRequest};
+    use crate::wire::bfrt_proto as bfrt;
+    use crate::wire::p4::v1::{FieldMatch, P4Data, P4StructLike, TableEntry, Update, WriteRequest};
+    use prost::Message;
+
+    fn weight<M: Name>(message: &M) -> usize {
+        let shape = shape_of(&M::full_name()).expect("it is known");
+        let bytes = message.encode_to_vec();
+        let (mut low, mut high) = (0, 1 << 30);
+        while low < high {
+            let middle = (low + high) / 2;
+            match fits(shape, &bytes, middle) {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        low
+    }
 
     #[test]
-    fn parts_are_counted_and_no_more_than_needed() {
+    fn parts_of_parts_are_weighed_by_the_sizes_of_their_types() {
+        let updates = vec![Update::default(); 9];
+        let message = WriteRequest { device_id: 1, updates, ..Default::default() };
+        assert_eq!(weight(&message), 9 * size_of::<Update>());
+        let entry = TableEntry { r#match: vec![FieldMatch::default(); 100], ..Default::default() };
+        assert_eq!(weight(&entry), 100 * size_of::<FieldMatch>());
+        let key = bfrt::TableKey { fields: vec![bfrt::KeyField::default(); 50] };
+        let value = Some(bfrt::table_entry::Value::Key(key));
+        let entry = bfrt::TableEntry { value, ..Default::default() };
+        let entity = Some(bfrt::entity::Entity::TableEntry(entry));
+        let update = bfrt::Update { entity: Some(bfrt::Entity { entity }), ..Default::default() };
+        let message = bfrt::WriteRequest { updates: vec![update], ..Default::default() };
+        let whole = size_of::<bfrt::Update>() + 50 * size_of::<bfrt::KeyField>();
+        assert_eq!(weight(&message), whole);
+    }
+
+    #[test]
+    fn what_contains_itself_is_weighed_to_the_bottom() {
+        use crate::wire::p4::v1::p4_data::Data;
+        let mut deep = P4Data::default();
+        for _ in 0..20 {
+            let of = P4StructLike { members: vec![deep] };
+            deep = P4Data { data: Some(Data::Struct(of)) };
+        }
+        assert!(weight(&deep) >= 20 * size_of::<P4Data>());
+    }
+
+    #[test]
+    fn a_broken_message_is_left_to_who_decodes_it() {
+        let shape = shape_of("p4.v1.WriteRequest").unwrap();
         let updates = vec![Update::default(); 9];
         let message = WriteRequest { device_id: 1, updates, ..Default::default() }.encode_to_vec();
-        assert!(has_more_parts(&message, 9));
-        assert!(!has_more_parts(&message, 10));
-        assert!(!has_more_parts(&message[..message.len() - 1], 1_000));
-        assert!(!has_more_parts(b"\xff\xff", 0));
+        assert!(fits(shape, &message[..message.len() - 1], 9 * size_of::<Update>()));
+        assert!(fits(shape, b"\xff\xff", 0));
+    }
+
+    /// The memory that this process has, in bytes.
+    fn resident() -> usize {
+        let told = std::fs::read_to_string("/proc/self/statm").unwrap();
+        told.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    }
+
+    #[test]
+    fn what_is_taken_becomes_no_more_in_memory_than_is_said() {
+        // A key of fields that say nothing: two bytes for each on the wire.
+        let fields = vec![bfrt::KeyField::default(); 2 << 20];
+        let shape = shape_of("bfrt_proto.TableKey").unwrap();
+        let message = bfrt::TableKey { fields }.encode_to_vec();
+        let most = ANY + TIMES * message.len();
+        let decoded = |message: &[u8]| {
+            let before = resident();
+            let made = bfrt::TableKey::decode(message).unwrap();
+            let grown = resident().saturating_sub(before);
+            assert!(!made.fields.is_empty());
+            grown
+        };
+        assert_eq!(message.len(), 4 << 20);
+        assert!(fits(shape, &message, most), "64 bytes for two are no more than is said");
+        let grown = decoded(&message);
+        assert!(grown <= 2 * most, "lists have room for twice as many: {grown}");
+        let many = vec![Update::default(); 1 << 20];
+        let message = WriteRequest { updates: many, ..Default::default() }.encode_to_vec();
+        let shape = shape_of("p4.v1.WriteRequest").unwrap();
+        assert!(!fits(shape, &message, ANY + TIMES * message.len()), "2 MB that become 450");
     }
 }

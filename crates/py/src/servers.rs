@@ -89,6 +89,8 @@ fn meant(program: &Compiled) -> P4Aqm {
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct ControlServer {
     address: SocketAddr,
+    /// Why there is no pipeline before a controller sets one.
+    no_pipeline: Option<String>,
     serving: Mutex<Option<Serving>>,
 }
 
@@ -106,7 +108,7 @@ fn start(
     let tls = tls.map(|(certificate, key, clients)| Tls { certificate, key, clients });
     let serving = serve(served, address, tls.as_ref(), open).map_err(refused)?;
     let address = serving.address();
-    Ok(ControlServer { address, serving: Mutex::new(Some(serving)) })
+    Ok(ControlServer { address, no_pipeline: None, serving: Mutex::new(Some(serving)) })
 }
 
 fn read_address(text: &str) -> PyResult<SocketAddr> {
@@ -137,12 +139,17 @@ impl ControlServer {
         let options = programs.first().map(|first| first.options().clone()).unwrap_or_default();
         let known = Known { programs, options };
         py.detach(|| {
-            let running = known.programs.first().and_then(Pipeline::of);
+            let (running, no_pipeline) = match known.programs.first().map(Pipeline::of) {
+                Some(Ok(pipeline)) => (Some(pipeline), None),
+                Some(Err(failure)) => (None, Some(failure.why)),
+                None => (None, None),
+            };
             let settings = Settings { device, cpu: cpu_port, known };
             let server = p4runtime::service::Server::new(Arc::new(behind), settings, running);
             let (sender, packets) = mpsc::channel(WAITING);
             *to_controller.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
-            start(Served::p4runtime(server, packets), address, tls, open)
+            let server = start(Served::p4runtime(server, packets), address, tls, open)?;
+            Ok(ControlServer { no_pipeline, ..server })
         })
     }
 
@@ -176,6 +183,12 @@ impl ControlServer {
     #[getter]
     fn address(&self) -> String {
         self.address.to_string()
+    }
+
+    /// Why P4Runtime has no pipeline before a controller sets one; none if it has.
+    #[getter]
+    fn no_pipeline(&self) -> Option<&str> {
+        self.no_pipeline.as_deref()
     }
 
     /// Ends it; calls that are under way get a moment.

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -166,12 +167,10 @@ def switch(
         with ExitStack() as beside:
             beside.enter_context(served(folder, recording.switch))
             said = [
-                f"{one.protocol} {beside.enter_context(served_to)}, device {one.device}"
-                for one in who
-                for served_to in [controlled(recording.switch, plan.placed, one)]
+                beside.enter_context(controlled(recording.switch, plan.placed, one)) for one in who
             ]
             _started(plan, folder, as_json)
-            for line in said:
+            for line in chain.from_iterable(said):
                 print(line, file=sys.stderr, flush=True)
             _say_open(addresses)
             observe(recording, addresses, beside, console)

@@ -85,8 +85,8 @@ def controllers(
 @contextlib.contextmanager
 def controlled(
     switch: _core.LiveSwitch, programs: list[tuple[_core.Program, list[int]]], who: Controllers
-) -> Iterator[str]:
-    """While it holds, controllers may connect; the address. `programs` are those that run, with the
+) -> Iterator[list[str]]:
+    """While it holds, controllers may connect; what is said of it. `programs` are those that run, with the
     pipes of each that is not the first."""
     address, tls = str(who.address), who.trust.pem()
     try:
@@ -102,7 +102,13 @@ def controlled(
     except ConfigError as error:
         raise ScenarioError(f"--{who.protocol} {error}") from error
     try:
-        yield server.address
+        said = [f"{who.protocol} {server.address}, device {who.device}"]
+        if server.no_pipeline is not None:
+            said.append(
+                f"warning --{who.protocol}: P4Runtime has no pipeline for this program "
+                f"({server.no_pipeline}); until a controller sets one there is none"
+            )
+        yield said
     finally:
         server.close()
 

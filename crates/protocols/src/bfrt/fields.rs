@@ -21,6 +21,8 @@ pub enum Datum {
     Float(f32),
     /// A text.
     Text(String),
+    /// Texts.
+    Texts(Vec<String>),
     /// Numbers.
     Numbers(Vec<u32>),
     /// Booleans.
@@ -447,6 +449,7 @@ pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
         Datum::Bool(value) => Given::BoolVal(*value),
         Datum::Float(value) => Given::FloatVal(*value),
         Datum::Text(text) => Given::StrVal(text.clone()),
+        Datum::Texts(all) => Given::StrArrVal(data::StrArray { val: all.clone() }),
         Datum::Rows(rows) => {
             let Type::Rows(fields) = &field.ty else { return Vec::new() };
             let made =

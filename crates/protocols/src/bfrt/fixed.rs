@@ -40,6 +40,8 @@ pub enum Fixed {
     Application,
     /// `pktgen.pkt_buffer`: what they generate.
     GeneratorBuffer,
+    /// `snapshot.phv`: what the containers of a stage held.
+    SnapshotContainers,
     /// `dev.device_configuration`: what the chip has.
     Device,
 }
@@ -163,9 +165,12 @@ struct Given {
     actions: &'static [(u32, &'static str, &'static [Column])],
 }
 
+/// Containers that match-action units see.
+const CONTAINERS: u32 = 224;
+
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
 
-const TABLES: [Given; 17] = [
+const TABLES: [Given; 18] = [
     Given {
         what: Fixed::Mirror,
         name: "$mirror.cfg",
@@ -441,6 +446,16 @@ const TABLES: [Given; 17] = [
         actions: &[],
     },
     Given {
+        what: Fixed::SnapshotContainers,
+        name: "tf1.snapshot.phv",
+        id: 4_278_648_833,
+        kind: "SnapshotPhv",
+        size: 12,
+        keys: &[(0, "stage", "uint32")],
+        data: &[],
+        actions: &[],
+    },
+    Given {
         what: Fixed::Device,
         name: "tf1.dev.device_configuration",
         id: 4_278_583_297,
@@ -495,6 +510,15 @@ fn made(table: &Given) -> Value {
         let read_only = column.2.starts_with('!');
         json!({ "mandatory": false, "read_only": read_only, "singleton": named(column) })
     });
+    let containers = match table.what {
+        Fixed::SnapshotContainers => 0..CONTAINERS,
+        _ => 0..0,
+    };
+    let containers = containers.map(|number| {
+        let container = named(&(number, &format!("phv{number}"), "uint32"));
+        json!({ "mandatory": false, "read_only": true, "singleton": container })
+    });
+    let data = data.chain(containers);
     let mut made = json!({
         "name": table.name,
         "id": table.id,
@@ -522,7 +546,7 @@ fn made(table: &Given) -> Value {
     made
 }
 
-fn named((id, name, ty): &Column) -> Value {
+fn named((id, name, ty): &(u32, &str, &str)) -> Value {
     let ty = ty.trim_start_matches('!');
     let (ty, repeated) = ty.strip_suffix("[]").map_or((ty, false), |ty| (ty, true));
     let of = match ty {

@@ -1,5 +1,9 @@
 //! What is in a switch, told in BfRt's words, piece by piece so that packets pass meanwhile.
 
+mod handles;
+mod snapshots;
+
+use self::handles::key_of_handle;
 use super::document::field;
 use super::fields::{
     Datum, Row, columns, columns_read, exact_key, exact_key_read, full_masks, key_read, masks_read,
@@ -7,7 +11,7 @@ use super::fields::{
 };
 use super::fixed::{Fixed, field as fixed_field};
 use super::idle::Idle;
-use super::schema::{Field, Kind, Schema, Table};
+use super::schema::{Field, Kind, Part, Schema, Table};
 use super::scope::{Scope, pipe_of};
 use super::store::{Entry, Store, kept_key, pipe_in};
 use super::write::{
@@ -151,11 +155,7 @@ impl Reader<'_> {
                 let Some(bfrt::handle_id::Value::Key(key)) = &handle.value else {
                     return Err(Failure::invalid("a handle is asked for with a key"));
                 };
-                let scope = self.scope(table)?;
-                self.pipes = scope.read(self.target, self.count, Code::NotFound)?;
-                let found = self.find(table, key)?;
-                let first = scope.first(self.first_pipe());
-                let outside = handle_outside(first, found.handle);
+                let outside = self.handle(table, key)?;
                 let value = Some(bfrt::handle_id::Value::HandleId(outside));
                 out.push(entity(Entity::Handle(bfrt::HandleId { table_id: table.id, value })));
             }
@@ -261,6 +261,11 @@ impl Reader<'_> {
             from_hardware: asked.table_flags.is_some_and(|flags| flags.from_hw),
             target: asked.entry_tgt.as_ref(),
         };
+        let is_matched = matches!(table.kind, Kind::Match { .. });
+        let place = *self.target;
+        // What is in no pipe of its own is where it was asked for.
+        let place = (wanted.key_only && !is_matched).then_some(&place);
+        let wanted = Wanted { target: wanted.target.or(place), ..wanted };
         match (&table.kind, &asked.value) {
             (Kind::Match { .. }, value) => {
                 use bfrt::table_entry::Value;
@@ -331,13 +336,22 @@ impl Reader<'_> {
                     }
                 }
             }
-            (_, Some(bfrt::table_entry::Value::HandleId(_))) => {
-                Err(Failure::invalid("only entries that packets are matched with have handles"))
+            (Kind::Snapshot(part), _) => {
+                self.snapshots(table, *part, asked, &wanted, out)?;
+                Ok(None)
+            }
+            (Kind::ValueSet, Some(bfrt::table_entry::Value::HandleId(handle))) => {
+                let place = (table.id, scope.first(self.first_pipe()));
+                let mut members = self.store.members.get(&place).into_iter().flatten();
+                let found = members.find(|(known, _)| known == handle);
+                let (_, member) = found.ok_or_else(|| absent(table))?;
+                out.push(made(table, columns_read(table, member), 0, Vec::new(), &wanted));
+                Ok(None)
             }
             (Kind::ValueSet, None) => {
                 let place = (table.id, scope.first(self.first_pipe()));
                 let members = self.store.members.get(&place).into_iter().flatten();
-                out.extend(members.map(|member| {
+                out.extend(members.map(|(_, member)| {
                     let key = columns_read(table, member);
                     made(table, key, 0, Vec::new(), &wanted)
                 }));
@@ -347,8 +361,9 @@ impl Reader<'_> {
                 let wanted_member = columns(table, key)?;
                 let place = (table.id, scope.first(self.first_pipe()));
                 let mut members = self.store.members.get(&place).into_iter().flatten();
-                let found = members.find(|member| **member == wanted_member);
-                let key = columns_read(table, found.ok_or_else(|| absent(table))?);
+                let found = members.find(|(_, member)| *member == wanted_member);
+                let (_, member) = found.ok_or_else(|| absent(table))?;
+                let key = columns_read(table, member);
                 out.push(made(table, key, 0, Vec::new(), &wanted));
                 Ok(None)
             }
@@ -370,8 +385,11 @@ impl Reader<'_> {
                 let why = format!("`{}` is read with a key", table.name);
                 Err(Failure::invalid(why))
             }
-            (_, Some(bfrt::table_entry::Value::Key(key))) => {
-                let mut key = exact_key(table, key)?;
+            (_, Some(value)) => {
+                let mut key = match value {
+                    bfrt::table_entry::Value::Key(key) => exact_key(table, key)?,
+                    bfrt::table_entry::Value::HandleId(handle) => key_of_handle(table, *handle)?,
+                };
                 if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
                     key = kept_key(key, first);
                 }
@@ -465,6 +483,7 @@ impl Reader<'_> {
             Kind::Fixed(Fixed::Application) => {
                 (0..APPLICATIONS as u64).map(|number| vec![number]).collect()
             }
+            Kind::Fixed(Fixed::SnapshotContainers) => self.stages_with_snapshots(),
             Kind::Fixed(Fixed::Device)
             | Kind::Parameter(_)
             | Kind::HashInputs
@@ -503,6 +522,7 @@ impl Reader<'_> {
                 let (action, row) = algorithm_read(&self.hash(table, Vec::new())?);
                 return Ok(Entry { action, row });
             }
+            Kind::Fixed(Fixed::SnapshotContainers) => self.containers(table, key)?,
             Kind::Fixed(fixed) => return self.fixed(table, *fixed, key),
             _ => return self.store.entry(table.id, key).cloned().ok_or_else(|| absent(table)),
         };
@@ -593,10 +613,6 @@ impl Reader<'_> {
     }
 
     fn find(&mut self, table: &Table, key: &bfrt::TableKey) -> Result<EntryRead, Failure> {
-        if !matches!(table.kind, Kind::Match { .. }) {
-            let why = format!("entries of `{}` have no handles", table.name);
-            return Err(Failure::invalid(why));
-        }
         let query = Query::Entry { table: table.inner.clone(), at: matched(table, key)? };
         match self.ask(&query)? {
             Reply::Entries(mut entries) => entries.pop().ok_or_else(|| absent(table)),
@@ -821,6 +837,13 @@ impl Reader<'_> {
             }
             Kind::Counter | Kind::Meter(_) | Kind::Filter | Kind::Register(_) => {
                 table.size as usize
+            }
+            Kind::Fixed(Fixed::SnapshotContainers) | Kind::Snapshot(Part::Seen { .. }) => {
+                table.size as usize
+            }
+            Kind::Snapshot(part) => {
+                let pipe = pipe_of(self.target, self.count)?;
+                self.snapshot_keys(table, *part, pipe)?.len()
             }
             _ => {
                 let first = self.scope(table)?.first(self.first_pipe());

@@ -132,8 +132,24 @@ pub enum Kind {
     Register(Vec<num_bigint::BigUint>),
     /// A parser's value set.
     ValueSet,
+    /// Snapshots of the stages.
+    Snapshot(Part),
     /// One that every Tofino has.
     Fixed(Fixed),
+}
+
+/// Which of the tables of snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // Whether it is of egress.
+pub enum Part {
+    /// Where they are, of both passes.
+    Settings,
+    /// What they wait for.
+    Trigger { egress: bool },
+    /// What stages held and did.
+    Seen { egress: bool },
+    /// Which stages see a field.
+    Stages { egress: bool },
 }
 
 /// A table.
@@ -308,9 +324,16 @@ impl Reader<'_> {
             "PortMetadata" => Kind::PortMetadata,
             "Register" => Kind::Register(Vec::new()),
             "ParserValueSet" => Kind::ValueSet,
+            "SnapshotCfg" => Kind::Snapshot(Part::Settings),
+            "SnapshotTrigger" => Kind::Snapshot(Part::Trigger { egress: is_of_egress(&table) }),
+            "SnapshotData" => Kind::Snapshot(Part::Seen { egress: is_of_egress(&table) }),
+            "SnapshotLiveness" => Kind::Snapshot(Part::Stages { egress: is_of_egress(&table) }),
             "Counter" => Kind::Counter,
             _ => self.matched(&table, of != "MatchAction_Direct"),
         };
+        if let Kind::Snapshot(_) = table.kind {
+            self.rename_seen(&mut table);
+        }
         if table.kind == Kind::Members {
             // Members that are declared apart are the selector's all the same.
             let of = self.declared.profiles.iter().find(|profile| {
@@ -325,6 +348,21 @@ impl Reader<'_> {
             rename(&mut table, known);
         }
         table
+    }
+
+    /// Fields that snapshots show get the names that the program has for them; those of one are called
+    /// by its number also where they are masks.
+    fn rename_seen(&self, table: &mut Table) {
+        let known = self.declared.snapshots.iter().flat_map(|of| &of.fields);
+        let known: BTreeMap<String, &str> = known
+            .map(|field| (document::snapshots::field_name(&field.name), &*field.name))
+            .collect();
+        for field in table.fields.iter_mut().filter(|field| field.id < document::snapshots::MASK) {
+            let name = field.name.strip_prefix("trig.").unwrap_or(&field.name);
+            if let Some(inner) = known.get(name) {
+                field.inner = (*inner).to_owned();
+            }
+        }
     }
 
     /// What a register's parameter is at first.
@@ -367,6 +405,11 @@ impl Reader<'_> {
             is_const: table.is_some_and(|table| table.const_entries),
         }
     }
+}
+
+/// Whether a table of snapshots is about egress.
+fn is_of_egress(table: &Table) -> bool {
+    table.name.rsplit('.').next().is_some_and(|last| last.starts_with("egress"))
 }
 
 /// Whether a name is, or ends in, another.

@@ -21,6 +21,27 @@ pub struct Entry {
     pub row: Row,
 }
 
+/// A snapshot of the stages, as clients have set it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Which of several pipelines it is of.
+    pub pipeline: Option<usize>,
+    /// Its pipe; none if it is in all.
+    pub pipe: Option<u32>,
+    /// Its first stage.
+    pub first: u32,
+    /// Its last stage.
+    pub last: u32,
+    /// Of egress; else of ingress.
+    pub egress: bool,
+    /// What its timer is set to, which is off.
+    pub timer: u64,
+    /// What it waits for: values and masks of fields, by their numbers.
+    pub trigger: Row,
+    /// Whether it is, or was, armed.
+    pub enabled: bool,
+}
+
 /// Entries by their keys.
 pub type Entries = BTreeMap<Vec<u64>, Entry>;
 
@@ -44,8 +65,10 @@ pub struct Store {
     tables: BTreeMap<u32, Entries>,
     /// Entries as they were before each change, while a batch is carried out that may be taken back.
     changed: Option<Vec<Changed>>,
-    /// Members of value sets, by table and the first of the pipes that have them.
-    pub members: BTreeMap<(u32, u32), Vec<Vec<MatchValue>>>,
+    /// Members of value sets with their handles, by table and the first of the pipes that have them.
+    pub members: BTreeMap<(u32, u32), Vec<(u32, Vec<MatchValue>)>>,
+    /// Snapshots of the stages.
+    pub snapshots: Vec<Snapshot>,
     /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the
     /// chip has counted since is only read from the chip.
     pub counted: BTreeMap<(u32, u64), (u64, u64)>,

@@ -12,6 +12,7 @@ mod port_metadata;
 mod ports;
 mod profiles;
 mod replication;
+mod snapshots;
 
 pub use cells::{counted, spec_read};
 pub use filters::filter_read;
@@ -209,6 +210,7 @@ impl Writer<'_> {
             Kind::PortMetadata => self.port_metadata(table, verb, entry),
             Kind::Register(first) => self.register(table, first, verb, entry),
             Kind::ValueSet => self.value_set(table, verb, entry),
+            Kind::Snapshot(part) => self.snapshot(table, *part, verb, entry),
             Kind::Fixed(fixed @ (Fixed::Application | Fixed::GeneratorBuffer)) => {
                 self.generator(table, *fixed, verb, entry)
             }
@@ -237,7 +239,7 @@ impl Writer<'_> {
                     (scope, Some(_)) => scope.written(target, self.count),
                 }
             }
-            Kind::Fixed(Fixed::Application | Fixed::GeneratorBuffer) => {
+            Kind::Snapshot(_) | Kind::Fixed(Fixed::Application | Fixed::GeneratorBuffer) => {
                 Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe)))
             }
             _ => Ok(Pipes::ALL),
@@ -321,6 +323,7 @@ impl Writer<'_> {
             | Fixed::PortConfig
             | Fixed::QueueMap
             | Fixed::QueueCounter
+            | Fixed::SnapshotContainers
             | Fixed::Device => Err(Failure::invalid(format!("`{}` can only be read", table.name))),
         }
     }

@@ -50,12 +50,15 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// The pipeline of a program that runs before any controller has come, with the P4Info that is
-    /// ours. None for a program that P4Runtime has no words for.
-    pub fn of(program: &Arc<Program>) -> Option<Pipeline> {
+    /// ours.
+    ///
+    /// # Errors
+    /// P4Runtime has no words for something in the program.
+    pub fn of(program: &Arc<Program>) -> Result<Pipeline, Failure> {
         let info = crate::p4info(&program.schema());
-        let schema = Schema::new(info.clone(), &program.describe()).ok()?;
+        let schema = Schema::new(info.clone(), &program.describe())?;
         let config = ForwardingPipelineConfig { p4info: Some(info), ..Default::default() };
-        Some(Pipeline { config, program: program.clone(), schema: schema.into() })
+        Ok(Pipeline { config, program: program.clone(), schema: schema.into() })
     }
 
     /// The pipeline that a configuration means.
@@ -153,5 +156,30 @@ impl SourceLoader for Pushed<'_> {
         } else {
             Err(io::ErrorKind::NotFound.into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_p4runtime_has_no_words_for_is_told_with_the_reason() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let options =
+            LoadOptions { include_paths: vec![root.join("p4/include")], ..Default::default() };
+        let text = std::fs::read_to_string(root.join("tests/stf/v1model/wire.p4")).unwrap();
+        let of = |text: &str| {
+            let program =
+                compiled(text.as_bytes(), 0, &options).unwrap_or_else(|no| panic!("{}", no.why));
+            Pipeline::of(&Arc::new(program))
+        };
+        assert!(of(&text).is_ok());
+        let header = "@controller_header(\"packet_by\") header by_h { bit<8> how; }\n";
+        let behind = text.rfind("#include").and_then(|at| Some(at + text[at..].find('\n')? + 1));
+        let mut with = text.clone();
+        with.insert_str(behind.unwrap(), header);
+        let refused = of(&with).unwrap_err();
+        assert!(refused.why.contains("no packet has a header `packet_by`"), "{}", refused.why);
     }
 }

@@ -7,6 +7,7 @@ mod pipelines;
 mod pipes;
 mod programs;
 mod selectors;
+mod snapshots;
 mod tofino;
 
 use bench::{

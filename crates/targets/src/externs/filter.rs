@@ -113,9 +113,10 @@ struct TimeConstant {
 }
 
 impl TimeConstant {
-    /// The next one below so many nanoseconds; below a cycle it is one.
+    /// The next one below so many nanoseconds; below a cycle it is one. The driver multiplies in
+    /// single precision, which decides where a value that was read is set again.
     fn of(nanoseconds: f64) -> Result<TimeConstant, FilterError> {
-        let cycles = nanoseconds * CLOCK as f64 / 1e9;
+        let cycles = f64::from(nanoseconds as f32 * CLOCK as f32) / 1e9;
         if !cycles.is_finite() || nanoseconds < 0.0 {
             return Err(FilterError::TimeConstant);
         }
@@ -527,6 +528,9 @@ mod tests {
             assert!(found <= asked && found > asked * 0.998, "{asked}: {found}");
         }
         assert_eq!(TimeConstant::of(4e9), Err(FilterError::TimeConstant));
+        // What the vendor's packet tests write and read again on this clock.
+        let read = f64::from(7.966_188_430_786_133_f32);
+        assert_eq!(TimeConstant::of(read).unwrap().nanoseconds() as f32, read as f32);
         assert_eq!(TimeConstant::of(f64::NAN), Err(FilterError::TimeConstant));
         let mut filter = Filter::lpf(1);
         let filtering = Filtering::Sample;

@@ -210,7 +210,7 @@ fn table(of: &Snapshot, name: &str, made_as: &str, kind: u32, size: u32) -> Valu
 
 /// The numbers of the tables of a pass are those of its control.
 fn number_of(of: &Snapshot, kind: u32) -> u32 {
-    kind << 24 | hash(&format!("{}.{}", of.pipeline, of.control)) & 0xff_ffff
+    kind << 24 | hash(&format!("{}.{1}.{1}", of.pipeline, of.control)) & 0xff_ffff
 }
 
 fn stage(id: u32, name: &str, default: u32, mandatory: bool) -> Value {

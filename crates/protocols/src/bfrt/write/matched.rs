@@ -287,11 +287,14 @@ impl Writer<'_> {
             }
             Some(key) => {
                 let member = columns(table, key)?;
-                let place = members.iter().position(|known| *known == member);
+                let place = members.iter().position(|(_, known)| *known == member);
                 verb.check(place.is_some(), || format!("member of `{}` like that", table.name))?;
                 match (verb, place) {
                     (Verb::Delete, Some(place)) => drop(members.remove(place)),
-                    (Verb::Insert | Verb::Set, None) => members.push(member),
+                    (Verb::Insert | Verb::Set, None) => {
+                        let last = members.iter().map(|(handle, _)| *handle).max();
+                        members.push((last.unwrap_or(0) + 1, member));
+                    }
                     _ => {}
                 }
             }
@@ -302,7 +305,7 @@ impl Writer<'_> {
         }
         let name = table.inner.clone();
         self.apply(&Operation::ClearValueSet { name: name.clone() })?;
-        for member in &members {
+        for (_, member) in &members {
             let (name, member) = (name.clone(), member.clone());
             self.apply(&Operation::AddToValueSet { name, member })?;
         }

@@ -1,6 +1,7 @@
 //! Placement: which node goes to which stage, under dependencies and what the stages have.
 //!
-//! Stage by stage, the nodes that are ready go in, those with the longest way behind them first.
+//! Stage by stage, the nodes that are ready go in, those with the longest way behind them first, and
+//! of several those that fewer others have to be in front of, as the vendor's compiler orders them.
 //! Nodes that share a register go together. A table whose entries do not fit goes on in the next
 //! stage. The compiler searches longer; where the two differ, this one may need more stages.
 
@@ -47,6 +48,8 @@ struct Search<'g> {
     graphs: [&'g Graph; 2],
     needs: [Vec<Need>; 2],
     heights: [Vec<u32>; 2],
+    /// How many nodes come before each.
+    before: [Vec<usize>; 2],
     /// Members of each group, by pass and group.
     members: [BTreeMap<usize, Vec<usize>>; 2],
     start: [Vec<Option<u32>>; 2],
@@ -70,6 +73,7 @@ pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
         graphs,
         needs,
         heights: graphs.map(heights),
+        before: graphs.map(before),
         members,
         start: graphs.map(|graph| vec![None; graph.nodes.len()]),
         end: graphs.map(|graph| vec![0; graph.nodes.len()]),
@@ -97,7 +101,8 @@ impl Search<'_> {
             let mut ready = self.ready(stage);
             ready.sort_by_key(|(pass, group)| {
                 let tallest = self.members[*pass][group].iter().map(|at| self.heights[*pass][*at]);
-                (std::cmp::Reverse(tallest.max()), *pass, *group)
+                let before = self.members[*pass][group].iter().map(|at| self.before[*pass][*at]);
+                (std::cmp::Reverse(tallest.max()), before.min(), *pass, *group)
             });
             let mut progress = false;
             for (pass, group) in ready {
@@ -267,6 +272,18 @@ fn heights(graph: &Graph) -> Vec<u32> {
         }
     }
     heights
+}
+
+/// How many nodes each waits for, those among them that others wait for.
+fn before(graph: &Graph) -> Vec<usize> {
+    let mut all: Vec<HashSet<usize>> = Vec::with_capacity(graph.nodes.len());
+    for waits in &graph.waits {
+        let direct = waits.iter().map(|edge| edge.from);
+        let mut mine: HashSet<usize> = direct.clone().collect();
+        direct.for_each(|from| mine.extend(&all[from]));
+        all.push(mine);
+    }
+    all.iter().map(HashSet::len).collect()
 }
 
 fn needs(program: &Program, graph: &Graph, pass: usize) -> Vec<Need> {

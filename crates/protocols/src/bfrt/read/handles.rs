@@ -1,0 +1,97 @@
+//! Handles of entries: numbers that stand for keys.
+//!
+//! Entries that packets are matched with have those of the tables; members of value sets are counted;
+//! where a key is numbers of 32 bits at most, its bits are the handle.
+
+use super::{Reader, absent, handle_outside};
+use crate::bfrt::fields::{columns, exact_key};
+use crate::bfrt::schema::{Kind, Table, Type};
+use crate::failure::Failure;
+use crate::wire::bfrt_proto as bfrt;
+use tonic::Code;
+
+/// Bits of a handle.
+const BITS: u32 = 32;
+
+impl Reader<'_> {
+    /// The handle of the entry with a key.
+    pub(super) fn handle(&mut self, table: &Table, key: &bfrt::TableKey) -> Result<u32, Failure> {
+        match table.kind {
+            Kind::Match { .. } => {
+                let scope = self.scope(table)?;
+                self.pipes = scope.read(self.target, self.count, Code::NotFound)?;
+                let found = self.find(table, key)?;
+                Ok(handle_outside(scope.first(self.first_pipe()), found.handle))
+            }
+            Kind::ValueSet => {
+                let wanted = columns(table, key)?;
+                let first = self.scope(table)?.first(self.asked_pipe_of_target()?);
+                let mut members = self.store.members.get(&(table.id, first)).into_iter().flatten();
+                let found = members.find(|(_, member)| *member == wanted);
+                found.map(|(handle, _)| *handle).ok_or_else(|| absent(table))
+            }
+            Kind::Snapshot(part) => self.snapshot_handle(table, part, key),
+            _ => {
+                let widths = widths(table)?;
+                let key = exact_key(table, key)?;
+                // Of what is not there there is no handle.
+                self.is_there(table, &key)?;
+                let packed =
+                    key.iter().zip(widths).fold(0, |all, (part, width)| all << width | part);
+                Ok(packed as u32)
+            }
+        }
+    }
+
+    /// The first of the pipes that the request is about.
+    fn asked_pipe_of_target(&self) -> Result<u32, Failure> {
+        Ok(crate::bfrt::scope::pipe_of(self.target, self.count)?.unwrap_or(0))
+    }
+
+    /// That a table has an entry with a key of numbers.
+    fn is_there(&mut self, table: &Table, key: &[u64]) -> Result<(), Failure> {
+        let is_cell =
+            matches!(table.kind, Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter);
+        if is_cell {
+            let cell = key.first().copied().unwrap_or(0);
+            return match cell < table.size {
+                true => Ok(()),
+                false => Err(absent(table)),
+            };
+        }
+        let first = self.scope(table)?.first(self.asked_pipe_of_target()?);
+        let keys = self.keys(table, first);
+        // Behind the key as it is kept may be its pipe.
+        match keys.iter().any(|known| known.starts_with(key)) {
+            true => Ok(()),
+            false => Err(absent(table)),
+        }
+    }
+}
+
+/// The key of numbers that a handle stands for.
+///
+/// # Errors
+/// Entries of the table have none.
+pub(super) fn key_of_handle(table: &Table, handle: u32) -> Result<Vec<u64>, Failure> {
+    let mut left = u64::from(handle);
+    let mut key: Vec<u64> = Vec::new();
+    for width in widths(table)?.into_iter().rev() {
+        key.push(left & ((1 << width) - 1));
+        left >>= width;
+    }
+    key.reverse();
+    Ok(key)
+}
+
+/// Bits of the elements of a key that fits into a handle.
+fn widths(table: &Table) -> Result<Vec<u32>, Failure> {
+    let width = |ty: &Type| match ty {
+        Type::Bits(width) => Some(*width),
+        _ => None,
+    };
+    let found: Option<Vec<u32>> = table.keys.iter().map(|key| width(&key.ty)).collect();
+    let fits = |all: &Vec<u32>| !all.is_empty() && all.iter().sum::<u32>() <= BITS;
+    let none = || Failure::invalid(format!("entries of `{}` have no handles", table.name));
+    found.filter(fits).ok_or_else(none)
+}

@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_program_that_p4runtime_has_no_words_for_is_told_with_the_reason() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let options =
-            LoadOptions { include_paths: vec![root.join("p4/include")], ..Default::default() };
+        let include_paths = vec![root.join("p4/include"), root.join("tests/stf/v1model")];
+        let options = LoadOptions { include_paths, ..Default::default() };
         let text = std::fs::read_to_string(root.join("tests/stf/v1model/wire.p4")).unwrap();
         let of = |text: &str| {
             let program =

@@ -92,7 +92,14 @@ pub fn filter_read(spec: &FilterSpec) -> Row {
             (field::WRED_TIME, float(spec.time_constant)),
             (field::WRED_MIN, Datum::number(spec.min)),
             (field::WRED_MAX, Datum::number(spec.max)),
-            (field::WRED_PROBABILITY, float(spec.probability)),
+            (field::WRED_PROBABILITY, float(percent(spec.probability))),
         ]),
     }
+}
+
+/// A probability as the vendor's driver reads it: of what the random byte is compared with, in single
+/// precision, whole percents.
+fn percent(probability: f64) -> f64 {
+    let compared = f64::from((probability * 255.0) as f32);
+    (compared * 100.0 / 255.0).floor() / 100.0
 }

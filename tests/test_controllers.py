@@ -251,3 +251,32 @@ def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_pat
         for tls_of in (None, certificates("stranger"), Tls(tmp_path / "ca.crt")):
             with pytest.raises(ControlError):
                 P4RuntimeDoor(switch.p4runtime, tls=tls_of)
+
+
+def test_a_program_without_words_in_p4runtime_is_told_with_the_reason(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    wire = Path(__file__).parent / "stf/v1model/wire.p4"
+    header = '@controller_header("packet_by") header by_h { bit<8> how; }\n'
+    included, rest = wire.read_text().rsplit('#include "frame.p4"\n', 1)
+    program = tmp_path / "by.p4"
+    program.write_text(f'{included}#include "frame.p4"\n{header}{rest}')
+    port = ("--p4runtime", f"127.0.0.1:{free_port()}", "--port", "1=none", "--port", "2=none")
+    once = ("-I", str(wire.parent), "--duration", "100 ms", "--out", str(tmp_path / "run"))
+    ran = sojourn("switch", str(program), *port, *once)
+    assert ran.returncode == 0, ran.stderr
+    assert "no packet has a header `packet_by`" in ran.stderr
+    assert "until a controller sets one there is none" in ran.stderr
+    plain = sojourn("switch", str(wire), *port, *once[:-1], str(tmp_path / "plain"))
+    assert plain.returncode == 0 and "warning" not in plain.stderr, plain.stderr
+
+
+def test_several_programs_and_p4runtime_do_not_go_together(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    several = ("tna/p4_codel", "--pipes", "2", "--pipe", "1=tna/codel_exact", "--port", "1=none")
+    refused = sojourn(
+        "switch", *several, "--p4runtime", "127.0.0.1:9559", "--out", str(tmp_path / "r")
+    )
+    assert refused.returncode == 2
+    assert "--pipe" in refused.stderr and "--bfrt" in refused.stderr

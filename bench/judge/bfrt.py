@@ -3,9 +3,9 @@
 Usage: bench/judge/bfrt.py THEIRS.json PROGRAM.p4 [-I FOLDER]... [--writer PATH]
 
 THEIRS.json is what `p4c-barefoot --bf-rt-schema THEIRS.json` has written for the program. The order
-of the tables does not count, all else does. Tables that the assembler makes, and no program declares,
-are left out: debug counters. The settings of snapshots have the number of a pass's control; of which
-of the two the back end takes from where they lie in its memory, so that either is right.
+of the tables does not count, all else does. Tables that the assembler makes, and no program
+declares, are left out: debug counters. The settings of snapshots have the number of one of the two
+passes; the back end takes it by where they lie in its memory, so that either is right.
 
 The writer is this project's example `schemas`:
 cargo build --release -p sojourn-protocols --example schemas
@@ -27,11 +27,20 @@ DRIVER = {"TblDbgCnt"}
 def tables(document: dict[str, Any]) -> dict[str, Any]:
     """Tables and learn filters by name and type, those of the driver left out."""
     found = {
-        f"{table['name']} ({table['table_type']})": table
+        f"{table['name']} ({table['table_type']})": settled(table)
         for table in document["tables"]
         if table["table_type"] not in DRIVER
     }
     return found | {f"{each['name']} (filter)": each for each in document["learn_filters"]}
+
+
+def settled(table: dict[str, Any]) -> dict[str, Any]:
+    """A table without what depends on where things lie in the back end's memory."""
+    if table["table_type"] != "SnapshotCfg":
+        return table
+    passes = sorted(table["depends_on"])
+    of_a_pass = table["id"] & 0xFFFFFF in {number & 0xFFFFFF for number in passes}
+    return table | {"depends_on": passes, "id": of_a_pass or table["id"]}
 
 
 def differences(theirs: Any, ours: Any, place: str = "") -> list[str]:

@@ -86,8 +86,8 @@ def controllers(
 def controlled(
     switch: _core.LiveSwitch, programs: list[tuple[_core.Program, list[int]]], who: Controllers
 ) -> Iterator[list[str]]:
-    """While it holds, controllers may connect; what is said of it. `programs` are those that run, with the
-    pipes of each that is not the first."""
+    """While it holds, controllers may connect; what is said of it. `programs` are those that run,
+    with the pipes of each that is not the first."""
     address, tls = str(who.address), who.trust.pem()
     try:
         if who.protocol == "bfrt":

@@ -21,6 +21,9 @@ pub struct Entry {
     pub row: Row,
 }
 
+/// A member of a value set, behind its handle: a match for each column.
+pub type Member = (u32, Vec<MatchValue>);
+
 /// A snapshot of the stages, as clients have set it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
@@ -66,7 +69,7 @@ pub struct Store {
     /// Entries as they were before each change, while a batch is carried out that may be taken back.
     changed: Option<Vec<Changed>>,
     /// Members of value sets with their handles, by table and the first of the pipes that have them.
-    pub members: BTreeMap<(u32, u32), Vec<(u32, Vec<MatchValue>)>>,
+    pub members: BTreeMap<(u32, u32), Vec<Member>>,
     /// Snapshots of the stages.
     pub snapshots: Vec<Snapshot>,
     /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the

@@ -529,7 +529,7 @@ mod tests {
         }
         assert_eq!(TimeConstant::of(4e9), Err(FilterError::TimeConstant));
         // What the vendor's packet tests write and read again on this clock.
-        let read = f64::from(7.966_188_430_786_133_f32);
+        let read = f64::from(7.966_188_4_f32);
         assert_eq!(TimeConstant::of(read).unwrap().nanoseconds() as f32, read as f32);
         assert_eq!(TimeConstant::of(f64::NAN), Err(FilterError::TimeConstant));
         let mut filter = Filter::lpf(1);

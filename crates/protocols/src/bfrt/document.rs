@@ -426,7 +426,7 @@ impl Maker<'_> {
 
     /// A constant of a register's actions: a table without keys.
     fn parameter(&self, of: &RegisterParameter) -> Value {
-        let mut made = self.cells("RegisterParam", kind::PARAMETER, &of.named, 1);
+        let mut made = self.table("RegisterParam", kind::PARAMETER, &of.named, 1);
         let ty = json!({ "type": "bytes", "width": of.width, "default_value": of.initial });
         let must = Manner { mandatory: true, ..Manner::default() };
         made["data"] = json!([single(field::PARAMETER, "value", ty, must)]);

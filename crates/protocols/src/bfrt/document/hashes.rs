@@ -86,7 +86,7 @@ impl Maker<'_> {
             ]);
             let (mut name, mut notes) = (input.name.clone(), json!([]));
             if input.constant.is_some() {
-                name = format!("constant{constants}_{}_{name}", input.width);
+                name = format!("constant{constants}_{0}_{0}w{name}", input.width);
                 notes = json!([{ "name": "bfrt_p4_constant" }]);
                 constants += 1;
             }

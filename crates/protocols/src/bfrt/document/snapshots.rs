@@ -67,11 +67,12 @@ impl Maker<'_> {
                 }
                 None => made.push(self.settings(of, &settings, trigger)),
             }
-            let fields: Vec<(String, u32, u32)> = of
+            let mut fields: Vec<(String, u32, u32)> = of
                 .fields
                 .iter()
                 .map(|field| (field_name(&field.name), numbers[&*field.name], field.width))
                 .collect();
+            fields.sort_by_key(|(_, number, _)| *number);
             made.extend([triggers(of, &fields), seen(of, &fields), liveness(of)]);
         }
         made

@@ -410,7 +410,11 @@ impl Reader<'_> {
                 Ok((until < table.size).then_some(until))
             }
             (_, None) => {
-                for key in self.keys(table, first) {
+                let keys = match table.kind {
+                    Kind::Fixed(Fixed::SnapshotContainers) => self.stages_with_snapshots(),
+                    _ => self.keys(table, first),
+                };
+                for key in keys {
                     let entry = self.one(table, &key, &wanted)?;
                     out.push(shown(table, &key, &entry, &wanted));
                 }
@@ -483,7 +487,9 @@ impl Reader<'_> {
             Kind::Fixed(Fixed::Application) => {
                 (0..APPLICATIONS as u64).map(|number| vec![number]).collect()
             }
-            Kind::Fixed(Fixed::SnapshotContainers) => self.stages_with_snapshots(),
+            Kind::Fixed(Fixed::SnapshotContainers) => {
+                (0..table.size).map(|stage| vec![stage]).collect()
+            }
             Kind::Fixed(Fixed::Device)
             | Kind::Parameter(_)
             | Kind::HashInputs

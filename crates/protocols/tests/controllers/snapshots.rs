@@ -1,7 +1,7 @@
 //! Snapshots of the stages over BfRt, and handles, which every table with numbers for keys has.
 
 use crate::bench::{codes, receive};
-use crate::tofino::{Client, client, client_of, exact, frame, number, numbers};
+use crate::tofino::{Client, client, client_of, client_with, exact, frame, number, numbers};
 use sojourn_protocols::device::Device;
 use sojourn_protocols::wire::bfrt_proto as bfrt;
 use sojourn_protocols::wire::bfrt_proto::data_field::Value as Datum;
@@ -169,6 +169,43 @@ async fn each_pipe_meets_its_own_packet() {
     assert_eq!(read(&mut one, of_pipe(asked.clone(), 0)).await, Err(Code::NotFound));
     assert!(read(&mut one, of_pipe(asked.clone(), 1)).await.is_ok());
     assert_eq!(read(&mut one, of_pipe(asked, 0xffff)).await, Err(Code::InvalidArgument));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_pipeline_has_snapshots_of_its_own_in_the_pipes_that_run_it() {
+    let mut one = client_with("pipelines", 2).await;
+    for (pipeline, thread, pass) in [
+        ("outer", "EGRESS", "egress"),
+        ("inner", "INGRESS", "ingress"),
+        ("inner", "EGRESS", "egress"),
+    ] {
+        let first = if pass == "egress" { 4 } else { 0 };
+        let stages = [("start_stage", exact(first, 4)), ("end_stage", exact(first, 4))];
+        let data = [("thread", text(thread))];
+        let entry = one.entry(&format!("{pipeline}.snapshot.cfg"), &stages, "", &data);
+        assert_eq!(one.write(Insert, of_pipe(entry, 0xffff)).await, Code::Ok);
+        let (table, key) = (format!("{pipeline}.snapshot.{pass}_trigger"), exact(first, 4));
+        let entry = one.entry(&table, &[("stage", key)], "", &[("enable", Datum::BoolVal(true))]);
+        assert_eq!(one.write(Insert, of_pipe(entry, 0xffff)).await, Code::Ok, "{table}");
+    }
+    let key = [("mark", exact(0, 8))];
+    let entry = one.entry("inner.Inner.forward_t", &key, "Inner.send", &[("port", number(3, 2))]);
+    assert_eq!(one.write(Insert, entry).await, Code::Ok);
+    send(&one, 130, 7);
+    assert_eq!(one.house.left.recv_timeout(Duration::from_secs(20)).unwrap().0, 3);
+    let mut told = Vec::new();
+    for (table, stage) in [
+        ("outer.snapshot.egress_trigger", 4),
+        ("inner.snapshot.ingress_trigger", 0),
+        ("inner.snapshot.egress_trigger", 4),
+    ] {
+        let asked = of_pipe(one.entry(table, &[("stage", exact(stage, 4))], "", &[]), 0xffff);
+        let row = read(&mut one, asked).await.unwrap();
+        let Datum::StrArrVal(states) = &row[&one.id(table, "trigger_state")] else { panic!() };
+        told.push(states.val.join(" "));
+    }
+    // In by a port of the second pipe, which runs the inner one, and out by one of the first.
+    assert_eq!(told, ["FULL PASSIVE", "PASSIVE FULL", "PASSIVE ARMED"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

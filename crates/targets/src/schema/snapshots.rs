@@ -4,7 +4,7 @@ use super::{Snapshot, SnapshotField};
 use sojourn_p4::ir::{Layout, PackageArg, Program, Scalar, Unit};
 use std::collections::BTreeSet;
 
-/// The passes of a program's pipelines, each control once.
+/// The passes of a program's pipelines, each pipeline once.
 pub fn snapshots(program: &Program) -> Vec<Snapshot> {
     let mut found: Vec<Snapshot> = Vec::new();
     for (_, arg) in program.main.iter().flat_map(|main| &main.args) {
@@ -17,7 +17,9 @@ pub fn snapshots(program: &Program) -> Vec<Snapshot> {
                 _ => continue,
             };
             let unit = &program.units[unit.index()];
-            if found.iter().all(|known| *known.control != *unit.name) {
+            let is_same =
+                |known: &Snapshot| known.pipeline == *pipeline.name && known.egress == egress;
+            if !found.iter().any(is_same) {
                 found.push(Snapshot {
                     pipeline: pipeline.name.to_string(),
                     egress,

@@ -340,15 +340,21 @@ impl Reader<'_> {
     }
 
     /// The stages of a pipe that snapshots show.
-    pub(super) fn stages_with_snapshots(&self) -> Vec<Vec<u64>> {
-        let pipe = Some(self.first_pipe());
-        let all = self.store.snapshots.iter().filter(|known| is_of(known, pipe));
-        let mut stages: Vec<Vec<u64>> = all
-            .flat_map(|known| known.first..=known.last)
-            .map(|stage| vec![stage.into()])
-            .collect();
+    pub(super) fn stages_with_snapshots(&mut self) -> Vec<Vec<u64>> {
+        let found = self.of_pipe(self.first_pipe());
+        let stages = found.into_iter().flat_map(|known| known.first..=known.last);
+        let mut stages: Vec<Vec<u64>> = stages.map(|stage| vec![stage.into()]).collect();
         stages.sort_unstable();
         stages
+    }
+
+    /// The snapshots of what a pipe runs.
+    fn of_pipe(&mut self, pipe: u32) -> Vec<Snapshot> {
+        let mut all = self.store.snapshots.clone();
+        all.retain(|known| {
+            is_of(known, Some(pipe)) && self.running_in(known.pipeline).0 >> pipe & 1 == 1
+        });
+        all
     }
 
     /// What the containers of a stage held.
@@ -359,11 +365,9 @@ impl Reader<'_> {
         let pipe = self.first_pipe();
         let stage = key.first().and_then(|stage| u32::try_from(*stage).ok());
         let stage = stage.ok_or_else(|| absent(table))?;
-        let is_it = |known: &&Snapshot| {
-            is_of(known, Some(pipe)) && known.first <= stage && stage <= known.last
-        };
-        let known =
-            self.store.snapshots.iter().find(is_it).cloned().ok_or_else(|| absent(table))?;
+        let mut all = self.of_pipe(pipe).into_iter();
+        let known = all.find(|known| known.first <= stage && stage <= known.last);
+        let known = known.ok_or_else(|| absent(table))?;
         let seen = self.stage(&known, stage, pipe)?.unwrap_or_default();
         let held = seen.containers.into_iter();
         Ok(held.map(|(number, value)| (u32::from(number), Datum::number(value))).collect())

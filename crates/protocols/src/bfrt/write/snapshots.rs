@@ -119,7 +119,8 @@ impl Writer<'_> {
         }
         let overlaps = |known: &&Snapshot| {
             let apart = known.pipe.zip(pipe).is_some_and(|(one, other)| one != other);
-            !apart && known.first <= last && first <= known.last
+            // No pipe runs two pipelines.
+            !apart && known.pipeline == table.pipeline && known.first <= last && first <= known.last
         };
         if let Some(known) = self.store.snapshots.iter().find(overlaps) {
             let (begin, end) = (known.first, known.last);

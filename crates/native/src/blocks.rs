@@ -1,6 +1,55 @@
-//! Where blocks begin, and which temporaries somebody still reads behind them.
+//! Where blocks begin, which slots somebody still reads at each operation, and which are other than
+//! the frame has them.
+//!
+//! A slot lies in the frame until machine code changes it: then it is a value, up to where machine code
+//! stops. There the frame has to have what is read from there on, by the operation that is executed
+//! without it, by those behind, or by whoever goes on behind the last one.
 
 use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
+
+/// A set of slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slots(Box<[u64]>);
+
+impl Slots {
+    fn none(code: &UnitCode) -> Slots {
+        Slots(vec![0; code.slots().div_ceil(64)].into())
+    }
+
+    /// The unit's own.
+    fn own(code: &UnitCode) -> Slots {
+        let mut slots = Slots::none(code);
+        let own = (0..code.slots() as At).take_while(|at| !code.is_temporary(*at));
+        own.for_each(|at| slots.add(at));
+        slots
+    }
+
+    fn add(&mut self, at: At) {
+        self.0[usize::from(at) / 64] |= 1 << (at % 64);
+    }
+
+    fn remove(&mut self, at: At) {
+        self.0[usize::from(at) / 64] &= !(1 << (at % 64));
+    }
+
+    fn add_all(&mut self, others: &Slots) {
+        self.0.iter_mut().zip(&others.0).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    /// True if a slot is one of them.
+    pub fn has(&self, at: At) -> bool {
+        self.0[usize::from(at) / 64] >> (at % 64) & 1 != 0
+    }
+
+    /// Those that are in both, in order.
+    pub fn both<'a>(&'a self, others: &'a Slots) -> impl Iterator<Item = At> + 'a {
+        let words = self.0.iter().zip(&others.0).map(|(a, b)| a & b).enumerate();
+        words.flat_map(|(number, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 != 0);
+            bits.map(move |bit| (number * 64 + bit) as At)
+        })
+    }
+}
 
 /// A unit's code, cut into blocks.
 #[derive(Debug)]
@@ -9,16 +58,12 @@ pub struct Blocks {
     pub begins: Vec<bool>,
     /// Operations at which whoever executes the rest may go on.
     pub entries: Vec<To>,
-    /// By operation at which a block begins: the temporaries that are read there or behind, before
-    /// they are written.
-    live: Vec<Vec<u64>>,
-    own: usize,
-}
-
-/// What one operation does to temporaries.
-enum Touch {
-    Reads(At),
-    Writes(At),
+    /// By operation: the slots that are read there or behind, before they are written.
+    live: Vec<Slots>,
+    /// By operation: those of them that somebody wants as values.
+    pub values: Vec<Slots>,
+    /// By operation: the slots that may be other than the frame has them.
+    pub changed: Vec<Slots>,
 }
 
 /// True if the operation is executed without machine code.
@@ -30,6 +75,11 @@ pub fn is_exit(code: &UnitCode, op: &Op) -> bool {
         Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => false,
         other => !other.is_on_slots(),
     }
+}
+
+/// True if machine code may stop in front of the operation, which it is for as a rule.
+fn is_rare_exit(op: &Op) -> bool {
+    matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
 }
 
 /// Where an operation jumps to, and whether it may go on behind itself.
@@ -57,10 +107,7 @@ impl Blocks {
             if to.is_some() && falls {
                 begins[at + 1] = true;
             }
-            // What reads or writes the packet may have to be done without machine code, too.
-            if is_exit(code, op)
-                || matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
-            {
+            if is_exit(code, op) || is_rare_exit(op) {
                 code.behind(at, |to| entries.push(to));
                 begins[at] = true;
             }
@@ -69,75 +116,144 @@ impl Blocks {
         entries.sort_unstable();
         entries.dedup();
         entries.iter().for_each(|at| begins[*at as usize] = true);
-        let own = (0..code.slots()).take_while(|at| !code.is_temporary(*at as At)).count();
-        let mut blocks = Blocks { begins, entries, live: Vec::new(), own };
-        blocks.live = blocks.find_live(code);
-        blocks
+        let changed = changed(code);
+        let live = live(code);
+        let values = values(code, &live, &changed);
+        Blocks { begins, entries, live, values, changed }
     }
 
-    /// True if a temporary is read at a block's begin or behind, before it is written.
-    pub fn is_live(&self, block: To, temporary: At) -> bool {
-        let at = usize::from(temporary) - self.own;
-        self.live[block as usize].get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
-    }
-
-    /// By operation: what is live in front of it. From the last operation to the first, until nothing
-    /// changes.
-    fn find_live(&self, code: &UnitCode) -> Vec<Vec<u64>> {
-        let words = (code.slots() - self.own).div_ceil(64);
-        let ops = code.ops();
-        let mut live = vec![vec![0; words]; ops.len() + 1];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for at in (0..ops.len()).rev() {
-                let mut now = vec![0; words];
-                let mut follow = |to: To| {
-                    now.iter_mut().zip(&live[to as usize]).for_each(|(a, b)| *a |= b);
-                };
-                let (to, falls) = flow(code, at);
-                to.into_iter().for_each(&mut follow);
-                if falls {
-                    follow(at as To + 1);
-                }
-                if is_exit(code, &ops[at]) || matches!(ops[at], Op::Read { .. } | Op::Emit { .. }) {
-                    code.behind(at, follow);
-                }
-                self.touch(code, at, &mut now);
-                if live[at] != now {
-                    live[at] = now;
-                    changed = true;
-                }
-            }
-        }
-        live
-    }
-
-    fn touch(&self, code: &UnitCode, at: usize, live: &mut [u64]) {
-        let mut reads = Vec::new();
-        touches(code, at, &mut |touch| match touch {
-            Touch::Reads(slot) => reads.push(slot),
-            Touch::Writes(slot) => {
-                if let Some(at) = usize::from(slot).checked_sub(self.own) {
-                    live[at / 64] &= !(1 << (at % 64));
-                }
-            }
-        });
-        for slot in reads {
-            if let Some(at) = usize::from(slot).checked_sub(self.own) {
-                live[at / 64] |= 1 << (at % 64);
-            }
-        }
+    /// The slots that the frame has to have where machine code stops in front of an operation.
+    pub fn needed(&self, code: &UnitCode, at: To) -> Slots {
+        needed(code, at as usize, &self.live)
     }
 }
 
-/// Each slot that an operation reads or writes and that may be a temporary.
-fn touches(code: &UnitCode, at: usize, touch: &mut impl FnMut(Touch)) {
-    use Touch::{Reads, Writes};
+/// What is read by an operation that is executed without machine code, or behind it.
+fn needed(code: &UnitCode, at: usize, live: &[Slots]) -> Slots {
+    let read = code.read_by(&code.ops()[at]);
+    let mut needed = if read.own { Slots::own(code) } else { Slots::none(code) };
+    read.slots.into_iter().for_each(|slot| needed.add(slot));
+    code.behind(at, |to| {
+        // A call that suspends is made again: that reads what it reads.
+        if to as usize != at {
+            needed.add_all(&live[to as usize]);
+        }
+    });
+    needed
+}
+
+/// By operation: what is read there or behind, if an operation reads what `reads` says: as machine
+/// code, or by stopping there with what is read behind it. From the last operation to the first, until
+/// nothing changes.
+fn read_behind(code: &UnitCode, reads: impl Fn(usize, &[Slots]) -> Slots) -> Vec<Slots> {
+    let ops = code.ops();
+    let mut live = vec![Slots::none(code); ops.len() + 1];
+    let mut changes = true;
+    while changes {
+        changes = false;
+        for at in (0..ops.len()).rev() {
+            let mut now = Slots::none(code);
+            let (to, falls) = flow(code, at);
+            to.into_iter().for_each(|to| now.add_all(&live[to as usize]));
+            if falls {
+                now.add_all(&live[at + 1]);
+            }
+            touched(code, at).writes.iter().for_each(|slot| now.remove(*slot));
+            now.add_all(&reads(at, &live));
+            if live[at] != now {
+                live[at] = now;
+                changes = true;
+            }
+        }
+    }
+    live
+}
+
+/// By operation: what is read there or behind.
+fn live(code: &UnitCode) -> Vec<Slots> {
+    read_behind(code, |at, live| {
+        let op = &code.ops()[at];
+        let mut read = if is_exit(code, op) || is_rare_exit(op) {
+            needed(code, at, live)
+        } else {
+            Slots::none(code)
+        };
+        touched(code, at).reads.iter().for_each(|slot| read.add(*slot));
+        read
+    })
+}
+
+/// By operation: what is read there or behind as a value.
+fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
+    let read: Vec<Slots> = (0..code.ops().len())
+        .map(|at| {
+            let op = &code.ops()[at];
+            let mut read = Slots::none(code);
+            touched(code, at).reads.iter().for_each(|slot| read.add(*slot));
+            if is_exit(code, op) || is_rare_exit(op) {
+                read.add_all(&needed(code, at, live));
+            }
+            let mut values = Slots::none(code);
+            read.both(&changed[at]).for_each(|slot| values.add(slot));
+            values
+        })
+        .collect();
+    read_behind(code, |at, _| read[at].clone())
+}
+
+/// By operation: the slots that machine code may have changed on the way there, since it began or
+/// went on. From the first operation to the last, until nothing changes.
+fn changed(code: &UnitCode) -> Vec<Slots> {
+    let ops = code.ops();
+    let mut changed = vec![Slots::none(code); ops.len() + 1];
+    if let Some(around) = code.around().filter(|around| !around.cleared) {
+        // The frame still has what the packet before has left.
+        let mut begun = Slots::own(code);
+        around.inputs.clone().for_each(|input| begun.remove(input));
+        changed[0] = begun;
+    }
+    let mut changes = true;
+    while changes {
+        changes = false;
+        for at in 0..ops.len() {
+            let mut now = changed[at].clone();
+            touched(code, at).writes.iter().for_each(|slot| now.add(*slot));
+            let (to, falls) = flow(code, at);
+            let behind = falls.then_some(at as To + 1);
+            for to in to.into_iter().chain(behind) {
+                let before = changed[to as usize].clone();
+                changed[to as usize].add_all(&now);
+                changes |= changed[to as usize] != before;
+            }
+        }
+    }
+    changed
+}
+
+/// What an operation does to slots where it is machine code.
+#[derive(Default)]
+struct Touched {
+    reads: Vec<At>,
+    /// Wholly.
+    writes: Vec<At>,
+}
+
+fn touched(code: &UnitCode, at: usize) -> Touched {
+    let mut touched = Touched::default();
+    let Touched { reads, writes } = &mut touched;
     let op = &code.ops()[at];
+    if is_exit(code, op) {
+        return touched;
+    }
     match *op {
-        Op::Set { to, .. } | Op::SetLong { to, .. } | Op::Eval { to, .. } => touch(Writes(to)),
-        Op::SetEach { list, .. } => code.sets(list).iter().for_each(|(to, _)| touch(Writes(*to))),
+        Op::Set { to, .. } | Op::SetLong { to, .. } => writes.push(to),
+        Op::SetEach { list, .. } => writes.extend(code.sets(list).iter().map(|(to, _)| *to)),
+        Op::Read { run, .. } => {
+            let reader = code.reader(run);
+            writes.extend(reader.reads.iter().map(|field| field.to));
+            writes.extend(reader.long_reads.iter().map(|field| field.to));
+            writes.extend(&reader.valid);
+        }
         Op::Move { to, a }
         | Op::AddConst { to, a, .. }
         | Op::SubFromConst { to, a, .. }
@@ -150,9 +266,9 @@ fn touches(code: &UnitCode, at: usize, touch: &mut impl FnMut(Touch)) {
         | Op::Shift { to, a, .. }
         | Op::EqualConst { to, a, .. }
         | Op::LessConst { to, a, .. }
-        | Op::Unary { to, a, .. } => {
-            touch(Reads(a));
-            touch(Writes(to));
+        | Op::Map { to, a, .. } => {
+            reads.push(a);
+            writes.push(to);
         }
         Op::Add { to, a, b, .. }
         | Op::Sub { to, a, b, .. }
@@ -167,34 +283,37 @@ fn touches(code: &UnitCode, at: usize, touch: &mut impl FnMut(Touch)) {
         | Op::Concat { to, a, b, .. }
         | Op::Equal { to, a, b }
         | Op::Less { to, a, b }
-        | Op::LessSigned { to, a, b, .. }
-        | Op::Binary { to, a, b, .. } => {
-            touch(Reads(a));
-            touch(Reads(b));
-            touch(Writes(to));
+        | Op::LessSigned { to, a, b, .. } => {
+            reads.extend([a, b]);
+            writes.push(to);
         }
         // Keeps a part of what is there.
         Op::Insert { to, a, .. } => {
-            touch(Reads(a));
-            touch(Reads(to));
+            reads.extend([a, to]);
+            writes.push(to);
         }
+        // Keeps what is there if there is no such cell.
+        Op::Load { to, a, .. } => {
+            reads.extend([a, to]);
+            writes.push(to);
+        }
+        Op::Store { a, b, .. } => reads.extend([a, b]),
         Op::Copy { to, from, count } => {
-            (from..from + count).for_each(|slot| touch(Reads(slot)));
-            (to..to + count).for_each(|slot| touch(Writes(slot)));
+            reads.extend(from..from + count);
+            writes.extend(to..to + count);
         }
         Op::JumpIf { a, .. }
         | Op::JumpUnless { a, .. }
         | Op::JumpEqualConst { a, .. }
         | Op::JumpNotEqualConst { a, .. }
         | Op::JumpLessConst { a, .. }
-        | Op::JumpNotLessConst { a, .. } => touch(Reads(a)),
+        | Op::JumpNotLessConst { a, .. } => reads.push(a),
         Op::JumpEqual { a, b, .. }
         | Op::JumpNotEqual { a, b, .. }
         | Op::JumpLess { a, b, .. }
-        | Op::JumpNotLess { a, b, .. } => {
-            touch(Reads(a));
-            touch(Reads(b));
-        }
-        _ => code.read_by(op, |slot| touch(Reads(slot))),
+        | Op::JumpNotLess { a, b, .. } => reads.extend([a, b]),
+        Op::Emit { .. } | Op::EmitEach { .. } => reads.extend(code.read_by(op).slots),
+        _ => {}
     }
+    touched
 }

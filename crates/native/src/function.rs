@@ -2,17 +2,19 @@
 //!
 //! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the function was made by `lower.rs`
 //! of the same code; it reads and writes slots of the code alone, whose number is compared before each
-//! call, bytes ahead only when so many are left, and room only when so much is left.
+//! call, bytes ahead only when so many are left, room only when so much is left, and cells only when
+//! there is one of the number; cells and functions live as long as it does.
 
 #![allow(unsafe_code)]
 
+use crate::cells::{Addresses, Memory};
 use crate::lower;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
-use sojourn_p4::interp::machine::{Ends, MachineCode, Stopped, To, UnitCode};
+use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, Stopped, To, UnitCode};
 use std::fmt;
 use std::mem::ManuallyDrop;
 
@@ -33,13 +35,6 @@ pub const LEFT: i32 = std::mem::offset_of!(RawEnds, left) as i32;
 pub const ROOM: i32 = std::mem::offset_of!(RawEnds, room) as i32;
 pub const FREE: i32 = std::mem::offset_of!(RawEnds, free) as i32;
 
-/// No packet. It is never written: what would move a pointer needs bytes or room.
-static NO_ENDS: RawEnds =
-    RawEnds { ahead: std::ptr::null(), left: 0, room: std::ptr::null_mut(), free: 0 };
-
-// SAFETY: that one has no pointer to anything.
-unsafe impl Sync for RawEnds {}
-
 /// What a frame of another unit would be.
 const SMALL: &str = "a frame of the unit has room for its temporaries";
 
@@ -50,6 +45,8 @@ pub struct Function {
     entry: Entry,
     /// Slots that it reads and writes.
     slots: usize,
+    /// What it refers to by address.
+    _kept: Box<Kept>,
     /// What holds its memory.
     module: ManuallyDrop<JITModule>,
 }
@@ -60,14 +57,45 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
+/// Memory and functions of the code.
+struct Kept {
+    cells: Vec<Cells>,
+    functions: Vec<machine::Function>,
+}
+
+impl Kept {
+    fn of(code: &UnitCode) -> Box<Kept> {
+        Box::new(Kept { cells: code.cells().into(), functions: code.functions().into() })
+    }
+
+    /// The addresses of what is in it. It is not moved and nothing is taken out as long as there is
+    /// the function.
+    fn addresses(&self) -> Addresses {
+        let memory = |cells: &Cells| Memory { first: cells.as_ptr() as usize, cells: cells.len() };
+        Addresses {
+            memories: self.cells.iter().map(memory).collect(),
+            functions: self.functions.iter().map(|f| std::ptr::from_ref(f) as usize).collect(),
+            apply: apply as *const () as usize,
+        }
+    }
+}
+
+/// Applies a function to a word, for machine code.
+unsafe extern "C" fn apply(function: *const machine::Function, word: u64) -> u64 {
+    // SAFETY: machine code has it from `Kept::addresses`.
+    let machine::Function(function) = unsafe { &*function };
+    function(word)
+}
+
 impl Function {
     /// Compiles a unit; none if this machine does not let code be made.
     pub fn of(code: &UnitCode, isa: OwnedTargetIsa) -> Option<Function> {
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        match define(&mut module, code) {
+        let kept = Kept::of(code);
+        match define(&mut module, code, &kept.addresses()) {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
-                Some(Function { entry, slots: code.slots(), module })
+                Some(Function { entry, slots: code.slots(), _kept: kept, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -79,10 +107,11 @@ impl Function {
 }
 
 /// Makes the function and memory for it.
-fn define(module: &mut JITModule, code: &UnitCode) -> Option<Entry> {
+fn define(module: &mut JITModule, code: &UnitCode, addresses: &Addresses) -> Option<Entry> {
     let mut context: Context = module.make_context();
     context.func.signature = lower::signature(module);
-    lower::function(code, &mut context.func, &mut FunctionBuilderContext::new());
+    let mut room = FunctionBuilderContext::new();
+    lower::function(code, addresses, &mut context.func, &mut room);
     let declared = module.declare_anonymous_function(&context.func.signature).ok()?;
     module.define_function(declared, &mut context).ok()?;
     module.finalize_definitions().ok()?;
@@ -94,9 +123,7 @@ fn define(module: &mut JITModule, code: &UnitCode) -> Option<Entry> {
 impl MachineCode for Function {
     #[inline]
     fn run(&self, slots: &mut [u128], at: To) -> To {
-        assert!(slots.len() >= self.slots, "{SMALL}");
-        // SAFETY: see the head of the file. Nothing is left to be read, and there is no room.
-        unsafe { (self.entry)(slots.as_mut_ptr(), (&raw const NO_ENDS).cast_mut(), at) }
+        self.run_with(slots, Ends::default(), at).at
     }
 
     #[inline]

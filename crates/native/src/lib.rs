@@ -4,12 +4,15 @@
 //! flat code (sojourn-p4) -> blocks -> Cranelift's IR -> a function of this machine
 //! ```
 //!
-//! `blocks.rs` cuts code into blocks, `lower.rs` makes Cranelift's IR of operations on slots and
-//! `packet.rs` of headers, `function.rs` holds what has come of it. An operation that needs more than
-//! slots and packet ends a block: the function answers with its number. Knows no architecture; what is
+//! `blocks.rs` cuts code into blocks, `lower.rs` makes Cranelift's IR of operations on slots, `cells.rs`
+//! of those on memory and `packet.rs` of headers, `ends.rs` of beginning and stopping; `function.rs`
+//! holds what has come of it. An operation that needs more than that ends a block: the function answers
+//! with its number. Knows no architecture; what is
 //! right is said by the interpreter, and this does the same, faster.
 
 mod blocks;
+mod cells;
+mod ends;
 mod function;
 mod lower;
 mod packet;

@@ -1,16 +1,15 @@
 //! Operations on slots as Cranelift's IR.
 //!
 //! The function's parameters are the slots, the two ends of the packet and the operation to begin
-//! with; it answers with the operation in front of which it stopped. A block keeps the values that it
-//! has read or written; a temporary that nobody reads behind the block is never stored.
+//! with; it answers with the operation in front of which it stopped. In between the slots are values:
+//! `ends.rs` takes them out of the frame, and puts those back that somebody reads.
 
 use crate::blocks::{Blocks, is_exit};
-use crate::packet;
+use crate::cells::Addresses;
+use crate::packet::{self, Packet};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    AbiParam, Block, Function, InstBuilder, JumpTableData, MemFlags, Signature, Value, types,
-};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, Signature, Value, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_module::Module;
 use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
 use std::collections::BTreeMap;
@@ -25,71 +24,49 @@ pub fn signature(module: &impl Module) -> Signature {
 }
 
 /// Makes the function's body.
-pub fn function(code: &UnitCode, to: &mut Function, room: &mut FunctionBuilderContext) {
+pub fn function(
+    code: &UnitCode,
+    addresses: &Addresses,
+    to: &mut Function,
+    room: &mut FunctionBuilderContext,
+) {
     let blocks = Blocks::of(code);
     let mut builder = FunctionBuilder::new(to, room);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
-    let [slots, ends, at] = [0, 1, 2].map(|number| builder.block_params(entry)[number]);
+    let [frame, ends, at] = [0, 1, 2].map(|number| builder.block_params(entry)[number]);
     let labels = (0..code.ops().len()).filter(|at| blocks.begins[*at]);
     let labels = labels.map(|at| (at as To, builder.create_block())).collect();
-    let kept = BTreeMap::new();
-    let mut lower = Lower { code, blocks, builder, slots, ends, labels, kept };
+    let mut word = || builder.declare_var(types::I64);
+    let slots = (0..code.slots()).map(|_| [word(), word()]).collect();
+    let packet = Packet::new(code, &mut word);
+    let mut lower =
+        Lower { code, addresses, blocks, builder, frame, ends, labels, slots, packet, at: 0 };
     lower.enter(at);
     lower.all();
     lower.builder.seal_all_blocks();
     lower.builder.finalize();
 }
 
-/// Bits 64 to 127 of a slot.
-#[derive(Clone, Copy, Debug)]
-enum High {
-    Zero,
-    Known(Value),
-    /// What the slot has.
-    Stored,
-}
-
-/// What a block knows of a slot.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    low: Value,
-    high: High,
-    /// It is still to be stored, if anybody reads it.
-    pending: bool,
-}
-
 /// A function in the making.
 pub struct Lower<'a> {
     pub code: &'a UnitCode,
-    blocks: Blocks,
+    pub addresses: &'a Addresses,
+    pub blocks: Blocks,
     pub builder: FunctionBuilder<'a>,
-    slots: Value,
+    pub frame: Value,
     /// The ends of the packet.
     pub ends: Value,
-    labels: BTreeMap<To, Block>,
-    kept: BTreeMap<At, Kept>,
+    pub labels: BTreeMap<To, Block>,
+    /// Bits 0 to 63 and 64 to 127 of each slot.
+    slots: Vec<[Variable; 2]>,
+    pub packet: Packet,
+    /// The operation that is being made.
+    at: usize,
 }
 
 impl Lower<'_> {
-    /// Begins where the caller says.
-    fn enter(&mut self, at: Value) {
-        let elsewhere = self.builder.create_block();
-        let mut call = |block: Block| self.builder.func.dfg.block_call(block, &[]);
-        let default = call(elsewhere);
-        let entries = &self.blocks.entries;
-        let table: Vec<_> = (0..=entries.last().copied().unwrap_or(0))
-            .map(|at| entries.binary_search(&at).map_or(default, |_| call(self.labels[&at])))
-            .collect();
-        let table = JumpTableData::new(default, &table);
-        let table = self.builder.create_jump_table(table);
-        self.builder.ins().br_table(at, table);
-        // Not one of those at which anybody goes on: all of it is done without machine code.
-        self.builder.switch_to_block(elsewhere);
-        self.builder.ins().return_(&[at]);
-    }
-
     fn all(&mut self) {
         let mut open = false;
         for at in 0..self.code.ops().len() {
@@ -97,7 +74,6 @@ impl Lower<'_> {
                 if open {
                     self.jump(at as To);
                 }
-                self.kept.clear();
                 self.builder.switch_to_block(self.labels[&(at as To)]);
                 open = true;
             }
@@ -110,6 +86,7 @@ impl Lower<'_> {
 
     /// One operation; false if the block ends with it.
     fn operation(&mut self, at: usize) -> bool {
+        self.at = at;
         let op = self.code.ops()[at];
         let next = at as To + 1;
         match op {
@@ -144,6 +121,7 @@ impl Lower<'_> {
             Op::JumpNotLessConst { a, to, value } => {
                 self.compare_const(IntCC::UnsignedGreaterThanOrEqual, (a, value), to, next);
             }
+            Op::Load { to, a, cells, beyond } => self.load_cell((to, a), cells, beyond, next),
             Op::SetEach { list, to } => {
                 for (slot, value) in self.code.sets(list) {
                     let value = self.constant(*value);
@@ -170,12 +148,14 @@ impl Lower<'_> {
                 let value = self.code.constant(constant);
                 let (low, high) =
                     (self.constant(value as u64), self.constant((value >> 64) as u64));
-                self.put_long(to, low, High::Known(high));
+                self.put_halves(to, [low, high]);
             }
             Op::Move { to, a } => {
-                let (low, high) = self.long(a);
-                self.put_long(to, low, high);
+                let halves = self.halves(a);
+                self.put_halves(to, halves);
             }
+            Op::Store { a, b, cells } => self.store_cell(a, b, cells),
+            Op::Map { to, a, function } => self.map(to, a, function),
             Op::Add { to, a, b, cut } => {
                 let [a, b] = self.words(a, b);
                 let sum = self.builder.ins().iadd(a, b);
@@ -306,18 +286,18 @@ impl Lower<'_> {
             Op::Insert { to, a, low, width } => {
                 let place = ((1_u64 << width) - 1) << low;
                 let a = self.word(a);
-                let (before, high) = self.long(to);
+                let [before, high] = self.halves(to);
                 let a = self.builder.ins().ishl_imm(a, i64::from(low));
                 let a = self.masked(a, place);
                 let before = self.masked(before, !place);
                 let value = self.builder.ins().bor(before, a);
-                self.put_long(to, value, high);
+                self.put_halves(to, [value, high]);
             }
             Op::Copy { to, from, count } => {
                 // They may overlap.
-                let values: Vec<_> = (from..from + count).map(|slot| self.long(slot)).collect();
-                for (slot, (low, high)) in (to..).zip(values) {
-                    self.put_long(slot, low, high);
+                let values: Vec<_> = (from..from + count).map(|slot| self.halves(slot)).collect();
+                for (slot, halves) in (to..).zip(values) {
+                    self.put_halves(slot, halves);
                 }
             }
             // All others end a block.
@@ -350,43 +330,35 @@ impl Lower<'_> {
 
     /// Bits 0 to 63 of a slot.
     pub fn word(&mut self, slot: At) -> Value {
-        if let Some(kept) = self.kept.get(&slot) {
-            return kept.low;
-        }
-        let low = self.load(slot, 0);
-        self.kept.insert(slot, Kept { low, high: High::Stored, pending: false });
-        low
+        self.half(slot, 0)
     }
 
     fn words(&mut self, a: At, b: At) -> [Value; 2] {
         [self.word(a), self.word(b)]
     }
 
-    /// All bits of a slot.
-    fn long(&mut self, slot: At) -> (Value, High) {
-        let low = self.word(slot);
-        let high = match self.kept[&slot].high {
-            High::Stored => High::Known(self.load(slot, 8)),
-            high => high,
-        };
-        self.kept.insert(slot, Kept { high, ..self.kept[&slot] });
-        (low, high)
+    /// All bits of a slot as two words, the low ones first.
+    pub fn halves(&mut self, slot: At) -> [Value; 2] {
+        [0, 1].map(|half| self.half(slot, half))
     }
 
-    /// All bits of a slot as two words.
-    pub fn halves(&mut self, slot: At) -> [Value; 2] {
-        match self.long(slot) {
-            (low, High::Known(high)) => [low, high],
-            (low, _) => [low, self.constant(0)],
+    fn half(&mut self, slot: At, half: usize) -> Value {
+        if self.blocks.changed[self.at].has(slot) {
+            self.builder.use_var(self.slots[usize::from(slot)][half])
+        } else {
+            self.load(slot, half)
         }
     }
 
     pub fn put(&mut self, slot: At, low: Value) {
-        self.put_long(slot, low, High::Zero);
+        let high = self.constant(0);
+        self.put_halves(slot, [low, high]);
     }
 
-    pub fn put_halves(&mut self, slot: At, [low, high]: [Value; 2]) {
-        self.put_long(slot, low, High::Known(high));
+    pub fn put_halves(&mut self, slot: At, halves: [Value; 2]) {
+        for (half, value) in self.slots[usize::from(slot)].into_iter().zip(halves) {
+            self.builder.def_var(half, value);
+        }
     }
 
     fn put_cut(&mut self, slot: At, value: Value, cut: u8) {
@@ -415,52 +387,11 @@ impl Lower<'_> {
         self.put(slot, value);
     }
 
-    fn put_long(&mut self, slot: At, low: Value, high: High) {
-        let pending = self.code.is_temporary(slot);
-        if !pending {
-            self.store(slot, low, high);
-        }
-        self.kept.insert(slot, Kept { low, high, pending });
-    }
-
-    fn load(&mut self, slot: At, byte: i32) -> Value {
-        let at = 16 * i32::from(slot) + byte;
-        self.builder.ins().load(types::I64, MemFlags::trusted(), self.slots, at)
-    }
-
-    fn store(&mut self, slot: At, low: Value, high: High) {
-        let at = 16 * i32::from(slot);
-        self.builder.ins().store(MemFlags::trusted(), low, self.slots, at);
-        let high = match high {
-            High::Zero => self.constant(0),
-            High::Known(high) => high,
-            High::Stored => return,
-        };
-        self.builder.ins().store(MemFlags::trusted(), high, self.slots, at + 8);
-    }
-
-    /// Stores the temporaries that somebody reads who goes on at one of these operations.
-    fn settle(&mut self, next: &[To]) {
-        let read = |slot: &At| next.iter().any(|to| self.blocks.is_live(*to, *slot));
-        let pending = self.kept.iter().filter(|(slot, kept)| kept.pending && read(slot));
-        let pending: Vec<(At, Kept)> = pending.map(|(slot, kept)| (*slot, *kept)).collect();
-        pending.into_iter().for_each(|(slot, kept)| self.store(slot, kept.low, kept.high));
-    }
-
-    /// What is done in a block that not all come through: what it has read counts in there only.
-    pub fn in_branch(&mut self, make: impl FnOnce(&mut Self)) {
-        let before = self.kept.clone();
-        make(self);
-        self.kept = before;
-    }
-
     pub fn jump(&mut self, to: To) {
-        self.settle(&[to]);
         self.builder.ins().jump(self.labels[&to], &[]);
     }
 
     fn branch(&mut self, condition: Value, to: To, next: To) {
-        self.settle(&[to, next]);
         self.builder.ins().brif(condition, self.labels[&to], &[], self.labels[&next], &[]);
     }
 
@@ -474,22 +405,5 @@ impl Lower<'_> {
         let (a, value) = (self.word(a), self.constant(value));
         let holds = self.builder.ins().icmp(what, a, value);
         self.branch(holds, to, next);
-    }
-
-    /// Ends in front of an operation.
-    pub fn stop(&mut self, at: To) {
-        self.settle(&[at]);
-        let at = self.builder.ins().iconst(types::I32, i64::from(at));
-        self.builder.ins().return_(&[at]);
-    }
-
-    /// Ends in front of an operation if a condition holds, else goes on in a block of its own.
-    pub fn stop_if(&mut self, condition: Value, at: To) {
-        let (stop, on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(stop);
-        self.builder.ins().brif(condition, stop, &[], on, &[]);
-        self.builder.switch_to_block(stop);
-        self.stop(at);
-        self.builder.switch_to_block(on);
     }
 }

@@ -7,27 +7,69 @@ use crate::function::{AHEAD, FREE, LEFT, ROOM};
 use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
-use sojourn_p4::interp::machine::{Emitted, LongRead, Piece, Read, To, Writer};
+use cranelift_frontend::Variable;
+use sojourn_p4::interp::machine::{
+    Emitted, LongRead, Op, Piece, Read, To, UnitCode, Writer,
+};
 
 /// Bytes that may be written behind a header's last one: it is written in words of eight.
 const BEHIND: usize = 8;
 
-fn end(lower: &mut Lower<'_>, field: i32) -> Value {
-    lower.builder.ins().load(types::I64, MemFlags::trusted(), lower.ends, field)
+/// The ends of the packet while the function runs, those that it has to do with: pointers, and how
+/// many bytes there are.
+pub struct Packet {
+    ahead: Option<[Variable; 2]>,
+    room: Option<[Variable; 2]>,
 }
 
-fn set_end(lower: &mut Lower<'_>, field: i32, value: Value) {
-    lower.builder.ins().store(MemFlags::trusted(), value, lower.ends, field);
+/// Where those lie.
+const AHEAD_ENDS: [i32; 2] = [AHEAD, LEFT];
+const ROOM_ENDS: [i32; 2] = [ROOM, FREE];
+
+impl Packet {
+    /// Of code.
+    pub fn new(code: &UnitCode, word: &mut impl FnMut() -> Variable) -> Packet {
+        let reads = code.ops().iter().any(|op| matches!(op, Op::Read { .. }));
+        let emits = |op: &Op| matches!(op, Op::Emit { .. } | Op::EmitEach { .. });
+        let emits = code.ops().iter().any(emits);
+        let mut both = || [word(), word()];
+        Packet { ahead: reads.then(&mut both), room: emits.then(&mut both) }
+    }
+
+    fn all(&self) -> Vec<(Variable, i32)> {
+        let of = |end: Option<[Variable; 2]>, fields: [i32; 2]| {
+            end.into_iter().flat_map(move |end| end.into_iter().zip(fields))
+        };
+        of(self.ahead, AHEAD_ENDS).chain(of(self.room, ROOM_ENDS)).collect()
+    }
+}
+
+/// Begins with the ends that the caller has.
+pub fn take(lower: &mut Lower<'_>) {
+    for (variable, field) in lower.packet.all() {
+        let flags = MemFlags::trusted();
+        let value = lower.builder.ins().load(types::I64, flags, lower.ends, field);
+        lower.builder.def_var(variable, value);
+    }
+}
+
+/// Tells the caller where they are now.
+pub fn give_back(lower: &mut Lower<'_>) {
+    for (variable, field) in lower.packet.all() {
+        let value = lower.builder.use_var(variable);
+        lower.builder.ins().store(MemFlags::trusted(), value, lower.ends, field);
+    }
 }
 
 /// Extracts headers at once.
 pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
+    let Some([ahead_end, left_end]) = lower.packet.ahead else { return };
     let reader = lower.code.reader(run);
-    let left = end(lower, LEFT);
+    let left = lower.builder.use_var(left_end);
     let window = reader.window as i64;
     let short = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, left, window);
     lower.stop_if(short, at);
-    let ahead = end(lower, AHEAD);
+    let ahead = lower.builder.use_var(ahead_end);
     for field in &reader.reads {
         let value = short_field(lower, ahead, field);
         lower.put(field.to, value);
@@ -40,9 +82,9 @@ pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
     reader.valid.iter().for_each(|valid| lower.put(*valid, one));
     let bytes = reader.bytes as i64;
     let ahead = lower.builder.ins().iadd_imm(ahead, bytes);
-    set_end(lower, AHEAD, ahead);
+    lower.builder.def_var(ahead_end, ahead);
     let left = lower.builder.ins().iadd_imm(left, -bytes);
-    set_end(lower, LEFT, left);
+    lower.builder.def_var(left_end, left);
     lower.jump(to);
 }
 
@@ -89,12 +131,13 @@ fn long_field(lower: &mut Lower<'_>, ahead: Value, field: &LongRead) -> [Value; 
 
 /// Writes the valid ones of some headers.
 pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) {
+    let Some([room_end, free_end]) = lower.packet.room else { return };
     let emitted = lower.code.emitted(header, count);
-    let free = end(lower, FREE);
+    let free = lower.builder.use_var(free_end);
     let most = emitted.iter().map(|header| header.writer.bytes).sum::<usize>() + BEHIND;
     let full = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, free, most as i64);
     lower.stop_if(full, at);
-    let begin = end(lower, ROOM);
+    let begin = lower.builder.use_var(room_end);
     let mut room = begin;
     for Emitted { valid, writer } in emitted {
         let valid = lower.word(*valid);
@@ -102,16 +145,16 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
         let next = lower.builder.append_block_param(behind, types::I64);
         lower.builder.ins().brif(valid, written, &[], behind, &[room.into()]);
         lower.builder.switch_to_block(written);
-        lower.in_branch(|lower| write(lower, room, writer));
+        write(lower, room, writer);
         let moved = lower.builder.ins().iadd_imm(room, writer.bytes as i64);
         lower.builder.ins().jump(behind, &[moved.into()]);
         lower.builder.switch_to_block(behind);
         room = next;
     }
-    set_end(lower, ROOM, room);
+    lower.builder.def_var(room_end, room);
     let written = lower.builder.ins().isub(room, begin);
     let free = lower.builder.ins().isub(free, written);
-    set_end(lower, FREE, free);
+    lower.builder.def_var(free_end, free);
     lower.jump(to);
 }
 

@@ -6,9 +6,12 @@
 //! them, is said by the caller.
 
 use super::context::Externs;
-use super::flat::{self, End, Op, Place, UnitCode};
+use super::flat::{self, Calls, End, NoCode, Op, Place, UnitCode};
+use super::machine::{Around, At};
 use super::{Code, Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables, machine};
 use crate::ir::{Program, Slot, UnitId};
+use num_bigint::BigUint;
+use num_traits::Zero;
 use std::sync::Arc;
 
 /// A unit of a chain, and what is done to the frame in front of it.
@@ -20,6 +23,23 @@ pub struct Link {
     pub moves: Vec<(Slot, Slot)>,
     /// Slots that get constants, behind the moves.
     pub sets: Vec<(Slot, u128)>,
+}
+
+/// What a chain is made of.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The units, of which only the first may be a parser.
+    pub links: &'a [Link],
+    /// Slots that the caller fills.
+    pub inputs: usize,
+    /// Slots that begin with a number; all others begin with zero, whatever lies in the frame.
+    pub first: &'a [(Slot, u128)],
+    /// The slots that the caller reads behind the last unit; all of them if none.
+    pub left: Option<&'a [Slot]>,
+    /// Slots into which the parser puts what nobody reads.
+    pub unread: &'a dyn Fn(Slot) -> bool,
+    /// Who has code for calls. On no way through the chain it may load twice from one memory.
+    pub calls: &'a dyn Calls,
 }
 
 /// A chain that an interpreter has made.
@@ -41,15 +61,10 @@ pub(super) struct Joined {
 }
 
 impl Interpreter {
-    /// Makes one piece of code of units, of which only the first may be a parser; none if a run of it
-    /// could not be told from runs of the units one by one. `inputs` slots are the caller's to fill.
-    /// Nobody reads what the parser puts into slots that are `unread`.
-    pub fn chain(
-        &mut self,
-        links: &[Link],
-        inputs: usize,
-        unread: impl Fn(Slot) -> bool,
-    ) -> Option<Chain> {
+    /// Makes one piece of code of units; none if a run of it could not be told from runs of the units
+    /// one by one.
+    pub fn chain(&mut self, plan: Plan<'_>) -> Option<Chain> {
+        let Plan { links, inputs, .. } = plan;
         let codes = links.iter().map(|link| Some(&self.code[link.unit.index()].as_ref()?.code));
         let codes: Vec<&UnitCode> = codes.collect::<Option<_>>()?;
         // Steps are counted for each unit, and so are reads of invalid headers.
@@ -66,16 +81,20 @@ impl Interpreter {
             return None;
         }
         let (noted, own) = (first, own_slots(&self.program, links));
-        let mut code = flat::chain(&self.program, links, inputs)?;
-        code.leave_unread(unread);
+        let mut code = flat::chain(&self.program, links, inputs, plan.calls)
+            .filter(|code| !code.loads_twice())
+            .or_else(|| flat::chain(&self.program, links, inputs, &NoCode))?;
+        code.leave_unread(plan.unread);
+        code.around = Some(around(plan, own, &code)?);
         let (number, joined) =
             (self.chains.len(), Joined { unit: machine::Unit::new(code), noted });
         Arc::make_mut(&mut self.chains).push(joined);
         Some(Chain { number, input: Slot(own as u32), slots: own + inputs })
     }
 
-    /// Runs a chain that begins with a parser, on a packet from its cursor on. Where the parser
-    /// rejects, the frame is as that has left it, and nothing behind it has run.
+    /// Runs a chain that begins with a parser, on a packet from its cursor on. In the frame only the
+    /// caller's slots have to be as they should. Where the parser rejects, it is as that has left it,
+    /// and nothing behind it has run.
     ///
     /// # Errors
     /// As for [`Interpreter::run_control`].
@@ -88,7 +107,10 @@ impl Interpreter {
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         let joined = &self.chains[chain.number];
-        let code: Code<'_> = (&joined.unit.code, joined.unit.machine(self.compiler));
+        let machine = joined.unit.machine(self.compiler);
+        frame.wide.iter_mut().for_each(BigUint::set_zero);
+        joined.begin(frame, machine.is_some());
+        let code: Code<'_> = (&joined.unit.code, machine);
         let mut context = self.context(frame, tables, Some(packet), out);
         let ended = context.execute(code, &mut Place::default(), externs);
         if let Some(unit) = joined.noted {
@@ -100,6 +122,35 @@ impl Interpreter {
             Err(halt) => Err(self.completed(halt)),
         }
     }
+}
+
+impl Joined {
+    /// Makes a frame as it is at the beginning, unless machine code does not look at it.
+    #[inline]
+    fn begin(&self, frame: &mut Frame, by_machine: bool) {
+        let Some(Around { inputs, first, cleared, .. }) = self.unit.code.around() else { return };
+        if by_machine && !cleared {
+            return;
+        }
+        frame.clear_slots(0..inputs.start.into());
+        for (slot, value) in first {
+            frame.set(Slot((*slot).into()), *value);
+        }
+    }
+}
+
+/// What is known of the frame around a chain with so many slots of its units.
+fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<Around> {
+    let at = |slot: &Slot| At::try_from(slot.0).ok();
+    let first = plan.first.iter().map(|(slot, value)| Some((at(slot)?, *value)));
+    let left = plan.left.map(|left| left.iter().map(at).collect::<Option<Vec<At>>>());
+    Some(Around {
+        inputs: At::try_from(own).ok()?..At::try_from(own + plan.inputs).ok()?,
+        first: first.collect::<Option<_>>()?,
+        // Where all have to be there anyway, it is cheaper to begin with them.
+        cleared: code.stops_with_all(),
+        left: left.map_or(Some(None), |left| left.map(Some))?,
+    })
 }
 
 fn is_counted(op: &Op) -> bool {
@@ -162,6 +213,11 @@ mod tests {
         (Interpreter::with_executor(program, Executor::Flat), units)
     }
 
+    /// A chain of all of it, with nothing left out.
+    fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
+        Plan { links, inputs, first: &[], left: None, unread: &|_| false, calls: &NoCode }
+    }
+
     fn plain(unit: UnitId) -> Link {
         Link { unit, moves: Vec::new(), sets: Vec::new() }
     }
@@ -172,7 +228,7 @@ mod tests {
     #[test]
     fn a_chain_does_what_its_units_do_one_by_one() {
         let (mut interpreter, units) = interpreter("transition accept;", "");
-        let chain = interpreter.chain(&units.map(plain), 0, |_| false).expect("there is one");
+        let chain = interpreter.chain(whole(&units.map(plain), 0)).expect("there is one");
         let tables = Tables::new(interpreter.program().clone());
         for byte in 0..=20 {
             let mut one = interpreter.frame(units[1]);
@@ -206,7 +262,7 @@ mod tests {
         let input = Slot(interpreter.frame(units[1]).narrow.len() as u32);
         links[1].moves = vec![(input, M)];
         links[2].sets = vec![(M, 5)];
-        let chain = interpreter.chain(&links[..2], 1, |_| false).expect("there is one");
+        let chain = interpreter.chain(whole(&links[..2], 1)).expect("there is one");
         assert_eq!(chain.input, input);
         let tables = Tables::new(interpreter.program().clone());
         let run = |chain: &Chain| {
@@ -221,11 +277,11 @@ mod tests {
         };
         assert_eq!(run(&chain), 42 * 100 + 8);
         let mut more = interpreter.clone();
-        let whole = more.chain(&links, 1, |_| false).expect("there is one");
+        let all = more.chain(whole(&links, 1)).expect("there is one");
         let mut frame = more.frame(units[1]);
-        frame.narrow.resize(whole.slots, 0);
+        frame.narrow.resize(all.slots, 0);
         let ends = (PacketIn::new(&[8], 0), None);
-        more.run_chain(&whole, &mut frame, ends, &tables, &mut NoExterns).expect("it runs");
+        more.run_chain(&all, &mut frame, ends, &tables, &mut NoExterns).expect("it runs");
         assert_eq!(frame.get(M), 5 + 1000);
     }
 
@@ -233,15 +289,15 @@ mod tests {
     fn units_that_count_steps_each_for_itself_are_not_joined() {
         let rounds = "for (bit<32> i = 0; i < 3; i = i + 1) { m = m + i; }";
         let (mut one, units) = interpreter("transition accept;", rounds);
-        assert!(one.chain(&units.map(plain), 0, |_| false).is_some());
+        assert!(one.chain(whole(&units.map(plain), 0)).is_some());
         let (mut two, units) = interpreter("transition start;", rounds);
-        assert!(two.chain(&units.map(plain), 0, |_| false).is_none());
+        assert!(two.chain(whole(&units.map(plain), 0)).is_none());
     }
 
     #[test]
     fn the_tree_has_no_chains() {
         let (interpreter, units) = interpreter("transition accept;", "");
         let mut tree = Interpreter::with_executor(interpreter.program().clone(), Executor::Tree);
-        assert!(tree.chain(&units.map(plain), 0, |_| false).is_none());
+        assert!(tree.chain(whole(&units.map(plain), 0)).is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! the two ends of a packet. Where an operation needs more than those, the function stops in front of
 //! it, and it is executed as without machine code. Knows no compiler.
 
-pub use super::flat::code::{At, Emitted, Op, To, UnitCode};
+pub use super::flat::code::{Around, At, Cells, Emitted, Function, Op, ReadBy, To, UnitCode};
 pub use super::flat::header::{LongRead, Piece, ROOM, Read, Reader, Writer};
 
 use std::fmt;

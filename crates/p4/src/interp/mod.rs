@@ -26,9 +26,9 @@ pub mod tables;
 pub mod trace;
 
 pub use self::exec::NO_ACTION_RAN;
-pub use chain::{Chain, Link};
+pub use chain::{Chain, Link, Plan};
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
-pub use flat::FieldList;
+pub use flat::{Assembler, Calls, FieldList, NoCode};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
 pub use halt::Halt;
 pub use invalid::InvalidRead;

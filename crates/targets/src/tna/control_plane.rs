@@ -167,7 +167,7 @@ impl RegisterCells for RegisterState {
 
     fn restore(&mut self, saved: Box<dyn Any + Send>) {
         if let Ok(saved) = saved.downcast() {
-            *self = *saved;
+            self.become_again(*saved);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::metadata::{IntrinsicField, Role};
 use super::rules::{self, Refusal};
 use super::validity::INVALID;
 use crate::visit;
-use sojourn_p4::interp::{Frame, Interpreter};
+use sojourn_p4::interp::{Calls, Frame, Interpreter};
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use std::collections::HashSet;
@@ -91,10 +91,15 @@ impl Gress {
         }
     }
 
-    /// Makes one chain of code of the blocks, as far as that can be. Nobody reads what the parser puts
+    /// Makes one chain of code of the blocks, as far as that can be, with the code of calls. Nobody reads what the parser puts
     /// into slots that are `unread`.
-    pub fn join(&mut self, interpreter: &mut Interpreter, unread: &HashSet<Slot>) {
-        self.joined = joined::join(interpreter, self, unread);
+    pub fn join(
+        &mut self,
+        interpreter: &mut Interpreter,
+        unread: &HashSet<Slot>,
+        calls: &dyn Calls,
+    ) {
+        self.joined = joined::join(interpreter, self, unread, calls);
         if let Some(joined) = &self.joined {
             let slots = joined.chain.slots.max(self.frames[0].narrow.len());
             self.frames[0].narrow.resize(slots, 0);

@@ -10,7 +10,7 @@ use super::handover::Handover;
 use super::metadata::Role;
 use super::validity::INVALID;
 use crate::visit;
-use sojourn_p4::interp::{Chain, Interpreter, Link};
+use sojourn_p4::interp::{Calls, Chain, Interpreter, Link, Plan};
 use sojourn_p4::ir::{ExternCall, Program, Slot, StmtKind, UnitId};
 use std::collections::HashSet;
 
@@ -23,16 +23,18 @@ pub struct Joined {
     pub whole: bool,
 }
 
-/// Joins what can be joined of a pass. Nobody reads what the parser puts into slots that are `unread`.
+/// Joins what can be joined of a pass, with the code of calls. Nobody reads what the parser puts into
+/// slots that are `unread`.
 pub fn join(
     interpreter: &mut Interpreter,
     gress: &Gress,
     unread: &HashSet<Slot>,
+    calls: &dyn Calls,
 ) -> Option<Joined> {
     let program = interpreter.program().clone();
     let parser = Link { unit: gress.parser.unit, moves: Vec::new(), sets: Vec::new() };
     // A residual checksum is stored once the parser has ended.
-    if calls(&program, parser.unit, |call| &*call.name == "subtract_all_and_deposit") {
+    if has_call(&program, parser.unit, |call| &*call.name == "subtract_all_and_deposit") {
         return None;
     }
     let [to_control, to_deparser] = gress.handovers()?;
@@ -40,7 +42,10 @@ pub fn join(
     let control = link(&gress.control, to_control, invalid_control)?;
     let deparser = link(&gress.deparser, to_deparser, invalid_deparser)
         .filter(|link| is_left(&gress.control, &gress.deparser, link))
-        .filter(|link| !calls(&program, link.unit, |call| makes_copies(&program, call)));
+        .filter(|link| !has_call(&program, link.unit, |call| makes_copies(&program, call)));
+    let first: Vec<(Slot, u128)> =
+        gress.parser.invalid.iter().map(|slot| (*slot, INVALID)).collect();
+    let answers: Vec<Slot> = gress.control.answers().collect();
     // The chip's time lies behind the slots of all blocks.
     let mut make = |mut links: Vec<Link>| {
         let units = links.iter().map(|link| program.units[link.unit.index()].slots.len());
@@ -51,7 +56,15 @@ pub fn join(
         links[1].sets.retain(|(slot, _)| Some(*slot) != clock);
         links[1].moves.extend(clock.map(|slot| (time, slot)));
         links[1].sets.extend(from_parser("parser_err").map(|slot| (slot, 0)));
-        interpreter.chain(&links, 1, |slot| unread.contains(&slot))
+        interpreter.chain(Plan {
+            links: &links,
+            inputs: 1,
+            first: &first,
+            // What is left to the deparser may be all of it.
+            left: (links.len() == 3).then_some(&answers),
+            unread: &|slot| unread.contains(&slot),
+            calls,
+        })
     };
     let two = [parser, control];
     let three = deparser.map(|deparser| [two.as_slice(), &[deparser]].concat());
@@ -84,7 +97,7 @@ fn makes_copies(program: &Program, call: &ExternCall) -> bool {
     matches!(of, Some("Mirror" | "Resubmit" | "Digest"))
 }
 
-fn calls(program: &Program, unit: UnitId, is_one: impl Fn(&ExternCall) -> bool) -> bool {
+fn has_call(program: &Program, unit: UnitId, is_one: impl Fn(&ExternCall) -> bool) -> bool {
     let mut found = false;
     visit::unit_statements(program, unit, &mut |stmt| {
         found |= matches!(&stmt.kind, StmtKind::Call(call) if is_one(call));

@@ -108,7 +108,7 @@ pub fn build(
     for gress in [&mut ingress, &mut egress] {
         let unread = unread::intrinsic_fields(&program, gress);
         interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
-        gress.join(&mut interpreter, &unread);
+        gress.join(&mut interpreter, &unread, &runtime);
     }
     Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
 }

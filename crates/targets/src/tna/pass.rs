@@ -105,7 +105,6 @@ impl Pass<'_> {
         packet: PacketIn<'_>,
         answers: impl Fn(&Frame) -> T,
     ) -> Result<Option<(Parsed, T)>, Halt> {
-        gress.reset();
         self.written.clear();
         if let Some(joined) = gress.joined
             && self.runtime.trace.is_none()
@@ -120,6 +119,7 @@ impl Pass<'_> {
             }
             return self.behind_parser(gress, parsed, answers);
         }
+        gress.reset();
         let front = packet.bytes();
         let (unit, frame) = (gress.parser.unit, gress.parser_frame());
         let parsed =

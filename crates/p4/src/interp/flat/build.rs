@@ -2,6 +2,7 @@
 //!
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
+use super::assemble::{Assembler, Calls, NoCode};
 use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
@@ -10,7 +11,7 @@ use super::value::{Operand, cut, looks_ahead};
 use crate::interp::arith::mask;
 use crate::interp::chain::Link;
 use crate::ir::{
-    Body, Expr, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt, StmtKind,
+    Body, Expr, ExternCall, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt, StmtKind,
     TableAction, TableId, Transition, Unit,
 };
 use num_bigint::BigUint;
@@ -25,7 +26,7 @@ pub(super) type Made<T = ()> = Result<T, Left>;
 
 /// The code of a unit, if it can have some.
 pub(super) fn unit(program: &Program, unit: &Unit) -> Option<UnitCode> {
-    let mut builder = Builder::new(program, unit.slots.len());
+    let mut builder = Builder::new(program, unit.slots.len(), &NoCode);
     let is_parser = matches!(unit.body, Body::Parser(_));
     builder.code.is_parser = is_parser;
     let rejects = builder.unit(unit).ok()?;
@@ -35,10 +36,15 @@ pub(super) fn unit(program: &Program, unit: &Unit) -> Option<UnitCode> {
 
 /// The code of several units one behind the other, if there can be some. All of their own slots are
 /// in front of the temporaries, and so are `inputs` more.
-pub(super) fn chain(program: &Program, links: &[Link], inputs: usize) -> Option<UnitCode> {
+pub(super) fn chain(
+    program: &Program,
+    links: &[Link],
+    inputs: usize,
+    calls: &dyn Calls,
+) -> Option<UnitCode> {
     let units = || links.iter().map(|link| &program.units[link.unit.index()]);
     let own = units().map(|unit| unit.slots.len()).max().unwrap_or(0);
-    let mut builder = Builder::new(program, own + inputs);
+    let mut builder = Builder::new(program, own + inputs, calls);
     let mut rejects = None;
     for (link, unit) in links.iter().zip(units()) {
         builder.go_on(link).ok()?;
@@ -66,12 +72,14 @@ pub(super) struct Builder<'p> {
     /// Temporaries in use behind the unit's own slots.
     temporaries: usize,
     own: usize,
+    calls: &'p dyn Calls,
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, own: usize) -> Builder<'p> {
+    fn new(program: &'p Program, own: usize, calls: &'p dyn Calls) -> Builder<'p> {
         Builder {
             program,
+            calls,
             code: UnitCode { slots: own, own, ..UnitCode::default() },
             ops: Vec::new(),
             labels: Vec::new(),
@@ -320,9 +328,7 @@ impl<'p> Builder<'p> {
             }
             StmtKind::Apply { table, hit, action } => self.apply(*table, *hit, *action),
             StmtKind::Call(call) => {
-                self.code.calls.push(call.clone());
-                let inside = !self.inside.is_empty();
-                self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
+                self.call(call);
                 Ok(())
             }
             StmtKind::Copy { narrow: (from, to, count), wide: (_, _, 0) } => {
@@ -398,6 +404,17 @@ impl<'p> Builder<'p> {
         let (to, a) = (slot_at(target)?, self.slot_of(value)?);
         self.ops.push(Op::Insert { to, a, low: low as u8, width: width as u8 });
         Ok(())
+    }
+
+    fn call(&mut self, call: &ExternCall) {
+        let (calls, begin, labels) = (self.calls, self.ops.len(), self.labels.len());
+        if calls.code(call, &mut Assembler { builder: self }).is_none() {
+            self.ops.truncate(begin);
+            self.labels.truncate(labels);
+            self.code.calls.push(call.clone());
+            let inside = !self.inside.is_empty();
+            self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
+        }
     }
 
     fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Made {

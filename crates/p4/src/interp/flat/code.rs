@@ -3,6 +3,10 @@
 use super::header::{Reader, WireHeader, Writer};
 use super::select::Select;
 use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A slot of the frame: the unit's own, and temporaries behind them.
 pub type At = u16;
@@ -206,6 +210,26 @@ pub enum Op {
     Eval {
         to: At,
         expr: u32,
+    },
+
+    /// The cell whose number is in `a`; goes on at `beyond` if there is none.
+    Load {
+        to: At,
+        a: At,
+        cells: u16,
+        beyond: To,
+    },
+    /// Stores `b` in the cell whose number is in `a`, if there is one.
+    Store {
+        a: At,
+        b: At,
+        cells: u16,
+    },
+    /// What a function makes of `a`.
+    Map {
+        to: At,
+        a: At,
+        function: u16,
     },
 
     Jump {
@@ -441,6 +465,48 @@ pub struct UnitCode {
     pub(super) emitted: Vec<Emitted>,
     pub(super) layouts: Vec<Layout>,
     pub(super) sites: Vec<Site>,
+    /// Memory that it shares with whoever made it.
+    pub(super) cells: Vec<Cells>,
+    pub(super) functions: Vec<Function>,
+    /// How its slots are at the beginning and which matter behind it, if not all.
+    pub(in crate::interp) around: Option<Around>,
+}
+
+/// Cells of 64 bits. Whoever has them may look at them and write them between two runs.
+pub type Cells = Arc<[AtomicU64]>;
+
+/// A function of one word, which has no state.
+#[derive(Clone)]
+pub struct Function(pub Arc<dyn Fn(u64) -> u64 + Send + Sync>);
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Function")
+    }
+}
+
+/// What an operation reads.
+#[derive(Clone, Debug)]
+pub struct ReadBy {
+    /// These slots, temporaries among them.
+    pub slots: Vec<At>,
+    /// Any of the unit's own, beside those.
+    pub own: bool,
+}
+
+/// What is known of the frame around a run that begins with the first operation.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// The slots that are the caller's to fill. Of the unit's own all others are zero at the
+    /// beginning, but for these:
+    pub inputs: Range<At>,
+    /// Slots that begin with a number other than zero.
+    pub first: Vec<(At, u128)>,
+    /// The frame has them like that. If not, it has anything, and machine code begins with them
+    /// whatever lies there.
+    pub cleared: bool,
+    /// The unit's own slots that are read behind its end, unless a parser rejects; all if none.
+    pub left: Option<Vec<At>>,
 }
 
 impl UnitCode {
@@ -472,6 +538,21 @@ impl UnitCode {
     /// What an [`Op::Read`] reads.
     pub fn reader(&self, run: u32) -> &Reader {
         &self.runs[run as usize].reader
+    }
+
+    /// The memory that operations load from and store in, by the numbers that they have.
+    pub fn cells(&self) -> &[Cells] {
+        &self.cells
+    }
+
+    /// The functions of [`Op::Map`], by the numbers that it has.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// What is known of the frame around a run; nothing of a unit whose caller has filled all of it.
+    pub fn around(&self) -> Option<&Around> {
+        self.around.as_ref()
     }
 
     /// The headers of an [`Op::EmitEach`], or that of an [`Op::Emit`].
@@ -514,23 +595,91 @@ impl UnitCode {
         site.hit.is_none() && site.action.is_none()
     }
 
-    /// The slots that an operation reads which is executed without machine code, as far as they may be
-    /// temporaries: expressions and statements know none.
-    pub fn read_by(&self, op: &Op, mut reads: impl FnMut(At)) {
+    /// What an operation reads which is executed without machine code, and whoever goes on behind the
+    /// last one.
+    pub fn read_by(&self, op: &Op) -> ReadBy {
+        let some = |slots: Vec<At>| ReadBy { slots, own: false };
+        let all = |slots: Vec<At>| ReadBy { slots, own: true };
         match op {
-            Op::Binary { a, b, .. } => {
-                reads(*a);
-                reads(*b);
-            }
-            Op::Unary { a, .. } | Op::Fail { a } | Op::Advance { a } => reads(*a),
+            Op::Binary { a, b, .. } => some(vec![*a, *b]),
+            Op::Unary { a, .. } => some(vec![*a]),
+            Op::Copy { from, count, .. } => some((*from..from + count).collect()),
             Op::Select { select } => {
-                self.selects[*select as usize].cases.iter().for_each(|case| case.reads(&mut reads));
+                let mut read = Vec::new();
+                let cases = &self.selects[*select as usize].cases;
+                cases.iter().for_each(|case| case.reads(&mut |at| read.push(at)));
+                some(read)
             }
-            Op::Apply { site } => {
-                let keys = self.sites[*site as usize].keys.iter().flatten();
-                keys.copied().for_each(reads);
+            Op::Apply { site } => match &self.sites[*site as usize].keys {
+                Some(keys) => some(keys.to_vec()),
+                None => all(Vec::new()),
+            },
+            Op::Emit { header } => some(self.read_by_emit(*header, 1)),
+            Op::EmitEach { header, count, .. } => some(self.read_by_emit(*header, *count)),
+            Op::Accept | Op::Done => match self.around.as_ref().and_then(|a| a.left.as_ref()) {
+                Some(left) => some(left.clone()),
+                None => all(Vec::new()),
+            },
+            Op::Applied { .. } | Op::Note { .. } | Op::Round => some(Vec::new()),
+            // A parser may reject there.
+            Op::Fail { a } | Op::Advance { a } => all(vec![*a]),
+            _ => all(Vec::new()),
+        }
+    }
+
+    /// The slots of headers that are emitted.
+    fn read_by_emit(&self, header: u32, count: u16) -> Vec<At> {
+        let mut read = Vec::new();
+        for Emitted { valid, writer } in self.emitted(header, count) {
+            read.push(*valid);
+            read.extend(writer.pieces.iter().map(|piece| piece.a));
+        }
+        read
+    }
+
+    /// True if it stops at operations which may read any slot of the unit's own: other than where a
+    /// parser rejects, or extracts what the packet does not have whole.
+    pub(in crate::interp) fn stops_with_all(&self) -> bool {
+        self.ops.iter().any(|op| match op {
+            Op::Call { .. } | Op::Statement { .. } | Op::Eval { .. } | Op::EmitRest { .. } => true,
+            Op::Apply { .. } => self.read_by(op).own,
+            _ => false,
+        })
+    }
+
+    /// True if there is a way through it on which it loads twice from one memory.
+    pub(in crate::interp) fn loads_twice(&self) -> bool {
+        let loads = |at: usize| match self.ops[at] {
+            Op::Load { cells, .. } => Some(cells),
+            _ => None,
+        };
+        (0..self.ops.len()).any(|first| {
+            let Some(cells) = loads(first) else { return false };
+            let mut seen = vec![false; self.ops.len()];
+            let mut next = vec![first];
+            while let Some(at) = next.pop() {
+                self.followed_by(at, |to| {
+                    let to = to as usize;
+                    if to < seen.len() && !std::mem::replace(&mut seen[to], true) {
+                        next.push(to);
+                    }
+                });
             }
-            _ => {}
+            (0..seen.len()).any(|at| seen[at] && loads(at) == Some(cells))
+        })
+    }
+
+    /// Where it may go on behind an operation.
+    fn followed_by(&self, at: usize, mut goes_on: impl FnMut(To)) {
+        let mut op = self.ops[at];
+        match op.target() {
+            Some(to) => {
+                goes_on(*to);
+                if !matches!(op, Op::Jump { .. }) {
+                    goes_on(at as To + 1);
+                }
+            }
+            None => self.behind(at, goes_on),
         }
     }
 
@@ -585,7 +734,8 @@ impl Op {
             | Op::JumpEqualConst { to, .. }
             | Op::JumpNotEqualConst { to, .. }
             | Op::JumpLessConst { to, .. }
-            | Op::JumpNotLessConst { to, .. } => Some(to),
+            | Op::JumpNotLessConst { to, .. }
+            | Op::Load { beyond: to, .. } => Some(to),
             _ => None,
         }
     }

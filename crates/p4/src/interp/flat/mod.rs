@@ -7,11 +7,13 @@
 //! expression or one statement at a time, and so is a whole unit where code would not do the same to the
 //! last bit. The tree (`exec.rs`) says what is right; here is the same, faster.
 //!
-//! `code.rs` has the operations, `build.rs` makes them of statements and `value.rs` of expressions,
+//! `code.rs` has the operations, `build.rs` makes them of statements, `value.rs` of expressions and
+//! `assemble.rs` of calls that an architecture has code for,
 //! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
 //! `join.rs` makes one operation of several, `run.rs` executes. `fields.rs` lends the writer of headers to
 //! externs.
 
+mod assemble;
 mod build;
 pub(super) mod code;
 mod fields;
@@ -22,6 +24,7 @@ mod select;
 mod states;
 mod value;
 
+pub use assemble::{Assembler, Calls, NoCode};
 pub(super) use code::{End, Op, UnitCode};
 pub use fields::FieldList;
 pub(super) use header::ROOM;
@@ -36,6 +39,11 @@ pub(super) fn build(program: &Program) -> Vec<Option<UnitCode>> {
 }
 
 /// The code of a chain of units, with so many slots for whoever runs it.
-pub(super) fn chain(program: &Program, links: &[Link], inputs: usize) -> Option<UnitCode> {
-    build::chain(program, links, inputs)
+pub(super) fn chain(
+    program: &Program,
+    links: &[Link],
+    inputs: usize,
+    calls: &dyn Calls,
+) -> Option<UnitCode> {
+    build::chain(program, links, inputs, calls)
 }

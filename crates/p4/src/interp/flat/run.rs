@@ -3,7 +3,7 @@
 //! Operations on slots run in an inner loop that holds the slots; what needs the rest of the context
 //! leaves it for one operation.
 
-use super::code::{At, Emitted, End, FEW_KEYS, Op, Site, To, UnitCode};
+use super::code::{At, Emitted, End, FEW_KEYS, Function, Op, Site, To, UnitCode};
 use crate::interp::context::{Context, Externs, Matched};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
@@ -11,6 +11,8 @@ use crate::interp::machine::{Ends, MachineCode};
 use crate::interp::packet::{PacketIn, PacketOut};
 use crate::interp::tables::{Datum, Found};
 use smallvec::SmallVec;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Where a run stands; the default is the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,12 @@ fn put(slots: &mut [u128], at: At, value: u64) {
 #[inline(always)]
 fn signed(value: u64, cut: u8) -> i64 {
     (value << cut) as i64
+}
+
+/// The cell whose number is in a slot.
+#[inline(always)]
+fn cell<'c>(code: &'c UnitCode, slots: &[u128], a: At, cells: u16) -> Option<&'c AtomicU64> {
+    code.cells[usize::from(cells)].get(usize::try_from(word(slots, a)).ok()?)
 }
 
 #[inline(never)]
@@ -148,6 +156,19 @@ fn on_slots<'c>(
             Op::Copy { to, from, count } => {
                 let (from, to) = (usize::from(from), usize::from(to));
                 slots.copy_within(from..from + usize::from(count), to);
+            }
+            Op::Load { to, a, cells, beyond } => match cell(code, slots, a, cells) {
+                Some(cell) => put(slots, to, cell.load(Relaxed)),
+                None => at = beyond as usize,
+            },
+            Op::Store { a, b, cells } => {
+                if let Some(cell) = cell(code, slots, a, cells) {
+                    cell.store(word(slots, b), Relaxed);
+                }
+            }
+            Op::Map { to, a, function } => {
+                let Function(function) = &code.functions[usize::from(function)];
+                put(slots, to, function(word(slots, a)));
             }
             Op::Jump { to } => at = to as usize,
             Op::JumpIf { a, to } if word(slots, a) != 0 => at = to as usize,

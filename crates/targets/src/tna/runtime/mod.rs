@@ -14,6 +14,7 @@ mod parser;
 mod prepare;
 mod prepared;
 mod registers;
+mod salu_code;
 mod stateful;
 mod symmetric;
 

@@ -3,11 +3,14 @@
 use super::{Prepared, Runtime, Site, answer, field, scalar};
 use crate::tna::register_action::{CompiledRegister, Row};
 use crate::tna::salu::{Fetched, Ready, Shared, by_unit};
+use sojourn_p4::interp::machine::Cells;
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A register while packets pass.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RegisterState {
     /// What it was compiled to.
     pub(crate) compiled: CompiledRegister,
@@ -15,8 +18,10 @@ pub struct RegisterState {
     ready: Vec<Ready>,
     /// Of a word's width.
     mask: u32,
-    /// The entries; the second word of a single register is not used.
-    memory: Vec<[u32; 2]>,
+    /// The entries, the first word in the low half; the second one of a single register is not used.
+    /// Code that packets run on has it, too. That of a direct register has room for more.
+    memory: Cells,
+    entries: usize,
     /// The last pass that accessed it.
     last_pass: u64,
     /// True if that access was a `read`, of which a `write` behind it is a part.
@@ -26,9 +31,23 @@ pub struct RegisterState {
 impl RegisterState {
     /// A register with its initial values.
     pub fn new(compiled: CompiledRegister) -> RegisterState {
-        let memory = vec![compiled.initial; compiled.size.unwrap_or(0)];
+        let entries = compiled.size.unwrap_or(0);
+        let memory = cells(compiled.initial, entries);
         let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
-        RegisterState { compiled, ready, mask, memory, last_pass: 0, open: false }
+        RegisterState { compiled, ready, mask, memory, entries, last_pass: 0, open: false }
+    }
+
+    /// Its memory and an instruction, for code that does both; none if either may become another one.
+    pub(super) fn fixed(&self, action: u32) -> Option<(&Cells, &Ready, &Shared)> {
+        let compiled = &self.compiled;
+        let changes = compiled.rows.iter().any(|row| matches!(row, Row::Parameter(_)));
+        let ready = self.ready.get(action as usize)?;
+        (!self.is_direct() && !changes).then_some((&self.memory, ready, &compiled.shared))
+    }
+
+    /// Of a word's width.
+    pub(super) fn mask(&self) -> u32 {
+        self.mask
     }
 
     /// Its name for the control plane.
@@ -60,14 +79,14 @@ impl RegisterState {
 
     /// One entry.
     pub fn get(&self, index: usize) -> Option<[u32; 2]> {
-        self.memory.get(index).copied()
+        self.memory[..self.entries].get(index).map(entry)
     }
 
     /// Sets one entry, cut to the register's width; false if there is no such entry.
     pub fn set(&mut self, index: usize, entry: [u32; 2]) -> bool {
         let mask = self.compiled.shape.width.mask();
-        let place = self.memory.get_mut(index);
-        place.map(|place| *place = entry.map(|word| word & mask)).is_some()
+        let place = self.memory[..self.entries].get(index);
+        place.map(|place| put(place, entry.map(|word| word & mask))).is_some()
     }
 
     /// The value of a `RegisterParam`, if this register's actions use it.
@@ -87,12 +106,12 @@ impl RegisterState {
 
     /// The number of entries.
     pub fn len(&self) -> usize {
-        self.memory.len()
+        self.entries
     }
 
     /// True for a direct register whose table has no entry yet.
     pub fn is_empty(&self) -> bool {
-        self.memory.is_empty()
+        self.entries == 0
     }
 
     /// True for a register with a cell for each entry of a table.
@@ -103,20 +122,37 @@ impl RegisterState {
     /// Room for the state of a table entry.
     pub(crate) fn grow(&mut self, index: usize) {
         if index >= self.memory.len() {
-            self.memory.resize(index + 1, self.compiled.initial);
+            let count = (index + 1).next_power_of_two();
+            self.memory = grown(&self.memory, count, self.compiled.initial);
         }
+        self.entries = self.entries.max(index + 1);
     }
 
     /// The entries that an earlier state of it has otherwise, which then has them, too.
     pub(crate) fn differs_from(&self, earlier: &mut RegisterState) -> Vec<usize> {
-        if earlier.memory == self.memory {
-            return Vec::new();
+        let entries = 0..self.len();
+        let changed = |index: &usize| {
+            let now = self.get(*index);
+            let then = earlier.get(*index).or(Some(earlier.compiled.initial));
+            now != then
+        };
+        let found: Vec<usize> = entries.filter(changed).collect();
+        if !found.is_empty() {
+            (earlier.memory, earlier.entries) = (copied(&self.memory), self.entries);
         }
-        earlier.memory.resize(self.memory.len(), self.compiled.initial);
-        let both = self.memory.iter().zip(&earlier.memory).enumerate();
-        let found = both.filter(|(_, (now, then))| now != then).map(|(at, _)| at).collect();
-        earlier.memory.copy_from_slice(&self.memory);
         found
+    }
+
+    /// Becomes what it was; its memory stays where it is, if that has as many entries.
+    pub(crate) fn become_again(&mut self, saved: RegisterState) {
+        let memory = if self.entries == saved.entries {
+            let both = self.memory.iter().zip(saved.memory.iter());
+            both.for_each(|(now, then)| put(now, entry(then)));
+            self.memory.clone()
+        } else {
+            saved.memory
+        };
+        *self = RegisterState { memory, ..saved };
     }
 
     /// True for the first access of this pass.
@@ -129,6 +165,50 @@ impl RegisterState {
     }
 }
 
+impl Clone for RegisterState {
+    /// A register of its own: what happens to one does not happen to the other.
+    fn clone(&self) -> RegisterState {
+        RegisterState {
+            compiled: self.compiled.clone(),
+            ready: self.ready.clone(),
+            memory: copied(&self.memory),
+            ..*self
+        }
+    }
+}
+
+/// So many entries.
+fn cells(initial: [u32; 2], count: usize) -> Cells {
+    (0..count).map(|_| AtomicU64::new(joined(initial))).collect()
+}
+
+fn copied(memory: &Cells) -> Cells {
+    memory.iter().map(|cell| AtomicU64::new(cell.load(Relaxed))).collect()
+}
+
+/// The same with more entries.
+fn grown(memory: &Cells, count: usize, initial: [u32; 2]) -> Cells {
+    let more = (memory.len()..count).map(|_| AtomicU64::new(joined(initial)));
+    memory.iter().map(|cell| AtomicU64::new(cell.load(Relaxed))).chain(more).collect()
+}
+
+#[inline]
+fn joined(entry: [u32; 2]) -> u64 {
+    u64::from(entry[1]) << 32 | u64::from(entry[0])
+}
+
+/// The words of an entry.
+#[inline]
+fn entry(cell: &AtomicU64) -> [u32; 2] {
+    let both = cell.load(Relaxed);
+    [both as u32, (both >> 32) as u32]
+}
+
+#[inline]
+fn put(cell: &AtomicU64, entry: [u32; 2]) {
+    cell.store(joined(entry), Relaxed);
+}
+
 /// The instructions of a register's actions with the constants that it has now.
 fn ready(register: &CompiledRegister) -> Vec<Ready> {
     let actions = register.actions.iter();
@@ -137,14 +217,10 @@ fn ready(register: &CompiledRegister) -> Vec<Ready> {
 
 /// Runs an instruction on an entry.
 #[inline]
-fn run(instruction: &Ready, shared: &Shared, entry: &mut [u32; 2], fields: [u32; 2]) -> u32 {
-    let done = instruction.execute(*entry, fields, shared);
-    if let Some(lo) = done.lo {
-        entry[0] = lo;
-    }
-    if let Some(hi) = done.hi {
-        entry[1] = hi;
-    }
+fn run(instruction: &Ready, shared: &Shared, cell: &AtomicU64, fields: [u32; 2]) -> u32 {
+    let before = entry(cell);
+    let done = instruction.execute(before, fields, shared);
+    put(cell, [done.lo.unwrap_or(before[0]), done.hi.unwrap_or(before[1])]);
     done.output
 }
 
@@ -208,8 +284,8 @@ impl Runtime {
         let fields = [lo.get(frame) as u32 & mask, hi.get(frame) as u32 & mask];
         let RegisterState { compiled, ready, memory, .. } = state;
         // An index beyond the memory accesses nothing and puts out 0.
-        let output = match memory.get_mut(known.index.get(frame) as usize) {
-            Some(entry) => run(&ready[action as usize], &compiled.shared, entry, fields),
+        let output = match memory.get(known.index.get(frame) as usize) {
+            Some(cell) => run(&ready[action as usize], &compiled.shared, cell, fields),
             None => 0,
         };
         known.answer(known.format.read(output), frame);
@@ -249,8 +325,8 @@ impl Runtime {
         let RegisterState { compiled, ready, memory, .. } = state;
         let (action, instruction) = (&compiled.actions[action as usize], &ready[action as usize]);
         // An index beyond the memory accesses nothing and puts out 0.
-        let entry = memory.get_mut(index);
-        let output = entry.map_or(0, |entry| run(instruction, &compiled.shared, entry, fields));
+        let cell = memory.get(index);
+        let output = cell.map_or(0, |cell| run(instruction, &compiled.shared, cell, fields));
         answer(call, ctx, action.format.read(output).into());
     }
 
@@ -261,7 +337,7 @@ impl Runtime {
         direct: bool,
         call: &ExternCall,
         ctx: &Context<'_>,
-    ) -> Option<&mut [u32; 2]> {
+    ) -> Option<&AtomicU64> {
         let state = &mut self.registers[register as usize];
         let is_part = state.open && state.last_pass == self.pass.number && &*call.name == "write";
         if !state.enter(self.pass.number) && !is_part {
@@ -276,7 +352,7 @@ impl Runtime {
         } else {
             scalar(call, 0, ctx) as usize
         };
-        state.memory.get_mut(index)
+        state.memory.get(index)
     }
 
     /// `register.read(index)`
@@ -287,7 +363,7 @@ impl Runtime {
         call: &ExternCall,
         ctx: &mut Context<'_>,
     ) {
-        let entry = self.plain_access(register, direct, call, ctx).map_or([0; 2], |entry| *entry);
+        let entry = self.plain_access(register, direct, call, ctx).map_or([0; 2], entry);
         match &call.result {
             Some(Layout::Struct { fields, .. }) => {
                 for (field, word) in fields.iter().zip(entry) {
@@ -314,8 +390,8 @@ impl Runtime {
             Some(Arg::In(value)) => [ctx.eval_value(value) as u32, 0],
             _ => [0; 2],
         };
-        if let Some(entry) = self.plain_access(register, direct, call, ctx) {
-            *entry = value;
+        if let Some(cell) = self.plain_access(register, direct, call, ctx) {
+            put(cell, value);
         }
     }
 }

@@ -11,7 +11,7 @@ mod display;
 mod execute;
 mod instruction;
 mod json;
-mod ready;
+pub(in crate::tna) mod ready;
 
 pub use by_unit::by_unit;
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};

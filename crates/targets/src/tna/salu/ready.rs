@@ -1,6 +1,7 @@
 //! Instructions as packets run them: what a register's configuration says is worked out beforehand.
 //!
-//! Does what [`execute`](super::execute()) does, which says what is right bit by bit.
+//! Does what [`execute`](super::execute()) does, which says what is right bit by bit. Whoever makes
+//! code of an instruction makes it of this.
 
 use super::execute::{Outcome, Shared, arithmetic, constant, logic};
 use super::instruction::{
@@ -9,15 +10,15 @@ use super::instruction::{
 };
 
 /// What units read, by place: the words of memory and packet first, then these.
-type Words = [u32; 16];
+pub(in crate::tna) type Words = [u32; 16];
 /// A term or an output that is not there.
-const ZERO: u8 = 4;
+pub(in crate::tna) const ZERO: u8 = 4;
 /// The halves as they are behind the instruction.
-const AFTER: [u8; 2] = [5, 6];
+pub(in crate::tna) const AFTER: [u8; 2] = [5, 6];
 /// The result of the math unit.
-const MATH: u8 = 7;
+pub(in crate::tna) const MATH: u8 = 7;
 /// The constants of the four ALUs.
-const CONSTANT: u8 = 8;
+pub(in crate::tna) const CONSTANT: u8 = 8;
 
 fn memory(operand: MemoryOperand) -> u8 {
     match operand {
@@ -40,18 +41,18 @@ fn word(words: &Words, place: u8) -> u32 {
 
 /// A compare unit.
 #[derive(Clone, Copy, Debug)]
-struct Comparison {
-    mem: u8,
-    phv: u8,
+pub(in crate::tna) struct Comparison {
+    pub mem: u8,
+    pub phv: u8,
     /// Which sums it says yes to: bit 0 below zero, bit 1 zero, bit 2 above.
-    accepted: u8,
+    pub accepted: u8,
     /// Bits above the sign of a term, and of the sum; 0 if it has none.
-    term_above: u8,
-    sum_above: u8,
+    pub term_above: u8,
+    pub sum_above: u8,
     /// All ones for terms that are subtracted.
-    mem_negate: i64,
-    phv_negate: i64,
-    constant: i64,
+    pub mem_negate: i64,
+    pub phv_negate: i64,
+    pub constant: i64,
 }
 
 impl Comparison {
@@ -93,8 +94,8 @@ impl Comparison {
 }
 
 /// What ALUs do most, and the rest.
-#[derive(Clone, Copy, Debug)]
-enum Operation {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tna) enum Operation {
     A,
     B,
     Add,
@@ -105,11 +106,11 @@ enum Operation {
 
 /// An update ALU.
 #[derive(Clone, Copy, Debug)]
-struct Alu {
+pub(in crate::tna) struct Alu {
     predicate: u8,
-    a: u8,
-    b: u8,
-    operation: Operation,
+    pub a: u8,
+    pub b: u8,
+    pub operation: Operation,
 }
 
 impl Alu {
@@ -158,7 +159,7 @@ impl Alu {
 
 /// What becomes of a half of an entry at one outcome of the comparisons.
 #[derive(Clone, Copy, Debug)]
-enum Half {
+pub(in crate::tna) enum Half {
     /// It stays.
     Kept,
     One(Alu),
@@ -187,7 +188,7 @@ impl Half {
 
 /// What is put out at one outcome of the comparisons.
 #[derive(Clone, Copy, Debug)]
-enum Put {
+pub(in crate::tna) enum Put {
     Constant(u32),
     /// A word, some of whose bits are turned.
     Word {
@@ -224,19 +225,19 @@ fn other(op: AluOp, a: u32, b: u32, width: Width) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     /// What units read that does not come from memory or packet.
-    words: Words,
-    width: Width,
+    pub(in crate::tna) words: Words,
+    pub(in crate::tna) width: Width,
     mask: u32,
-    dual: bool,
-    compare: [Option<Comparison>; 2],
+    pub(in crate::tna) dual: bool,
+    pub(in crate::tna) compare: [Option<Comparison>; 2],
     /// By half and outcome.
-    halves: [[Half; 4]; 2],
+    pub(in crate::tna) halves: [[Half; 4]; 2],
     /// What the math unit reads.
-    math: u8,
+    pub(in crate::tna) math: u8,
     /// The outcomes at which its result is read, as bits.
-    math_at: u8,
+    pub(in crate::tna) math_at: u8,
     /// By outcome.
-    put: [Put; 4],
+    pub(in crate::tna) put: [Put; 4],
 }
 
 const OUTCOMES: [usize; 4] = [0, 1, 2, 3];

@@ -1,0 +1,115 @@
+//! Where a run of the function begins and ends: slots that come out of the frame, and go back there.
+
+use crate::blocks::is_exit;
+use crate::lower::Lower;
+use crate::packet;
+use cranelift_codegen::ir::{
+    AliasRegion, Block, InstBuilder, JumpTableData, MemFlags, Value, types,
+};
+use sojourn_p4::interp::machine::{At, To};
+use std::collections::BTreeMap;
+
+/// Nothing else lies where the frame is.
+const FRAME: MemFlags = MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx));
+
+/// Where a half of a slot lies in the frame.
+fn byte(slot: At, half: usize) -> i32 {
+    16 * i32::from(slot) + 8 * half as i32
+}
+
+impl Lower<'_> {
+    /// Begins where the caller says.
+    pub fn enter(&mut self, at: Value) {
+        packet::take(self);
+        let elsewhere = self.builder.create_block();
+        let others = self.builder.create_block();
+        self.builder.set_cold_block(others);
+        // In front of what is executed without machine code there is nothing to do.
+        let ops = self.code.ops();
+        let entries = self.blocks.entries.iter().copied();
+        let entries: Vec<To> =
+            entries.filter(|to| !is_exit(self.code, &ops[*to as usize])).collect();
+        let entries: BTreeMap<To, Block> =
+            entries.into_iter().map(|to| (to, self.builder.create_block())).collect();
+        let first = entries.get(&0).copied().unwrap_or(elsewhere);
+        self.builder.ins().brif(at, others, &[], first, &[]);
+        self.builder.switch_to_block(others);
+        self.jump_to_entry(at, &entries, elsewhere);
+        // Not one of those at which anybody goes on: all of it is done without machine code.
+        self.builder.switch_to_block(elsewhere);
+        self.builder.ins().return_(&[at]);
+        for (to, block) in entries {
+            self.builder.switch_to_block(block);
+            self.load_all(to);
+            self.builder.ins().jump(self.labels[&to], &[]);
+        }
+    }
+
+    fn jump_to_entry(&mut self, at: Value, entries: &BTreeMap<To, Block>, elsewhere: Block) {
+        let last = entries.last_key_value().map_or(0, |(at, _)| *at);
+        let mut call = |block: Block| self.builder.func.dfg.block_call(block, &[]);
+        let default = call(elsewhere);
+        let table: Vec<_> =
+            (0..=last).map(|at| entries.get(&at).map_or(default, |block| call(*block))).collect();
+        let table = JumpTableData::new(default, &table);
+        let table = self.builder.create_jump_table(table);
+        self.builder.ins().br_table(at, table);
+    }
+
+    /// Begins with what is read as a value from an operation on.
+    fn load_all(&mut self, to: To) {
+        let values = &self.blocks.values[to as usize];
+        let values: Vec<At> = values.both(values).collect();
+        for slot in values {
+            let halves = match self.first_of(to, slot) {
+                Some(value) => {
+                    [value as u64, (value >> 64) as u64].map(|half| self.constant(half))
+                }
+                None => [0, 1].map(|half| self.load(slot, half)),
+            };
+            self.put_halves(slot, halves);
+        }
+    }
+
+    /// What a slot has at the beginning, if that is known.
+    fn first_of(&self, to: To, slot: At) -> Option<u128> {
+        let around = self.code.around().filter(|_| to == 0 && !self.code.is_temporary(slot))?;
+        if around.inputs.contains(&slot) {
+            return None;
+        }
+        Some(around.first.iter().find(|(at, _)| *at == slot).map_or(0, |(_, value)| *value))
+    }
+
+    /// A half of a slot, out of the frame.
+    pub fn load(&mut self, slot: At, half: usize) -> Value {
+        self.builder.ins().load(types::I64, FRAME, self.frame, byte(slot, half))
+    }
+
+    fn store(&mut self, slot: At, half: usize, value: Value) {
+        self.builder.ins().store(FRAME, value, self.frame, byte(slot, half));
+    }
+
+    /// Ends in front of an operation, with the frame as whoever executes that needs it.
+    pub fn stop(&mut self, at: To) {
+        let needed = self.blocks.needed(self.code, at);
+        let stored: Vec<At> = needed.both(&self.blocks.changed[at as usize]).collect();
+        for slot in stored {
+            for (half, value) in self.halves(slot).into_iter().enumerate() {
+                self.store(slot, half, value);
+            }
+        }
+        packet::give_back(self);
+        let at = self.builder.ins().iconst(types::I32, i64::from(at));
+        self.builder.ins().return_(&[at]);
+    }
+
+    /// Ends in front of an operation if a condition holds, else goes on in a block of its own.
+    pub fn stop_if(&mut self, condition: Value, at: To) {
+        let (stop, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(stop);
+        self.builder.ins().brif(condition, stop, &[], on, &[]);
+        self.builder.switch_to_block(stop);
+        self.stop(at);
+        self.builder.switch_to_block(on);
+    }
+}

@@ -1,9 +1,10 @@
 //! Where blocks begin, which slots somebody still reads at each operation, and which are other than
 //! the frame has them.
 //!
-//! A slot lies in the frame until machine code changes it: then it is a value, up to where machine code
-//! stops. There the frame has to have what is read from there on, by the operation that is executed
-//! without it, by those behind, or by whoever goes on behind the last one.
+//! Where machine code stops, the frame has to have what is read from there on: by the operation that is
+//! executed without it, by those behind, or by whoever goes on behind the last one. A slot that is read
+//! behind such a place lies in the frame all the time. Any other is a value from where machine code
+//! changes it, and is put into the frame where machine code stops out of turn.
 
 use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
 
@@ -30,6 +31,10 @@ impl Slots {
 
     fn remove(&mut self, at: At) {
         self.0[usize::from(at) / 64] &= !(1 << (at % 64));
+    }
+
+    fn remove_all(&mut self, others: &Slots) {
+        self.0.iter_mut().zip(&others.0).for_each(|(mine, theirs)| *mine &= !theirs);
     }
 
     fn add_all(&mut self, others: &Slots) {
@@ -64,6 +69,8 @@ pub struct Blocks {
     pub values: Vec<Slots>,
     /// By operation: the slots that may be other than the frame has them.
     pub changed: Vec<Slots>,
+    /// Slots that are never other than the frame has them.
+    pub framed: Slots,
 }
 
 /// True if the operation is executed without machine code.
@@ -80,6 +87,17 @@ pub fn is_exit(code: &UnitCode, op: &Op) -> bool {
 /// True if machine code may stop in front of the operation, which it is for as a rule.
 fn is_rare_exit(op: &Op) -> bool {
     matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
+}
+
+/// True if few packets come to the operation: those that a parser rejects, or that have no header
+/// where one is read.
+fn is_rare(op: &Op) -> bool {
+    matches!(op, Op::NoMatch | Op::Fail { .. } | Op::Check | Op::Reject | Op::Note { .. })
+}
+
+/// True if it is an end: nothing is read behind it that would have to be kept until then.
+fn is_end(op: &Op) -> bool {
+    matches!(op, Op::Accept | Op::Done)
 }
 
 /// Where an operation jumps to, and whether it may go on behind itself.
@@ -116,10 +134,16 @@ impl Blocks {
         entries.sort_unstable();
         entries.dedup();
         entries.iter().for_each(|at| begins[*at as usize] = true);
-        let changed = changed(code);
         let live = live(code);
+        let framed = framed(code, &live, &changed(code, &Slots::none(code)));
+        let changed = changed(code, &framed);
         let values = values(code, &live, &changed);
-        Blocks { begins, entries, live, values, changed }
+        Blocks { begins, entries, live, values, changed, framed }
+    }
+
+    /// The slots in the frame that are read at the beginning or behind.
+    pub fn framed_at_first(&self) -> impl Iterator<Item = At> {
+        self.framed.both(&self.live[0])
     }
 
     /// The slots that the frame has to have where machine code stops in front of an operation.
@@ -201,15 +225,28 @@ fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
     read_behind(code, |at, _| read[at].clone())
 }
 
+/// The slots that would have to be put into the frame where machine code stops as a rule.
+fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
+    let mut framed = Slots::none(code);
+    for (at, op) in code.ops().iter().enumerate() {
+        if is_exit(code, op) && !is_rare(op) && !is_end(op) {
+            needed(code, at, live).both(&changed[at]).for_each(|slot| framed.add(slot));
+        }
+    }
+    framed
+}
+
 /// By operation: the slots that machine code may have changed on the way there, since it began or
-/// went on. From the first operation to the last, until nothing changes.
-fn changed(code: &UnitCode) -> Vec<Slots> {
+/// went on, but for those that lie in the frame. From the first operation to the last, until nothing
+/// changes.
+fn changed(code: &UnitCode, framed: &Slots) -> Vec<Slots> {
     let ops = code.ops();
     let mut changed = vec![Slots::none(code); ops.len() + 1];
     if let Some(around) = code.around().filter(|around| !around.cleared) {
         // The frame still has what the packet before has left.
         let mut begun = Slots::own(code);
         around.inputs.clone().for_each(|input| begun.remove(input));
+        begun.remove_all(framed);
         changed[0] = begun;
     }
     let mut changes = true;
@@ -218,6 +255,7 @@ fn changed(code: &UnitCode) -> Vec<Slots> {
         for at in 0..ops.len() {
             let mut now = changed[at].clone();
             touched(code, at).writes.iter().for_each(|slot| now.add(*slot));
+            now.remove_all(framed);
             let (to, falls) = flow(code, at);
             let behind = falls.then_some(at as To + 1);
             for to in to.into_iter().chain(behind) {

@@ -62,13 +62,32 @@ impl Lower<'_> {
         let values: Vec<At> = values.both(values).collect();
         for slot in values {
             let halves = match self.first_of(to, slot) {
-                Some(value) => {
-                    [value as u64, (value >> 64) as u64].map(|half| self.constant(half))
-                }
+                Some(value) => self.halves_of(value),
                 None => [0, 1].map(|half| self.load(slot, half)),
             };
             self.put_halves(slot, halves);
         }
+        if to == 0 {
+            self.begin_frame();
+        }
+    }
+
+    /// Puts into the frame what begins there and is read, unless the caller has.
+    fn begin_frame(&mut self) {
+        if self.code.around().is_none_or(|around| around.cleared) {
+            return;
+        }
+        let slots: Vec<At> = self.blocks.framed_at_first().collect();
+        for slot in slots {
+            if let Some(value) = self.first_of(0, slot) {
+                let halves = self.halves_of(value);
+                self.store(slot, halves);
+            }
+        }
+    }
+
+    fn halves_of(&mut self, value: u128) -> [Value; 2] {
+        [value as u64, (value >> 64) as u64].map(|half| self.constant(half))
     }
 
     /// What a slot has at the beginning, if that is known.
@@ -85,8 +104,11 @@ impl Lower<'_> {
         self.builder.ins().load(types::I64, FRAME, self.frame, byte(slot, half))
     }
 
-    fn store(&mut self, slot: At, half: usize, value: Value) {
-        self.builder.ins().store(FRAME, value, self.frame, byte(slot, half));
+    /// A whole slot, into the frame.
+    pub fn store(&mut self, slot: At, halves: [Value; 2]) {
+        for (half, value) in halves.into_iter().enumerate() {
+            self.builder.ins().store(FRAME, value, self.frame, byte(slot, half));
+        }
     }
 
     /// Ends in front of an operation, with the frame as whoever executes that needs it.
@@ -94,9 +116,8 @@ impl Lower<'_> {
         let needed = self.blocks.needed(self.code, at);
         let stored: Vec<At> = needed.both(&self.blocks.changed[at as usize]).collect();
         for slot in stored {
-            for (half, value) in self.halves(slot).into_iter().enumerate() {
-                self.store(slot, half, value);
-            }
+            let halves = self.halves(slot);
+            self.store(slot, halves);
         }
         packet::give_back(self);
         let at = self.builder.ins().iconst(types::I32, i64::from(at));

@@ -356,6 +356,9 @@ impl Lower<'_> {
     }
 
     pub fn put_halves(&mut self, slot: At, halves: [Value; 2]) {
+        if self.blocks.framed.has(slot) {
+            return self.store(slot, halves);
+        }
         for (half, value) in self.slots[usize::from(slot)].into_iter().zip(halves) {
             self.builder.def_var(half, value);
         }

@@ -5,7 +5,8 @@ mod common;
 use common::{Machine, Recorder};
 use num_bigint::BigUint;
 use sojourn_p4::interp::tables::{EntrySpec, EntryTarget, Match, TableError};
-use sojourn_p4::interp::{ActionRun, Context, EntryHandle, Externs, Halt, Matched, NoExterns};
+use sojourn_p4::interp::{ActionRun, Context, EntryHandle, Externs};
+use sojourn_p4::interp::{Frame, Halt, Matched, NoExterns};
 use sojourn_p4::ir::{ExternCall, TableId};
 
 const PROGRAM: &str = "#include <core.p4>
@@ -56,7 +57,7 @@ impl Externs for Profiles {
         Ok((reference == 7).then_some(ActionRun { action: 0, data }))
     }
 
-    fn looked_up(&mut self, matched: &Matched, _: &mut Context<'_>) {
+    fn looked_up(&mut self, matched: &Matched, _: &mut Frame) {
         self.looked_up.push(matched.entry);
     }
 }

@@ -6,9 +6,9 @@
 //! them, is said by the caller.
 
 use super::context::Externs;
-use super::flat::{self, Calls, End, NoCode, Op, Place, UnitCode};
+use super::flat::{self, Calls, NoCode, Op, UnitCode};
 use super::machine::{Around, At};
-use super::{Code, Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables, machine};
+use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables, machine};
 use crate::ir::{Program, Slot, UnitId};
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -86,10 +86,11 @@ impl Interpreter {
             .or_else(|| flat::chain(&self.program, links, inputs, &NoCode))?;
         code.leave_unread(plan.unread);
         code.around = Some(around(plan, own, &code)?);
+        let slots = code.slots;
         let (number, joined) =
             (self.chains.len(), Joined { unit: machine::Unit::new(code), noted });
         Arc::make_mut(&mut self.chains).push(joined);
-        Some(Chain { number, input: Slot(own as u32), slots: own + inputs })
+        Some(Chain { number, input: Slot(own as u32), slots })
     }
 
     /// Runs a chain that begins with a parser, on a packet from its cursor on. In the frame only the
@@ -110,17 +111,8 @@ impl Interpreter {
         let machine = joined.unit.machine(self.compiler);
         frame.wide.iter_mut().for_each(BigUint::set_zero);
         joined.begin(frame, machine.is_some());
-        let code: Code<'_> = (&joined.unit.code, machine);
-        let mut context = self.context(frame, tables, Some(packet), out);
-        let ended = context.execute(code, &mut Place::default(), externs);
-        if let Some(unit) = joined.noted {
-            context.invalid.tell(&self.program, unit, externs);
-        }
-        match ended {
-            Ok(End::Reject(error)) => Ok(context.parsed(false, error)),
-            Ok(End::Accept | End::Done) => Ok(context.parsed(true, self.errors.no_error)),
-            Err(halt) => Err(self.completed(halt)),
-        }
+        let code = (&joined.unit.code, machine);
+        self.run(code, frame, (Some(packet), out), tables, externs, joined.noted).parsed(self)
     }
 }
 

@@ -43,9 +43,10 @@ pub trait Externs {
         Ok(None)
     }
 
-    /// Told of each table lookup before the action runs, for counters and meters of entries.
-    fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
-        let _ = (matched, ctx);
+    /// Told of each table lookup before the action runs, for counters and meters of entries. It may
+    /// write slots, and reads none.
+    fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {
+        let _ = (matched, frame);
     }
 
     /// Told at the end of a run in which fields of invalid headers were read, if the program has

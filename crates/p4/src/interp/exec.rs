@@ -267,7 +267,7 @@ impl<'a> Context<'a> {
         let entry = state.lookup(keys);
         let matched = Matched { table: id, entry };
         let before = self.matched.replace(matched);
-        externs.looked_up(&matched, self);
+        externs.looked_up(&matched, self.frame);
         let mut hit = entry.is_some();
         let chosen = match state.found(entry) {
             Found::Reference(reference) => {
@@ -308,13 +308,7 @@ impl<'a> Context<'a> {
         hit: Option<Slot>,
         action: Option<Slot>,
     ) {
-        // Written after the action, which may itself use the same slots through another apply.
-        if let Some(slot) = hit {
-            self.frame.set(slot, applied.hit.into());
-        }
-        if let Some(slot) = action {
-            self.frame.set(slot, applied.action.unwrap_or(NO_ACTION_RAN).into());
-        }
+        applied.tell(self.frame, hit, action);
         self.matched = applied.before;
     }
 

@@ -37,7 +37,7 @@ pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
 
 use crate::ir::{Body, Program, Slot, UnitId};
-use flat::{End, Place};
+use flat::{Direct, End, Place};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -100,6 +100,27 @@ pub enum Executor {
 
 /// A unit's code, and the machine code of that if there is some.
 type Code<'a> = (&'a flat::UnitCode, Option<&'a dyn machine::MachineCode>);
+
+/// How a run of code ended, and the bits of its packet that it has consumed.
+struct Ran {
+    end: Result<End, Halt>,
+    consumed: u64,
+}
+
+impl Ran {
+    /// The same of a parser.
+    #[inline]
+    fn parsed(self, of: &Interpreter) -> Result<Parsed, Halt> {
+        let Ran { end, consumed } = self;
+        match end {
+            Ok(End::Reject(error)) => Ok(Parsed { accepted: false, error, consumed }),
+            Ok(End::Accept | End::Done) => {
+                Ok(Parsed { accepted: true, error: of.errors.no_error, consumed })
+            }
+            Err(halt) => Err(of.completed(halt)),
+        }
+    }
+}
 
 /// A program ready to run. Holds no state of its own: frames, tables and externs are the caller's.
 #[derive(Clone, Debug)]
@@ -234,13 +255,54 @@ impl Interpreter {
         let Some(code) = self.code(unit, externs).filter(|code| !code.0.is_parser) else {
             return self.walk_control(unit, frame, out, tables, externs);
         };
-        let mut context = self.context(frame, tables, None, out);
-        let ended = context.execute(code, &mut Place::default(), externs);
-        context.invalid.tell(&self.program, unit, externs);
-        match ended {
+        match self.run(code, frame, (None, out), tables, externs, Some(unit)).end {
             Ok(_) => Ok(()),
             Err(halt) => Err(self.completed(halt)),
         }
+    }
+
+    /// Runs code from its beginning. Reads of invalid headers are a unit's, if there can be some.
+    #[inline]
+    fn run<'p, E: Externs + ?Sized>(
+        &'p self,
+        code: Code<'_>,
+        frame: &'p mut Frame,
+        (packet, out): (Option<PacketIn<'p>>, Option<&'p mut PacketOut>),
+        tables: &'p Tables,
+        externs: &mut E,
+        noted: Option<UnitId>,
+    ) -> Ran {
+        let mut place = Place::default();
+        if let (_, Some(machine)) = code
+            && frame.narrow.len() >= code.0.slots
+        {
+            let mut direct = Direct { code: code.0, machine, frame, tables, packet, out };
+            if let Some(end) = direct.run(&mut place, externs) {
+                let consumed = direct.packet.as_ref().map_or(0, PacketIn::position);
+                return Ran { end: Ok(end), consumed };
+            }
+            let Direct { frame, packet, out, .. } = direct;
+            let context = self.context(frame, tables, packet, out);
+            return self.go_on(code, context, &mut place, externs, noted);
+        }
+        let context = self.context(frame, tables, packet, out);
+        self.go_on(code, context, &mut place, externs, noted)
+    }
+
+    #[inline(never)]
+    fn go_on<E: Externs + ?Sized>(
+        &self,
+        code: Code<'_>,
+        mut context: Context<'_>,
+        place: &mut Place,
+        externs: &mut E,
+        noted: Option<UnitId>,
+    ) -> Ran {
+        let end = context.execute(code, place, externs);
+        if let Some(unit) = noted {
+            context.invalid.tell(&self.program, unit, externs);
+        }
+        Ran { end, consumed: context.packet.as_ref().map_or(0, PacketIn::position) }
     }
 
     /// [`Interpreter::run_control`] by the tree.
@@ -318,14 +380,7 @@ impl Interpreter {
         let Some(code) = self.code(unit, externs).filter(|code| code.0.is_parser) else {
             return self.walk_parser(unit, frame, packet, tables, externs);
         };
-        let mut context = self.context(frame, tables, Some(packet), None);
-        let ended = context.execute(code, &mut Place::default(), externs);
-        context.invalid.tell(&self.program, unit, externs);
-        match ended {
-            Ok(End::Reject(error)) => Ok(context.parsed(false, error)),
-            Ok(End::Accept | End::Done) => Ok(context.parsed(true, self.errors.no_error)),
-            Err(halt) => Err(self.completed(halt)),
-        }
+        self.run(code, frame, (Some(packet), None), tables, externs, Some(unit)).parsed(self)
     }
 
     /// [`Interpreter::run_parser`] by the tree.

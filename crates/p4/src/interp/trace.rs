@@ -303,8 +303,8 @@ impl<E: Externs + ?Sized> Externs for Followed<'_, E> {
         self.inner.select_action(table, reference, selector, ctx)
     }
 
-    fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
-        self.inner.looked_up(matched, ctx);
+    fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {
+        self.inner.looked_up(matched, frame);
     }
 
     fn read_invalid(&mut self, reads: &InvalidRead<'_>) {

@@ -22,7 +22,6 @@ use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
 };
-use crate::deparsed::deparsed;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
@@ -373,26 +372,12 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
 
 /// What the deparser wrote, with what the parser left of the packet behind it, in the packet's buffer.
 #[inline]
-fn rewritten(packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
-    // What the chip has put in front of the packet is not in its buffer.
-    let put = 8 * (front.len() - packet.bytes.len()) as u64;
-    match parsed.consumed.checked_sub(put) {
-        Some(consumed) => deparsed(packet, written.bytes(), consumed),
-        None => with_unread_front(packet, written, front, parsed),
-    }
-}
-
-/// The same of a parser that has not taken off all of what the chip puts in front.
-#[cold]
-fn with_unread_front(
-    mut packet: Packet,
-    written: &mut PacketOut,
-    front: &[u8],
-    parsed: &Parsed,
-) -> Packet {
-    let rest = front.get(parsed.consumed.div_ceil(8) as usize..).unwrap_or_default();
+fn rewritten(mut packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
+    let consumed = parsed.consumed.div_ceil(8) as usize;
+    let rest = front.get(consumed..).unwrap_or_default();
     packet.bytes.clear();
     packet.bytes.extend_from_slice(written.bytes());
     packet.bytes.extend_from_slice(rest);
+    packet.zeros = packet.zeros.saturating_sub(consumed.saturating_sub(front.len()) as u32);
     packet
 }

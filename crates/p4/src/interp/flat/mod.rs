@@ -10,12 +10,13 @@
 //! `code.rs` has the operations, `build.rs` makes them of statements, `value.rs` of expressions and
 //! `assemble.rs` of calls that an architecture has code for,
 //! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
-//! `join.rs` makes one operation of several, `run.rs` executes. `fields.rs` lends the writer of headers to
+//! `join.rs` makes one operation of several, `run.rs` executes, `direct.rs` what machine code does nearly alone. `fields.rs` lends the writer of headers to
 //! externs.
 
 mod assemble;
 mod build;
 pub(super) mod code;
+mod direct;
 mod fields;
 pub(super) mod header;
 mod join;
@@ -26,6 +27,7 @@ mod value;
 
 pub use assemble::{Assembler, Calls, NoCode};
 pub(super) use code::{End, Op, UnitCode};
+pub(super) use direct::Direct;
 pub use fields::FieldList;
 pub(super) use header::ROOM;
 pub(super) use run::Place;

@@ -3,13 +3,12 @@
 //! Operations on slots run in an inner loop that holds the slots; what needs the rest of the context
 //! leaves it for one operation.
 
-use super::code::{At, Emitted, End, FEW_KEYS, Function, Op, Site, To, UnitCode};
-use crate::interp::context::{Context, Externs, Matched};
+use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode};
+use crate::interp::context::{Context, Externs};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
 use crate::interp::machine::{Ends, MachineCode};
 use crate::interp::packet::{PacketIn, PacketOut};
-use crate::interp::tables::{Datum, Found};
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,9 +16,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Where a run stands; the default is the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::interp) struct Place {
-    at: To,
+    pub(super) at: To,
     /// The table whose action is run.
-    applied: Option<Applied>,
+    pub(super) applied: Option<Applied>,
 }
 
 #[inline(always)]
@@ -448,31 +447,13 @@ impl Context<'_> {
         externs: &mut E,
     ) -> Result<To, Halt> {
         let site = &code.sites[site as usize];
-        let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };
-        let Some(keys) = site.keys.as_ref().filter(|_| site.plain) else {
+        let Some(to) = site.begin(self.tables, self.frame, externs, &mut place.applied) else {
             return self.begin_any_apply(site, place, externs);
         };
-        let mut key = [0; FEW_KEYS];
-        for (value, at) in key.iter_mut().zip(keys) {
-            *value = self.frame.narrow[usize::from(*at)];
+        if let Some(applied) = &mut place.applied {
+            applied.before = self.matched.replace(applied.matched);
         }
-        let entry = state.lookup(&key[..keys.len()]);
-        let (action, data) = match state.found(entry) {
-            Found::Action(found) => (Some(found.action), &*found.data),
-            Found::Nothing => (None, [].as_slice()),
-            Found::Reference(_) => return self.begin_any_apply(site, place, externs),
-        };
-        let matched = Matched { table: site.table, entry };
-        let before = self.matched.replace(matched);
-        externs.looked_up(&matched, self);
-        place.applied = Some(Applied { matched, before, action, hit: entry.is_some() });
-        let Some(action) = action.map(|action| action as usize) else { return Ok(site.none) };
-        for ((at, mask), datum) in site.data.get(action).into_iter().flatten().zip(data) {
-            if let Datum::Narrow(value) = datum {
-                self.frame.narrow[usize::from(*at)] = value & mask;
-            }
-        }
-        Ok(site.actions.get(action).copied().unwrap_or(site.none))
+        Ok(to)
     }
 
     /// The same for any table.

@@ -40,7 +40,7 @@ use crate::profiles::{Hash, Profiles};
 use smallvec::SmallVec;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::interp::{
-    Access, ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut,
+    Access, ActionRun, Context, Externs, Frame, Halt, InvalidRead, Matched, PacketOut,
 };
 use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
 use sojourn_packet::Time;
@@ -304,7 +304,7 @@ impl Externs for Runtime {
     }
 
     #[inline]
-    fn looked_up(&mut self, matched: &Matched, _ctx: &mut Context<'_>) {
+    fn looked_up(&mut self, matched: &Matched, _: &mut Frame) {
         self.hits.note(matched, self.pass.now);
     }
 

@@ -29,7 +29,7 @@ use crate::profiles::Profiles;
 use input::Input;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::interp::{
-    Access, ActionRun, Context, Externs, Halt, InvalidRead, Matched, PacketOut,
+    Access, ActionRun, Context, Externs, Frame, Halt, InvalidRead, Matched, PacketOut,
 };
 use sojourn_p4::ir::{ExternCall, Layout, Slot, TableId};
 use sojourn_packet::SplitMix64;
@@ -229,10 +229,10 @@ impl Externs for Runtime {
         Ok(self.profiles.select(table, reference, selector, ctx))
     }
 
-    fn looked_up(&mut self, matched: &Matched, ctx: &mut Context<'_>) {
+    fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {
         let Some(entry) = matched.entry else { return };
         if let Some(direct) = self.direct.get(matched.table.index()).copied() {
-            self.hit(direct, entry.index(), ctx);
+            self.hit(direct, entry.index(), frame);
         }
         self.hits.note(matched, self.pass.now);
     }

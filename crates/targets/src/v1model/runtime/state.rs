@@ -6,7 +6,7 @@
 use super::{Direct, Runtime, out, put};
 use crate::calls::scalar;
 use crate::externs::meter::Color;
-use sojourn_p4::interp::Context;
+use sojourn_p4::interp::{Context, Frame};
 use sojourn_p4::ir::ExternCall;
 
 impl Runtime {
@@ -30,7 +30,7 @@ impl Runtime {
 
     /// A table has found an entry: its direct counter counts, its direct meter marks, whether an
     /// action asks for it or not.
-    pub(super) fn hit(&mut self, direct: Direct, entry: usize, ctx: &mut Context<'_>) {
+    pub(super) fn hit(&mut self, direct: Direct, entry: usize, frame: &mut Frame) {
         let (now, bytes) = (self.pass.now, self.pass.bytes);
         if let Some(counter) = direct.counter {
             let counter = &mut self.counters[counter as usize].1;
@@ -43,7 +43,7 @@ impl Runtime {
             let color = meter.execute(entry, now, bytes, 0, Color::Green);
             self.color = color;
             if let Some(slot) = direct.color {
-                ctx.frame_mut().set(slot, color.into());
+                frame.set(slot, color.into());
             }
         }
     }

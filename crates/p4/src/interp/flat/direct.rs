@@ -1,0 +1,119 @@
+//! Machine code, and the tables that it applies, without a context: what most packets need.
+//!
+//! Where an operation needs more, the run stands in front of it, and goes on with a context.
+
+use super::code::{End, FEW_KEYS, Op, Site, To, UnitCode};
+use super::run::Place;
+use crate::interp::context::{Externs, Matched};
+use crate::interp::exec::{Applied, NO_ACTION_RAN};
+use crate::interp::frame::Frame;
+use crate::interp::machine::{Ends, MachineCode};
+use crate::interp::packet::{PacketIn, PacketOut};
+use crate::interp::tables::{Datum, Found, Tables};
+use crate::ir::Slot;
+
+/// A run.
+pub(in crate::interp) struct Direct<'r, 'p> {
+    pub code: &'r UnitCode,
+    pub machine: &'r dyn MachineCode,
+    pub frame: &'r mut Frame,
+    pub tables: &'r Tables,
+    pub packet: Option<PacketIn<'p>>,
+    pub out: Option<&'r mut PacketOut>,
+}
+
+impl Direct<'_, '_> {
+    /// Goes on from a place; none if what is there needs a context.
+    #[inline]
+    pub fn run<E: Externs + ?Sized>(&mut self, place: &mut Place, externs: &mut E) -> Option<End> {
+        loop {
+            place.at = self.by_machine(place.at);
+            match self.code.ops[place.at as usize] {
+                Op::Done => return Some(End::Done),
+                Op::Accept => return Some(End::Accept),
+                Op::Apply { site } => {
+                    let site = &self.code.sites[site as usize];
+                    place.at = site.begin(self.tables, self.frame, externs, &mut place.applied)?;
+                }
+                Op::Applied { site } => {
+                    let site = &self.code.sites[site as usize];
+                    if let Some(applied) = place.applied.take() {
+                        applied.tell(self.frame, site.hit, site.action);
+                    }
+                    place.at += 1;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn by_machine(&mut self, at: To) -> To {
+        let slots = &mut *self.frame.narrow;
+        if self.packet.is_none() && self.out.is_none() {
+            return self.machine.run(slots, at);
+        }
+        let ends = Ends {
+            ahead: self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default(),
+            room: self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default(),
+        };
+        let stopped = self.machine.run_with(slots, ends, at);
+        if let Some(packet) = &mut self.packet {
+            packet.pass(stopped.read);
+        }
+        if let Some(out) = self.out.as_deref_mut() {
+            out.written(stopped.written);
+        }
+        stopped.at
+    }
+}
+
+impl Applied {
+    /// Tells the program what was found.
+    // Written after the action, which may itself use the same slots through another apply.
+    #[inline]
+    pub fn tell(&self, frame: &mut Frame, hit: Option<Slot>, action: Option<Slot>) {
+        if let Some(slot) = hit {
+            frame.set(slot, self.hit.into());
+        }
+        if let Some(slot) = action {
+            frame.set(slot, self.action.unwrap_or(NO_ACTION_RAN).into());
+        }
+    }
+}
+
+impl Site {
+    /// Looks the table up and says where its action begins; none if that takes more than a few keys
+    /// and numbers. The application is put where the caller has it.
+    #[inline]
+    pub fn begin<E: Externs + ?Sized>(
+        &self,
+        tables: &Tables,
+        frame: &mut Frame,
+        externs: &mut E,
+        applied: &mut Option<Applied>,
+    ) -> Option<To> {
+        let keys = self.keys.as_ref().filter(|_| self.plain)?;
+        let state = tables.get(self.table)?;
+        let mut key = [0; FEW_KEYS];
+        for (value, at) in key.iter_mut().zip(keys) {
+            *value = frame.narrow[usize::from(*at)];
+        }
+        let entry = state.lookup(&key[..keys.len()]);
+        let (action, data) = match state.found(entry) {
+            Found::Action(found) => (Some(found.action), &*found.data),
+            Found::Nothing => (None, [].as_slice()),
+            Found::Reference(_) => return None,
+        };
+        let matched = Matched { table: self.table, entry };
+        externs.looked_up(&matched, frame);
+        *applied = Some(Applied { matched, before: None, action, hit: entry.is_some() });
+        let Some(action) = action.map(|action| action as usize) else { return Some(self.none) };
+        for ((at, mask), datum) in self.data.get(action).into_iter().flatten().zip(data) {
+            if let Datum::Narrow(value) = datum {
+                frame.narrow[usize::from(*at)] = value & mask;
+            }
+        }
+        Some(self.actions.get(action).copied().unwrap_or(self.none))
+    }
+}

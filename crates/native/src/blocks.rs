@@ -74,19 +74,23 @@ pub struct Blocks {
 }
 
 /// True if the operation is executed without machine code.
-pub fn is_exit(code: &UnitCode, op: &Op) -> bool {
-    match op {
+pub fn is_exit(code: &UnitCode, at: usize) -> bool {
+    match &code.ops()[at] {
         Op::Applied { site } => !code.ends_unseen(*site),
         Op::Binary { .. } | Op::Unary { .. } => true,
         Op::Copy { count, .. } => *count > 8,
-        Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => false,
-        other => !other.is_on_slots(),
+        other => !other.is_on_slots() && !is_rare_exit(code, at),
     }
 }
 
 /// True if machine code may stop in front of the operation, which it is for as a rule.
-fn is_rare_exit(op: &Op) -> bool {
-    matches!(op, Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. })
+fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
+    match code.ops()[at] {
+        Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => true,
+        Op::Skip { bits } => bits.is_multiple_of(8),
+        Op::Eval { .. } => code.looks_ahead(at).is_some(),
+        _ => false,
+    }
 }
 
 /// True if few packets come to the operation: those that a parser rejects, or that have no header
@@ -106,7 +110,9 @@ fn flow(code: &UnitCode, at: usize) -> (Option<To>, bool) {
     match op {
         Op::Jump { to } => (Some(to), false),
         Op::SetEach { to, .. } | Op::Read { to, .. } | Op::EmitEach { to, .. } => (Some(to), false),
-        _ if is_exit(code, &op) => (None, false),
+        _ if is_exit(code, at) => (None, false),
+        // Past the question whether it has failed.
+        Op::Eval { .. } => (Some(at as To + 2), false),
         _ => (op.target().copied(), true),
     }
 }
@@ -117,7 +123,7 @@ impl Blocks {
         let ops = code.ops();
         let mut begins = vec![false; ops.len()];
         let mut entries = vec![0];
-        for (at, op) in ops.iter().enumerate() {
+        for at in 0..ops.len() {
             let (to, falls) = flow(code, at);
             if let Some(to) = to {
                 begins[to as usize] = true;
@@ -125,7 +131,7 @@ impl Blocks {
             if to.is_some() && falls {
                 begins[at + 1] = true;
             }
-            if is_exit(code, op) || is_rare_exit(op) {
+            if is_exit(code, at) || is_rare_exit(code, at) {
                 code.behind(at, |to| entries.push(to));
                 begins[at] = true;
             }
@@ -196,8 +202,7 @@ fn read_behind(code: &UnitCode, reads: impl Fn(usize, &[Slots]) -> Slots) -> Vec
 /// By operation: what is read there or behind.
 fn live(code: &UnitCode) -> Vec<Slots> {
     read_behind(code, |at, live| {
-        let op = &code.ops()[at];
-        let mut read = if is_exit(code, op) || is_rare_exit(op) {
+        let mut read = if is_exit(code, at) || is_rare_exit(code, at) {
             needed(code, at, live)
         } else {
             Slots::none(code)
@@ -211,10 +216,9 @@ fn live(code: &UnitCode) -> Vec<Slots> {
 fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
     let read: Vec<Slots> = (0..code.ops().len())
         .map(|at| {
-            let op = &code.ops()[at];
             let mut read = Slots::none(code);
             touched(code, at).reads.iter().for_each(|slot| read.add(*slot));
-            if is_exit(code, op) || is_rare_exit(op) {
+            if is_exit(code, at) || is_rare_exit(code, at) {
                 read.add_all(&needed(code, at, live));
             }
             let mut values = Slots::none(code);
@@ -229,7 +233,7 @@ fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
 fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
     let mut framed = Slots::none(code);
     for (at, op) in code.ops().iter().enumerate() {
-        if is_exit(code, op) && !is_rare(op) && !is_end(op) {
+        if is_exit(code, at) && !is_rare(op) && !is_end(op) {
             needed(code, at, live).both(&changed[at]).for_each(|slot| framed.add(slot));
         }
     }
@@ -280,17 +284,19 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
     let mut touched = Touched::default();
     let Touched { reads, writes } = &mut touched;
     let op = &code.ops()[at];
-    if is_exit(code, op) {
+    if is_exit(code, at) {
         return touched;
     }
     match *op {
-        Op::Set { to, .. } | Op::SetLong { to, .. } => writes.push(to),
+        Op::Set { to, .. } | Op::SetLong { to, .. } | Op::Eval { to, .. } => writes.push(to),
         Op::SetEach { list, .. } => writes.extend(code.sets(list).iter().map(|(to, _)| *to)),
         Op::Read { run, .. } => {
             let reader = code.reader(run);
             writes.extend(reader.reads.iter().map(|field| field.to));
             writes.extend(reader.long_reads.iter().map(|field| field.to));
             writes.extend(&reader.valid);
+            writes.extend(reader.front.iter().map(|field| field.to));
+            reads.extend(reader.front.iter().flat_map(|field| field.words));
         }
         Op::Move { to, a }
         | Op::AddConst { to, a, .. }

@@ -25,10 +25,9 @@ impl Lower<'_> {
         let others = self.builder.create_block();
         self.builder.set_cold_block(others);
         // In front of what is executed without machine code there is nothing to do.
-        let ops = self.code.ops();
         let entries = self.blocks.entries.iter().copied();
         let entries: Vec<To> =
-            entries.filter(|to| !is_exit(self.code, &ops[*to as usize])).collect();
+            entries.filter(|to| !is_exit(self.code, *to as usize)).collect();
         let entries: BTreeMap<To, Block> =
             entries.into_iter().map(|to| (to, self.builder.create_block())).collect();
         let first = entries.get(&0).copied().unwrap_or(elsewhere);

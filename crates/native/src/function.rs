@@ -14,31 +14,14 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
-use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, Stopped, To, UnitCode};
+use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, To, UnitCode};
 use std::fmt;
 use std::mem::ManuallyDrop;
-
-/// The two ends of a packet as the function sees them: it moves the pointers and counts down.
-#[repr(C)]
-pub struct RawEnds {
-    /// The next byte to read, and how many are left.
-    ahead: *const u8,
-    left: usize,
-    /// The next byte to write, and how many there is room for.
-    room: *mut u8,
-    free: usize,
-}
-
-/// Offsets of its fields.
-pub const AHEAD: i32 = std::mem::offset_of!(RawEnds, ahead) as i32;
-pub const LEFT: i32 = std::mem::offset_of!(RawEnds, left) as i32;
-pub const ROOM: i32 = std::mem::offset_of!(RawEnds, room) as i32;
-pub const FREE: i32 = std::mem::offset_of!(RawEnds, free) as i32;
 
 /// What a frame of another unit would be.
 const SMALL: &str = "a frame of the unit has room for its temporaries";
 
-type Entry = unsafe extern "C" fn(*mut u128, *mut RawEnds, u32) -> u32;
+type Entry = unsafe extern "C" fn(*mut u128, *mut Ends<'_>, u32) -> u32;
 
 /// A unit's machine code.
 pub struct Function {
@@ -122,19 +105,10 @@ fn define(module: &mut JITModule, code: &UnitCode, addresses: &Addresses) -> Opt
 
 impl MachineCode for Function {
     #[inline]
-    fn run(&self, slots: &mut [u128], at: To) -> To {
-        self.run_with(slots, Ends::default(), at).at
-    }
-
-    #[inline]
-    fn run_with(&self, slots: &mut [u128], ends: Ends<'_>, at: To) -> Stopped {
+    fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To {
         assert!(slots.len() >= self.slots, "{SMALL}");
-        let (left, free) = (ends.ahead.len(), ends.room.len());
-        let mut raw =
-            RawEnds { ahead: ends.ahead.as_ptr(), left, room: ends.room.as_mut_ptr(), free };
         // SAFETY: see the head of the file.
-        let at = unsafe { (self.entry)(slots.as_mut_ptr(), &raw mut raw, at) };
-        Stopped { at, read: left - raw.left, written: free - raw.free }
+        unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }
     }
 }
 

@@ -93,7 +93,9 @@ impl Lower<'_> {
             Op::Read { run, to } => packet::read(self, at as To, run, to),
             Op::Emit { header } => packet::emit(self, at as To, (header, 1), next),
             Op::EmitEach { header, count, to } => packet::emit(self, at as To, (header, count), to),
-            _ if is_exit(self.code, &op) => self.stop(at as To),
+            _ if is_exit(self.code, at) => self.stop(at as To),
+            Op::Skip { bits } => packet::skip(self, at as To, bits / 8),
+            Op::Eval { to, .. } => packet::look_ahead(self, at as To, to),
             Op::Jump { to } => self.jump(to),
             Op::JumpIf { a, to } => {
                 let a = self.word(a);

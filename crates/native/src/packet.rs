@@ -3,14 +3,12 @@
 //! Where the packet has too few bytes, or there is too little room, the operation is left to whoever
 //! executes the rest.
 
-use crate::function::{AHEAD, FREE, LEFT, ROOM};
 use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::Variable;
-use sojourn_p4::interp::machine::{
-    Emitted, LongRead, Op, Piece, Read, To, UnitCode, Writer,
-};
+use sojourn_p4::interp::machine::{At, Emitted, FrontRead, LongRead, Op, Piece, Read, To};
+use sojourn_p4::interp::machine::{Ends, UnitCode, Writer};
 
 /// Bytes that may be written behind a header's last one: it is written in words of eight.
 const BEHIND: usize = 8;
@@ -23,13 +21,14 @@ pub struct Packet {
 }
 
 /// Where those lie.
-const AHEAD_ENDS: [i32; 2] = [AHEAD, LEFT];
-const ROOM_ENDS: [i32; 2] = [ROOM, FREE];
+const AHEAD_ENDS: [i32; 2] = [Ends::FIELDS[0] as i32, Ends::FIELDS[1] as i32];
+const ROOM_ENDS: [i32; 2] = [Ends::FIELDS[2] as i32, Ends::FIELDS[3] as i32];
 
 impl Packet {
     /// Of code.
     pub fn new(code: &UnitCode, word: &mut impl FnMut() -> Variable) -> Packet {
-        let reads = code.ops().iter().any(|op| matches!(op, Op::Read { .. }));
+        let reads = |op: &Op| matches!(op, Op::Read { .. } | Op::Skip { .. } | Op::Eval { .. });
+        let reads = code.ops().iter().any(reads);
         let emits = |op: &Op| matches!(op, Op::Emit { .. } | Op::EmitEach { .. });
         let emits = code.ops().iter().any(emits);
         let mut both = || [word(), word()];
@@ -78,14 +77,69 @@ pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
         let value = long_field(lower, ahead, field);
         lower.put_halves(field.to, value);
     }
+    for field in &reader.front {
+        let value = front_field(lower, field);
+        lower.put(field.to, value);
+    }
     let one = lower.constant(1);
     reader.valid.iter().for_each(|valid| lower.put(*valid, one));
-    let bytes = reader.bytes as i64;
-    let ahead = lower.builder.ins().iadd_imm(ahead, bytes);
-    lower.builder.def_var(ahead_end, ahead);
-    let left = lower.builder.ins().iadd_imm(left, -bytes);
-    lower.builder.def_var(left_end, left);
+    pass(lower, reader.bytes as i64);
     lower.jump(to);
+}
+
+/// Moves the end of what is read.
+fn pass(lower: &mut Lower<'_>, bytes: i64) {
+    let Some(end) = lower.packet.ahead else { return };
+    for (variable, moved) in end.into_iter().zip([bytes, -bytes]) {
+        let value = lower.builder.use_var(variable);
+        let value = lower.builder.ins().iadd_imm(value, moved);
+        lower.builder.def_var(variable, value);
+    }
+}
+
+/// Takes bytes off the packet.
+pub fn skip(lower: &mut Lower<'_>, at: To, bytes: u64) {
+    let Some([_, left]) = lower.packet.ahead else { return };
+    let left = lower.builder.use_var(left);
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    let short = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, left, bytes);
+    lower.stop_if(short, at);
+    pass(lower, bytes);
+    lower.jump(at + 1);
+}
+
+/// Looks at bits of the packet, and goes on behind the question whether they were there.
+pub fn look_ahead(lower: &mut Lower<'_>, at: To, to: At) {
+    let (Some([ahead, left]), Some((begin, end))) =
+        (lower.packet.ahead, lower.code.looks_ahead(at as usize))
+    else {
+        return;
+    };
+    let first = begin / 8;
+    let left = lower.builder.use_var(left);
+    let wanted = i64::from(first) + 8;
+    let short = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, left, wanted);
+    lower.stop_if(short, at);
+    let ahead = lower.builder.use_var(ahead);
+    let word = number(lower, types::I64, ahead, first as i32);
+    let up = lower.builder.ins().ishl_imm(word, i64::from(begin % 8));
+    let value = lower.builder.ins().ushr_imm(up, i64::from(64 - (end - begin)));
+    lower.put(to, value);
+    lower.jump(at + 2);
+}
+
+/// A field of what is in front of the packet.
+fn front_field(lower: &mut Lower<'_>, field: &FrontRead) -> Value {
+    let [first, second] = field.words.map(|word| lower.word(word));
+    let (skew, width) = (i64::from(field.skew), i64::from(field.width));
+    let up = lower.builder.ins().ishl_imm(first, skew);
+    let whole = if field.words[0] == field.words[1] {
+        up
+    } else {
+        let down = lower.builder.ins().ushr_imm(second, 64 - skew);
+        lower.builder.ins().bor(up, down)
+    };
+    lower.builder.ins().ushr_imm(whole, 64 - width)
 }
 
 /// Bytes of the packet as one big-endian number.

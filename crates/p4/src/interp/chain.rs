@@ -6,7 +6,7 @@
 //! them, is said by the caller.
 
 use super::context::Externs;
-use super::flat::{self, Calls, NoCode, Op, UnitCode};
+use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
 use super::machine::{Around, At};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables, machine};
 use crate::ir::{Program, Slot, UnitId};
@@ -32,6 +32,9 @@ pub struct Plan<'a> {
     pub links: &'a [Link],
     /// Slots that the caller fills.
     pub inputs: usize,
+    /// Bytes in front of the packet that the parser reads; the caller may have them in more slots behind
+    /// its others, eight in each.
+    pub front: usize,
     /// Slots that begin with a number; all others begin with zero, whatever lies in the frame.
     pub first: &'a [(Slot, u128)],
     /// The slots that the caller reads behind the last unit; all of them if none.
@@ -48,6 +51,8 @@ pub struct Chain {
     number: usize,
     /// The first of the slots that the caller fills: behind those of all units.
     pub input: Slot,
+    /// The first of those for what is in front of the packet, if machine code reads it there.
+    pub front: Option<Slot>,
     /// Slots that a frame needs to be filled.
     pub slots: usize,
 }
@@ -64,7 +69,8 @@ impl Interpreter {
     /// Makes one piece of code of units; none if a run of it could not be told from runs of the units
     /// one by one.
     pub fn chain(&mut self, plan: Plan<'_>) -> Option<Chain> {
-        let Plan { links, inputs, .. } = plan;
+        let links = plan.links;
+        let inputs = plan.inputs + plan.front.div_ceil(8);
         let codes = links.iter().map(|link| Some(&self.code[link.unit.index()].as_ref()?.code));
         let codes: Vec<&UnitCode> = codes.collect::<Option<_>>()?;
         // Steps are counted for each unit, and so are reads of invalid headers.
@@ -86,11 +92,15 @@ impl Interpreter {
             .or_else(|| flat::chain(&self.program, links, inputs, &NoCode))?;
         code.leave_unread(plan.unread);
         code.around = Some(around(plan, own, &code)?);
-        let slots = code.slots;
-        let (number, joined) =
-            (self.chains.len(), Joined { unit: machine::Unit::new(code), noted });
-        Arc::make_mut(&mut self.chains).push(joined);
-        Some(Chain { number, input: Slot(own as u32), slots })
+        let (number, slots, input) = (self.chains.len(), code.slots, Slot(own as u32));
+        let words = Slot((own + plan.inputs) as u32);
+        let mut unit = machine::Unit::new(code);
+        if plan.front > 0 {
+            unit.fronted = unit.code.fronted(words.0 as At, plan.front).map(Box::new);
+        }
+        let front = unit.fronted.is_some().then_some(words);
+        Arc::make_mut(&mut self.chains).push(Joined { unit, noted });
+        Some(Chain { number, input, front, slots })
     }
 
     /// Runs a chain that begins with a parser, on a packet from its cursor on. In the frame only the
@@ -108,11 +118,48 @@ impl Interpreter {
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         let joined = &self.chains[chain.number];
-        let machine = joined.unit.machine(self.compiler);
+        // Machine code that wants what is in front of the packet elsewhere is not for this.
+        let machine = match chain.front {
+            Some(_) => None,
+            None => joined.unit.machine(self.compiler),
+        };
         frame.wide.iter_mut().for_each(BigUint::set_zero);
         joined.begin(frame, machine.is_some());
         let code = (&joined.unit.code, machine);
         self.run(code, frame, (Some(packet), out), tables, externs, joined.noted).parsed(self)
+    }
+
+    /// The same by machine code, of a packet whose front lies in the caller's slots. None if that
+    /// cannot be, or not yet: nothing has happened then but to the frame.
+    #[inline]
+    pub fn run_fronted<E: Externs + ?Sized>(
+        &self,
+        chain: &Chain,
+        frame: &mut Frame,
+        (packet, out): (PacketIn<'_>, Option<&mut PacketOut>),
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Option<Result<Parsed, Halt>> {
+        let joined = &self.chains[chain.number];
+        let code = &joined.unit.code;
+        let machine = joined.unit.machine(self.compiler)?;
+        frame.wide.iter_mut().for_each(BigUint::set_zero);
+        joined.begin(frame, true);
+        let mut place = Place::default();
+        let packet = Some(packet);
+        let mut direct = Direct { code, machine, frame, tables, packet, out };
+        let ended = direct.run(&mut place, externs);
+        let Direct { frame, packet, out, .. } = direct;
+        if ended.is_some() {
+            let consumed = packet.as_ref().map_or(0, PacketIn::position);
+            return Some(Ok(Parsed { accepted: true, error: self.errors.no_error, consumed }));
+        }
+        if !code.is_behind_first_unit(&place) {
+            return None;
+        }
+        let context = self.context(frame, tables, packet, out);
+        let run = self.go_on((code, Some(machine)), context, &mut place, externs, joined.noted);
+        Some(run.parsed(self))
     }
 }
 
@@ -135,9 +182,10 @@ impl Joined {
 fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<Around> {
     let at = |slot: &Slot| At::try_from(slot.0).ok();
     let first = plan.first.iter().map(|(slot, value)| Some((at(slot)?, *value)));
+    let inputs = own + plan.inputs + plan.front.div_ceil(8);
     let left = plan.left.map(|left| left.iter().map(at).collect::<Option<Vec<At>>>());
     Some(Around {
-        inputs: At::try_from(own).ok()?..At::try_from(own + plan.inputs).ok()?,
+        inputs: At::try_from(own).ok()?..At::try_from(inputs).ok()?,
         first: first.collect::<Option<_>>()?,
         // Where all have to be there anyway, it is cheaper to begin with them.
         cleared: code.stops_with_all(),
@@ -207,7 +255,7 @@ mod tests {
 
     /// A chain of all of it, with nothing left out.
     fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
-        Plan { links, inputs, first: &[], left: None, unread: &|_| false, calls: &NoCode }
+        Plan { links, inputs, front: 0, first: &[], left: None, unread: &|_| false, calls: &NoCode }
     }
 
     fn plain(unit: UnitId) -> Link {

@@ -5,9 +5,10 @@
 //! it, and it is executed as without machine code. Knows no compiler.
 
 pub use super::flat::code::{Around, At, Cells, Emitted, Function, Op, ReadBy, To, UnitCode};
-pub use super::flat::header::{LongRead, Piece, ROOM, Read, Reader, Writer};
+pub use super::flat::header::{FrontRead, LongRead, Piece, ROOM, Read, Reader, Writer};
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,31 +20,45 @@ pub trait Compiler: fmt::Debug + Send + Sync {
 
 /// A unit's operations as a function of this machine.
 pub trait MachineCode: fmt::Debug + Send + Sync {
-    /// Executes from the operation `at` on, until one is not for it: the answer.
-    fn run(&self, slots: &mut [u128], at: To) -> To;
-
-    /// The same with a packet that is read or written.
-    fn run_with(&self, slots: &mut [u128], ends: Ends<'_>, at: To) -> Stopped;
+    /// Executes from the operation `at` on, until one is not for it: the answer. The ends of the
+    /// packet are moved by what was read and written.
+    fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To;
 }
 
-/// The two ends of a packet, at the beginnings of bytes.
-#[derive(Debug, Default)]
+/// The two ends of a packet, at the beginnings of bytes: the bytes behind the cursor of what is read,
+/// and where what is written goes on. Machine code knows where the fields lie.
+#[repr(C)]
+#[derive(Debug)]
 pub struct Ends<'a> {
-    /// The real bytes behind the cursor of what is read; none where there are none to be read at once.
-    pub ahead: &'a [u8],
-    /// Where what is written goes on.
-    pub room: &'a mut [u8],
+    ahead: *const u8,
+    left: usize,
+    room: *mut u8,
+    free: usize,
+    of: PhantomData<(&'a [u8], &'a mut [u8])>,
 }
 
-/// How far machine code has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
-    /// The operation in front of which it stopped.
-    pub at: To,
-    /// Bytes of those ahead that were read.
-    pub read: usize,
-    /// Bytes of the room that were written.
-    pub written: usize,
+impl<'a> Ends<'a> {
+    /// Where the fields lie: the next byte to read and how many there are, the next byte to write and
+    /// for how many there is room.
+    pub const FIELDS: [usize; 4] = [
+        std::mem::offset_of!(Ends<'_>, ahead),
+        std::mem::offset_of!(Ends<'_>, left),
+        std::mem::offset_of!(Ends<'_>, room),
+        std::mem::offset_of!(Ends<'_>, free),
+    ];
+
+    /// The ends of a packet.
+    #[inline]
+    pub fn new(ahead: &'a [u8], room: &'a mut [u8]) -> Ends<'a> {
+        let (left, free) = (ahead.len(), room.len());
+        Ends { ahead: ahead.as_ptr(), left, room: room.as_mut_ptr(), free, of: PhantomData }
+    }
+
+    /// Bytes that are still ahead, and for how many there is still room.
+    #[inline]
+    pub fn left(&self) -> (usize, usize) {
+        (self.left, self.free)
+    }
 }
 
 /// Runs of a unit before it is compiled: what runs a few packets does not wait for a compiler.
@@ -53,6 +68,8 @@ const RUNS: u32 = 500;
 #[derive(Debug)]
 pub(super) struct Unit {
     pub code: UnitCode,
+    /// What machine code is made of, if that is not the same: its operations are.
+    pub fronted: Option<Box<UnitCode>>,
     /// Runs that are left.
     left: AtomicU32,
     machine: OnceLock<Option<Box<dyn MachineCode>>>,
@@ -60,7 +77,7 @@ pub(super) struct Unit {
 
 impl Unit {
     pub fn new(code: UnitCode) -> Unit {
-        Unit { code, left: AtomicU32::new(RUNS), machine: OnceLock::new() }
+        Unit { code, fronted: None, left: AtomicU32::new(RUNS), machine: OnceLock::new() }
     }
 
     /// Its machine code, made now if it has run often enough.
@@ -85,12 +102,13 @@ impl Unit {
 
     /// Its machine code, made now.
     pub fn compiled(&self, compiler: &dyn Compiler) -> Option<&dyn MachineCode> {
-        self.machine.get_or_init(|| compiler.compile(&self.code)).as_deref()
+        let code = self.fronted.as_deref().unwrap_or(&self.code);
+        self.machine.get_or_init(|| compiler.compile(code)).as_deref()
     }
 }
 
 impl Clone for Unit {
     fn clone(&self) -> Unit {
-        Unit::new(self.code.clone())
+        Unit { fronted: self.fronted.clone(), ..Unit::new(self.code.clone()) }
     }
 }

@@ -91,15 +91,16 @@ impl Gress {
         }
     }
 
-    /// Makes one chain of code of the blocks, as far as that can be, with the code of calls. Nobody reads what the parser puts
-    /// into slots that are `unread`.
+    /// Makes one chain of code of the blocks, as far as that can be, with so many bytes in front
+    /// of packets and the code of calls. Nobody reads what the parser puts into slots that are `unread`.
     pub fn join(
         &mut self,
         interpreter: &mut Interpreter,
+        front: usize,
         unread: &HashSet<Slot>,
         calls: &dyn Calls,
     ) {
-        self.joined = joined::join(interpreter, self, unread, calls);
+        self.joined = joined::join(interpreter, self, front, unread, calls);
         if let Some(joined) = &self.joined {
             let slots = joined.chain.slots.max(self.frames[0].narrow.len());
             self.frames[0].narrow.resize(slots, 0);

@@ -23,11 +23,12 @@ pub struct Joined {
     pub whole: bool,
 }
 
-/// Joins what can be joined of a pass, with the code of calls. Nobody reads what the parser puts into
+/// Joins what can be joined of a pass, with so many bytes in front of its packets and the code of calls. Nobody reads what the parser puts into
 /// slots that are `unread`.
 pub fn join(
     interpreter: &mut Interpreter,
     gress: &Gress,
+    front: usize,
     unread: &HashSet<Slot>,
     calls: &dyn Calls,
 ) -> Option<Joined> {
@@ -59,6 +60,7 @@ pub fn join(
         interpreter.chain(Plan {
             links: &links,
             inputs: 1,
+            front,
             first: &first,
             // What is left to the deparser may be all of it.
             left: (links.len() == 3).then_some(&answers),

@@ -13,6 +13,7 @@ use super::copies;
 use super::fit;
 use super::gress::Gress;
 use super::math_unit::ExponentParity;
+use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES};
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
@@ -105,10 +106,11 @@ pub fn build(
     let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
     let mut egress = Gress::new(&interpreter, ep, ec, ed);
-    for gress in [&mut ingress, &mut egress] {
+    let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];
+    for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {
         let unread = unread::intrinsic_fields(&program, gress);
         interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
-        gress.join(&mut interpreter, &unread, &runtime);
+        gress.join(&mut interpreter, front, &unread, &runtime);
     }
     Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
 }

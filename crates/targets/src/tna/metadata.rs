@@ -13,8 +13,10 @@ use sojourn_p4::ir::{Layout, Slot};
 use sojourn_p4::types::Type;
 use sojourn_packet::Time;
 
-/// Length of the header in front of a packet that enters the egress parser, in bytes.
-const EGRESS_HEADER_BYTES: usize = 27;
+/// Bytes in front of a packet that enters the ingress parser for the first time.
+pub const INGRESS_FRONT_BYTES: usize = 16;
+/// Bytes in front of a packet that enters the egress parser.
+pub const EGRESS_FRONT_BYTES: usize = 27;
 
 /// Settings of the chip that show in timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,38 +48,43 @@ impl Clock {
     }
 }
 
-/// Appends what the ingress parser finds in front of a packet: eight bytes of intrinsic metadata
-/// and eight of the port's, which its control plane has set; a resubmitted packet brings eight of its
-/// own instead.
+/// What the ingress parser finds in front of a packet, eight bytes in each word: intrinsic metadata, and
+/// the port's, which its control plane has set. A resubmitted packet brings eight bytes of its own
+/// instead of those.
 #[inline]
-pub fn write_ingress_header(
+pub fn ingress_front(input: &IngressInput, clock: &Clock, port_metadata: u64) -> [u64; 2] {
+    let port = u64::from(input.port.0 & 0x1ff) << 48;
+    [u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived), port_metadata]
+}
+
+/// Appends it.
+#[inline]
+pub fn write_ingress_front(
     input: &IngressInput,
     clock: &Clock,
     port_metadata: u64,
     out: &mut Vec<u8>,
 ) {
-    let port = u64::from(input.port.0 & 0x1ff) << 48;
-    let intrinsic = u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived);
-    let header = (u128::from(intrinsic) << 64 | u128::from(port_metadata)).to_be_bytes();
-    if input.resubmitted {
-        out.extend_from_slice(&header[..8]);
-    } else {
-        out.extend_from_slice(&header);
+    let [intrinsic, of_port] = ingress_front(input, clock, port_metadata);
+    out.extend_from_slice(&intrinsic.to_be_bytes());
+    if !input.resubmitted {
+        out.extend_from_slice(&of_port.to_be_bytes());
     }
 }
 
-/// Appends what the egress parser finds in front of a packet, each field filled up to bytes.
+/// What the egress parser finds in front of a packet, each field filled up to bytes: eight bytes in each
+/// word, in the last one [`EGRESS_FRONT_BYTES`] less 24.
 #[inline]
-pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
+pub fn egress_front(input: &EgressInput, clock: &Clock) -> [u64; 4] {
     let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
     let in_queue = clock.in_queue(input.dequeued.saturating_sub(input.enqueued));
-    // Bytes 0 to 7, 8 to 15, 16 to 23, then three more.
-    let words = [
+    let enqueued = clock.enqueued(input.enqueued);
+    [
         u64::from(input.port.0 & 0x1ff) << 48
             | depth(input.enqueue_depth) << 24
             | u64::from(input.enqueue_congestion & 3) << 16
-            | clock.enqueued(input.enqueued) >> 16,
-        clock.enqueued(input.enqueued) << 48
+            | enqueued >> 16,
+        enqueued << 48
             | depth(input.dequeue_depth) << 24
             | u64::from(input.dequeue_congestion & 3) << 16
             | u64::from(input.pool_congestion) << 8,
@@ -86,14 +93,14 @@ pub fn write_egress_header(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>
             | u64::from(input.rid_first) << 16
             | u64::from(input.queue & 31) << 8
             | u64::from(input.cos & 7),
-    ];
-    let mut header = [0; EGRESS_HEADER_BYTES];
-    let (front, length) = header.split_at_mut(24);
-    for (bytes, word) in front.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_be_bytes());
-    }
-    length[1..].copy_from_slice(&(input.length as u16).to_be_bytes());
-    out.extend_from_slice(&header);
+        u64::from(input.length as u16) << 40,
+    ]
+}
+
+/// Appends it.
+pub fn write_egress_front(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
+    let words = egress_front(input, clock).map(u64::to_be_bytes);
+    out.extend_from_slice(&words.as_flattened()[..EGRESS_FRONT_BYTES]);
 }
 
 /// Which of an architecture's parameters a unit's parameter is.
@@ -197,13 +204,13 @@ mod tests {
             ..EgressInput::default()
         };
         let mut out = Vec::new();
-        write_egress_header(&input, &Clock::default(), &mut out);
+        write_egress_front(&input, &Clock::default(), &mut out);
         let expected = [
             0x01, 0x01, 0x07, 0x00, 0x01, 2, 0x00, 0x01, 0x23, 0x45, 0, 0, 3, 1, 0xe4, 0x00, 0x02,
             0x00, 0x01, 0xab, 0xcd, 1, 0x1f, 5, 0, 0x05, 0xee,
         ];
         assert_eq!(out, expected);
-        assert_eq!(out.len(), EGRESS_HEADER_BYTES);
+        assert_eq!(out.len(), EGRESS_FRONT_BYTES);
     }
 
     #[test]
@@ -215,12 +222,12 @@ mod tests {
             resubmitted: false,
         };
         let mut out = Vec::new();
-        write_ingress_header(&input, &Clock::default(), 0x0a0b, &mut out);
+        write_ingress_front(&input, &Clock::default(), 0x0a0b, &mut out);
         assert_eq!(out[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
         assert_eq!(out[8..], [0, 0, 0, 0, 0, 0, 0x0a, 0x0b]);
         out.clear();
         let again = IngressInput { resubmitted: true, ..input };
-        write_ingress_header(&again, &Clock::default(), 0x0a0b, &mut out);
+        write_ingress_front(&again, &Clock::default(), 0x0a0b, &mut out);
         assert_eq!(out[..2], [0x81, 0x44]);
         assert_eq!(out.len(), 8);
     }

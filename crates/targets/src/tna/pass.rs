@@ -8,6 +8,8 @@ use super::gress::{Gress, Joined};
 use super::metadata::{IntrinsicField, Role};
 use super::runtime::{CopyTypes, Runtime};
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::ir::Slot;
+use sojourn_packet::Packet;
 use std::sync::Arc;
 
 /// Bits of `parser_err` for the errors of the language and of TNA.
@@ -97,10 +99,42 @@ pub struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// Runs a pass at once on a packet in front of which the chip has put these words. Says what was
+    /// parsed of the packet itself and what `answers` reads of the frame behind the control; none if
+    /// that cannot be, and nothing has happened.
+    #[inline]
+    pub fn run_at_once<T>(
+        &mut self,
+        gress: &mut Gress,
+        front: &[u64],
+        packet: &Packet,
+        answers: impl Fn(&Frame) -> T,
+    ) -> Option<Result<(Parsed, T), Halt>> {
+        let joined = gress.joined.filter(|_| self.runtime.trace.is_none())?;
+        let words = joined.chain.front?;
+        self.written.clear();
+        let frame = gress.parser_frame();
+        frame.set(joined.chain.input, self.tstamp.into());
+        for (word, slot) in front.iter().zip(words.0..) {
+            frame.set(Slot(slot), (*word).into());
+        }
+        let out = joined.whole.then_some(&mut *self.written);
+        let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
+        let (chain, runtime) = (&joined.chain, &mut *self.runtime);
+        let ran = self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime)?;
+        Some(ran.and_then(|parsed| {
+            let answers = answers(gress.control_frame());
+            if !joined.whole {
+                self.run_deparser(gress)?;
+            }
+            Ok((parsed, answers))
+        }))
+    }
+
     /// Runs a pass on a packet with what the chip puts in front of it. Says what was parsed, and what
     /// `answers` reads of the frame behind the control; none if the packet is dropped at the parser.
     pub fn run<T>(
-        mut self,
+        &mut self,
         gress: &mut Gress,
         packet: PacketIn<'_>,
         answers: impl Fn(&Frame) -> T,

@@ -14,7 +14,8 @@
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
 use super::gress::Gress;
-use super::metadata::{Clock, IntrinsicField, Role, write_egress_header, write_ingress_header};
+use super::metadata::{Clock, IntrinsicField, Role, egress_front, ingress_front};
+use super::metadata::{write_egress_front, write_ingress_front};
 use super::pass::{ParserErrors, Pass, PassFields};
 use super::runtime::{RegisterState, Runtime};
 use crate::control::fits;
@@ -22,6 +23,7 @@ use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
     MirrorDirection, PortId, Replication,
 };
+use crate::deparsed::deparsed;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
@@ -228,12 +230,9 @@ impl Tofino {
         out: &mut IngressOutput,
     ) -> Result<(), Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
-        self.front.clear();
         let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
-        write_ingress_header(input, &self.clock, of_port, &mut self.front);
-        self.front.extend_from_slice(&packet.bytes);
         let fields = &self.ingress_fields;
-        let pass = Pass {
+        let mut pass = Pass {
             interpreter: &self.interpreter,
             tables: &self.tables,
             runtime: &mut self.runtime,
@@ -243,11 +242,29 @@ impl Tofino {
             tstamp: self.clock.global(input.now),
             goes_on: |gress, error| error != 0 && gress.reads_parser_error,
         };
-        let front = PacketIn::new(&self.front, packet.zeros);
-        let run = pass.run(&mut self.ingress, front, |frame| fields.admission(frame))?;
-        let Some((parsed, admission)) = run else {
-            out.parser_rejected = true;
-            return Ok(());
+        let answers = |frame: &Frame| fields.admission(frame);
+        let at_once = if input.resubmitted {
+            None
+        } else {
+            let front = ingress_front(input, &self.clock, of_port);
+            pass.run_at_once(&mut self.ingress, &front, &packet, answers)
+        };
+        let (parsed, admission, front) = match at_once {
+            Some(ran) => {
+                let (parsed, admission) = ran?;
+                (parsed, admission, None)
+            }
+            None => {
+                self.front.clear();
+                write_ingress_front(input, &self.clock, of_port, &mut self.front);
+                self.front.extend_from_slice(&packet.bytes);
+                let front = PacketIn::new(&self.front, packet.zeros);
+                let Some((parsed, admission)) = pass.run(&mut self.ingress, front, answers)? else {
+                    out.parser_rejected = true;
+                    return Ok(());
+                };
+                (parsed, admission, Some(&*self.front))
+            }
         };
         out.admission = admission;
         if let Some(data) = self.runtime.pass.resubmit.take() {
@@ -256,25 +273,12 @@ impl Tofino {
             return Ok(());
         }
         if self.runtime.pass.mirror.is_some() {
-            out.mirror = self.requested_copy(MirrorDirection::Ingress, &packet);
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, &packet);
         }
         if out.admission.unicast.is_some() || out.admission.replication.is_some() {
-            out.packet = Some(rewritten(packet, &mut self.written, &self.front, &parsed));
+            out.packet = Some(rewritten(packet, &mut self.written, front, &parsed));
         }
         Ok(())
-    }
-
-    /// The copy that the deparser was asked for, of a packet as it is now.
-    #[inline(never)]
-    fn requested_copy(&mut self, direction: MirrorDirection, packet: &Packet) -> Option<Mirror> {
-        let request = self.runtime.pass.mirror.take().filter(|request| request.session != 0)?;
-        Some(Mirror {
-            session: request.session,
-            direction,
-            header_len: request.header.len() as u16,
-            carried: Carried::default(),
-            packet: with_front(&request.header, packet),
-        })
     }
 
     fn run_egress(
@@ -284,11 +288,8 @@ impl Tofino {
         out: &mut EgressOutput,
     ) -> Result<(), Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
-        self.front.clear();
-        write_egress_header(input, &self.clock, &mut self.front);
-        self.front.extend_from_slice(&packet.bytes);
         let fields = &self.egress_fields;
-        let pass = Pass {
+        let mut pass = Pass {
             interpreter: &self.interpreter,
             tables: &self.tables,
             runtime: &mut self.runtime,
@@ -298,12 +299,27 @@ impl Tofino {
             tstamp: self.clock.global(input.now),
             goes_on: |_, error| error != 0,
         };
-        let front = PacketIn::new(&self.front, packet.zeros);
-        let run = pass.run(&mut self.egress, front, |frame| fields.drop_ctl.or_zero(frame))?;
-        let Some((parsed, drop_ctl)) = run else {
-            out.parser_rejected = true;
-            return Ok(());
-        };
+        let answers = |frame: &Frame| fields.drop_ctl.or_zero(frame);
+        let front = egress_front(input, &self.clock);
+        let (parsed, drop_ctl, front) =
+            match pass.run_at_once(&mut self.egress, &front, &packet, answers) {
+                Some(ran) => {
+                    let (parsed, drop_ctl) = ran?;
+                    (parsed, drop_ctl, None)
+                }
+                None => {
+                    self.front.clear();
+                    write_egress_front(input, &self.clock, &mut self.front);
+                    self.front.extend_from_slice(&packet.bytes);
+                    let front = PacketIn::new(&self.front, packet.zeros);
+                    let Some((parsed, drop_ctl)) = pass.run(&mut self.egress, front, answers)?
+                    else {
+                        out.parser_rejected = true;
+                        return Ok(());
+                    };
+                    (parsed, drop_ctl, Some(&*self.front))
+                }
+            };
         if drop_ctl & 4 != 0 {
             self.runtime.pass.mirror = None;
         }
@@ -311,9 +327,9 @@ impl Tofino {
         if !sent && !copied {
             return Ok(());
         }
-        let packet = rewritten(packet, &mut self.written, &self.front, &parsed);
+        let packet = rewritten(packet, &mut self.written, front, &parsed);
         if copied {
-            out.mirror = self.requested_copy(MirrorDirection::Egress, &packet);
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, &packet);
         }
         if sent {
             out.packet = Some(packet);
@@ -362,6 +378,23 @@ impl DataPlane for Tofino {
     }
 }
 
+/// The copy that the deparser was asked for, of a packet as it is now.
+#[inline(never)]
+fn requested_copy(
+    runtime: &mut Runtime,
+    direction: MirrorDirection,
+    packet: &Packet,
+) -> Option<Mirror> {
+    let request = runtime.pass.mirror.take().filter(|request| request.session != 0)?;
+    Some(Mirror {
+        session: request.session,
+        direction,
+        header_len: request.header.len() as u16,
+        carried: Carried::default(),
+        packet: with_front(&request.header, packet),
+    })
+}
+
 /// A copy of `packet` with some bytes in front.
 fn with_front(front: &[u8], packet: &Packet) -> Packet {
     let mut bytes = HeaderBytes::with_capacity(front.len() + packet.bytes.len());
@@ -371,8 +404,17 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
 }
 
 /// What the deparser wrote, with what the parser left of the packet behind it, in the packet's buffer.
+/// What was parsed is the packet itself, or bytes that the chip has put together.
 #[inline]
-fn rewritten(mut packet: Packet, written: &mut PacketOut, front: &[u8], parsed: &Parsed) -> Packet {
+fn rewritten(
+    mut packet: Packet,
+    written: &mut PacketOut,
+    front: Option<&[u8]>,
+    parsed: &Parsed,
+) -> Packet {
+    let Some(front) = front else {
+        return deparsed(packet, written.bytes(), parsed.consumed);
+    };
     let consumed = parsed.consumed.div_ceil(8) as usize;
     let rest = front.get(consumed..).unwrap_or_default();
     packet.bytes.clear();

@@ -53,6 +53,9 @@ pub(super) fn chain(
         if label.is_some() && rejects.replace(label).is_some() {
             return None;
         }
+        if builder.code.first_unit == 0 {
+            builder.code.first_unit = builder.ops.len();
+        }
     }
     builder.ops.push(Op::Done);
     builder.finish(rejects.flatten()).ok()

@@ -2,7 +2,7 @@
 
 use super::header::{Reader, WireHeader, Writer};
 use super::select::Select;
-use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
+use crate::ir::{Binary, Expr, ExprKind, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -470,6 +470,8 @@ pub struct UnitCode {
     pub(super) functions: Vec<Function>,
     /// How its slots are at the beginning and which matter behind it, if not all.
     pub(in crate::interp) around: Option<Around>,
+    /// Of a chain, how many operations are those of its first unit.
+    pub(in crate::interp) first_unit: usize,
 }
 
 /// Cells of 64 bits. Whoever has them may look at them and write them between two runs.
@@ -637,13 +639,56 @@ impl UnitCode {
         read
     }
 
+    /// The bits behind the cursor that an operation looks at, from one to the next, if it is a lookahead
+    /// in eight bytes whose success is asked for at once.
+    pub fn looks_ahead(&self, at: usize) -> Option<(u32, u32)> {
+        let Op::Eval { expr, .. } = self.ops[at] else { return None };
+        let Expr { kind: ExprKind::Lookahead { offset }, scalar, .. } = &self.exprs[expr as usize]
+        else {
+            return None;
+        };
+        let alone = at == 0 || !matches!(self.ops[at - 1], Op::Eval { .. });
+        let asked = matches!(self.ops.get(at + 1), Some(Op::Check));
+        let fits = scalar.width() > 0 && offset % 8 + scalar.width() <= 64;
+        (alone && asked && fits).then(|| (*offset, offset + scalar.width()))
+    }
+
+    /// The same where the first `bytes` bytes of what is parsed lie in slots from `words` on, for machine
+    /// code; none if not each way through the parser, which is the first unit, begins with reading
+    /// those, or if it has effects before it accepts.
+    pub(in crate::interp) fn fronted(&self, words: At, bytes: usize) -> Option<UnitCode> {
+        let ops = self.ops.get(..self.first_unit)?;
+        let first = ops.iter().position(|op| !matches!(op, Op::Set { .. } | Op::SetEach { .. }))?;
+        let Op::Read { run, .. } = ops[first] else { return None };
+        let plain = |(at, op): (usize, &Op)| match op {
+            Op::Read { .. } | Op::Extract { .. } | Op::Skip { .. } | Op::Fail { .. } => true,
+            Op::NoMatch | Op::Check | Op::Reject | Op::Accept | Op::Note { .. } => true,
+            Op::Eval { .. } => self.looks_ahead(at).is_some(),
+            other => other.is_on_slots(),
+        };
+        if !ops.iter().enumerate().all(plain) {
+            return None;
+        }
+        // Nothing leads back to the first read.
+        let mut back = false;
+        for at in first + 1..self.first_unit {
+            self.followed_by(at, |to| back |= to as usize <= first);
+        }
+        let mut code = self.clone();
+        let run = &mut code.runs[run as usize];
+        run.reader = run.reader.fronted(words, bytes)?;
+        (!back).then_some(code)
+    }
+
     /// True if it stops at operations which may read any slot of the unit's own: other than where a
     /// parser rejects, or extracts what the packet does not have whole.
     pub(in crate::interp) fn stops_with_all(&self) -> bool {
         self.ops.iter().any(|op| match op {
-            Op::Call { .. } | Op::Statement { .. } | Op::Eval { .. } | Op::EmitRest { .. } => true,
+            Op::Call { .. } | Op::Statement { .. } | Op::EmitRest { .. } => true,
             Op::Apply { .. } => self.read_by(op).own,
             _ => false,
+        }) || (0..self.ops.len()).any(|at| {
+            matches!(self.ops[at], Op::Eval { .. }) && self.looks_ahead(at).is_none()
         })
     }
 

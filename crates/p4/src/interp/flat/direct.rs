@@ -26,14 +26,21 @@ impl Direct<'_, '_> {
     /// Goes on from a place; none if what is there needs a context.
     #[inline]
     pub fn run<E: Externs + ?Sized>(&mut self, place: &mut Place, externs: &mut E) -> Option<End> {
-        loop {
-            place.at = self.by_machine(place.at);
+        let ahead = self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default();
+        let room = self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
+        let mut ends = Ends::new(ahead, room);
+        let before = ends.left();
+        let end = loop {
+            place.at = self.machine.run(&mut self.frame.narrow, &mut ends, place.at);
             match self.code.ops[place.at as usize] {
-                Op::Done => return Some(End::Done),
-                Op::Accept => return Some(End::Accept),
+                Op::Done => break Some(End::Done),
+                Op::Accept => break Some(End::Accept),
                 Op::Apply { site } => {
                     let site = &self.code.sites[site as usize];
-                    place.at = site.begin(self.tables, self.frame, externs, &mut place.applied)?;
+                    match site.begin(self.tables, self.frame, externs, &mut place.applied) {
+                        Some(to) => place.at = to,
+                        None => break None,
+                    }
                 }
                 Op::Applied { site } => {
                     let site = &self.code.sites[site as usize];
@@ -42,29 +49,17 @@ impl Direct<'_, '_> {
                     }
                     place.at += 1;
                 }
-                _ => return None,
+                _ => break None,
             }
-        }
-    }
-
-    #[inline(always)]
-    fn by_machine(&mut self, at: To) -> To {
-        let slots = &mut *self.frame.narrow;
-        if self.packet.is_none() && self.out.is_none() {
-            return self.machine.run(slots, at);
-        }
-        let ends = Ends {
-            ahead: self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default(),
-            room: self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default(),
         };
-        let stopped = self.machine.run_with(slots, ends, at);
+        let behind = ends.left();
         if let Some(packet) = &mut self.packet {
-            packet.pass(stopped.read);
+            packet.pass(before.0 - behind.0);
         }
         if let Some(out) = self.out.as_deref_mut() {
-            out.written(stopped.written);
+            out.written(before.1 - behind.1);
         }
-        stopped.at
+        end
     }
 }
 

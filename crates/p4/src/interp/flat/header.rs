@@ -63,6 +63,18 @@ pub struct Reader {
     pub long_reads: Vec<LongRead>,
     /// The headers' validity.
     pub valid: Vec<At>,
+    /// Fields of what is in front of the packet, where that does not lie in its bytes.
+    pub front: Vec<FrontRead>,
+}
+
+/// A field: so many bits behind `skew` bits of two slots that have eight bytes each.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // They are named above.
+pub struct FrontRead {
+    pub to: At,
+    pub words: [At; 2],
+    pub skew: u8,
+    pub width: u8,
 }
 
 /// A field: what the mask leaves of the eight bytes from `byte` on, shifted right.
@@ -121,6 +133,51 @@ impl Reader {
         } else {
             return None;
         }
+        Some(())
+    }
+
+    /// The same where the first `bytes` bytes lie in slots, eight in each from `words` on, and not in the
+    /// packet; none if it reads less than those, or a field that lies in both.
+    pub(super) fn fronted(&self, words: At, bytes: usize) -> Option<Reader> {
+        let left = self.bytes.checked_sub(bytes)?;
+        let mut reader = Reader { bytes: left, valid: self.valid.clone(), ..Reader::default() };
+        for read in &self.reads {
+            let end = 8 * (u32::from(read.byte) + 8) - u32::from(read.right);
+            reader.add_fronted(read.to, (end, read.mask.count_ones()), words, bytes)?;
+        }
+        for read in &self.long_reads {
+            let (start, width) = (8 * u32::from(read.byte) + u32::from(read.skew), 128 - read.right);
+            reader.add_fronted(read.to, (start + u32::from(width), width.into()), words, bytes)?;
+        }
+        let spans = reader.reads.iter().map(|read| usize::from(read.byte) + 8);
+        let long_spans = reader.long_reads.iter().map(|read| usize::from(read.byte) + 16);
+        reader.window = spans.chain(long_spans).fold(left, usize::max);
+        Some(reader)
+    }
+
+    fn add_fronted(
+        &mut self,
+        to: At,
+        (end, width): (u32, u32),
+        words: At,
+        bytes: usize,
+    ) -> Option<()> {
+        let (start, front) = (end - width, 8 * bytes as u32);
+        if start >= front {
+            return self.add(Field { slot: to, bit: start - front, width });
+        }
+        let skew = start % 64;
+        if end > front || skew + width > 128 || width > 64 {
+            return None;
+        }
+        let first = words + (start / 64) as At;
+        let second = if skew + width > 64 { first + 1 } else { first };
+        self.front.push(FrontRead {
+            to,
+            words: [first, second],
+            skew: skew as u8,
+            width: width as u8,
+        });
         Some(())
     }
 

@@ -42,7 +42,14 @@ impl UnitCode {
         let (mut bytes, mut headers, mut found) = (0, Vec::new(), None);
         for (at, op) in ops.iter().enumerate() {
             match *op {
-                Op::Skip { bits } if bits.is_multiple_of(8) => bytes += (bits / 8) as usize,
+                Op::Skip { bits } if bits.is_multiple_of(8) => {
+                    bytes += (bits / 8) as usize;
+                    // What is skipped behind a header has to be there, too.
+                    if found.is_some() {
+                        let Some(reader) = Reader::of(&headers, bytes) else { break };
+                        found = Some((at + 1, reader));
+                    }
+                }
                 Op::Extract { header } => {
                     let header = &self.extracted[header as usize];
                     let Some(wire) = &header.wire else { break };

@@ -21,6 +21,14 @@ pub(in crate::interp) struct Place {
     pub(super) applied: Option<Applied>,
 }
 
+impl UnitCode {
+    /// True if a run of a chain has left its first unit, and was not rejected there.
+    pub(in crate::interp) fn is_behind_first_unit(&self, place: &Place) -> bool {
+        let at = place.at as usize;
+        at >= self.first_unit && !matches!(self.ops[at], Op::Reject)
+    }
+}
+
 #[inline(always)]
 fn word(slots: &[u128], at: At) -> u64 {
     slots[usize::from(at)] as u64
@@ -236,16 +244,11 @@ impl Context<'_> {
         }
         let ops = &*code.ops;
         let mut at = place.at as usize;
-        let with_packet = self.packet.is_some() || self.out.is_some();
         loop {
             let op;
             (op, at) = match machine {
                 Some(machine) => {
-                    let at = if with_packet {
-                        self.by_machine(machine, at)
-                    } else {
-                        machine.run(&mut self.frame.narrow, at as To) as usize
-                    };
+                    let at = self.by_machine(machine, at);
                     let op = &ops[at];
                     if op.is_on_slots() {
                         on_slots(code, ops, &mut self.frame.narrow, at)
@@ -314,21 +317,22 @@ impl Context<'_> {
         }
     }
 
-    /// Machine code that reads or writes the packet; the operation in front of which it stops.
+    /// Machine code; the operation in front of which it stops.
     #[inline(always)]
     fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
-        let ends = Ends {
-            ahead: self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default(),
-            room: self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default(),
-        };
-        let stopped = machine.run_with(&mut self.frame.narrow, ends, at as To);
+        let ahead = self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default();
+        let room = self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
+        let mut ends = Ends::new(ahead, room);
+        let before = ends.left();
+        let at = machine.run(&mut self.frame.narrow, &mut ends, at as To) as usize;
+        let behind = ends.left();
         if let Some(packet) = &mut self.packet {
-            packet.pass(stopped.read);
+            packet.pass(before.0 - behind.0);
         }
         if let Some(out) = self.out.as_deref_mut() {
-            out.written(stopped.written);
+            out.written(before.1 - behind.1);
         }
-        stopped.at as usize
+        at
     }
 
     /// Room for temporaries.

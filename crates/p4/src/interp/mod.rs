@@ -148,7 +148,7 @@ impl Interpreter {
         let errors = CoreErrors::of(&program.errors);
         let code = match executor {
             Executor::Flat | Executor::Native => {
-                let units = flat::build(&program).into_iter();
+                let units = flat::build(&program, &NoCode).into_iter();
                 units.map(|code| code.map(machine::Unit::new)).collect()
             }
             Executor::Tree => program.units.iter().map(|_| None).collect(),
@@ -156,6 +156,16 @@ impl Interpreter {
         let step_limit = Interpreter::STEP_LIMIT;
         let chains = Arc::default();
         Interpreter { program, code, chains, compiler: None, errors, step_limit }
+    }
+
+    /// The same with code for calls. What has been said of units and made of them before is lost.
+    #[must_use]
+    pub fn with_calls(mut self, calls: &dyn Calls) -> Interpreter {
+        if self.code.iter().any(Option::is_some) {
+            let units = flat::build(&self.program, calls).into_iter();
+            self.code = units.map(|code| code.map(machine::Unit::new)).collect();
+        }
+        self
     }
 
     /// Has machine code made of the units that run often.

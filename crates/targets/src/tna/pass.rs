@@ -8,7 +8,6 @@ use super::gress::{Gress, Joined};
 use super::metadata::{IntrinsicField, Role};
 use super::runtime::{CopyTypes, Runtime};
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
-use sojourn_p4::ir::Slot;
 use sojourn_packet::Packet;
 use std::sync::Arc;
 
@@ -115,9 +114,8 @@ impl Pass<'_> {
         self.written.clear();
         let frame = gress.parser_frame();
         frame.set(joined.chain.input, self.tstamp.into());
-        for (word, slot) in front.iter().zip(words.0..) {
-            frame.set(Slot(slot), (*word).into());
-        }
+        let words = frame.narrow.get_mut(words.index()..words.index() + front.len())?;
+        words.iter_mut().zip(front).for_each(|(slot, word)| *slot = (*word).into());
         let out = joined.whole.then_some(&mut *self.written);
         let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
         let (chain, runtime) = (&joined.chain, &mut *self.runtime);

@@ -88,8 +88,8 @@ impl RegisterCells for RegisterArray {
     }
 
     fn restore(&mut self, saved: Box<dyn Any + Send>) {
-        if let Ok(saved) = saved.downcast() {
-            *self = *saved;
+        if let Some(saved) = saved.downcast_ref() {
+            self.take_over(saved);
         }
     }
 }

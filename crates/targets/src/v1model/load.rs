@@ -56,7 +56,7 @@ pub fn build(
         Ok(mut runtime) => {
             runtime.headers_within = within.unwrap_or_default();
             let guarded = options.interpreter(guards::with_guards(program));
-            Some(V1Model::new(guarded, runtime, blocks))
+            Some(V1Model::new(guarded.with_calls(&runtime), runtime, blocks))
         }
         Err(mut refused) => {
             diagnostics.append(&mut refused);

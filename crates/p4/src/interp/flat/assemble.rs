@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// An architecture that has code for some calls.
 pub trait Calls {
-    /// The code of a call, put behind what there is; false if it is to be called, whatever has been
-    /// put there.
+    /// The code of a call, put behind what there is; none if it is to be called, whatever has been put
+    /// there.
     fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()>;
 }
 
@@ -53,6 +53,11 @@ impl Assembler<'_, '_> {
     /// It is behind the operations that there are now.
     pub fn place(&mut self, label: To) {
         self.builder.place(label);
+    }
+
+    /// Calls it after all.
+    pub fn call(&mut self, call: &ExternCall) {
+        self.builder.call_it(call);
     }
 
     /// The number of a memory.

@@ -2,7 +2,7 @@
 //!
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
-use super::assemble::{Assembler, Calls, NoCode};
+use super::assemble::{Assembler, Calls};
 use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
@@ -25,8 +25,10 @@ pub(super) struct Left;
 pub(super) type Made<T = ()> = Result<T, Left>;
 
 /// The code of a unit, if it can have some.
-pub(super) fn unit(program: &Program, unit: &Unit) -> Option<UnitCode> {
-    let mut builder = Builder::new(program, unit.slots.len(), &NoCode);
+pub(super) fn unit(program: &Program, unit: &Unit, calls: &dyn Calls) -> Option<UnitCode> {
+    // Units may run on one frame: what one computes in is nobody's slot.
+    let own = program.units.iter().map(|unit| unit.slots.len()).max().unwrap_or(0);
+    let mut builder = Builder::new(program, own, calls);
     let is_parser = matches!(unit.body, Body::Parser(_));
     builder.code.is_parser = is_parser;
     let rejects = builder.unit(unit).ok()?;
@@ -414,10 +416,15 @@ impl<'p> Builder<'p> {
         if calls.code(call, &mut Assembler { builder: self }).is_none() {
             self.ops.truncate(begin);
             self.labels.truncate(labels);
-            self.code.calls.push(call.clone());
-            let inside = !self.inside.is_empty();
-            self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
+            self.call_it(call);
         }
+    }
+
+    /// A call that is called.
+    pub fn call_it(&mut self, call: &ExternCall) {
+        self.code.calls.push(call.clone());
+        let inside = !self.inside.is_empty();
+        self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
     }
 
     fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Made {

@@ -2,7 +2,7 @@
 //!
 //! Where an operation needs more, the run stands in front of it, and goes on with a context.
 
-use super::code::{End, FEW_KEYS, Op, Site, To, UnitCode};
+use super::code::{At, End, FEW_KEYS, Op, Site, To, UnitCode};
 use super::run::Place;
 use crate::interp::context::{Externs, Matched};
 use crate::interp::exec::{Applied, NO_ACTION_RAN};
@@ -88,13 +88,18 @@ impl Site {
         externs: &mut E,
         applied: &mut Option<Applied>,
     ) -> Option<To> {
-        let keys = self.keys.as_ref().filter(|_| self.plain)?;
+        let keys = self.keys.as_deref().filter(|_| self.plain)?;
         let state = tables.get(self.table)?;
-        let mut key = [0; FEW_KEYS];
-        for (value, at) in key.iter_mut().zip(keys) {
-            *value = frame.narrow[usize::from(*at)];
-        }
-        let entry = state.lookup(&key[..keys.len()]);
+        let value = |at: &At| frame.narrow[usize::from(*at)];
+        let entry = match keys {
+            // As most tables have it.
+            [one] => state.lookup(&[value(one)]),
+            keys => {
+                let mut key = [0; FEW_KEYS];
+                key.iter_mut().zip(keys).for_each(|(to, at)| *to = value(at));
+                state.lookup(&key[..keys.len()])
+            }
+        };
         let (action, data) = match state.found(entry) {
             Found::Action(found) => (Some(found.action), &*found.data),
             Found::Nothing => (None, [].as_slice()),

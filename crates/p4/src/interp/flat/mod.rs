@@ -36,8 +36,8 @@ use super::chain::Link;
 use crate::ir::Program;
 
 /// The code of all units of a program; none for those that are left to the tree.
-pub(super) fn build(program: &Program) -> Vec<Option<UnitCode>> {
-    program.units.iter().map(|unit| build::unit(program, unit)).collect()
+pub(super) fn build(program: &Program, calls: &dyn Calls) -> Vec<Option<UnitCode>> {
+    program.units.iter().map(|unit| build::unit(program, unit, calls)).collect()
 }
 
 /// The code of a chain of units, with so many slots for whoever runs it.

@@ -166,7 +166,9 @@ impl Pass {
     #[inline]
     fn begin(&mut self, now: Time, bytes: u64) {
         let Pass { mirror, resubmit, deposits, .. } = self;
-        deposits.clear();
+        if !deposits.is_empty() {
+            deposits.clear();
+        }
         if mirror.is_some() {
             *mirror = None;
         }

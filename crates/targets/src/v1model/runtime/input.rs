@@ -32,7 +32,7 @@ enum Piece {
     /// Slots, each with its width: what nearly all are.
     Slots(Vec<(Slot, u32)>),
     /// The same in whole bytes, ready to be written.
-    Fields(FieldList),
+    Fields(FieldList, Vec<(Slot, u32)>),
     Value(Value),
 }
 
@@ -42,10 +42,10 @@ impl Input {
         let mut input = Input { groups: Vec::new(), algorithm };
         input.add(value, unit);
         for piece in input.groups.iter_mut().flat_map(|group| &mut group.pieces) {
-            if let Piece::Slots(slots) = &*piece
+            if let Piece::Slots(slots) = piece
                 && let Some(fields) = FieldList::new(slots)
             {
-                *piece = Piece::Fields(fields);
+                *piece = Piece::Fields(fields, std::mem::take(slots));
             }
         }
         input
@@ -88,6 +88,15 @@ impl Input {
         }
     }
 
+    /// The slots of its fields, each with its width, and that of the validity of the one header that they
+    /// are fields of, if it has one; none unless these are whole words of 16 bits.
+    pub fn words(&self) -> Option<(Option<Slot>, &[(Slot, u32)])> {
+        let [Group { valid, pieces, .. }] = &*self.groups else { return None };
+        let [Piece::Fields(_, slots)] = &**pieces else { return None };
+        let bits: u32 = slots.iter().map(|(_, width)| width).sum();
+        bits.is_multiple_of(16).then_some((*valid, slots))
+    }
+
     /// The ones' complement sum of the bytes, if it can be had without them.
     #[inline]
     pub fn sum(&self, frame: &Frame) -> Option<OnesComplementSum> {
@@ -97,7 +106,7 @@ impl Input {
                 continue;
             }
             for piece in pieces {
-                let Piece::Fields(fields) = piece else { return None };
+                let Piece::Fields(fields, _) = piece else { return None };
                 sum = with_words(sum, fields.sum(frame)?);
             }
         }
@@ -115,7 +124,7 @@ impl Input {
             }
             for piece in &group.pieces {
                 match piece {
-                    Piece::Fields(fields) => fields.write(ctx.frame(), out),
+                    Piece::Fields(fields, _) => fields.write(ctx.frame(), out),
                     Piece::Slots(slots) => slots.iter().for_each(|(slot, width)| {
                         out.append(ctx.frame().get(*slot), *width);
                     }),

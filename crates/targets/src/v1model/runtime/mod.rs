@@ -5,6 +5,7 @@
 //! where packets come from: a pass tells it the time and the length.
 
 mod checksum;
+mod code;
 mod copies;
 mod input;
 mod log;

@@ -6,13 +6,16 @@
 use super::{Runtime, out};
 use crate::calls::scalar;
 use num_bigint::BigUint;
+use sojourn_p4::interp::machine::Cells;
 use sojourn_p4::interp::{Context, arith};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, Scalar, Value};
 use sojourn_p4::types::Type;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A register.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RegisterArray {
     name: Arc<str>,
     /// The scalars of an element.
@@ -20,7 +23,9 @@ pub struct RegisterArray {
     size: usize,
     /// How many narrow and wide scalars an element has.
     each: (usize, usize),
-    /// Scalars of at most 128 bits, element by element.
+    /// The elements, if each is one scalar of at most 64 bits; code that packets run on has them, too.
+    words: Option<Cells>,
+    /// Scalars of at most 128 bits of other elements, one element behind the other.
     narrow: Vec<u128>,
     /// Wider ones.
     wide: Vec<BigUint>,
@@ -29,6 +34,8 @@ pub struct RegisterArray {
 impl RegisterArray {
     /// Elements that an array may have.
     pub const MAX_SIZE: usize = 1 << 26;
+    /// Elements of an array that code may have: larger ones take memory only where they are used.
+    const MOST_WORDS: usize = 1 << 20;
 
     /// `size` elements, all zero.
     pub(super) fn new(name: Arc<str>, element: &Type, size: usize) -> RegisterArray {
@@ -36,12 +43,15 @@ impl RegisterArray {
         flatten(element, &mut scalars);
         let narrow = scalars.iter().filter(|scalar| scalar.is_narrow()).count();
         let wide = scalars.len() - narrow;
+        let is_word =
+            size <= Self::MOST_WORDS && matches!(&*scalars, [scalar] if scalar.width() <= 64);
         RegisterArray {
             name,
             scalars: scalars.into(),
             size,
             each: (narrow, wide),
-            narrow: vec![0; size * narrow],
+            words: is_word.then(|| (0..size).map(|_| AtomicU64::new(0)).collect()),
+            narrow: vec![0; if is_word { 0 } else { size * narrow }],
             wide: vec![BigUint::default(); size * wide],
         }
     }
@@ -75,7 +85,7 @@ impl RegisterArray {
         let scalars = self.scalars.iter().map(|scalar| {
             if scalar.is_narrow() {
                 narrow += 1;
-                BigUint::from(self.narrow[narrow - 1])
+                BigUint::from(self.narrow(narrow - 1))
             } else {
                 wide += 1;
                 self.wide[wide - 1].clone()
@@ -90,10 +100,11 @@ impl RegisterArray {
             return false;
         }
         let (mut narrow, mut wide) = self.start(index);
-        for (scalar, value) in self.scalars.iter().zip(values) {
+        for (element, value) in (0..self.scalars.len()).zip(values) {
+            let scalar = self.scalars[element];
             let value = value & arith::wide_mask(scalar.width());
             if scalar.is_narrow() {
-                self.narrow[narrow] = arith::narrowed(&value);
+                self.put_narrow(narrow, arith::narrowed(&value));
                 narrow += 1;
             } else {
                 self.wide[wide] = value;
@@ -110,20 +121,59 @@ impl RegisterArray {
 
     /// The elements that an earlier state of it has otherwise, which then has them, too.
     pub(in crate::v1model) fn differs_from(&self, earlier: &mut RegisterArray) -> Vec<usize> {
-        if earlier.narrow == self.narrow && earlier.wide == self.wide {
+        let is_same = |(now, then): (&AtomicU64, &AtomicU64)| now.load(Relaxed) == then.load(Relaxed);
+        let same_words = match (&self.words, &earlier.words) {
+            (Some(now), Some(then)) => now.iter().zip(then.iter()).all(is_same),
+            _ => true,
+        };
+        if same_words && earlier.narrow == self.narrow && earlier.wide == self.wide {
             return Vec::new();
         }
         let found =
             (0..self.size).filter(|index| self.get(*index) != earlier.get(*index)).collect();
-        earlier.narrow.copy_from_slice(&self.narrow);
-        earlier.wide.clone_from_slice(&self.wide);
+        earlier.take_over(self);
         found
+    }
+
+    /// Becomes what another of its kind is; its memory stays where it is.
+    pub(in crate::v1model) fn take_over(&mut self, other: &RegisterArray) {
+        if let (Some(mine), Some(theirs)) = (&self.words, &other.words) {
+            let both = mine.iter().zip(theirs.iter());
+            both.for_each(|(mine, theirs)| mine.store(theirs.load(Relaxed), Relaxed));
+        }
+        self.narrow.clone_from(&other.narrow);
+        self.wide.clone_from(&other.wide);
+    }
+
+    /// Its elements, for code that reads and writes them.
+    pub(super) fn words(&self) -> Option<&Cells> {
+        self.words.as_ref()
+    }
+
+    #[inline]
+    fn narrow(&self, at: usize) -> u128 {
+        match &self.words {
+            Some(words) => words.get(at).map_or(0, |word| word.load(Relaxed).into()),
+            None => self.narrow.get(at).copied().unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    fn put_narrow(&mut self, at: usize, value: u128) {
+        match &self.words {
+            Some(words) => {
+                words.get(at).inspect(|word| word.store(value as u64, Relaxed));
+            }
+            None => {
+                self.narrow.get_mut(at).map(|place| *place = value);
+            }
+        }
     }
 
     fn load(&self, layout: &Layout, at: &mut (usize, usize), ctx: &mut Context<'_>) {
         match layout {
             Layout::Narrow(..) => {
-                ctx.set(layout, self.narrow.get(at.0).copied().unwrap_or(0));
+                ctx.set(layout, self.narrow(at.0));
                 at.0 += 1;
             }
             Layout::Wide(..) => {
@@ -131,7 +181,7 @@ impl RegisterArray {
                 at.1 += 1;
             }
             Layout::Header { valid, fields, .. } => {
-                ctx.frame_mut().set(*valid, self.narrow.get(at.0).copied().unwrap_or(0));
+                ctx.frame_mut().set(*valid, self.narrow(at.0));
                 at.0 += 1;
                 fields.iter().for_each(|field| self.load(field, at, ctx));
             }
@@ -145,9 +195,7 @@ impl RegisterArray {
     fn store(&mut self, value: &Value, at: &mut (usize, usize), ctx: &Context<'_>) {
         match value {
             Value::Scalar(expr) if expr.scalar.is_narrow() => {
-                if let Some(place) = self.narrow.get_mut(at.0) {
-                    *place = ctx.eval_value(value);
-                }
+                self.put_narrow(at.0, ctx.eval_value(value));
                 at.0 += 1;
             }
             Value::Scalar(_) => {
@@ -164,6 +212,23 @@ impl RegisterArray {
                 fields.iter().for_each(|field| self.store(field, at, ctx));
             }
             _ => {}
+        }
+    }
+}
+
+impl Clone for RegisterArray {
+    /// A register of its own: what happens to one does not happen to the other.
+    fn clone(&self) -> RegisterArray {
+        let copied = |words: &Cells| {
+            words.iter().map(|word| AtomicU64::new(word.load(Relaxed))).collect::<Cells>()
+        };
+        RegisterArray {
+            name: self.name.clone(),
+            scalars: self.scalars.clone(),
+            words: self.words.as_ref().map(copied),
+            narrow: self.narrow.clone(),
+            wide: self.wide.clone(),
+            ..*self
         }
     }
 }

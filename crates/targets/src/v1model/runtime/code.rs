@@ -1,0 +1,157 @@
+//! Calls as code: registers of numbers, `mark_to_drop`, and checksums of a header's fields.
+//!
+//! What comes out is what the calls do. A checksum that is found wrong is called once more: that is
+//! told the switch, which no code can.
+
+use super::{Runtime, Site, out};
+use crate::externs::hash::Algorithm;
+use crate::v1model::standard::DROP_PORT;
+use sojourn_p4::interp::machine::{At, Cells, Op};
+use sojourn_p4::interp::{Assembler, Calls, arith};
+use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Slot, Value};
+
+/// Bits of the words that a checksum adds up.
+const WORD: u32 = 16;
+
+impl Calls for Runtime {
+    fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
+        match *self.sites.get(call.site.index())? {
+            Site::ReadRegister(register) => {
+                read(self.registers.get(register as usize)?.words()?, call, to)
+            }
+            Site::WriteRegister(register) => {
+                write(self.registers.get(register as usize)?.words()?, call, to)
+            }
+            Site::MarkToDrop { spec, group } => {
+                to.push(Op::Set { to: at(spec)?, value: DROP_PORT as u64 });
+                if let Some(group) = group {
+                    to.push(Op::Set { to: at(group)?, value: 0 });
+                }
+                Some(())
+            }
+            Site::VerifyChecksum { input, target, payload: false } => {
+                self.verify(input, target, call, to)
+            }
+            Site::UpdateChecksum { input, payload: false } => self.update(input, call, to),
+            _ => None,
+        }
+    }
+}
+
+fn at(slot: Slot) -> Option<At> {
+    At::try_from(slot.0).ok()
+}
+
+/// The slot with an argument of at most 64 bits.
+fn argument(call: &ExternCall, index: usize, to: &mut Assembler<'_, '_>) -> Option<At> {
+    match call.args.get(index)? {
+        Arg::In(Value::Scalar(expr)) => word(expr, to),
+        _ => None,
+    }
+}
+
+fn word(expr: &Expr, to: &mut Assembler<'_, '_>) -> Option<At> {
+    (expr.scalar.width() <= 64).then(|| to.slot_of(expr))?
+}
+
+/// `register.read(result, index)`
+fn read(cells: &Cells, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
+    let index = argument(call, 1, to)?;
+    let Layout::Narrow(result, scalar) = out(call, 0)? else { return None };
+    let cells = to.cells(cells);
+    let (loaded, beyond) = (to.temporary()?, to.label());
+    to.push(Op::Load { to: loaded, a: index, cells, beyond });
+    let mask = arith::mask(scalar.width().min(64)) as u64;
+    to.push(Op::AndConst { to: at(*result)?, a: loaded, value: mask });
+    to.place(beyond);
+    Some(())
+}
+
+/// `register.write(index, value)`
+fn write(cells: &Cells, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
+    let (a, b) = (argument(call, 0, to)?, argument(call, 1, to)?);
+    let cells = to.cells(cells);
+    to.push(Op::Store { a, b, cells });
+    Some(())
+}
+
+impl Runtime {
+    /// `verify_checksum(condition, data, checksum, algorithm)`
+    fn verify(
+        &self,
+        input: u32,
+        target: Option<Slot>,
+        call: &ExternCall,
+        to: &mut Assembler<'_, '_>,
+    ) -> Option<()> {
+        let right = to.label();
+        if let Some(valid) = target {
+            to.push(Op::JumpUnless { a: at(valid)?, to: right });
+        }
+        let (applies, expected) = (argument(call, 0, to)?, argument(call, 2, to)?);
+        to.push(Op::JumpUnless { a: applies, to: right });
+        let found = self.checksum(input, to)?;
+        to.push(Op::JumpEqual { a: found, b: expected, to: right });
+        to.call(call);
+        to.place(right);
+        Some(())
+    }
+
+    /// `update_checksum(condition, data, checksum, algorithm)`
+    fn update(&self, input: u32, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
+        let Layout::Narrow(checksum, scalar) = out(call, 2)? else { return None };
+        let (applies, end) = (argument(call, 0, to)?, to.label());
+        to.push(Op::JumpUnless { a: applies, to: end });
+        let found = self.checksum(input, to)?;
+        let mask = arith::mask(scalar.width().min(64)) as u64;
+        to.push(Op::AndConst { to: at(*checksum)?, a: found, value: mask });
+        to.place(end);
+        Some(())
+    }
+
+    /// The slot with the Internet checksum of some fields.
+    fn checksum(&self, input: u32, to: &mut Assembler<'_, '_>) -> Option<At> {
+        let input = self.inputs.get(input as usize)?;
+        let Algorithm::Checksum = self.algorithms.get(input.algorithm as usize)? else {
+            return None;
+        };
+        let (valid, fields) = input.words()?;
+        let (sum, known) = (to.temporary()?, to.label());
+        to.push(Op::Set { to: sum, value: 0 });
+        if let Some(valid) = valid {
+            to.push(Op::JumpUnless { a: at(valid)?, to: known });
+        }
+        add(fields, sum, to)?;
+        to.place(known);
+        let [high, low] = [to.temporary()?, to.temporary()?];
+        for right in [32, WORD, WORD, WORD] {
+            to.push(Op::Shift { to: high, a: sum, left: 0, right: right as u8 });
+            to.push(Op::AndConst { to: low, a: sum, value: (1 << right) - 1 });
+            to.push(Op::Add { to: sum, a: high, b: low, cut: 0 });
+        }
+        to.push(Op::XorConst { to: sum, a: sum, value: (1 << WORD) - 1 });
+        Some(sum)
+    }
+}
+
+/// Adds fields to a sum of which only the remainder by 2^16 - 1 counts, and whether it is 0. So a field
+/// counts as often as what it is shifted by within its last word, and whole words of it count once.
+fn add(fields: &[(Slot, u32)], sum: At, to: &mut Assembler<'_, '_>) -> Option<()> {
+    let (mut bit, part) = (0, to.temporary()?);
+    for (slot, width) in fields {
+        if *width > 64 {
+            return None;
+        }
+        bit += width;
+        let by = ((WORD - bit % WORD) % WORD) as u8;
+        // Parts that stay below 2^48 when they are shifted.
+        for low in (0..*width).step_by(32) {
+            let bits = (width - low).min(32);
+            let (left, right) = ((64 - low - bits) as u8, (64 - bits) as u8);
+            to.push(Op::Shift { to: part, a: at(*slot)?, left, right });
+            to.push(Op::ShlConst { to: part, a: part, cut: 0, by });
+            to.push(Op::Add { to: sum, a: sum, b: part, cut: 0 });
+        }
+    }
+    Some(())
+}

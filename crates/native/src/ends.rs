@@ -26,8 +26,7 @@ impl Lower<'_> {
         self.builder.set_cold_block(others);
         // In front of what is executed without machine code there is nothing to do.
         let entries = self.blocks.entries.iter().copied();
-        let entries: Vec<To> =
-            entries.filter(|to| !is_exit(self.code, *to as usize)).collect();
+        let entries: Vec<To> = entries.filter(|to| !is_exit(self.code, *to as usize)).collect();
         let entries: BTreeMap<To, Block> =
             entries.into_iter().map(|to| (to, self.builder.create_block())).collect();
         let first = entries.get(&0).copied().unwrap_or(elsewhere);

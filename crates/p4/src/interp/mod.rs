@@ -283,9 +283,10 @@ impl Interpreter {
         noted: Option<UnitId>,
     ) -> Ran {
         let mut place = Place::default();
-        if let (_, Some(machine)) = code
-            && frame.narrow.len() >= code.0.slots
-        {
+        if let (_, Some(machine)) = code {
+            if frame.narrow.len() < code.0.slots {
+                frame.narrow.resize(code.0.slots, 0);
+            }
             let mut direct = Direct { code: code.0, machine, frame, tables, packet, out };
             if let Some(end) = direct.run(&mut place, externs) {
                 let consumed = direct.packet.as_ref().map_or(0, PacketIn::position);

@@ -11,8 +11,8 @@ use super::value::{Operand, cut, looks_ahead};
 use crate::interp::arith::mask;
 use crate::interp::chain::Link;
 use crate::ir::{
-    Body, Expr, ExternCall, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt, StmtKind,
-    TableAction, TableId, Transition, Unit,
+    Body, Expr, ExternCall, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt,
+    StmtKind, TableAction, TableId, Transition, Unit,
 };
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;

@@ -687,9 +687,8 @@ impl UnitCode {
             Op::Call { .. } | Op::Statement { .. } | Op::EmitRest { .. } => true,
             Op::Apply { .. } => self.read_by(op).own,
             _ => false,
-        }) || (0..self.ops.len()).any(|at| {
-            matches!(self.ops[at], Op::Eval { .. }) && self.looks_ahead(at).is_none()
-        })
+        }) || (0..self.ops.len())
+            .any(|at| matches!(self.ops[at], Op::Eval { .. }) && self.looks_ahead(at).is_none())
     }
 
     /// True if there is a way through it on which it loads twice from one memory.

@@ -146,7 +146,8 @@ impl Reader {
             reader.add_fronted(read.to, (end, read.mask.count_ones()), words, bytes)?;
         }
         for read in &self.long_reads {
-            let (start, width) = (8 * u32::from(read.byte) + u32::from(read.skew), 128 - read.right);
+            let (start, width) =
+                (8 * u32::from(read.byte) + u32::from(read.skew), 128 - read.right);
             reader.add_fronted(read.to, (start + u32::from(width), width.into()), words, bytes)?;
         }
         let spans = reader.reads.iter().map(|read| usize::from(read.byte) + 8);

@@ -7,9 +7,7 @@
 use super::prepared::{Execution, Operand};
 use super::{Runtime, Site};
 use crate::tna::register_action::OutputFormat;
-use crate::tna::salu::ready::{
-    AFTER, Alu, CONSTANT, Comparison, Half, MATH, Operation, Put, ZERO,
-};
+use crate::tna::salu::ready::{AFTER, Alu, CONSTANT, Comparison, Half, MATH, Operation, Put, ZERO};
 use crate::tna::salu::{Ready, Shared};
 use sojourn_p4::interp::machine::{At, Cells, Function, Op, To};
 use sojourn_p4::interp::{Assembler, Calls};
@@ -118,7 +116,8 @@ impl Code<'_, '_, '_> {
             _ => {
                 let less = self.to.temporary()?;
                 // Below or not, else above or not.
-                let (a, b) = if matches!(accepted, 0b001 | 0b110) { (sum, zero) } else { (zero, sum) };
+                let (a, b) =
+                    if matches!(accepted, 0b001 | 0b110) { (sum, zero) } else { (zero, sum) };
                 self.to.push(Op::LessSigned { to: less, a, b, cut });
                 self.to.push(match accepted {
                     0b001 | 0b100 => Op::JumpIf { a: less, to: yes },

@@ -1,12 +1,12 @@
 //! Calls as code: registers of numbers, `mark_to_drop`, and checksums of a header's fields.
 //!
-//! What comes out is what the calls do. A checksum that is found wrong is called once more: that is
-//! told the switch, which no code can.
+//! What comes out is what the calls do. A checksum over more than words of fields is called, and so is
+//! one that is found wrong: the switch is told of that, which no code can.
 
 use super::{Runtime, Site, out};
 use crate::externs::hash::Algorithm;
 use crate::v1model::standard::DROP_PORT;
-use sojourn_p4::interp::machine::{At, Cells, Op};
+use sojourn_p4::interp::machine::{At, Cells, Op, To};
 use sojourn_p4::interp::{Assembler, Calls, arith};
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Slot, Value};
 
@@ -88,10 +88,12 @@ impl Runtime {
         if let Some(valid) = target {
             to.push(Op::JumpUnless { a: at(valid)?, to: right });
         }
-        let (applies, expected) = (argument(call, 0, to)?, argument(call, 2, to)?);
+        let applies = argument(call, 0, to)?;
         to.push(Op::JumpUnless { a: applies, to: right });
-        let found = self.checksum(input, to)?;
+        let (expected, wrong) = (argument(call, 2, to)?, to.label());
+        let found = self.checksum(input, wrong, to)?;
         to.push(Op::JumpEqual { a: found, b: expected, to: right });
+        to.place(wrong);
         to.call(call);
         to.place(right);
         Some(())
@@ -100,29 +102,41 @@ impl Runtime {
     /// `update_checksum(condition, data, checksum, algorithm)`
     fn update(&self, input: u32, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
         let Layout::Narrow(checksum, scalar) = out(call, 2)? else { return None };
-        let (applies, end) = (argument(call, 0, to)?, to.label());
+        let (applies, called, end) = (argument(call, 0, to)?, to.label(), to.label());
         to.push(Op::JumpUnless { a: applies, to: end });
-        let found = self.checksum(input, to)?;
+        let found = self.checksum(input, called, to)?;
         let mask = arith::mask(scalar.width().min(64)) as u64;
         to.push(Op::AndConst { to: at(*checksum)?, a: found, value: mask });
+        to.push(Op::Jump { to: end });
+        to.place(called);
+        to.call(call);
         to.place(end);
         Some(())
     }
 
-    /// The slot with the Internet checksum of some fields.
-    fn checksum(&self, input: u32, to: &mut Assembler<'_, '_>) -> Option<At> {
+    /// The slot with the Internet checksum of some fields; goes on at `other` where there is more to be
+    /// summed than words of fields.
+    fn checksum(&self, input: u32, other: To, to: &mut Assembler<'_, '_>) -> Option<At> {
         let input = self.inputs.get(input as usize)?;
         let Algorithm::Checksum = self.algorithms.get(input.algorithm as usize)? else {
             return None;
         };
-        let (valid, fields) = input.words()?;
-        let (sum, known) = (to.temporary()?, to.label());
-        to.push(Op::Set { to: sum, value: 0 });
-        if let Some(valid) = valid {
-            to.push(Op::JumpUnless { a: at(valid)?, to: known });
+        for (valid, fields) in input.groups() {
+            if fields.is_none() {
+                to.push(Op::JumpIf { a: at(valid?)?, to: other });
+            }
         }
-        add(fields, sum, to)?;
-        to.place(known);
+        let sum = to.temporary()?;
+        to.push(Op::Set { to: sum, value: 0 });
+        for (valid, fields) in input.groups() {
+            let Some(fields) = fields else { continue };
+            let behind = to.label();
+            if let Some(valid) = valid {
+                to.push(Op::JumpUnless { a: at(valid)?, to: behind });
+            }
+            add(fields, sum, to)?;
+            to.place(behind);
+        }
         let [high, low] = [to.temporary()?, to.temporary()?];
         for right in [32, WORD, WORD, WORD] {
             to.push(Op::Shift { to: high, a: sum, left: 0, right: right as u8 });

@@ -88,13 +88,14 @@ impl Input {
         }
     }
 
-    /// The slots of its fields, each with its width, and that of the validity of the one header that they
-    /// are fields of, if it has one; none unless these are whole words of 16 bits.
-    pub fn words(&self) -> Option<(Option<Slot>, &[(Slot, u32)])> {
-        let [Group { valid, pieces, .. }] = &*self.groups else { return None };
-        let [Piece::Fields(_, slots)] = &**pieces else { return None };
-        let bits: u32 = slots.iter().map(|(_, width)| width).sum();
-        bits.is_multiple_of(16).then_some((*valid, slots))
+    /// Its groups: the slot of the validity that each hangs on, if it does, and the slots of its fields
+    /// with their widths, if these are whole words of 16 bits.
+    pub fn groups(&self) -> impl Iterator<Item = (Option<Slot>, Option<&[(Slot, u32)]>)> {
+        self.groups.iter().map(|Group { valid, pieces, .. }| {
+            let [Piece::Fields(_, slots)] = &**pieces else { return (*valid, None) };
+            let bits: u32 = slots.iter().map(|(_, width)| width).sum();
+            (*valid, bits.is_multiple_of(16).then_some(&**slots))
+        })
     }
 
     /// The ones' complement sum of the bytes, if it can be had without them.

@@ -121,7 +121,8 @@ impl RegisterArray {
 
     /// The elements that an earlier state of it has otherwise, which then has them, too.
     pub(in crate::v1model) fn differs_from(&self, earlier: &mut RegisterArray) -> Vec<usize> {
-        let is_same = |(now, then): (&AtomicU64, &AtomicU64)| now.load(Relaxed) == then.load(Relaxed);
+        let is_same =
+            |(now, then): (&AtomicU64, &AtomicU64)| now.load(Relaxed) == then.load(Relaxed);
         let same_words = match (&self.words, &earlier.words) {
             (Some(now), Some(then)) => now.iter().zip(then.iter()).all(is_same),
             _ => true,

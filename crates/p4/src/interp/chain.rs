@@ -8,7 +8,8 @@
 use super::context::Externs;
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
 use super::machine::{Around, At};
-use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables, machine};
+use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -51,8 +52,9 @@ pub struct Chain {
     number: usize,
     /// The first of the slots that the caller fills: behind those of all units.
     pub input: Slot,
-    /// The first of those for what is in front of the packet, if machine code reads it there.
-    pub front: Option<Slot>,
+    /// The first of those for what is in front of the packet, if machine code reads it there, and bits
+    /// for those that are read.
+    pub front: Option<(Slot, u8)>,
     /// Slots that a frame needs to be filled.
     pub slots: usize,
 }
@@ -98,7 +100,7 @@ impl Interpreter {
         if plan.front > 0 {
             unit.fronted = unit.code.fronted(words.0 as At, plan.front).map(Box::new);
         }
-        let front = unit.fronted.is_some().then_some(words);
+        let front = unit.fronted.as_deref().map(|code| (words, code.front_words(words.0 as At)));
         Arc::make_mut(&mut self.chains).push(Joined { unit, noted });
         Some(Chain { number, input, front, slots })
     }
@@ -136,28 +138,37 @@ impl Interpreter {
         &self,
         chain: &Chain,
         frame: &mut Frame,
-        (packet, out): (PacketIn<'_>, Option<&mut PacketOut>),
+        (packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
         tables: &Tables,
         externs: &mut E,
     ) -> Option<Result<Parsed, Halt>> {
         let joined = &self.chains[chain.number];
         let code = &joined.unit.code;
         let machine = joined.unit.machine(self.compiler)?;
-        frame.wide.iter_mut().for_each(BigUint::set_zero);
+        if !frame.wide.is_empty() {
+            frame.wide.iter_mut().for_each(BigUint::set_zero);
+        }
         joined.begin(frame, true);
+        let ends = packet::ends(Some(&packet), out.as_deref_mut());
+        let (left, free) = ends.left();
+        let mut direct = Direct { code, machine, frame: &mut *frame, tables, ends };
         let mut place = Place::default();
-        let packet = Some(packet);
-        let mut direct = Direct { code, machine, frame, tables, packet, out };
         let ended = direct.run(&mut place, externs);
-        let Direct { frame, packet, out, .. } = direct;
+        let (left_behind, free_behind) = direct.ends.left();
+        if let Some(out) = out.as_deref_mut() {
+            out.written(free - free_behind);
+        }
+        let read = left - left_behind;
         if ended.is_some() {
-            let consumed = packet.as_ref().map_or(0, PacketIn::position);
-            return Some(Ok(Parsed { accepted: true, error: self.errors.no_error, consumed }));
+            let (error, consumed) = (self.errors.no_error, 8 * read as u64);
+            return Some(Ok(Parsed { accepted: true, error, consumed }));
         }
         if !code.is_behind_first_unit(&place) {
             return None;
         }
-        let context = self.context(frame, tables, packet, out);
+        let mut packet = packet;
+        packet.pass(read);
+        let context = self.context(frame, tables, Some(packet), out);
         let run = self.go_on((code, Some(machine)), context, &mut place, externs, joined.noted);
         Some(run.parsed(self))
     }

@@ -277,24 +277,33 @@ impl Interpreter {
         &'p self,
         code: Code<'_>,
         frame: &'p mut Frame,
-        (packet, out): (Option<PacketIn<'p>>, Option<&'p mut PacketOut>),
+        (mut packet, mut out): (Option<PacketIn<'p>>, Option<&'p mut PacketOut>),
         tables: &'p Tables,
         externs: &mut E,
         noted: Option<UnitId>,
     ) -> Ran {
         let mut place = Place::default();
-        if let (_, Some(machine)) = code {
-            if frame.narrow.len() < code.0.slots {
-                frame.narrow.resize(code.0.slots, 0);
+        if let (code, Some(machine)) = code {
+            if frame.narrow.len() < code.slots {
+                frame.narrow.resize(code.slots, 0);
             }
-            let mut direct = Direct { code: code.0, machine, frame, tables, packet, out };
-            if let Some(end) = direct.run(&mut place, externs) {
-                let consumed = direct.packet.as_ref().map_or(0, PacketIn::position);
-                return Ran { end: Ok(end), consumed };
+            let ends = packet::ends(packet.as_ref(), out.as_deref_mut());
+            let (left, free) = ends.left();
+            let mut direct = Direct { code, machine, frame: &mut *frame, tables, ends };
+            let end = direct.run(&mut place, externs);
+            let (left_behind, free_behind) = direct.ends.left();
+            if let Some(packet) = &mut packet {
+                packet.pass(left - left_behind);
             }
-            let Direct { frame, packet, out, .. } = direct;
-            let context = self.context(frame, tables, packet, out);
-            return self.go_on(code, context, &mut place, externs, noted);
+            if let Some(out) = out.as_deref_mut() {
+                out.written(free - free_behind);
+            }
+            if let Some(end) = end {
+                return Ran {
+                    end: Ok(end),
+                    consumed: packet.map_or(0, |packet| packet.position()),
+                };
+            }
         }
         let context = self.context(frame, tables, packet, out);
         self.go_on(code, context, &mut place, externs, noted)

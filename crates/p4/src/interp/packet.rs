@@ -5,6 +5,7 @@
 
 use super::arith::narrowed;
 use super::flat::ROOM;
+use super::machine::Ends;
 use num_bigint::BigUint;
 use num_traits::Zero;
 
@@ -149,6 +150,13 @@ pub struct PacketOut {
     /// Bits behind them that do not yet fill a word, right-aligned.
     partial: u64,
     partial_bits: u32,
+}
+
+/// The two ends of a packet for machine code, as far as there are such.
+#[inline]
+pub(super) fn ends<'e>(packet: Option<&PacketIn<'e>>, out: Option<&'e mut PacketOut>) -> Ends<'e> {
+    let ahead = packet.and_then(PacketIn::ahead).unwrap_or_default();
+    Ends::new(ahead, out.and_then(PacketOut::room_ahead).unwrap_or_default())
 }
 
 /// The lowest `width` bits of a word.

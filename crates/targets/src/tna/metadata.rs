@@ -72,34 +72,39 @@ pub fn write_ingress_front(
     }
 }
 
-/// What the egress parser finds in front of a packet, each field filled up to bytes: eight bytes in each
-/// word, in the last one [`EGRESS_FRONT_BYTES`] less 24.
+/// What the egress parser finds in front of a packet, each field filled up to bytes: a word of eight
+/// bytes, the last one of [`EGRESS_FRONT_BYTES`] less 24.
 #[inline]
-pub fn egress_front(input: &EgressInput, clock: &Clock) -> [u64; 4] {
+pub fn egress_front(input: &EgressInput, clock: &Clock, word: u8) -> u64 {
     let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
-    let in_queue = clock.in_queue(input.dequeued.saturating_sub(input.enqueued));
-    let enqueued = clock.enqueued(input.enqueued);
-    [
-        u64::from(input.port.0 & 0x1ff) << 48
-            | depth(input.enqueue_depth) << 24
-            | u64::from(input.enqueue_congestion & 3) << 16
-            | enqueued >> 16,
-        enqueued << 48
-            | depth(input.dequeue_depth) << 24
-            | u64::from(input.dequeue_congestion & 3) << 16
-            | u64::from(input.pool_congestion) << 8,
-        in_queue << 40
-            | u64::from(input.rid) << 24
-            | u64::from(input.rid_first) << 16
-            | u64::from(input.queue & 31) << 8
-            | u64::from(input.cos & 7),
-        u64::from(input.length as u16) << 40,
-    ]
+    let enqueued = || clock.enqueued(input.enqueued);
+    match word {
+        0 => {
+            u64::from(input.port.0 & 0x1ff) << 48
+                | depth(input.enqueue_depth) << 24
+                | u64::from(input.enqueue_congestion & 3) << 16
+                | enqueued() >> 16
+        }
+        1 => {
+            enqueued() << 48
+                | depth(input.dequeue_depth) << 24
+                | u64::from(input.dequeue_congestion & 3) << 16
+                | u64::from(input.pool_congestion) << 8
+        }
+        2 => {
+            clock.in_queue(input.dequeued.saturating_sub(input.enqueued)) << 40
+                | u64::from(input.rid) << 24
+                | u64::from(input.rid_first) << 16
+                | u64::from(input.queue & 31) << 8
+                | u64::from(input.cos & 7)
+        }
+        _ => u64::from(input.length as u16) << 40,
+    }
 }
 
 /// Appends it.
 pub fn write_egress_front(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
-    let words = egress_front(input, clock).map(u64::to_be_bytes);
+    let words = [0, 1, 2, 3].map(|word| egress_front(input, clock, word).to_be_bytes());
     out.extend_from_slice(&words.as_flattened()[..EGRESS_FRONT_BYTES]);
 }
 

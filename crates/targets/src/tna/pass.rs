@@ -98,24 +98,25 @@ pub struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Runs a pass at once on a packet in front of which the chip has put these words. Says what was
+    /// Runs a pass at once on a packet in front of which the chip has put words. Says what was
     /// parsed of the packet itself and what `answers` reads of the frame behind the control; none if
     /// that cannot be, and nothing has happened.
     #[inline]
     pub fn run_at_once<T>(
         &mut self,
         gress: &mut Gress,
-        front: &[u64],
+        front: impl Fn(u8) -> u64,
         packet: &Packet,
         answers: impl Fn(&Frame) -> T,
     ) -> Option<Result<(Parsed, T), Halt>> {
         let joined = gress.joined.filter(|_| self.runtime.trace.is_none())?;
-        let words = joined.chain.front?;
+        let (words, wanted) = joined.chain.front?;
         self.written.clear();
         let frame = gress.parser_frame();
         frame.set(joined.chain.input, self.tstamp.into());
-        let words = frame.narrow.get_mut(words.index()..words.index() + front.len())?;
-        words.iter_mut().zip(front).for_each(|(slot, word)| *slot = (*word).into());
+        for word in (0..8).filter(|word| wanted >> word & 1 != 0) {
+            *frame.narrow.get_mut(words.index() + usize::from(word))? = front(word).into();
+        }
         let out = joined.whole.then_some(&mut *self.written);
         let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
         let (chain, runtime) = (&joined.chain, &mut *self.runtime);

@@ -247,7 +247,8 @@ impl Tofino {
             None
         } else {
             let front = ingress_front(input, &self.clock, of_port);
-            pass.run_at_once(&mut self.ingress, &front, &packet, answers)
+            let front = |word: u8| front[usize::from(word & 1)];
+            pass.run_at_once(&mut self.ingress, front, &packet, answers)
         };
         let (parsed, admission, front) = match at_once {
             Some(ran) => {
@@ -300,9 +301,9 @@ impl Tofino {
             goes_on: |_, error| error != 0,
         };
         let answers = |frame: &Frame| fields.drop_ctl.or_zero(frame);
-        let front = egress_front(input, &self.clock);
+        let front = |word: u8| egress_front(input, &self.clock, word);
         let (parsed, drop_ctl, front) =
-            match pass.run_at_once(&mut self.egress, &front, &packet, answers) {
+            match pass.run_at_once(&mut self.egress, front, &packet, answers) {
                 Some(ran) => {
                     let (parsed, drop_ctl) = ran?;
                     (parsed, drop_ctl, None)

@@ -680,6 +680,12 @@ impl UnitCode {
         (!back).then_some(code)
     }
 
+    /// Bits for the slots from `words` on that are read as what is in front of the packet.
+    pub(in crate::interp) fn front_words(&self, words: At) -> u8 {
+        let read = self.runs.iter().flat_map(|run| &run.reader.front).flat_map(|read| read.words);
+        read.fold(0, |bits, word| bits | 1 << (word - words))
+    }
+
     /// True if it stops at operations which may read any slot of the unit's own: other than where a
     /// parser rejects, or extracts what the packet does not have whole.
     pub(in crate::interp) fn stops_with_all(&self) -> bool {

@@ -8,39 +8,30 @@ use crate::interp::context::{Externs, Matched};
 use crate::interp::exec::{Applied, NO_ACTION_RAN};
 use crate::interp::frame::Frame;
 use crate::interp::machine::{Ends, MachineCode};
-use crate::interp::packet::{PacketIn, PacketOut};
 use crate::interp::tables::{Datum, Found, Tables};
 use crate::ir::Slot;
 
 /// A run.
-pub(in crate::interp) struct Direct<'r, 'p> {
+pub(in crate::interp) struct Direct<'r> {
     pub code: &'r UnitCode,
     pub machine: &'r dyn MachineCode,
     pub frame: &'r mut Frame,
     pub tables: &'r Tables,
-    pub packet: Option<PacketIn<'p>>,
-    pub out: Option<&'r mut PacketOut>,
+    pub ends: Ends<'r>,
 }
 
-impl Direct<'_, '_> {
+impl Direct<'_> {
     /// Goes on from a place; none if what is there needs a context.
     #[inline]
     pub fn run<E: Externs + ?Sized>(&mut self, place: &mut Place, externs: &mut E) -> Option<End> {
-        let ahead = self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default();
-        let room = self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
-        let mut ends = Ends::new(ahead, room);
-        let before = ends.left();
-        let end = loop {
-            place.at = self.machine.run(&mut self.frame.narrow, &mut ends, place.at);
+        loop {
+            place.at = self.machine.run(&mut self.frame.narrow, &mut self.ends, place.at);
             match self.code.ops[place.at as usize] {
-                Op::Done => break Some(End::Done),
-                Op::Accept => break Some(End::Accept),
+                Op::Done => return Some(End::Done),
+                Op::Accept => return Some(End::Accept),
                 Op::Apply { site } => {
                     let site = &self.code.sites[site as usize];
-                    match site.begin(self.tables, self.frame, externs, &mut place.applied) {
-                        Some(to) => place.at = to,
-                        None => break None,
-                    }
+                    place.at = site.begin(self.tables, self.frame, externs, &mut place.applied)?;
                 }
                 Op::Applied { site } => {
                     let site = &self.code.sites[site as usize];
@@ -49,17 +40,9 @@ impl Direct<'_, '_> {
                     }
                     place.at += 1;
                 }
-                _ => break None,
+                _ => return None,
             }
-        };
-        let behind = ends.left();
-        if let Some(packet) = &mut self.packet {
-            packet.pass(before.0 - behind.0);
         }
-        if let Some(out) = self.out.as_deref_mut() {
-            out.written(before.1 - behind.1);
-        }
-        end
     }
 }
 

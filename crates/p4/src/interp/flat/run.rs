@@ -7,8 +7,8 @@ use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode};
 use crate::interp::context::{Context, Externs};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
-use crate::interp::machine::{Ends, MachineCode};
-use crate::interp::packet::{PacketIn, PacketOut};
+use crate::interp::machine::MachineCode;
+use crate::interp::packet::ends;
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -320,9 +320,7 @@ impl Context<'_> {
     /// Machine code; the operation in front of which it stops.
     #[inline(always)]
     fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
-        let ahead = self.packet.as_ref().and_then(PacketIn::ahead).unwrap_or_default();
-        let room = self.out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
-        let mut ends = Ends::new(ahead, room);
+        let mut ends = ends(self.packet.as_ref(), self.out.as_deref_mut());
         let before = ends.left();
         let at = machine.run(&mut self.frame.narrow, &mut ends, at as To) as usize;
         let behind = ends.left();

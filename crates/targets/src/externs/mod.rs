@@ -3,6 +3,7 @@
 //! They know numbers, bits and instants only: no packet, no program, no table.
 
 pub mod checksum;
+pub(crate) mod checksum_code;
 pub mod counter;
 pub mod filter;
 pub mod hash;

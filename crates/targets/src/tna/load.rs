@@ -102,7 +102,8 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let mut interpreter = options.interpreter(guards::with_guards(&program));
+    let interpreter = options.interpreter(guards::with_guards(&program));
+    let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
     let mut egress = Gress::new(&interpreter, ep, ec, ed);

@@ -4,6 +4,7 @@
 //! the program is loaded (`prepare`); at run time one match leads to a few lines of the extern's
 //! own file. It must not know where packets come from: a pass tells it the time and the length.
 
+mod code;
 mod counter_byte;
 mod deparser;
 mod field;
@@ -18,6 +19,7 @@ mod salu_code;
 mod stateful;
 mod symmetric;
 
+pub use code::Stateless;
 use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
 pub(crate) use hashes::SettableHash;

@@ -13,6 +13,8 @@ use sojourn_p4::ir::{Arg, Expr, ExprKind, ExternCall, Layout, Slot, Value};
 pub(super) struct Prepared {
     /// The fields of its first argument, in whole bytes.
     pub data: Option<FieldList>,
+    /// Their slots, each with its width.
+    pub slots: Vec<(Slot, u32)>,
     /// Of an identity hash: its input as one number.
     pub joined: Option<Joined>,
     /// It runs an instruction of a register.
@@ -94,8 +96,8 @@ impl Operand {
 impl Prepared {
     /// What is known of a call at a site.
     pub fn new(call: &ExternCall, site: Site, registers: &[RegisterState]) -> Prepared {
+        let mut slots = Vec::new();
         let data = value(call, 0).and_then(|value| {
-            let mut slots = Vec::new();
             slots_of(value, &mut slots)?;
             FieldList::new(&slots)
         });
@@ -109,7 +111,7 @@ impl Prepared {
             Site::Hash { symmetric: None, .. } => value(call, 0).and_then(Joined::new),
             _ => None,
         };
-        Prepared { data, joined, execution }
+        Prepared { data, slots, joined, execution }
     }
 }
 

@@ -4,27 +4,28 @@
 //! It does what [`Ready::execute`] does. A register whose memory or constants may become others has no
 //! code, nor has an instruction with what ALUs do rarely.
 
+use super::Runtime;
 use super::prepared::{Execution, Operand};
-use super::{Runtime, Site};
 use crate::tna::register_action::OutputFormat;
 use crate::tna::salu::ready::{AFTER, Alu, CONSTANT, Comparison, Half, MATH, Operation, Put, ZERO};
 use crate::tna::salu::{Ready, Shared};
+use sojourn_p4::interp::Assembler;
 use sojourn_p4::interp::machine::{At, Cells, Function, Op, To};
-use sojourn_p4::interp::{Assembler, Calls};
 use sojourn_p4::ir::{ExternCall, Slot};
 use std::sync::Arc;
 
-impl Calls for Runtime {
-    fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
-        let Site::Execute { register, action } = self.sites.get(call.site.index())? else {
-            return None;
-        };
-        let state = self.registers.get(*register as usize)?;
-        let (memory, ready, shared) = state.fixed(*action)?;
-        let execution = self.prepared.get(call.site.index())?.execution.as_ref()?;
-        let mut code = Code { execution, ready, shared, mask: state.mask(), words: [None; 16], to };
-        code.access(memory)
-    }
+/// The code of `action.execute(index)`.
+pub(super) fn execute(
+    runtime: &Runtime,
+    (register, action): (u32, u32),
+    call: &ExternCall,
+    to: &mut Assembler<'_, '_>,
+) -> Option<()> {
+    let state = runtime.registers.get(register as usize)?;
+    let (memory, ready, shared) = state.fixed(action)?;
+    let execution = runtime.prepared.get(call.site.index())?.execution.as_ref()?;
+    let mut code = Code { execution, ready, shared, mask: state.mask(), words: [None; 16], to };
+    code.access(memory)
 }
 
 /// A word while code is made.

@@ -4,14 +4,12 @@
 //! one that is found wrong: the switch is told of that, which no code can.
 
 use super::{Runtime, Site, out};
+use crate::externs::checksum_code;
 use crate::externs::hash::Algorithm;
 use crate::v1model::standard::DROP_PORT;
 use sojourn_p4::interp::machine::{At, Cells, Op, To};
 use sojourn_p4::interp::{Assembler, Calls, arith};
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Slot, Value};
-
-/// Bits of the words that a checksum adds up.
-const WORD: u32 = 16;
 
 impl Calls for Runtime {
     fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
@@ -134,38 +132,10 @@ impl Runtime {
             if let Some(valid) = valid {
                 to.push(Op::JumpUnless { a: at(valid)?, to: behind });
             }
-            add(fields, sum, to)?;
+            checksum_code::add(fields, sum, to)?;
             to.place(behind);
         }
-        let [high, low] = [to.temporary()?, to.temporary()?];
-        for right in [32, WORD, WORD, WORD] {
-            to.push(Op::Shift { to: high, a: sum, left: 0, right: right as u8 });
-            to.push(Op::AndConst { to: low, a: sum, value: (1 << right) - 1 });
-            to.push(Op::Add { to: sum, a: high, b: low, cut: 0 });
-        }
-        to.push(Op::XorConst { to: sum, a: sum, value: (1 << WORD) - 1 });
+        checksum_code::complement(sum, to)?;
         Some(sum)
     }
-}
-
-/// Adds fields to a sum of which only the remainder by 2^16 - 1 counts, and whether it is 0. So a field
-/// counts as often as what it is shifted by within its last word, and whole words of it count once.
-fn add(fields: &[(Slot, u32)], sum: At, to: &mut Assembler<'_, '_>) -> Option<()> {
-    let (mut bit, part) = (0, to.temporary()?);
-    for (slot, width) in fields {
-        if *width > 64 {
-            return None;
-        }
-        bit += width;
-        let by = ((WORD - bit % WORD) % WORD) as u8;
-        // Parts that stay below 2^48 when they are shifted.
-        for low in (0..*width).step_by(32) {
-            let bits = (width - low).min(32);
-            let (left, right) = ((64 - low - bits) as u8, (64 - bits) as u8);
-            to.push(Op::Shift { to: part, a: at(*slot)?, left, right });
-            to.push(Op::ShlConst { to: part, a: part, cut: 0, by });
-            to.push(Op::Add { to: sum, a: sum, b: part, cut: 0 });
-        }
-    }
-    Some(())
 }

@@ -7,7 +7,7 @@ use super::tcp::{Socket, sample_of};
 use super::{Exchange, SenderSample};
 use crate::app::Questions;
 use crate::tcp::{Connection, TcpConfig};
-use crate::wire::{Endpoint, TcpSegment};
+use crate::wire::{Checksums, Endpoint, TcpSegment};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// How much a request and its response have, in bytes.
@@ -74,7 +74,12 @@ impl Requester {
         [self.socket.connection.next_timer(), question].into_iter().flatten().min()
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
         if now < self.start {
             return None;
         }
@@ -86,7 +91,7 @@ impl Requester {
             self.asked += 1;
             self.socket.connection.set_written(self.asked * self.sizes.request);
         }
-        self.socket.poll_transmit(now, out)
+        self.socket.poll_transmit(now, checksums, out)
     }
 
     pub(super) fn delivered(&self) -> u64 {
@@ -132,8 +137,13 @@ impl Responder {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
-        self.socket.poll_transmit(now, out)
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
+        self.socket.poll_transmit(now, checksums, out)
     }
 
     pub(super) fn sample(&self) -> SenderSample {

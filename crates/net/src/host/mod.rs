@@ -12,7 +12,7 @@ pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
-use crate::wire::{Frame, Transport};
+use crate::wire::{Checksums, Frame, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// One host.
@@ -97,13 +97,18 @@ impl Host {
     }
 
     /// Writes the next frame to be sent at `now` and returns how many zeros follow it.
-    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
         match self {
-            Host::TcpClient(host) => host.poll_transmit(now, out),
-            Host::TcpServer(host) => host.poll_transmit(now, out),
+            Host::TcpClient(host) => host.poll_transmit(now, checksums, out),
+            Host::TcpServer(host) => host.poll_transmit(now, checksums, out),
             Host::UdpSource(host) => host.poll_transmit(now, out),
-            Host::Requester(host) => host.poll_transmit(now, out),
-            Host::Responder(host) => host.poll_transmit(now, out),
+            Host::Requester(host) => host.poll_transmit(now, checksums, out),
+            Host::Responder(host) => host.poll_transmit(now, checksums, out),
             Host::UdpSink(_) | Host::Idle => None,
         }
     }

@@ -4,7 +4,7 @@ use super::{Exchange, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, TcpConfig};
-use crate::wire::{Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
+use crate::wire::{Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// A connection with its addresses.
@@ -30,10 +30,15 @@ impl Socket {
     }
 
     #[inline(never)]
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
         self.connection.advance(now);
         let segment = self.connection.poll_transmit(now)?;
-        write_tcp(&mut self.template, self.ports, &segment, out);
+        write_tcp(&mut self.template, self.ports, &segment, checksums, out);
         Some(segment.payload)
     }
 }
@@ -100,7 +105,12 @@ impl TcpClient {
         [self.socket.connection.next_timer(), stop, write].into_iter().flatten().min()
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
         if now < self.start || (!self.connected && self.stopped(now)) {
             return None;
         }
@@ -109,7 +119,7 @@ impl TcpClient {
             self.connected = true;
         }
         self.write(now);
-        self.socket.poll_transmit(now, out)
+        self.socket.poll_transmit(now, checksums, out)
     }
 
     /// What the application does with its socket.
@@ -204,8 +214,13 @@ impl TcpServer {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
-        self.socket.poll_transmit(now, out)
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut HeaderBytes,
+    ) -> Option<u32> {
+        self.socket.poll_transmit(now, checksums, out)
     }
 
     pub(super) fn delivered(&self) -> u64 {

@@ -23,7 +23,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::read_frame;
+use crate::wire::{Checksums, read_frame, read_unchecked};
 use changes::Change;
 use departures::Departures;
 use directory::Directory;
@@ -201,6 +201,8 @@ pub struct Simulation {
     refused: Option<(u64, String)>,
     events: EventQueue<Event>,
     slab: PacketSlab,
+    /// What hosts do with them.
+    checksums: Checksums,
     next_packet: u64,
     counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
@@ -262,6 +264,7 @@ impl Simulation {
             refused: None,
             events: EventQueue::new(),
             slab: PacketSlab::default(),
+            checksums: switches::checksums(&config, &layout),
             next_packet: 0,
             counters: Counters::default(),
             rows: 0,
@@ -401,7 +404,11 @@ impl Simulation {
     /// A frame reaches its host, which may answer.
     fn deliver(&mut self, host: HostId, slot: Slot) {
         let packet = self.slab.take(slot);
-        match &read_frame(&packet) {
+        let read = match self.checksums {
+            Checksums::Made => read_frame(&packet),
+            Checksums::Left => read_unchecked(&packet),
+        };
+        match &read {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
                 let host_state = &mut self.host_states[host.0 as usize];
@@ -422,7 +429,7 @@ impl Simulation {
         let mut bytes = self.slab.buffer();
         loop {
             let host_state = &mut self.host_states[host.0 as usize];
-            let Some(zeros) = host_state.host.poll_transmit(self.now, &mut bytes) else { break };
+            let Some(zeros) = host_state.host.poll_transmit(self.now, self.checksums, &mut bytes) else { break };
             let bytes = std::mem::replace(&mut bytes, self.slab.buffer());
             let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
             let packet = Packet { id, flow, bytes, zeros };

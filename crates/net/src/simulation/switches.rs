@@ -6,6 +6,7 @@ use super::{AccessLink, Act, Bottleneck, HandedOver, Node, RECIRCULATION, Wire};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;
+use crate::wire::Checksums;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
@@ -162,6 +163,18 @@ fn data_plane(
             Ok(Box::new(sojourn_switch::Wire::between(one.id, other.id)))
         }
         (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
+    }
+}
+
+/// Hosts leave checksums out where no program, no capture and no controller reads frames.
+pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
+    let is_blind = |switch: &SwitchLayout| {
+        matches!(switch.aqm, Aqm::Native(_)) && switch.cpu.is_none()
+    };
+    if !config.capture && layout.switches.iter().all(is_blind) {
+        Checksums::Left
+    } else {
+        Checksums::Made
     }
 }
 

@@ -4,7 +4,7 @@ use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
 use super::ip::{Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
-use super::predicted;
+use super::predicted::{self, Checksums};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
 use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
@@ -48,7 +48,15 @@ struct Ip {
 /// # Errors
 /// [`WireError`]: the host would drop the frame.
 pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
-    predicted::read(packet).map_or_else(|| read_any(packet), Ok)
+    predicted::read(packet, Checksums::Made).map_or_else(|| read_any(packet), Ok)
+}
+
+/// The same where frames go without checksums ([`Checksums::Left`]).
+///
+/// # Errors
+/// [`WireError`]: the host would drop the frame.
+pub fn read_unchecked(packet: &Packet) -> Result<Frame, WireError> {
+    predicted::read(packet, Checksums::Left).map_or_else(|| read_any(packet), Ok)
 }
 
 /// With any options, of either version of IP and either transport.

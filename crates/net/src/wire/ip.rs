@@ -129,6 +129,7 @@ impl FrameTemplate {
         let mut bytes = self.bytes;
         if self.is_ipv4() {
             self.fill_ipv4(&mut bytes, ecn, transport_len);
+            self.sum_ipv4(&mut bytes);
         } else {
             let class = self.dscp | ecn as u8;
             let ip = &mut bytes[ETHERNET_HEADER_LEN..];
@@ -137,6 +138,12 @@ impl FrameTemplate {
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
         put_front(out, &bytes, self.len);
+        self.pseudo(transport_len)
+    }
+
+    /// The sum of the pseudo-header for the transport's checksum.
+    #[inline]
+    pub(super) fn pseudo(&self, transport_len: u16) -> OnesComplementSum {
         self.pseudo.word(transport_len)
     }
 
@@ -144,20 +151,19 @@ impl FrameTemplate {
         self.len == IPV4_FRONT_LEN
     }
 
-    /// Puts the headers of IPv4 to the front of `bytes`, and returns the sum of the pseudo-header.
+    /// Puts the headers of IPv4, without their checksum, to the front of `bytes`.
     #[inline]
     pub(super) fn front_ipv4<const N: usize>(
         &mut self,
         bytes: &mut [u8; N],
         ecn: Ecn,
         transport_len: u16,
-    ) -> OnesComplementSum {
+    ) {
         bytes[..IPV4_FRONT_LEN].copy_from_slice(&self.bytes[..IPV4_FRONT_LEN]);
         self.fill_ipv4(bytes, ecn, transport_len);
-        self.pseudo.word(transport_len)
     }
 
-    /// What an IPv4 header has of its own in each frame.
+    /// What an IPv4 header has of its own in each frame, but for its checksum.
     #[inline]
     fn fill_ipv4<const N: usize>(&mut self, bytes: &mut [u8; N], ecn: Ecn, transport_len: u16) {
         let ip = &mut bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
@@ -166,9 +172,16 @@ impl FrameTemplate {
         ip[1] = class;
         ip[2..4].copy_from_slice(&total.to_be_bytes());
         ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
-        let header = self.fixed.word(u16::from(class)).word(total).word(self.identification);
-        ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
         self.identification = self.identification.wrapping_add(1);
+    }
+
+    /// Puts the checksum into a header that is otherwise filled.
+    #[inline]
+    pub(super) fn sum_ipv4<const N: usize>(&self, bytes: &mut [u8; N]) {
+        let ip = &mut bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
+        let word = |at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
+        let header = self.fixed.word(u16::from(ip[1])).word(word(2)).word(word(4));
+        ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
     }
 }
 

@@ -18,9 +18,10 @@ pub use address::{
     networks_of,
 };
 pub use error::WireError;
-pub use frame::{Frame, Transport, addressee, destination, read_frame};
+pub use frame::{Frame, Transport, addressee, destination, read_frame, read_unchecked};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
+pub use predicted::Checksums;
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};

@@ -2,7 +2,8 @@
 //! timestamps alone, and are written and read at fixed places.
 //!
 //! A shorter way to what the codecs beside it say, which are right; whatever has another form, or a
-//! wrong checksum, is left to them.
+//! wrong checksum, is left to them. Where nobody on the way reads bytes, frames of this form go without
+//! their checksums, as a host leaves them to its network card.
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
@@ -20,12 +21,41 @@ const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
 const DATA_OFFSET: u8 = (TRANSPORT_LEN as u8 / 4) << 4;
 const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
+/// Whether the frames that nearly all are have their checksums.
+///
+/// ```
+/// use sojourn_net::config::IpVersion;
+/// use sojourn_net::wire::{
+///     Checksums, FrameTemplate, Protocol, TcpOptions, TcpSegment, Timestamps, flow_endpoints,
+///     read_frame, read_unchecked, write_tcp,
+/// };
+/// use sojourn_packet::Packet;
+/// let ends = flow_endpoints(0, IpVersion::V4);
+/// let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
+/// let options = TcpOptions { timestamps: Some(Timestamps::default()), ..TcpOptions::default() };
+/// let (ports, segment) = ((ends.client.port, 80), TcpSegment { options, ..TcpSegment::default() });
+/// let mut frame = Packet::default();
+/// write_tcp(&mut template, ports, &segment, Checksums::Left, &mut frame.bytes);
+/// assert!(read_frame(&frame).is_err(), "a checksum is wrong");
+/// assert!(read_unchecked(&frame).is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksums {
+    /// Made where they are sent and checked where they arrive.
+    #[default]
+    Made,
+    /// Neither: no program, no capture and nobody else reads the frames on their way, and nothing
+    /// there breaks them.
+    Left,
+}
+
 /// Appends a frame up to its payload, if it has the form.
 #[inline]
 pub(super) fn write(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
+    checksums: Checksums,
     out: &mut HeaderBytes,
 ) -> bool {
     let Some(timestamps) = segment.options.timestamps_alone().filter(|_| template.is_ipv4()) else {
@@ -33,7 +63,7 @@ pub(super) fn write(
     };
     let mut bytes = [0; LEN];
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
-    let pseudo = template.front_ipv4(&mut bytes, segment.ecn, transport_len);
+    template.front_ipv4(&mut bytes, segment.ecn, transport_len);
     let (_, header) =
         bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
     header[0..2].copy_from_slice(&ports.0.to_be_bytes());
@@ -46,15 +76,18 @@ pub(super) fn write(
     header[20..24].copy_from_slice(&OPTIONS);
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
-    let checksum = pseudo.bytes(header).checksum();
-    header[16..18].copy_from_slice(&checksum.to_be_bytes());
+    if checksums == Checksums::Made {
+        let checksum = template.pseudo(transport_len).bytes(header).checksum();
+        header[16..18].copy_from_slice(&checksum.to_be_bytes());
+        template.sum_ipv4(&mut bytes);
+    }
     out.extend_from_slice(&bytes);
     true
 }
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
 #[inline]
-pub(super) fn read(packet: &Packet) -> Option<Frame> {
+pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<Frame> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
@@ -71,11 +104,7 @@ pub(super) fn read(packet: &Packet) -> Option<Frame> {
     if !has_the_form || !(TRANSPORT_LEN..=room).contains(&transport_len) {
         return None;
     }
-    let addresses = OnesComplementSum::default().bytes(&bytes[ip + 12..tcp]);
-    let pseudo = addresses.word(u16::from(Protocol::Tcp as u8)).word(transport_len as u16);
-    let is_valid =
-        addresses.bytes(&bytes[ip..ip + 12]).is_valid() && pseudo.bytes(&bytes[tcp..]).is_valid();
-    if !is_valid {
+    if checksums == Checksums::Made && !is_valid(bytes, transport_len as u16) {
         return None;
     }
     let address = |at: usize| IpAddress::V4(Ipv4Addr::from(word(at)));
@@ -95,4 +124,13 @@ pub(super) fn read(packet: &Packet) -> Option<Frame> {
         ports: (half(tcp), half(tcp + 2)),
         transport: Transport::Tcp(segment),
     })
+}
+
+/// True if both checksums of a frame are right.
+#[inline]
+fn is_valid(bytes: &[u8; LEN], transport_len: u16) -> bool {
+    let (ip, tcp) = (ETHERNET_HEADER_LEN, IPV4_FRONT_LEN);
+    let addresses = OnesComplementSum::default().bytes(&bytes[ip + 12..tcp]);
+    let pseudo = addresses.word(u16::from(Protocol::Tcp as u8)).word(transport_len);
+    addresses.bytes(&bytes[ip..ip + 12]).is_valid() && pseudo.bytes(&bytes[tcp..]).is_valid()
 }

@@ -3,7 +3,7 @@
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::TcpOptions;
-use super::predicted;
+use super::predicted::{self, Checksums};
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
@@ -67,14 +67,16 @@ pub struct TcpSegment {
 
 /// Appends the whole frame up to the payload to `out`.
 ///
-/// `ports` are the source's and the destination's.
+/// `ports` are the source's and the destination's. Frames of a form that is not the usual one have
+/// their checksums always.
 pub fn write_tcp(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
+    checksums: Checksums,
     out: &mut HeaderBytes,
 ) {
-    if !predicted::write(template, ports, segment, out) {
+    if !predicted::write(template, ports, segment, checksums, out) {
         write_any(template, ports, segment, out);
     }
 }

@@ -9,7 +9,7 @@
 //! order in which they were put in. It must not know what an event is.
 
 use sojourn_packet::Time;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
 
 /// Bits of a digit.
 const DIGIT: u32 = 6;
@@ -25,8 +25,8 @@ const MANY: usize = 64;
 pub(crate) struct EventQueue<E> {
     /// The instant of the last event taken.
     taken: Time,
-    /// The events before `horizon`, in order.
-    near: VecDeque<(Time, E)>,
+    /// The events before `horizon`, the next one last: most of what is put there comes first.
+    near: Vec<(Time, E)>,
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
     present: Time,
@@ -52,7 +52,7 @@ impl<E> EventQueue<E> {
         let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
         EventQueue {
             taken: Time::ZERO,
-            near: VecDeque::with_capacity(MANY),
+            near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
             slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
@@ -62,6 +62,7 @@ impl<E> EventQueue<E> {
     }
 
     /// Puts an event at an instant, which must not be before that of an event already taken.
+    #[inline]
     pub(crate) fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
         let at = at.max(self.taken);
@@ -72,17 +73,22 @@ impl<E> EventQueue<E> {
             self.spread();
             return self.put(at, event);
         }
-        let behind = |other: &(Time, E)| other.0 <= at;
-        if self.near.back().is_none_or(behind) {
-            self.near.push_back((at, event));
-        } else if self.near.front().is_some_and(behind) {
-            self.near.insert(self.near.partition_point(behind), (at, event));
+        if self.near.last().is_none_or(|next| at < next.0) {
+            self.near.push((at, event));
         } else {
-            self.near.push_front((at, event));
+            self.insert(at, event);
         }
     }
 
+    /// Puts an event among the near ones, behind those of its instant.
+    #[inline(never)]
+    fn insert(&mut self, at: Time, event: E) {
+        let place = self.near.partition_point(|other| other.0 > at);
+        self.near.insert(place, (at, event));
+    }
+
     /// Puts an event into the wheel.
+    #[inline(never)]
     fn put(&mut self, at: Time, event: E) {
         let differing = at.0 ^ self.present.0;
         let level = (differing.checked_ilog2().unwrap_or(0) / DIGIT) as usize;
@@ -98,7 +104,7 @@ impl<E> EventQueue<E> {
     #[cold]
     fn spread(&mut self) {
         self.horizon = self.present;
-        for (at, event) in std::mem::take(&mut self.near) {
+        while let Some((at, event)) = self.near.pop() {
             self.put(at, event);
         }
     }
@@ -110,8 +116,9 @@ impl<E> EventQueue<E> {
     }
 
     /// The instant of the earliest event.
+    #[inline]
     pub(crate) fn next_time(&self) -> Option<Time> {
-        if let Some((at, _)) = self.near.front() {
+        if let Some((at, _)) = self.near.last() {
             return Some(*at);
         }
         if self.levels == 0 {
@@ -122,16 +129,19 @@ impl<E> EventQueue<E> {
     }
 
     /// Takes the earliest event.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
         while self.near.is_empty() && self.levels != 0 {
             self.open_slot();
         }
-        let (at, event) = self.near.pop_front()?;
+        let (at, event) = self.near.pop()?;
         self.taken = at;
         Some((at, event))
     }
 
-    /// Empties the slot that has the earliest events: they become near, or move to lower levels.
+    /// Empties the slot that has the earliest events: they become near, or move to lower levels. There
+    /// must be no near ones.
+    #[inline(never)]
     fn open_slot(&mut self) {
         let (level, digit) = self.first();
         self.occupied[level] &= !(1 << digit);
@@ -145,9 +155,11 @@ impl<E> EventQueue<E> {
         self.present = Time(begin);
         // All events of a slot of the lowest level are at one instant.
         if slot.events.len() <= FEW || level == 0 {
-            self.near.extend(slot.events.drain(..));
+            std::mem::swap(&mut self.near, &mut slot.events);
             if self.near.len() > 1 {
-                self.near.make_contiguous().sort_by_key(|(at, _)| *at);
+                // Stable: of equal instants the first to have been put in stays the next.
+                self.near.reverse();
+                self.near.sort_by_key(|(at, _)| Reverse(*at));
             }
             self.horizon = Time(end.saturating_add(1));
             return;

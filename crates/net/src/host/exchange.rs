@@ -4,11 +4,11 @@
 //! what is between the two hosts is not known here.
 
 use super::tcp::{Socket, sample_of};
-use super::{Exchange, SenderSample};
+use super::{Exchange, Outlet, SenderSample};
 use crate::app::Questions;
 use crate::tcp::{Connection, TcpConfig};
 use crate::wire::{Checksums, Endpoint, TcpSegment};
-use sojourn_packet::{HeaderBytes, Time};
+use sojourn_packet::Time;
 
 /// How much a request and its response have, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -74,24 +74,28 @@ impl Requester {
         [self.socket.connection.next_timer(), question].into_iter().flatten().min()
     }
 
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
+    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         if now < self.start {
-            return None;
+            return;
         }
         if !self.connected {
             self.socket.connection = Connection::connect(self.config.clone());
             self.connected = true;
         }
-        if self.socket.connection.is_established() && self.questions.ask(now) {
-            self.asked += 1;
-            self.socket.connection.set_written(self.asked * self.sizes.request);
+        self.socket.connection.advance(now);
+        loop {
+            if self.socket.connection.is_established() && self.questions.ask(now) {
+                self.asked += 1;
+                self.socket.connection.set_written(self.asked * self.sizes.request);
+            }
+            if !self.socket.send_one(now, checksums, out) {
+                return;
+            }
         }
-        self.socket.poll_transmit(now, checksums, out)
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.done.is_some()
     }
 
     pub(super) fn delivered(&self) -> u64 {
@@ -137,13 +141,8 @@ impl Responder {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
-        self.socket.poll_transmit(now, checksums, out)
+    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+        self.socket.transmit(now, checksums, out);
     }
 
     pub(super) fn sample(&self) -> SenderSample {

@@ -15,6 +15,15 @@ use crate::report::FlowReport;
 use crate::wire::{Checksums, Frame, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
+/// Where a host's frames go.
+pub(crate) trait Outlet {
+    /// An empty buffer for the headers of a frame.
+    fn buffer(&mut self) -> HeaderBytes;
+
+    /// Sends a frame: its headers, in such a buffer, and how many zeros follow them.
+    fn send(&mut self, headers: HeaderBytes, zeros: u32);
+}
+
 /// One host.
 // The large variants are the common ones; boxing them would cost a pointer chase per packet.
 #[allow(clippy::large_enum_variant)]
@@ -63,6 +72,7 @@ pub(crate) struct SenderSample {
 
 impl Host {
     /// A frame for this host arrived; false if it belongs to none of its sockets.
+    #[inline]
     pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> bool {
         match (self, &frame.transport) {
             (Host::TcpClient(host), Transport::Tcp(segment)) => {
@@ -84,7 +94,8 @@ impl Host {
         }
     }
 
-    /// When [`Host::poll_transmit`] has something to do without a frame arriving.
+    /// When [`Host::transmit`] has something to do without a frame arriving.
+    #[inline]
     pub(crate) fn next_timer(&self) -> Option<Time> {
         match self {
             Host::TcpClient(host) => host.next_timer(),
@@ -96,20 +107,16 @@ impl Host {
         }
     }
 
-    /// Writes the next frame to be sent at `now` and returns how many zeros follow it.
-    pub(crate) fn poll_transmit(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
+    /// Sends all frames that are to be sent at `now`.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         match self {
-            Host::TcpClient(host) => host.poll_transmit(now, checksums, out),
-            Host::TcpServer(host) => host.poll_transmit(now, checksums, out),
-            Host::UdpSource(host) => host.poll_transmit(now, out),
-            Host::Requester(host) => host.poll_transmit(now, checksums, out),
-            Host::Responder(host) => host.poll_transmit(now, checksums, out),
-            Host::UdpSink(_) | Host::Idle => None,
+            Host::TcpClient(host) => host.transmit(now, checksums, out),
+            Host::TcpServer(host) => host.transmit(now, checksums, out),
+            Host::UdpSource(host) => host.transmit(now, out),
+            Host::Requester(host) => host.transmit(now, checksums, out),
+            Host::Responder(host) => host.transmit(now, checksums, out),
+            Host::UdpSink(_) | Host::Idle => {}
         }
     }
 
@@ -132,6 +139,17 @@ impl Host {
             Host::UdpSink(host) => host.delivered(),
             Host::Requester(host) => host.delivered(),
             Host::TcpClient(_) | Host::UdpSource(_) | Host::Responder(_) | Host::Idle => 0,
+        }
+    }
+
+    /// True if the last frame completed something that is to be taken.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        match self {
+            Host::TcpServer(host) => host.has_news(),
+            Host::Requester(host) => host.has_news(),
+            Host::UdpSink(host) => host.has_news(),
+            _ => false,
         }
     }
 

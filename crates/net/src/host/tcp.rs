@@ -1,11 +1,11 @@
 //! The two ends of a TCP transfer: a client that connects and writes, a server that reads.
 
-use super::{Exchange, SenderSample};
+use super::{Exchange, Outlet, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, TcpConfig};
 use crate::wire::{Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
-use sojourn_packet::{HeaderBytes, Time};
+use sojourn_packet::Time;
 
 /// A connection with its addresses.
 pub(super) struct Socket {
@@ -29,17 +29,26 @@ impl Socket {
         mine
     }
 
-    #[inline(never)]
-    pub(super) fn poll_transmit(
+    /// Sends all that is to be sent at `now`.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+        self.connection.advance(now);
+        while self.send_one(now, checksums, out) {}
+    }
+
+    /// Sends the next segment; false if there is none.
+    #[inline]
+    pub(super) fn send_one(
         &mut self,
         now: Time,
         checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
-        self.connection.advance(now);
-        let segment = self.connection.poll_transmit(now)?;
-        write_tcp(&mut self.template, self.ports, &segment, checksums, out);
-        Some(segment.payload)
+        out: &mut impl Outlet,
+    ) -> bool {
+        let Some(segment) = self.connection.poll_transmit(now) else { return false };
+        let mut headers = out.buffer();
+        write_tcp(&mut self.template, self.ports, &segment, checksums, &mut headers);
+        out.send(headers, segment.payload);
+        true
     }
 }
 
@@ -105,21 +114,17 @@ impl TcpClient {
         [self.socket.connection.next_timer(), stop, write].into_iter().flatten().min()
     }
 
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         if now < self.start || (!self.connected && self.stopped(now)) {
-            return None;
+            return;
         }
         if !self.connected {
             self.socket.connection = Connection::connect(self.config.clone());
             self.connected = true;
         }
         self.write(now);
-        self.socket.poll_transmit(now, checksums, out)
+        self.socket.transmit(now, checksums, out);
     }
 
     /// What the application does with its socket.
@@ -214,13 +219,13 @@ impl TcpServer {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut HeaderBytes,
-    ) -> Option<u32> {
-        self.socket.poll_transmit(now, checksums, out)
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+        self.socket.transmit(now, checksums, out);
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.done.is_some()
     }
 
     pub(super) fn delivered(&self) -> u64 {

@@ -3,14 +3,14 @@
 //! A voice is a source of equally spaced datagrams that carry RTP headers, by which its sink knows
 //! which of them arrived when.
 
-use super::{Datagram, SenderSample};
+use super::{Datagram, Outlet, SenderSample};
 use crate::app::{ConstantRate, OnOff};
 use crate::report::FlowReport;
 use crate::wire::{
     Ecn, Endpoint, FrameTemplate, Protocol, RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram,
     write_udp,
 };
-use sojourn_packet::{HeaderBytes, Time};
+use sojourn_packet::Time;
 
 /// When datagrams leave.
 pub(crate) enum UdpApp {
@@ -88,15 +88,15 @@ impl UdpSource {
         self.app.next_departure()
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Time, out: &mut HeaderBytes) -> Option<u32> {
-        if !self.app.poll(now) {
-            return None;
+    pub(super) fn transmit(&mut self, now: Time, out: &mut impl Outlet) {
+        while self.app.poll(now) {
+            let rtp = self.app.rtp();
+            let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct, rtp };
+            let mut headers = out.buffer();
+            write_udp(&mut self.template, self.ports, &datagram, &self.begins, &mut headers);
+            let written = rtp.map_or(self.begins.len(), |_| RTP_HEADER_LEN) as u32;
+            out.send(headers, self.payload - written);
         }
-        let rtp = self.app.rtp();
-        let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct, rtp };
-        write_udp(&mut self.template, self.ports, &datagram, &self.begins, out);
-        let written = rtp.map_or(self.begins.len(), |_| RTP_HEADER_LEN) as u32;
-        Some(self.payload - written)
     }
 
     pub(super) fn sample(&self, now: Time) -> SenderSample {
@@ -149,6 +149,10 @@ impl UdpSink {
 
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.arrived.is_some()
     }
 
     pub(super) fn take_datagram(&mut self) -> Option<Datagram> {

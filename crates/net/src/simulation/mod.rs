@@ -11,6 +11,7 @@ mod departures;
 mod directory;
 mod hosts;
 mod layout;
+mod outlet;
 mod records;
 mod slab;
 mod switches;
@@ -29,9 +30,10 @@ use departures::Departures;
 use directory::Directory;
 pub use hosts::start_jitter;
 use layout::End;
+use outlet::HostOutlet;
 use slab::{PacketSlab, Slot};
 use sojourn_packet::{DataPlane, ProgramLog};
-use sojourn_packet::{FlowId, Packet, PacketId, Time};
+use sojourn_packet::{Packet, PacketId, Time};
 use sojourn_switch::{PortId, Switch, SwitchConfig, Transmit};
 use transfers::Transfers;
 
@@ -134,6 +136,8 @@ struct HostState {
 struct AccessLink {
     switch: u16,
     port: PortId,
+    /// The switch's [`Switch::passage`], nothing if it has none.
+    passage: Time,
     departures: Departures,
     to_switch: Link,
 }
@@ -254,8 +258,8 @@ impl Simulation {
             duration: Time(config.duration),
             now: Time::ZERO,
             finished: false,
+            access_links: switches::access_links(&layout, &config.netem, &nodes),
             nodes,
-            access_links: switches::access_links(&layout, &config.netem),
             host_states,
             directory: Directory::new(&layout, attached),
             bottlenecks: switches::bottlenecks(&layout),
@@ -335,7 +339,8 @@ impl Simulation {
             }
             Event::Departs(access, slot) => {
                 let packet = self.slab.take(slot);
-                self.depart(access, packet);
+                let link = &mut self.access_links[usize::from(access)];
+                link.carry(self.now, packet, &mut self.slab, &mut self.events);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
             Event::Timer(host) => {
@@ -415,9 +420,9 @@ impl Simulation {
                 if !host_state.host.receive(self.now, frame) {
                     self.counters.stray += 1;
                 }
-                let (done, arrived) =
-                    (host_state.host.take_exchange(), host_state.host.take_datagram());
-                self.record_delivery(host, done, arrived);
+                if host_state.host.has_news() {
+                    self.record_delivery(host);
+                }
                 self.serve(host);
             }
         }
@@ -425,42 +430,26 @@ impl Simulation {
     }
 
     /// Sends what a host has to send now and sets its timer.
+    #[inline]
     fn serve(&mut self, host: HostId) {
-        let mut bytes = self.slab.buffer();
-        loop {
-            let host_state = &mut self.host_states[host.0 as usize];
-            let Some(zeros) = host_state.host.poll_transmit(self.now, self.checksums, &mut bytes) else { break };
-            let bytes = std::mem::replace(&mut bytes, self.slab.buffer());
-            let (id, flow) = (PacketId(self.next_packet), FlowId(host.flow()));
-            let packet = Packet { id, flow, bytes, zeros };
-            self.next_packet += 1;
-            let (access, delay) = (host_state.access, host_state.delay);
-            let departures = &mut self.access_links[usize::from(access)].departures;
-            match departures.leave(self.now, packet.len(), host.flow() as usize, delay) {
-                Some(at) if at == self.now => self.depart(access, packet),
-                Some(at) => {
-                    let slot = self.slab.put(packet);
-                    self.events.push(at, Event::Departs(access, slot));
-                }
-                None => {
-                    self.counters.host_drops += 1;
-                    self.slab.recycle(packet.bytes);
-                }
-            }
-        }
-        self.slab.recycle(bytes);
+        let state = &mut self.host_states[host.0 as usize];
+        let mut outlet = HostOutlet {
+            now: self.now,
+            flow: host.flow(),
+            delay: state.delay,
+            access: state.access,
+            access_link: &mut self.access_links[usize::from(state.access)],
+            slab: &mut self.slab,
+            events: &mut self.events,
+            next_packet: &mut self.next_packet,
+            host_drops: &mut self.counters.host_drops,
+        };
+        state.host.transmit(self.now, self.checksums, &mut outlet);
         self.set_timer(host);
     }
 
-    /// A frame goes onto its host's link to the switch.
-    fn depart(&mut self, access: u16, packet: Packet) {
-        let access = &mut self.access_links[usize::from(access)];
-        let at = access.to_switch.send(self.now, packet.len());
-        let port = (access.switch, access.port);
-        self.approach(at, port, packet);
-    }
-
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
+    #[inline]
     fn set_timer(&mut self, host: HostId) {
         let host_state = &mut self.host_states[host.0 as usize];
         if let Some(at) = host_state.host.next_timer() {

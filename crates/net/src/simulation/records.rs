@@ -2,7 +2,7 @@
 
 use super::layout::End;
 use super::{Bottleneck, HostId, RECIRCULATION, Simulation};
-use crate::host::{Datagram, Exchange};
+use crate::host::Exchange;
 use crate::records::{CapturePoint, CapturedFrame};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
@@ -69,13 +69,10 @@ impl Simulation {
     }
 
     /// Writes down what a frame completed at its host.
-    pub(super) fn record_delivery(
-        &mut self,
-        host: HostId,
-        done: Option<Exchange>,
-        arrived: Option<Datagram>,
-    ) {
-        let flow = host.flow();
+    #[inline(never)]
+    pub(super) fn record_delivery(&mut self, host: HostId) {
+        let (flow, state) = (host.flow(), &mut self.host_states[host.0 as usize].host);
+        let (done, arrived) = (state.take_exchange(), state.take_datagram());
         if let Some(done) = done {
             self.record_exchange(flow, &done);
         }

@@ -179,10 +179,15 @@ pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
 }
 
 /// The links from hosts to switches.
-pub(super) fn access_links(layout: &Layout, netem: &NetemSection) -> Vec<AccessLink> {
+pub(super) fn access_links(
+    layout: &Layout,
+    netem: &NetemSection,
+    nodes: &[Node],
+) -> Vec<AccessLink> {
     let access = |given: &AccessLayout| AccessLink {
         switch: given.switch,
         port: given.port,
+        passage: nodes[usize::from(given.switch)].passage.unwrap_or(Time::ZERO),
         departures: Departures::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
     };

@@ -8,7 +8,7 @@ use super::{Event, Returned, Switch};
 use crate::ecn;
 use crate::observation::{Transmit, Verdict};
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
-use crate::tm::port::Decision;
+use crate::tm::port::{Decision, Port};
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
@@ -59,12 +59,20 @@ impl Switch {
         if packet.tag.mirror_requested.is_copy() {
             self.note_synchronised(&packet);
         }
-        let slot = packet.size();
-        let marked = self.marked_in_queue(index, turn.queue, &packet);
-        let Some(out) = self.egress_pass(index, turn.queue, &mut packet) else {
+        if self.forwards || packet.noted.bypass_egress {
+            // The data plane does not look at the packet again.
             let sent = std::mem::take(&mut packet.packet);
             return self.depart(index, turn.queue, &packet, sent);
-        };
+        }
+        self.leave_by_egress(index, turn, packet);
+    }
+
+    /// Takes a packet through the program's egress pass and carries out what that decides.
+    #[inline(never)]
+    fn leave_by_egress(&mut self, index: usize, turn: Turn, mut packet: Queued) {
+        let (now, slot) = (self.now, packet.size());
+        let marked = self.marked_in_queue(index, turn.queue, &packet);
+        let out = self.egress_pass(index, turn.queue, &mut packet);
         if let Some(mirror) = out.mirror {
             self.request_mirror(mirror, now + self.egress_latency);
         }
@@ -93,18 +101,8 @@ impl Switch {
             && ecn::is_marked(&packet.packet)
     }
 
-    /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`; nothing
-    /// if the data plane does not look at the packet again.
-    #[inline(never)]
-    fn egress_pass(
-        &mut self,
-        index: usize,
-        number: usize,
-        queued: &mut Queued,
-    ) -> Option<EgressOutput> {
-        if self.forwards || queued.noted.bypass_egress {
-            return None;
-        }
+    /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`.
+    fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressOutput {
         let length = queued.length();
         let packet = std::mem::take(&mut queued.packet);
         let carried = std::mem::take(&mut queued.carried);
@@ -125,16 +123,34 @@ impl Switch {
             // There are no application pools here, so none is ever congested.
             pool_congestion: 0,
             enqueue_packets: noted.packets,
-            dequeue_packets: queue.discipline.packets() as u32,
+            dequeue_packets: queue.packets(),
             rid: noted.rid,
             rid_first: noted.rid_first,
             length,
             mirrored: queued.tag.mirror_requested.is_copy(),
         };
-        Some(self.plane.egress_carrying(&input, packet, carried))
+        self.plane.egress_carrying(&input, packet, carried)
+    }
+
+    /// A packet that found its port free, and for which nothing but that was chosen, goes onto the
+    /// wire: what a queue, a scheduler and an egress pass would say is known.
+    pub(super) fn send_through(&mut self, index: usize, packet: Packet) {
+        let (now, size) = (self.now, packet.len());
+        let start = now + self.egress_latency;
+        let port = &mut self.ports[index];
+        let end = port.line.hold_frame(now, size) + self.egress_latency;
+        port.sent.add(size);
+        let Port { id, observed, .. } = *port;
+        if observed {
+            let tag = self.tag(&packet, true);
+            let queued = Queued { enqueued: now, tag, ..Queued::default() };
+            self.observe(index, 0, &queued, Verdict::Sent);
+        }
+        self.transmits.push_back(Transmit { port: id, packet, start, end });
     }
 
     /// A packet leaves egress: onto the wire, or back to ingress.
+    #[inline]
     fn depart(&mut self, index: usize, queue: usize, queued: &Queued, sent: Packet) {
         let (start, size) = (self.now + self.egress_latency, sent.len());
         self.observe_sent(index, queue, queued, &sent);
@@ -166,6 +182,7 @@ impl Switch {
     }
 
     /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
+    #[inline]
     fn hold_wire(&mut self, index: usize, frame: Bytes) -> Time {
         let port = &mut self.ports[index];
         if port.recirculation.is_some() {

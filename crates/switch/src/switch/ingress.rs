@@ -40,14 +40,20 @@ impl Switch {
         };
         self.ports[index].received.add(packet.len());
         self.ingress_statistics.passes += 1;
-        let tag = self.tag(&packet, true);
-        match self.plane.forwarder().and_then(|forwarder| forwarder.port(port, &packet)) {
-            Some(out) => {
-                let (enqueued, queue) = (self.now, Admission::default().queue);
-                self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
-            }
-            None => self.drop_at_ingress(port, tag, false),
+        let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(port, &packet));
+        let Some(out) = out else {
+            let tag = self.tag(&packet, true);
+            return self.drop_at_ingress(port, tag, false);
+        };
+        if let Some(index) = self.find_port(out)
+            && self.ports[index].is_free(self.now)
+            && self.ports[index].queues[0].pass_through(&packet, &mut self.buffer)
+        {
+            return self.send_through(index, packet);
         }
+        let tag = self.tag(&packet, true);
+        let (enqueued, queue) = (self.now, Admission::default().queue);
+        self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
     }
 
     /// A packet has come back through a recirculation port.
@@ -102,7 +108,8 @@ impl Switch {
     }
 
     /// What is noted of a packet as it comes to ingress.
-    fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
+    #[inline]
+    pub(super) fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
         Tag {
             from_wire,
             id: packet.id,
@@ -237,6 +244,7 @@ impl Switch {
     }
 
     /// Puts a packet into a queue, or counts why not, and lets the port send if it can.
+    #[inline]
     fn enqueue(&mut self, port: PortId, queue: u8, packet: Queued) {
         let number = usize::from(queue);
         let index = self.find_port(port).filter(|&i| number < self.ports[i].queues.len());
@@ -254,6 +262,8 @@ impl Switch {
         }
         self.settle_drops(index, number);
         self.ports[index].note_backlog(number);
-        self.serve(index);
+        if !self.ports[index].waits(now) {
+            self.serve(index);
+        }
     }
 }

@@ -45,7 +45,7 @@ impl QueueDepths for Depths<'_> {
         let index = self.index.get(usize::from(port.0)).and_then(|place| place.checked_sub(1));
         let port = index.and_then(|index| self.ports.get(usize::from(index)));
         let queue = port.and_then(|port| port.queues.get(usize::from(queue)));
-        queue.map_or(0, |queue| queue.discipline.packets() as u64)
+        queue.map_or(0, |queue| u64::from(queue.packets()))
     }
 }
 

@@ -65,12 +65,14 @@ impl Line {
     }
 
     /// The first whole nanosecond at which the line is free.
+    #[inline]
     pub fn ready(&self) -> Time {
         Time(self.free + u64::from(self.fraction > 0))
     }
 
     /// Holds the line for `size` bytes from `now` (or from when it is free, if that is later or
     /// the same nanosecond) and returns when they are through.
+    #[inline]
     pub fn hold(&mut self, now: Time, size: Bytes) -> Time {
         if now > self.ready() {
             (self.free, self.fraction) = (now.0, 0);
@@ -84,21 +86,19 @@ impl Line {
 
     /// Holds the line as [`Line::hold`] does for a frame of `frame` bytes (FCS not counted) and the
     /// gap behind it; returns when the frame is through.
+    #[inline]
     pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
         let through = self.hold(now, wire_bytes(frame));
         self.lengthen(self.gap);
         through
     }
 
+    #[inline]
     fn lengthen(&mut self, span: Span) {
-        self.free += span.whole;
-        let missing = self.rate - self.fraction;
-        if span.parts < missing {
-            self.fraction += span.parts;
-        } else {
-            self.free += 1;
-            self.fraction = span.parts - missing;
-        }
+        let (parts, over) = self.fraction.overflowing_add(span.parts);
+        let is_whole = over || parts >= self.rate;
+        self.free += span.whole + u64::from(is_whole);
+        self.fraction = if is_whole { parts.wrapping_sub(self.rate) } else { parts };
     }
 }
 

@@ -30,13 +30,21 @@ impl Pace {
         }
     }
 
+    /// True if there is no rate.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.packets.is_none() && self.bits.is_none()
+    }
+
     /// When the next packet may go.
+    #[inline]
     pub fn ready(&self) -> Time {
         let ready = |line: &Option<Line>| line.as_ref().map_or(Time::ZERO, Line::ready);
         ready(&self.packets).max(ready(&self.bits))
     }
 
     /// A packet that takes `bytes` bytes on the wire goes now.
+    #[inline]
     pub fn charge(&mut self, now: Time, bytes: u32) {
         if let Some(line) = &mut self.packets {
             line.hold(now, Bytes(1));

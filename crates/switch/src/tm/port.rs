@@ -36,6 +36,11 @@ pub(crate) struct Port {
     /// Shaper, pace and wire let nothing go before that instant, whatever comes to the queues.
     held_until: Time,
     scheduler: Scheduler,
+    /// There is one queue, and nothing of its own holds it back: whenever the port may send, it is
+    /// its turn.
+    single: bool,
+    /// Besides, there is neither shaper nor pace, capture, recirculation nor management.
+    plain: bool,
     pub shaper: Option<TokenBucket>,
     pace: Pace,
     pub line: Line,
@@ -69,12 +74,14 @@ impl Port {
         let shaper = config.shaper.as_ref().map(|s| TokenBucket::new(s, core_clock));
         let ranks: Vec<_> =
             config.queues.iter().map(|q| (q.min_priority, q.priority, q.weight)).collect();
-        Ok(Port {
+        let mut port = Port {
             id: config.id,
             queues,
             backlog: 0,
             held_until: Time::ZERO,
             scheduler: Scheduler::new(&ranks),
+            single: false,
+            plain: false,
             shaper: shaper.transpose().map_err(refused)?,
             pace: Pace::new(config.packet_pace, None),
             line: Line::new(config.speed),
@@ -86,7 +93,37 @@ impl Port {
             wake: None,
             received: Count::default(),
             sent: Count::default(),
-        })
+        };
+        port.look();
+        Ok(port)
+    }
+
+    /// Looks what is to be decided here; to be called after each change of what holds packets back.
+    fn look(&mut self) {
+        let alone = match &self.queues[..] {
+            [queue] => queue.is_unshaped().then_some(queue),
+            _ => None,
+        };
+        self.single = alone.is_some() && self.scheduler.serves_first();
+        self.plain = self.single
+            && alone.is_some_and(|queue| !queue.managed)
+            && self.shaper.is_none()
+            && self.pace.is_none()
+            && self.recirculation.is_none()
+            && !self.capture;
+        self.held_until = Time::ZERO;
+    }
+
+    /// True if a packet that comes now, and for which nothing but a port was chosen, is sent at once.
+    #[inline]
+    pub fn is_free(&self, now: Time) -> bool {
+        self.plain && self.backlog == 0 && self.line.ready() <= now
+    }
+
+    /// True if nothing can be sent now, and the timer is set for when something can.
+    #[inline]
+    pub fn waits(&self, now: Time) -> bool {
+        self.held_until > now && self.wake.is_some_and(|set| set <= self.held_until)
     }
 
     fn check(config: &PortConfig) -> Result<(), ConfigError> {
@@ -113,23 +150,24 @@ impl Port {
             fresh.take_over(now, old);
         }
         self.shaper = fresh;
-        self.held_until = Time::ZERO;
+        self.look();
         Ok(())
     }
 
     /// A shaper with its state, or none.
     pub fn set_shaper(&mut self, shaper: Option<TokenBucket>) {
         self.shaper = shaper;
-        self.held_until = Time::ZERO;
+        self.look();
     }
 
     /// Another pace of a queue.
     pub fn repace(&mut self, queue: usize, pace: Pace) {
         self.queues[queue].pace = pace;
-        self.held_until = Time::ZERO;
+        self.look();
     }
 
     /// Notes whether a queue has packets; to be called after each change.
+    #[inline]
     pub fn note_backlog(&mut self, queue: usize) {
         if self.queues[queue].is_empty() {
             self.backlog &= !(1 << queue);
@@ -139,6 +177,7 @@ impl Port {
     }
 
     /// What can be done now.
+    #[inline]
     pub fn decide(&mut self, now: Time) -> Decision {
         if self.backlog == 0 {
             return Decision::Idle;
@@ -150,6 +189,14 @@ impl Port {
         if self.held_until > now {
             return Decision::Wait(self.held_until);
         }
+        if self.single {
+            return Decision::Serve(Turn { queue: 0, band: Band::Remaining });
+        }
+        self.choose(now)
+    }
+
+    /// Which of the queues is next, once the port may send.
+    fn choose(&mut self, now: Time) -> Decision {
         let (mut guaranteed, mut remaining, mut soonest) = (0, 0, Time::MAX);
         let mut left = self.backlog;
         while left != 0 {
@@ -175,8 +222,21 @@ impl Port {
     }
 
     /// A packet was taken from the queue of that turn: pays for it.
+    #[inline]
     pub fn charge(&mut self, now: Time, turn: Turn, packet: &Queued) {
         let length = packet.length();
+        if !self.single {
+            return self.charge_all(now, turn, length);
+        }
+        let shaped = length + self.compensation;
+        if let Some(bucket) = &mut self.shaper {
+            bucket.charge(now, shaped);
+        }
+        self.pace.charge(now, shaped);
+    }
+
+    /// The same where there are several queues, or one that is held back.
+    fn charge_all(&mut self, now: Time, turn: Turn, length: u32) {
         let shaped = length + self.compensation;
         let queue = &mut self.queues[turn.queue];
         let min = queue.min_shaper.as_mut().filter(|_| turn.band == Band::Guaranteed);

@@ -9,10 +9,10 @@ use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
 use crate::tm::cells::{Buffer, Share, cells_of};
 use crate::tm::pace::Pace;
-use crate::tm::queued::Queued;
+use crate::tm::queued::{Noted, Queued, counted_length};
 use crate::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_packet::PortId;
-use sojourn_packet::{Bytes, Time};
+use sojourn_packet::{Bytes, Packet, Time};
 
 /// A queue of a port.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(crate) struct Queue {
     pub max_shaper: Option<TokenBucket>,
     pub pace: Pace,
     pub packet_limit: Option<u32>,
+    /// Packets that the discipline holds.
+    packets: u32,
     pub statistics: QueueStatistics,
 }
 
@@ -46,6 +48,7 @@ impl Queue {
             max_shaper: bucket(&config.max_shaper)?,
             pace: Pace::new(config.packet_pace, config.bit_pace),
             packet_limit: config.packet_limit,
+            packets: 0,
             statistics: QueueStatistics::default(),
         })
     }
@@ -94,11 +97,38 @@ impl Queue {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.discipline.packets() == 0
+        self.packets == 0
+    }
+
+    /// Packets in it.
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// True if nothing but the port's scheduler decides when its packets go.
+    pub fn is_unshaped(&self) -> bool {
+        self.min_shaper.is_none() && self.max_shaper.is_none() && self.pace.is_none()
+    }
+
+    /// Takes a packet in and out of an empty queue without management; false, and nothing has
+    /// happened, if there is no room for it.
+    #[inline]
+    pub fn pass_through(&mut self, packet: &Packet, buffer: &mut Buffer) -> bool {
+        debug_assert!(self.is_empty() && !self.managed);
+        let cells = cells_of(counted_length(packet));
+        let color = Noted::default().color;
+        if self.packet_limit == Some(0) || !self.share.admit(buffer, cells, color) {
+            return false;
+        }
+        self.share.release(buffer, cells);
+        self.statistics.enqueued.add(packet.len());
+        self.statistics.dequeued.add(packet.len());
+        true
     }
 
     /// Takes a packet in, or puts it (or others that the discipline gives up for it) into `drops`.
     /// Room given back by drops is given back when they are settled.
+    #[inline]
     pub fn enqueue(
         &mut self,
         now: Time,
@@ -110,7 +140,7 @@ impl Queue {
         let usage = self.share.usage();
         packet.enqueued = now;
         packet.noted.depth = usage.cells;
-        packet.noted.packets = self.discipline.packets() as u32;
+        packet.noted.packets = self.packets;
         packet.noted.congestion = self.congestion();
         let full = self.packet_limit.is_some_and(|limit| packet.noted.packets >= limit);
         let color = packet.noted.color;
@@ -126,6 +156,7 @@ impl Queue {
         while others_go && self.is_over(drops) {
             self.discipline.shed(drops);
         }
+        self.packets = self.discipline.packets() as u32;
     }
 
     /// Whether it holds more than there is room for, without what `drops` will give back.
@@ -139,8 +170,11 @@ impl Queue {
     /// The next packet to be sent. Drops that the discipline makes on the way go to `drops`; they
     /// happen before transmission and hold neither tokens nor the wire, unlike those of a P4
     /// program in egress.
+    #[inline]
     pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer, drops: &mut Drops) -> Option<Queued> {
-        let packet = self.discipline.dequeue(now, drops)?;
+        let packet = self.discipline.dequeue(now, drops);
+        self.packets = self.discipline.packets() as u32;
+        let packet = packet?;
         self.share.release(buffer, packet.noted.cells);
         self.statistics.dequeued.add(packet.size());
         Some(packet)

@@ -46,6 +46,11 @@ impl Scheduler {
         }
     }
 
+    /// True if a first queue that is alone is served whenever it may send.
+    pub fn serves_first(&self) -> bool {
+        self.remaining.all & 1 != 0
+    }
+
     /// Chooses among the queues that may send now.
     pub fn pick(&mut self, guaranteed: QueueSet, remaining: QueueSet) -> Option<Turn> {
         let first = self.guaranteed.pick(guaranteed);

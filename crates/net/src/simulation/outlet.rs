@@ -1,0 +1,65 @@
+//! From a host onto its link: numbers for what is sent, the shaper and the delay in front of the link,
+//! and the event of the arrival at the switch.
+
+use super::slab::PacketSlab;
+use super::{AccessLink, Event};
+use crate::event::EventQueue;
+use crate::host::Outlet;
+use sojourn_packet::{FlowId, HeaderBytes, Packet, PacketId, Time};
+
+/// Where the frames of one host go at one instant.
+pub(super) struct HostOutlet<'a> {
+    pub(super) now: Time,
+    pub(super) flow: u32,
+    /// Of what it sends, in front of its link.
+    pub(super) delay: Time,
+    pub(super) access: u16,
+    pub(super) access_link: &'a mut AccessLink,
+    pub(super) slab: &'a mut PacketSlab,
+    pub(super) events: &'a mut EventQueue<Event>,
+    pub(super) next_packet: &'a mut u64,
+    pub(super) host_drops: &'a mut u64,
+}
+
+impl Outlet for HostOutlet<'_> {
+    #[inline]
+    fn buffer(&mut self) -> HeaderBytes {
+        self.slab.buffer()
+    }
+
+    fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
+        let (id, flow) = (PacketId(*self.next_packet), FlowId(self.flow));
+        let packet = Packet { id, flow, bytes, zeros };
+        *self.next_packet += 1;
+        let departures = &mut self.access_link.departures;
+        match departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
+            Some(at) if at == self.now => {
+                self.access_link.carry(self.now, packet, self.slab, self.events);
+            }
+            Some(at) => {
+                let slot = self.slab.put(packet);
+                self.events.push(at, Event::Departs(self.access, slot));
+            }
+            None => {
+                *self.host_drops += 1;
+                self.slab.recycle(packet.bytes);
+            }
+        }
+    }
+}
+
+impl AccessLink {
+    /// A frame goes onto the link to the switch.
+    #[inline]
+    pub(super) fn carry(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        slab: &mut PacketSlab,
+        events: &mut EventQueue<Event>,
+    ) {
+        let at = self.to_switch.send(now, packet.len());
+        let event = Event::AtSwitch(self.switch, self.port, slab.put(packet));
+        events.push(at + self.passage, event);
+    }
+}

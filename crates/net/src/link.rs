@@ -21,6 +21,7 @@ impl Link {
 
     /// Takes a frame at `now`, behind those it has taken before, and says when its last bit
     /// arrives at the other end.
+    #[inline]
     pub(crate) fn send(&mut self, now: Time, frame: Bytes) -> Time {
         let through = self.line.hold_frame(now, frame);
         self.last = self.last.max(through + self.delay);

@@ -40,10 +40,18 @@ impl Directory {
     /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
     /// hosts of a flow are never behind the same link.
     pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostId, Time)> {
-        let first = 2 * self.flow(packet, access)? as usize;
-        let pair = self.attached.get(first..first + 2)?;
-        let place = pair.iter().position(|at| at.access == access)?;
-        Some((HostId((first + place) as u32), pair[place].delay))
+        self.end(self.flow(packet, access)?, access)
+    }
+
+    /// The same of a frame that nobody can have changed on its way, nor led astray: it is for the end
+    /// of its flow that is there.
+    #[inline]
+    pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostId, Time)> {
+        let first = 2 * flow as usize;
+        let pair: &[Attachment; 2] = self.attached.get(first..)?.first_chunk()?;
+        let place = usize::from(pair[0].access != access);
+        let end = pair[place];
+        (end.access == access).then_some((HostId((first + place) as u32), end.delay))
     }
 
     /// The flow of a frame for somebody behind that link.

@@ -24,7 +24,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::{Checksums, read_frame, read_unchecked};
+use crate::wire::{Checksums, Frame, read_frame, read_usual};
 use changes::Change;
 use departures::Departures;
 use directory::Directory;
@@ -362,7 +362,15 @@ impl Simulation {
     }
 
     /// Takes what a switch has to hand out.
+    #[inline]
     fn drain_switch(&mut self, switch: u16) {
+        if self.nodes[usize::from(switch)].switch.has_output() {
+            self.drain(switch);
+        }
+    }
+
+    #[inline(never)]
+    fn drain(&mut self, switch: u16) {
         while let Some(transmit) = self.nodes[usize::from(switch)].switch.poll_transmit() {
             self.leave_switch(switch, transmit);
         }
@@ -388,7 +396,11 @@ impl Simulation {
         match wire.end {
             End::Switch(next, port) => self.approach(at, (next, port), transmit.packet),
             End::Hosts(access) => {
-                let Some((host, delay)) = self.directory.find(&transmit.packet, access) else {
+                let found = match self.checksums {
+                    Checksums::Made => self.directory.find(&transmit.packet, access),
+                    Checksums::Left => self.directory.end(transmit.packet.flow.0, access),
+                };
+                let Some((host, delay)) = found else {
                     self.counters.stray += 1;
                     return;
                 };
@@ -407,26 +419,36 @@ impl Simulation {
     }
 
     /// A frame reaches its host, which may answer.
+    #[inline]
     fn deliver(&mut self, host: HostId, slot: Slot) {
         let packet = self.slab.take(slot);
-        let read = match self.checksums {
-            Checksums::Made => read_frame(&packet),
-            Checksums::Left => read_unchecked(&packet),
-        };
-        match &read {
-            Err(_) => self.counters.malformed += 1,
-            Ok(frame) => {
-                let host_state = &mut self.host_states[host.0 as usize];
-                if !host_state.host.receive(self.now, frame) {
-                    self.counters.stray += 1;
-                }
-                if host_state.host.has_news() {
-                    self.record_delivery(host);
-                }
-                self.serve(host);
-            }
+        match &read_usual(&packet, self.checksums) {
+            Some(frame) => self.arrive(host, frame),
+            None => self.deliver_any(host, &packet),
         }
         self.slab.recycle(packet.bytes);
+    }
+
+    /// The same of a frame that has not the usual form.
+    #[inline(never)]
+    fn deliver_any(&mut self, host: HostId, packet: &Packet) {
+        match &read_frame(packet) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(frame) => self.arrive(host, frame),
+        }
+    }
+
+    /// A host has read a frame.
+    #[inline]
+    fn arrive(&mut self, host: HostId, frame: &Frame) {
+        let host_state = &mut self.host_states[host.0 as usize];
+        if !host_state.host.receive(self.now, frame) {
+            self.counters.stray += 1;
+        }
+        if host_state.host.has_news() {
+            self.record_delivery(host);
+        }
+        self.serve(host);
     }
 
     /// Sends what a host has to send now and sets its timer.

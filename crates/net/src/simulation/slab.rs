@@ -10,37 +10,42 @@ pub(super) struct Slot(u32);
 /// The packets under way.
 #[derive(Debug, Default)]
 pub(super) struct PacketSlab {
-    packets: Vec<Packet>,
+    packets: Vec<Option<Packet>>,
     free: Vec<u32>,
     buffers: Vec<HeaderBytes>,
 }
 
 impl PacketSlab {
+    #[inline]
     pub(super) fn put(&mut self, packet: Packet) -> Slot {
         match self.free.pop() {
             Some(index) => {
-                self.packets[index as usize] = packet;
+                // Nothing is there: it was taken.
+                std::mem::forget(self.packets[index as usize].replace(packet));
                 Slot(index)
             }
             None => {
-                self.packets.push(packet);
+                self.packets.push(Some(packet));
                 Slot(self.packets.len() as u32 - 1)
             }
         }
     }
 
     /// Each slot is taken once.
+    #[inline]
     pub(super) fn take(&mut self, slot: Slot) -> Packet {
         self.free.push(slot.0);
-        std::mem::take(&mut self.packets[slot.0 as usize])
+        self.packets[slot.0 as usize].take().expect("it was put there")
     }
 
     /// An empty buffer for the headers of a new packet.
+    #[inline]
     pub(super) fn buffer(&mut self) -> HeaderBytes {
         self.buffers.pop().unwrap_or_else(|| HeaderBytes::with_capacity(HEADER_ROOM))
     }
 
     /// Takes a buffer back that is no longer needed.
+    #[inline]
     pub(super) fn recycle(&mut self, mut buffer: HeaderBytes) {
         buffer.clear();
         self.buffers.push(buffer);

@@ -5,6 +5,7 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};
+use super::predicted;
 use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplementSum};
 
 pub(super) const IPV4_HEADER_LEN: usize = 20;
@@ -12,6 +13,8 @@ pub(super) const IPV6_HEADER_LEN: usize = 40;
 /// Ethernet and IPv4 headers.
 pub(super) const IPV4_FRONT_LEN: usize = ETHERNET_HEADER_LEN + IPV4_HEADER_LEN;
 const HOP_LIMIT: u8 = 64;
+/// In front of the traffic class.
+const IPV6_VERSION: u8 = 0x60;
 /// Don't fragment, offset 0: what path MTU discovery wants.
 const DONT_FRAGMENT: u16 = 0x4000;
 
@@ -54,7 +57,8 @@ pub enum Protocol {
 /// Ethernet and IP headers from one endpoint to another.
 #[derive(Clone, Debug)]
 pub struct FrameTemplate {
-    bytes: [u8; ETHERNET_HEADER_LEN + IPV6_HEADER_LEN],
+    /// Behind the headers of IPv4 what the usual TCP header has in each frame ([`predicted`]).
+    pub(super) bytes: [u8; predicted::LEN],
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
     pseudo: OnesComplementSum,
@@ -71,7 +75,7 @@ impl FrameTemplate {
     /// # Panics
     /// If the two have addresses of different IP versions, which no configuration makes.
     pub fn new(local: &Endpoint, remote: &Endpoint, protocol: Protocol) -> FrameTemplate {
-        let mut bytes = [0; ETHERNET_HEADER_LEN + IPV6_HEADER_LEN];
+        let mut bytes = [0; predicted::LEN];
         bytes[0..6].copy_from_slice(&remote.mac);
         bytes[6..12].copy_from_slice(&local.mac);
         let ip = &mut bytes[ETHERNET_HEADER_LEN..];
@@ -86,7 +90,7 @@ impl FrameTemplate {
                 (ETHERTYPE_IPV4, IPV4_HEADER_LEN, 12..20)
             }
             (IpAddress::V6(source), IpAddress::V6(destination)) => {
-                ip[0] = 0x60;
+                ip[0] = IPV6_VERSION;
                 ip[6] = protocol as u8;
                 ip[7] = HOP_LIMIT;
                 ip[8..24].copy_from_slice(&source.octets());
@@ -97,6 +101,9 @@ impl FrameTemplate {
         };
         let pseudo = OnesComplementSum::default().bytes(&ip[addresses]).word(protocol as u16);
         bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
+        if ethertype == ETHERTYPE_IPV4 {
+            predicted::prepare(&mut bytes);
+        }
         let fixed = OnesComplementSum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
         FrameTemplate {
             bytes,
@@ -126,18 +133,17 @@ impl FrameTemplate {
         ecn: Ecn,
         transport_len: u16,
     ) -> OnesComplementSum {
-        let mut bytes = self.bytes;
         if self.is_ipv4() {
-            self.fill_ipv4(&mut bytes, ecn, transport_len);
-            self.sum_ipv4(&mut bytes);
+            self.fill_ipv4(ecn, transport_len);
+            self.sum_ipv4();
         } else {
             let class = self.dscp | ecn as u8;
-            let ip = &mut bytes[ETHERNET_HEADER_LEN..];
-            ip[0] |= class >> 4;
+            let ip = &mut self.bytes[ETHERNET_HEADER_LEN..];
+            ip[0] = IPV6_VERSION | class >> 4;
             ip[1] = class << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
-        put_front(out, &bytes, self.len);
+        put_front(out, &self.bytes, self.len);
         self.pseudo(transport_len)
     }
 
@@ -151,22 +157,10 @@ impl FrameTemplate {
         self.len == IPV4_FRONT_LEN
     }
 
-    /// Puts the headers of IPv4, without their checksum, to the front of `bytes`.
-    #[inline]
-    pub(super) fn front_ipv4<const N: usize>(
-        &mut self,
-        bytes: &mut [u8; N],
-        ecn: Ecn,
-        transport_len: u16,
-    ) {
-        bytes[..IPV4_FRONT_LEN].copy_from_slice(&self.bytes[..IPV4_FRONT_LEN]);
-        self.fill_ipv4(bytes, ecn, transport_len);
-    }
-
     /// What an IPv4 header has of its own in each frame, but for its checksum.
     #[inline]
-    fn fill_ipv4<const N: usize>(&mut self, bytes: &mut [u8; N], ecn: Ecn, transport_len: u16) {
-        let ip = &mut bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
+    pub(super) fn fill_ipv4(&mut self, ecn: Ecn, transport_len: u16) {
+        let ip = &mut self.bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
         let class = self.dscp | ecn as u8;
         let total = IPV4_HEADER_LEN as u16 + transport_len;
         ip[1] = class;
@@ -175,13 +169,22 @@ impl FrameTemplate {
         self.identification = self.identification.wrapping_add(1);
     }
 
-    /// Puts the checksum into a header that is otherwise filled.
-    #[inline]
-    pub(super) fn sum_ipv4<const N: usize>(&self, bytes: &mut [u8; N]) {
-        let ip = &mut bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
+    /// Puts the checksum into an IPv4 header that is otherwise filled.
+    fn sum_ipv4(&mut self) {
+        let ip = &mut self.bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
         let word = |at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
         let header = self.fixed.word(u16::from(ip[1])).word(word(2)).word(word(4));
         ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
+    }
+
+    /// Puts both checksums into the usual headers, which are otherwise filled.
+    pub(super) fn sum_tcp(&mut self, transport_len: u16) {
+        let pseudo = self.pseudo(transport_len);
+        let header = &mut self.bytes[IPV4_FRONT_LEN..];
+        header[16..18].fill(0);
+        let checksum = pseudo.bytes(header).checksum();
+        header[16..18].copy_from_slice(&checksum.to_be_bytes());
+        self.sum_ipv4();
     }
 }
 

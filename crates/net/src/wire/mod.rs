@@ -18,7 +18,7 @@ pub use address::{
     networks_of,
 };
 pub use error::WireError;
-pub use frame::{Frame, Transport, addressee, destination, read_frame, read_unchecked};
+pub use frame::{Frame, Transport, addressee, destination, read_frame, read_usual};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use predicted::Checksums;

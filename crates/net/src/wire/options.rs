@@ -136,11 +136,12 @@ impl TcpOptions {
     /// The timestamps, if there is nothing else.
     #[inline]
     pub(super) fn timestamps_alone(&self) -> Option<Timestamps> {
+        // All at once, since hardly ever is there any.
         let others = self.mss.is_some()
-            || self.window_scale.is_some()
-            || self.sack_permitted
-            || self.sack.len > 0
-            || self.acc_ecn.is_some();
+            | self.window_scale.is_some()
+            | self.sack_permitted
+            | (self.sack.len > 0)
+            | self.acc_ecn.is_some();
         self.timestamps.filter(|_| !others)
     }
 

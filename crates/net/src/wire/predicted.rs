@@ -15,8 +15,8 @@ use sojourn_packet::{ETHERTYPE_IPV4, HeaderBytes, OnesComplementSum, Packet};
 use std::net::Ipv4Addr;
 
 /// A TCP header with the timestamps and the padding in front of them (RFC 7323 appendix A).
-const TRANSPORT_LEN: usize = TCP_HEADER_LEN + 12;
-const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
+pub(super) const TRANSPORT_LEN: usize = TCP_HEADER_LEN + 12;
+pub(super) const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
 /// The byte that has its length, and no reserved bit.
 const DATA_OFFSET: u8 = (TRANSPORT_LEN as u8 / 4) << 4;
 const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
@@ -27,7 +27,7 @@ const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 /// use sojourn_net::config::IpVersion;
 /// use sojourn_net::wire::{
 ///     Checksums, FrameTemplate, Protocol, TcpOptions, TcpSegment, Timestamps, flow_endpoints,
-///     read_frame, read_unchecked, write_tcp,
+///     read_frame, read_usual, write_tcp,
 /// };
 /// use sojourn_packet::Packet;
 /// let ends = flow_endpoints(0, IpVersion::V4);
@@ -37,7 +37,7 @@ const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 /// let mut frame = Packet::default();
 /// write_tcp(&mut template, ports, &segment, Checksums::Left, &mut frame.bytes);
 /// assert!(read_frame(&frame).is_err(), "a checksum is wrong");
-/// assert!(read_unchecked(&frame).is_ok());
+/// assert!(read_usual(&frame, Checksums::Left).is_some());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
@@ -47,6 +47,12 @@ pub enum Checksums {
     /// Neither: no program, no capture and nobody else reads the frames on their way, and nothing
     /// there breaks them.
     Left,
+}
+
+/// What each frame of the form has behind IPv4's header.
+pub(super) fn prepare(bytes: &mut [u8; LEN]) {
+    bytes[IPV4_FRONT_LEN + 12] = DATA_OFFSET;
+    bytes[IPV4_FRONT_LEN + TCP_HEADER_LEN..][..4].copy_from_slice(&OPTIONS);
 }
 
 /// Appends a frame up to its payload, if it has the form.
@@ -61,11 +67,10 @@ pub(super) fn write(
     let Some(timestamps) = segment.options.timestamps_alone().filter(|_| template.is_ipv4()) else {
         return false;
     };
-    let mut bytes = [0; LEN];
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
-    template.front_ipv4(&mut bytes, segment.ecn, transport_len);
+    template.fill_ipv4(segment.ecn, transport_len);
     let (_, header) =
-        bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
+        template.bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
     header[0..2].copy_from_slice(&ports.0.to_be_bytes());
     header[2..4].copy_from_slice(&ports.1.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
@@ -73,15 +78,12 @@ pub(super) fn write(
     header[12] = DATA_OFFSET | (segment.flags.0 >> 8) as u8 & 1;
     header[13] = segment.flags.0 as u8;
     header[14..16].copy_from_slice(&segment.window.to_be_bytes());
-    header[20..24].copy_from_slice(&OPTIONS);
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
     if checksums == Checksums::Made {
-        let checksum = template.pseudo(transport_len).bytes(header).checksum();
-        header[16..18].copy_from_slice(&checksum.to_be_bytes());
-        template.sum_ipv4(&mut bytes);
+        template.sum_tcp(transport_len);
     }
-    out.extend_from_slice(&bytes);
+    out.extend_from_slice(&template.bytes);
     true
 }
 

@@ -69,6 +69,7 @@ pub struct TcpSegment {
 ///
 /// `ports` are the source's and the destination's. Frames of a form that is not the usual one have
 /// their checksums always.
+#[inline]
 pub fn write_tcp(
     template: &mut FrameTemplate,
     ports: (u16, u16),
@@ -82,6 +83,7 @@ pub fn write_tcp(
 }
 
 /// With any options, behind either version of IP.
+#[inline(never)]
 pub(super) fn write_any(
     template: &mut FrameTemplate,
     ports: (u16, u16),

@@ -130,12 +130,17 @@ impl Switch {
 
     /// A packet whose last bit arrived at a port one [`Switch::passage`] before `now`. Does
     /// everything due up to `now` first.
+    #[inline]
     pub fn receive_passed(&mut self, now: Time, port: PortId, packet: Packet) {
-        self.advance(now);
+        if self.next_timer().is_some_and(|at| at <= now) {
+            self.advance(now);
+        }
+        self.now = self.now.max(now);
         self.pass(port, packet);
     }
 
     /// When [`Switch::advance`] must be called next, if anything is going on.
+    #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         self.events.next()
     }
@@ -159,13 +164,21 @@ impl Switch {
         self.now = self.now.max(now);
     }
 
+    /// True if there is a packet for a wire or a measurement.
+    #[inline]
+    pub fn has_output(&self) -> bool {
+        !self.transmits.is_empty() || !self.observations.is_empty()
+    }
+
     /// The next packet for a wire, in the order of departure per port. It is handed out when it is
     /// dequeued, before its [`start`](Transmit::start).
+    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
     }
 
     /// The next measurement, in the order of time.
+    #[inline]
     pub fn poll_observation(&mut self) -> Option<Observation> {
         self.observations.pop_front()
     }

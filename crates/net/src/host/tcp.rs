@@ -3,7 +3,7 @@
 use super::{Exchange, Outlet, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
-use crate::tcp::{Connection, TcpConfig};
+use crate::tcp::{Connection, TcpConfig, earliest};
 use crate::wire::{Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
 use sojourn_packet::Time;
 
@@ -44,9 +44,10 @@ impl Socket {
         checksums: Checksums,
         out: &mut impl Outlet,
     ) -> bool {
-        let Some(segment) = self.connection.poll_transmit(now) else { return false };
+        let polled = self.connection.poll_transmit(now);
+        let Some(segment) = &polled else { return false };
         let mut headers = out.buffer();
-        write_tcp(&mut self.template, self.ports, &segment, checksums, &mut headers);
+        write_tcp(&mut self.template, self.ports, segment, checksums, &mut headers);
         out.send(headers, segment.payload);
         true
     }
@@ -111,7 +112,7 @@ impl TcpClient {
         }
         let stop = if self.closed { None } else { self.stop };
         let write = self.app.as_ref().filter(|_| !self.closed).and_then(Bulk::next_write);
-        [self.socket.connection.next_timer(), stop, write].into_iter().flatten().min()
+        earliest([self.socket.connection.next_timer(), stop, write])
     }
 
     #[inline]

@@ -11,6 +11,7 @@ use super::handshake::{Agreement, Handshake, syn_options};
 use super::receiver::{Incoming, Path, Receiver};
 use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, Sender, SenderSettings};
 use super::sequence::Numbering;
+use super::ticks::earliest;
 use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use smallvec::SmallVec;
 use sojourn_packet::Time;
@@ -135,12 +136,11 @@ impl Connection {
     }
 
     /// When [`Connection::advance`] must be called next.
-    #[inline(never)]
+    #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        let deadlines =
+            [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()];
+        earliest(deadlines)
     }
 
     /// Does what is due at `now`; segments that follow are polled.
@@ -238,7 +238,8 @@ impl Connection {
         }
         let at_once =
             self.accurate.as_mut().is_some_and(|own| own.arrived(segment.ecn, segment.payload));
-        self.on_acknowledgement(now, segment);
+        let echo = self.echoed(now, segment);
+        self.on_acknowledgement(now, segment, echo);
         let classic = self.agreement.ecn && self.accurate.is_none();
         let fin = segment.flags.contains(TcpFlags::FIN);
         if segment.payload > 0 || fin {
@@ -250,7 +251,7 @@ impl Connection {
                 marked: classic && segment.ecn == Ecn::Ce,
                 capable: classic && segment.ecn != Ecn::NotEct,
                 cwr: !self.agreement.accurate && segment.flags.contains(TcpFlags::CWR),
-                echo: self.echoed(now, segment),
+                echo,
             };
             let path = self.path();
             self.receiver.on_data(now, &incoming, &path);
@@ -278,16 +279,20 @@ impl Connection {
         !older
     }
 
-    fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment) {
+    fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment, echo: Option<u64>) {
         let Some(ack) = self.acknowledged_offset(segment) else { return };
+        let window = u64::from(segment.window) << self.agreement.peer_shift;
+        let ranges = segment.options.sack.as_slice();
+        if ranges.is_empty() && self.accurate.is_none() && self.sender.hears_at_rest(ack, window) {
+            return;
+        }
         let mut blocks = SmallVec::<[(u64, u64); 4]>::new();
-        for (left, right) in segment.options.sack.as_slice() {
+        for (left, right) in ranges {
             let offsets = (self.local.offset_of(*left, ack), self.local.offset_of(*right, ack));
             if let (Some(start), Some(end)) = offsets {
                 blocks.push((start, end));
             }
         }
-        let echo = self.echoed(now, segment);
         // The last segment of the handshake tells of the SYN-ACK in place of the counter.
         let of_handshake = self.sender.next() == FIRST_BYTE && segment.payload == 0;
         let counted = self.accurate.as_mut().filter(|_| !of_handshake);
@@ -305,7 +310,7 @@ impl Connection {
             &Acknowledgement {
                 ack,
                 sack: &blocks,
-                window: u64::from(segment.window) << self.agreement.peer_shift,
+                window,
                 echo,
                 carries_data: segment.payload > 0,
                 ece,
@@ -322,7 +327,21 @@ impl Connection {
     }
 
     /// The next segment to be sent now, if any.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
+        let is_open = self.state == State::Established && !self.handshake.pending;
+        if !is_open | self.ack_first | self.receiver.is_urgent() {
+            return self.poll_first(now);
+        }
+        if let Some(outgoing) = self.sender.poll_transmit(now) {
+            return Some(self.data(now, &outgoing));
+        }
+        self.receiver.owes_acknowledgement(now).then(|| self.acknowledgement(now))
+    }
+
+    /// The next segment where something goes before data.
+    #[cold]
+    fn poll_first(&mut self, now: Time) -> Option<TcpSegment> {
         if self.handshake.pending {
             return Some(self.handshake_segment(now));
         }
@@ -335,13 +354,8 @@ impl Connection {
         if let Some((next, marked)) = self.receiver.take_early() {
             return Some(self.early(now, next, marked));
         }
-        if let Some(ranges) = self.receiver.take_overdue() {
-            return Some(self.report(now, &ranges));
-        }
-        if let Some(outgoing) = self.sender.poll_transmit(now) {
-            return Some(self.data(now, &outgoing));
-        }
-        self.receiver.owes_acknowledgement(now).then(|| self.acknowledgement(now))
+        let ranges = self.receiver.take_overdue()?;
+        Some(self.report(now, &ranges))
     }
 
     #[cold]

@@ -16,6 +16,13 @@ const COARSER: u32 = 3;
 /// The kernel counts times to wait in microseconds before it rounds them to ticks.
 const MICROSECOND: u64 = 1_000;
 
+/// The first of these instants, if any is there.
+#[inline]
+pub(crate) fn earliest<const N: usize>(deadlines: [Option<Time>; N]) -> Option<Time> {
+    let first = deadlines.into_iter().map(|at| at.unwrap_or(Time::MAX)).min()?;
+    (first < Time::MAX).then_some(first)
+}
+
 /// The ticks that have begun by `at`.
 pub(crate) fn ticks(at: Time) -> u64 {
     at.0 / TICK.0

@@ -113,7 +113,9 @@ impl DelayedAck {
             return;
         };
         if gap <= Time(MIN_DELAY.0 / 2) {
-            self.delay = Some(half(delay) + half(MIN_DELAY));
+            if delay != MIN_DELAY {
+                self.delay = Some(half(delay) + half(MIN_DELAY));
+            }
         } else if gap < delay {
             self.delay = Some((half(delay) + gap).min(path.rto));
         } else if gap > path.rto {

@@ -56,6 +56,8 @@ pub struct Receiver {
     /// An acknowledgement that must go before anything else is said: what was expected, and the echo.
     early: Option<(u64, bool)>,
     fin: Option<u64>,
+    /// The window as announced last with its shift, if nothing has arrived since.
+    announced: Option<(u8, u16)>,
 }
 
 /// What RFC 8257 section 3.2 keeps.
@@ -85,11 +87,13 @@ impl Receiver {
             exact: None,
             early: None,
             fin: None,
+            announced: None,
         }
     }
 
     /// The connection is open: full segments carry `payload` bytes.
     pub(crate) fn open(&mut self, now: Time, payload: u32) {
+        self.announced = None;
         self.window.open(now, payload);
     }
 
@@ -122,6 +126,7 @@ impl Receiver {
     /// A segment with data or FIN arrived.
     pub(crate) fn on_data(&mut self, now: Time, incoming: &Incoming, path: &Path) {
         self.duplicate = None;
+        self.announced = None;
         let data_end = incoming.start + u64::from(incoming.payload);
         if incoming.fin {
             self.fin = Some(data_end);
@@ -160,7 +165,15 @@ impl Receiver {
     /// probably a retransmission, are acknowledged quickly.
     ///
     /// `next` is what is expected behind the packet.
+    #[inline]
     fn see_mark(&mut self, incoming: &Incoming, next: u64) {
+        if incoming.marked | incoming.capable | self.seen_capable {
+            self.see_codepoint(incoming, next);
+        }
+    }
+
+    #[inline(never)]
+    fn see_codepoint(&mut self, incoming: &Incoming, next: u64) {
         if incoming.capable && self.exact.is_some() {
             self.see_exactly(incoming.marked, next);
         }
@@ -199,6 +212,12 @@ impl Receiver {
     /// What waits for missing data.
     fn held(&self) -> Held {
         Held { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
+    }
+
+    /// True if something must go before anything else is said.
+    #[inline]
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.early.is_some() | self.overdue.is_some()
     }
 
     /// The acknowledgement that must go before anything else is said: up to where, and whether it
@@ -322,8 +341,15 @@ impl Receiver {
 
     /// The window to announce now.
     pub(crate) fn announced(&mut self, shift: u8) -> u16 {
+        if let Some((known, window)) = self.announced
+            && known == shift
+        {
+            return window;
+        }
         let (unit, most) = (1 << shift, u64::from(u16::MAX) << shift);
-        (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16
+        let window = (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16;
+        self.announced = Some((shift, window));
+        window
     }
 
     /// Data go out.

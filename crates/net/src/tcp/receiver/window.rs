@@ -170,10 +170,13 @@ impl ReceiveWindow {
     /// waits; true if the window grows with it.
     pub(super) fn on_segment(&mut self, payload: u32, held: Held, in_order: bool) -> bool {
         const SMALL: u32 = 128;
+        if payload < SMALL || self.grown >= self.clamp {
+            return false;
+        }
         let size = u64::from(payload);
         let queued = if in_order { size + BOOKKEEPING } else { 0 };
         let most = self.clamp.min(self.free(self.memory(held) + queued));
-        if payload < SMALL || self.grown >= most {
+        if self.grown >= most {
             return false;
         }
         self.grown = most.min(self.grown + 2 * self.segment.max(size));

@@ -51,13 +51,27 @@ fn widen(span: &mut Option<(Time, Time)>, at: Time) {
 }
 
 impl Sender {
+    /// An acknowledgement without ranges arrived; true if nothing is out that it could tell of, and
+    /// no more is to be done: the other end sends, and this one only receives.
+    #[inline]
+    pub(crate) fn hears_at_rest(&mut self, ack: u64, window: u64) -> bool {
+        let is_at_rest = self.scoreboard.outstanding() == 0
+            && ack == self.scoreboard.next()
+            && self.probe.is_none();
+        if is_at_rest {
+            self.read_window(ack, window);
+            self.retransmit = Retransmit::Nothing;
+        }
+        is_at_rest
+    }
+
     /// An acknowledgement arrived.
     pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement) {
         if info.ack > self.scoreboard.next() {
             return;
         }
         let old = info.ack < self.scoreboard.una();
-        let window_moved = self.read_window(info);
+        let window_moved = self.read_window(info.ack, info.window);
         self.retransmit = Retransmit::Nothing;
         let was_idle = self.scoreboard.outstanding() == 0;
         if was_idle && !old && info.sack.is_empty() && self.probe.is_none() {
@@ -99,12 +113,12 @@ impl Sender {
 
     /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
     /// counts. A smaller one beside what was acknowledged before is only old.
-    fn read_window(&mut self, info: &Acknowledgement) -> bool {
-        let moved = info.ack > self.scoreboard.una() || info.window > self.peer_window;
+    fn read_window(&mut self, ack: u64, window: u64) -> bool {
+        let moved = ack > self.scoreboard.una() || window > self.peer_window;
         if moved {
-            self.peer_window = info.window;
-            self.buffer.see_window(info.window);
-            self.window_edge = self.window_edge.max(info.ack + info.window);
+            self.peer_window = window;
+            self.buffer.see_window(window);
+            self.window_edge = self.window_edge.max(ack + window);
         }
         moved
     }

@@ -29,6 +29,7 @@ pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::accurate::Heard;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
+use crate::tcp::ticks::earliest;
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -324,7 +325,8 @@ impl Sender {
     }
 
     /// When [`Sender::on_timer`] must be called, or there is something to poll.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        [self.timer.deadline(), self.pacing.deadline()].into_iter().flatten().min()
+        earliest([self.timer.deadline(), self.pacing.deadline()])
     }
 }

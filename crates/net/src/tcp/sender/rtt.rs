@@ -23,6 +23,8 @@ pub struct RttEstimator {
     deviation: Time,
     greatest: Time,
     variation: Time,
+    /// The timeout that follows.
+    rto: Time,
     /// The round trip ends when something behind this offset is acknowledged.
     round_end: u64,
     min: WindowedMin,
@@ -37,6 +39,7 @@ impl RttEstimator {
             deviation: Time::ZERO,
             greatest: Time::ZERO,
             variation: Time::ZERO,
+            rto: INITIAL_RTO,
             round_end: 0,
             min: WindowedMin::new(0, u64::MAX),
         }
@@ -45,6 +48,12 @@ impl RttEstimator {
     /// Takes one measurement: `rtt` of the oldest segment, for the timeout; `una` and `next` are
     /// the oldest offset not acknowledged and the next to be sent.
     pub fn sample(&mut self, rtt: Time, una: u64, next: u64) {
+        self.smooth(rtt, una, next);
+        let srtt = self.srtt.unwrap_or(rtt);
+        self.rto = whole(srtt + self.variation).min(MAX_RTO);
+    }
+
+    fn smooth(&mut self, rtt: Time, una: u64, next: u64) {
         let Some(srtt) = self.srtt else {
             self.srtt = Some(rtt);
             self.deviation = Time(2 * rtt.0);
@@ -105,7 +114,7 @@ impl RttEstimator {
 
     /// The timeout, not backed off: a whole number of ticks.
     pub fn rto(&self) -> Time {
-        self.srtt.map_or(INITIAL_RTO, |srtt| whole(srtt + self.variation).min(MAX_RTO))
+        self.rto
     }
 }
 

@@ -14,6 +14,7 @@ use sojourn_packet::Time;
 
 impl Sender {
     /// The next segment that may be sent now.
+    #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         if self.is_at_rest() {
             return None;
@@ -64,6 +65,7 @@ impl Sender {
         probe
     }
 
+    #[inline]
     fn send_allowed(&mut self, now: Time) -> Option<Outgoing> {
         match self.retransmit {
             Retransmit::Nothing => self.send_new(now),

@@ -67,7 +67,7 @@ fn config() -> SwitchConfig {
 }
 
 fn native(name: &str) -> Switch {
-    let wire = Box::new(Wire(BTreeMap::from([(PortId(1), PortId(2))])));
+    let wire = Box::new(Wire::from(BTreeMap::from([(PortId(1), PortId(2))])));
     let discipline = discipline::build(name, &[]).expect(name);
     let disciplines = BTreeMap::from([((PortId(2), 0), discipline)]);
     Switch::with_disciplines(config(), wire, disciplines).expect("a switch")

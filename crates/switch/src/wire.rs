@@ -5,21 +5,28 @@ use std::collections::BTreeMap;
 
 /// The port behind each port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wire(pub BTreeMap<PortId, PortId>);
+pub struct Wire(Vec<(PortId, PortId)>);
 
 impl Wire {
     /// A wire between two ports, both ways.
     pub fn between(one: PortId, other: PortId) -> Wire {
-        Wire(BTreeMap::from([(one, other), (other, one)]))
+        Wire(vec![(one, other), (other, one)])
+    }
+}
+
+impl From<BTreeMap<PortId, PortId>> for Wire {
+    fn from(behind: BTreeMap<PortId, PortId>) -> Wire {
+        Wire(behind.into_iter().collect())
     }
 }
 
 impl Forwarder for Wire {
     fn port(&self, came_by: PortId, _: &Packet) -> Option<PortId> {
-        self.0.get(&came_by).copied()
+        // There are few.
+        self.0.iter().find(|(one, _)| *one == came_by).map(|(_, other)| *other)
     }
 
     fn ports(&self) -> Vec<PortId> {
-        self.0.values().copied().collect()
+        self.0.iter().map(|(_, other)| *other).collect()
     }
 }

@@ -51,28 +51,29 @@ impl Switch {
         self.settle_drops(index, turn.queue);
         let port = &mut self.ports[index];
         port.note_backlog(turn.queue);
-        let Some(mut packet) = packet else { return };
-        port.charge(now, turn, &packet);
+        let mut packet = packet;
+        let Some(packet) = &mut packet else { return };
+        port.charge(now, turn, packet);
         if port.recirculation.is_some() {
             self.recirculation.dequeued.add(packet.size());
         }
         if packet.tag.mirror_requested.is_copy() {
-            self.note_synchronised(&packet);
+            self.note_synchronised(packet);
         }
         if self.forwards || packet.noted.bypass_egress {
             // The data plane does not look at the packet again.
             let sent = std::mem::take(&mut packet.packet);
-            return self.depart(index, turn.queue, &packet, sent);
+            return self.depart(index, turn.queue, packet, sent);
         }
         self.leave_by_egress(index, turn, packet);
     }
 
     /// Takes a packet through the program's egress pass and carries out what that decides.
     #[inline(never)]
-    fn leave_by_egress(&mut self, index: usize, turn: Turn, mut packet: Queued) {
+    fn leave_by_egress(&mut self, index: usize, turn: Turn, packet: &mut Queued) {
         let (now, slot) = (self.now, packet.size());
-        let marked = self.marked_in_queue(index, turn.queue, &packet);
-        let out = self.egress_pass(index, turn.queue, &mut packet);
+        let marked = self.marked_in_queue(index, turn.queue, packet);
+        let out = self.egress_pass(index, turn.queue, packet);
         if let Some(mirror) = out.mirror {
             self.request_mirror(mirror, now + self.egress_latency);
         }
@@ -83,12 +84,12 @@ impl Switch {
         }
         match departing {
             Some(sent) if out.recirculate => self.send_back(index, sent, out.carried),
-            Some(sent) => self.depart(index, turn.queue, &packet, sent),
+            Some(sent) => self.depart(index, turn.queue, packet, sent),
             None => {
                 // The scheduler had given the slot away: it passes unused.
                 self.hold_wire(index, slot);
                 self.ports[index].queues[turn.queue].statistics.egress_drops.add(slot);
-                self.observe(index, turn.queue, &packet, Verdict::Aqm);
+                self.observe(index, turn.queue, packet, Verdict::Aqm);
             }
         }
     }

@@ -45,15 +45,18 @@ impl Switch {
             let tag = self.tag(&packet, true);
             return self.drop_at_ingress(port, tag, false);
         };
-        if let Some(index) = self.find_port(out)
-            && self.ports[index].is_free(self.now)
-            && self.ports[index].queues[0].pass_through(&packet, &mut self.buffer)
-        {
+        let Some(index) = self.find_port(out) else {
+            self.ingress_statistics.unroutable.add(packet.len());
+            return;
+        };
+        let port = &mut self.ports[index];
+        if port.is_free(self.now) && port.queues[0].pass_through(&packet, &mut self.buffer) {
             return self.send_through(index, packet);
         }
         let tag = self.tag(&packet, true);
-        let (enqueued, queue) = (self.now, Admission::default().queue);
-        self.enqueue(out, queue, Queued { packet, enqueued, tag, ..Queued::default() });
+        let (enqueued, noted, carried) = (self.now, Noted::default(), Carried::default());
+        let queued = Queued { packet, enqueued, tag, noted, carried };
+        self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
     /// A packet has come back through a recirculation port.
@@ -244,7 +247,6 @@ impl Switch {
     }
 
     /// Puts a packet into a queue, or counts why not, and lets the port send if it can.
-    #[inline]
     fn enqueue(&mut self, port: PortId, queue: u8, packet: Queued) {
         let number = usize::from(queue);
         let index = self.find_port(port).filter(|&i| number < self.ports[i].queues.len());
@@ -252,6 +254,12 @@ impl Switch {
             self.ingress_statistics.unroutable.add(packet.size());
             return;
         };
+        self.enqueue_at(index, number, packet);
+    }
+
+    /// The same of a queue that is there.
+    #[inline]
+    fn enqueue_at(&mut self, index: usize, number: usize, packet: Queued) {
         self.capture_entry(index, &packet);
         let (now, size) = (self.now, packet.size());
         let is_copy = packet.tag.mirror_requested.is_copy();

@@ -156,7 +156,15 @@ impl Queue {
         while others_go && self.is_over(drops) {
             self.discipline.shed(drops);
         }
-        self.packets = self.discipline.packets() as u32;
+        self.count(drops, self.packets + 1);
+    }
+
+    /// Notes how many packets it has: `expected`, unless the discipline has dropped some.
+    #[inline]
+    fn count(&mut self, drops: &Drops, expected: u32) {
+        let untouched = drops.is_empty();
+        self.packets = if untouched { expected } else { self.discipline.packets() as u32 };
+        debug_assert_eq!(self.packets as usize, self.discipline.packets());
     }
 
     /// Whether it holds more than there is room for, without what `drops` will give back.
@@ -173,11 +181,12 @@ impl Queue {
     #[inline]
     pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer, drops: &mut Drops) -> Option<Queued> {
         let packet = self.discipline.dequeue(now, drops);
-        self.packets = self.discipline.packets() as u32;
-        let packet = packet?;
-        self.share.release(buffer, packet.noted.cells);
-        self.statistics.dequeued.add(packet.size());
-        Some(packet)
+        self.count(drops, self.packets - u32::from(packet.is_some()));
+        if let Some(packet) = &packet {
+            self.share.release(buffer, packet.noted.cells);
+            self.statistics.dequeued.add(packet.size());
+        }
+        packet
     }
 
     /// Gives the room of a dropped packet back and counts it.

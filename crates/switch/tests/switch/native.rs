@@ -9,7 +9,7 @@ fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Drive
     let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
     let discipline = discipline::build(name, parameters).unwrap();
     let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
-    Driver::with_disciplines(config, Box::new(Wire(forwarding)), disciplines)
+    Driver::with_disciplines(config, Box::new(Wire::from(forwarding)), disciplines)
 }
 
 #[test]

@@ -2,23 +2,77 @@
 //!
 //! A hierarchical timing wheel (Varghese and Lauck 1987), because packets in flight are many and a
 //! heap's cost grows with them. Level `l` has a slot for each value of the `l`-th digit of an
-//! instant, written in base 64. An event lies on the level of the highest digit in which its instant
-//! differs from the present; time does not go backwards, so all that lie on a level are earlier than
-//! all on the levels above. When the events of a slot become the earliest, they are taken out of the
-//! wheel and sorted if they are few, which they are nearly always; else they move down, each in the
-//! order in which they were put in. It must not know what an event is.
+//! instant, written in base 64, but for one digit that is in base 4,096: it reaches from a quarter of a
+//! millisecond to a second, so that what a network holds in flight is put into its place at once. An
+//! event lies on the level of the highest digit in which its instant differs from the present; time
+//! does not go backwards, so all that lie on a level are earlier than all on the levels above. When
+//! the events of a slot become the earliest, they are taken out of the wheel and sorted if they are
+//! few, which they are nearly always; else they move down, each in the order in which they were put
+//! in. It must not know what an event is.
 
 use sojourn_packet::Time;
 use std::cmp::Reverse;
 
-/// Bits of a digit.
+/// Bits of a digit, but for the wide one.
 const DIGIT: u32 = 6;
-const SLOTS: usize = 1 << DIGIT;
+/// The level of the wide digit, which has twice as many bits.
+const WIDE: usize = 3;
 /// Digits of a 64-bit instant.
-const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
+const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize - 1;
 /// At most so many events of a slot are sorted, and at most so many are kept sorted.
 const FEW: usize = 16;
 const MANY: usize = 64;
+
+/// The lowest bit of a level's digit.
+const fn lowest_bit(level: usize) -> u32 {
+    let before = if level > WIDE { level + 1 } else { level };
+    before as u32 * DIGIT
+}
+
+/// How many slots a level has.
+const fn slots_of(level: usize) -> usize {
+    1 << if level == WIDE { 2 * DIGIT } else { DIGIT }
+}
+
+/// The slots of all levels below this one.
+const fn first_slot(level: usize) -> usize {
+    let before = if level > WIDE { slots_of(WIDE) - slots_of(0) } else { 0 };
+    level * slots_of(0) + before
+}
+
+/// A level's place among the bits of instants and among the slots.
+#[derive(Clone, Copy)]
+struct Level {
+    bit: u32,
+    mask: u64,
+    slot: usize,
+}
+
+const PLACES: [Level; LEVELS] = {
+    let mut places = [Level { bit: 0, mask: 0, slot: 0 }; LEVELS];
+    let mut level = 0;
+    while level < LEVELS {
+        let mask = slots_of(level) as u64 - 1;
+        places[level] = Level { bit: lowest_bit(level), mask, slot: first_slot(level) };
+        level += 1;
+    }
+    places
+};
+
+/// The level that each bit of an instant belongs to.
+const LEVEL_OF: [u8; 64] = {
+    let mut levels = [0; 64];
+    let mut bit = 0;
+    while bit < 64 {
+        let mut level = LEVELS - 1;
+        while lowest_bit(level) > bit {
+            level -= 1;
+        }
+        levels[bit as usize] = level as u8;
+        bit += 1;
+    }
+    levels
+};
 
 /// A priority queue over time whose order never depends on its internals.
 #[derive(Debug)]
@@ -32,10 +86,14 @@ pub(crate) struct EventQueue<E> {
     present: Time,
     /// The wheel, level by level: events from `horizon` on.
     slots: Vec<Slot<E>>,
-    /// The slots of each level that have events, one bit each.
+    /// The slots of each level that have events, one bit each; of the wide one, the words of `wide`
+    /// that have.
     occupied: [u64; LEVELS],
+    wide: [u64; 1 << DIGIT],
     /// The levels that have events, one bit each.
     levels: u32,
+    /// Room of slots that were emptied.
+    room: Vec<Vec<(Time, E)>>,
 }
 
 /// Events whose instants have all digits from a level on in common.
@@ -55,9 +113,11 @@ impl<E> EventQueue<E> {
             near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
-            slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
+            slots: std::iter::repeat_with(slot).take(first_slot(LEVELS)).collect(),
             occupied: [0; LEVELS],
+            wide: [0; 1 << DIGIT],
             levels: 0,
+            room: Vec::new(),
         }
     }
 
@@ -88,15 +148,26 @@ impl<E> EventQueue<E> {
     }
 
     /// Puts an event into the wheel.
-    #[inline(never)]
+    #[inline]
     fn put(&mut self, at: Time, event: E) {
-        let differing = at.0 ^ self.present.0;
-        let level = (differing.checked_ilog2().unwrap_or(0) / DIGIT) as usize;
-        let digit = (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS;
-        let slot = &mut self.slots[level * SLOTS + digit];
+        let differing = (at.0 ^ self.present.0) | 1;
+        let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
+        let Level { bit, mask, slot } = PLACES[level];
+        let digit = at.0 >> bit & mask;
+        let slot = &mut self.slots[slot + digit as usize];
+        if slot.events.capacity() == 0 {
+            slot.events = self.room.pop().unwrap_or_default();
+        }
         slot.earliest = slot.earliest.min(at);
         slot.events.push((at, event));
-        self.occupied[level] |= 1 << digit;
+        let bit = if level == WIDE {
+            let word = digit >> DIGIT;
+            self.wide[word as usize] |= 1 << (digit % u64::from(u64::BITS));
+            word
+        } else {
+            digit
+        };
+        self.occupied[level] |= 1 << bit;
         self.levels |= 1 << level;
     }
 
@@ -112,20 +183,44 @@ impl<E> EventQueue<E> {
     /// The slot that has the earliest events of the wheel: its level and digit. There must be one.
     fn first(&self) -> (usize, usize) {
         let level = self.levels.trailing_zeros() as usize;
-        (level, self.occupied[level].trailing_zeros() as usize)
+        let digit = self.occupied[level].trailing_zeros() as usize;
+        if level == WIDE {
+            return (level, digit << DIGIT | self.wide[digit].trailing_zeros() as usize);
+        }
+        (level, digit)
+    }
+
+    /// Notes that a slot has no events any more.
+    fn vacate(&mut self, level: usize, digit: usize) {
+        let mut bit = digit;
+        if level == WIDE {
+            bit = digit >> DIGIT;
+            self.wide[bit] &= !(1 << (digit % u64::BITS as usize));
+            if self.wide[bit] != 0 {
+                return;
+            }
+        }
+        self.occupied[level] &= !(1 << bit);
+        self.levels &= !(u32::from(self.occupied[level] == 0) << level);
     }
 
     /// The instant of the earliest event.
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Time> {
-        if let Some((at, _)) = self.near.last() {
-            return Some(*at);
+        match self.near.last() {
+            Some((at, _)) => Some(*at),
+            None => self.next_far(),
         }
+    }
+
+    /// The same where no event is near.
+    #[inline(never)]
+    fn next_far(&self) -> Option<Time> {
         if self.levels == 0 {
             return None;
         }
         let (level, digit) = self.first();
-        Some(self.slots[level * SLOTS + digit].earliest)
+        Some(self.slots[PLACES[level].slot + digit].earliest)
     }
 
     /// Takes the earliest event.
@@ -144,33 +239,32 @@ impl<E> EventQueue<E> {
     #[inline(never)]
     fn open_slot(&mut self) {
         let (level, digit) = self.first();
-        self.occupied[level] &= !(1 << digit);
-        self.levels &= !(u32::from(self.occupied[level] == 0) << level);
-        let slot = &mut self.slots[level * SLOTS + digit];
-        let bits = level as u32 * DIGIT;
+        self.vacate(level, digit);
+        let Level { bit, mask, slot } = PLACES[level];
+        let slot = &mut self.slots[slot + digit];
         let earliest = std::mem::replace(&mut slot.earliest, Time::MAX);
+        let mut events = std::mem::take(&mut slot.events);
         // The slot's first instant, and its last.
-        let begin = earliest.0 >> bits << bits;
-        let end = begin | ((1 << bits) - 1);
+        let begin = earliest.0 >> bit << bit;
+        let end = begin | ((1 << bit) - 1);
+        debug_assert_eq!(begin >> bit & mask, digit as u64);
         self.present = Time(begin);
         // All events of a slot of the lowest level are at one instant.
-        if slot.events.len() <= FEW || level == 0 {
-            std::mem::swap(&mut self.near, &mut slot.events);
+        if events.len() <= FEW || level == 0 {
+            std::mem::swap(&mut self.near, &mut events);
             if self.near.len() > 1 {
                 // Stable: of equal instants the first to have been put in stays the next.
                 self.near.reverse();
                 self.near.sort_by_key(|(at, _)| Reverse(*at));
             }
             self.horizon = Time(end.saturating_add(1));
-            return;
+        } else {
+            self.horizon = self.present;
+            for (at, event) in events.drain(..) {
+                self.put(at, event);
+            }
         }
-        self.horizon = self.present;
-        let mut events = std::mem::take(&mut slot.events);
-        for (at, event) in events.drain(..) {
-            self.put(at, event);
-        }
-        // Its room is kept for the next events.
-        self.slots[level * SLOTS + digit].events = events;
+        self.room.push(events);
     }
 }
 

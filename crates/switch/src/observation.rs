@@ -83,6 +83,17 @@ pub struct CapturedFrame {
     pub packet: Packet,
 }
 
+impl Observation {
+    /// The port that it is of.
+    #[inline]
+    pub fn port(&self) -> PortId {
+        match self {
+            Observation::Packet(packet) => packet.port,
+            Observation::Entered(frame) | Observation::Left(frame) => frame.port,
+        }
+    }
+}
+
 /// Something measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {

@@ -161,6 +161,8 @@ struct Wire {
     /// A link that the hosts behind the port share.
     shared: Option<Link>,
     delay: Time,
+    /// The [`Switch::passage`] of a switch at the other end, nothing if it has none.
+    passage: Time,
     /// When the last frame arrives at the other end: none overtakes it.
     last: Time,
     /// The place of its rows, if the port is observed.
@@ -203,6 +205,8 @@ pub struct Simulation {
     acts: Vec<(Time, u16, Act)>,
     /// How many of these were refused, and what was said at the first.
     refused: Option<(u64, String)>,
+    /// The first switch that has something to do, and when.
+    soonest: (Time, u16),
     events: EventQueue<Event>,
     slab: PacketSlab,
     /// What hosts do with them.
@@ -266,6 +270,7 @@ impl Simulation {
             changes: layout.changes.iter().rev().copied().collect(),
             acts,
             refused: None,
+            soonest: (Time::MAX, 0),
             events: EventQueue::new(),
             slab: PacketSlab::default(),
             checksums: switches::checksums(&config, &layout),
@@ -284,6 +289,7 @@ impl Simulation {
         run.schedule_change();
         run.schedule_act();
         run.schedule_arrival();
+        run.look_at_timers();
         Ok(run)
     }
 
@@ -293,7 +299,7 @@ impl Simulation {
         let end = until.min(self.duration);
         while self.rows < max_rows.max(1) {
             let event = self.events.next_time().unwrap_or(Time::MAX);
-            let (timer, due) = self.next_switch();
+            let (timer, due) = self.soonest;
             if event.min(timer) > end {
                 self.now = self.now.max(end);
                 if self.now >= self.duration && !self.finished {
@@ -315,17 +321,19 @@ impl Simulation {
         }
     }
 
-    /// The first switch that has something to do, and when.
-    fn next_switch(&self) -> (Time, u16) {
+    /// Notes which switch has something to do first, and when.
+    #[inline]
+    fn look_at_timers(&mut self) {
         let mut soonest = (Time::MAX, 0);
         for (node, place) in self.nodes.iter().zip(0..) {
             if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
                 soonest = (at, place);
             }
         }
-        soonest
+        self.soonest = soonest;
     }
 
+    #[inline]
     fn handle(&mut self, event: Event) {
         match event {
             Event::AtSwitch(switch, port, slot) => {
@@ -361,61 +369,52 @@ impl Simulation {
         }
     }
 
-    /// Takes what a switch has to hand out.
+    /// Takes what a switch has to hand out, after something was done to it.
     #[inline]
     fn drain_switch(&mut self, switch: u16) {
         if self.nodes[usize::from(switch)].switch.has_output() {
             self.drain(switch);
         }
+        self.look_at_timers();
     }
 
     #[inline(never)]
-    fn drain(&mut self, switch: u16) {
-        while let Some(transmit) = self.nodes[usize::from(switch)].switch.poll_transmit() {
-            self.leave_switch(switch, transmit);
-        }
-        while let Some(observation) = self.nodes[usize::from(switch)].switch.poll_observation() {
-            self.record(switch, observation);
-        }
-    }
-
-    /// A frame leaves a switch for another, or for a host.
-    fn leave_switch(&mut self, switch: u16, transmit: Transmit) {
-        let node = &mut self.nodes[usize::from(switch)];
-        if node.cpu == Some(transmit.port) {
-            if node.for_controller.len() < FOR_CONTROLLER {
-                node.for_controller.push((self.now, transmit.packet));
-            }
-            return;
-        }
-        let Some(wire) = node.wire(transmit.port) else {
-            self.counters.stray += 1;
-            return;
-        };
-        let at = wire.carry(&transmit);
-        match wire.end {
-            End::Switch(next, port) => self.approach(at, (next, port), transmit.packet),
-            End::Hosts(access) => {
-                let found = match self.checksums {
-                    Checksums::Made => self.directory.find(&transmit.packet, access),
-                    Checksums::Left => self.directory.end(transmit.packet.flow.0, access),
-                };
-                let Some((host, delay)) = found else {
+    fn drain(&mut self, place: u16) {
+        let Simulation { nodes, directory, slab, events, .. } = self;
+        let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
+        while let Some(transmit) = switch.poll_transmit() {
+            let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
+                if *cpu != Some(transmit.port) {
                     self.counters.stray += 1;
-                    return;
-                };
-                let slot = self.slab.put(transmit.packet);
-                self.events.push(at + delay, Event::AtHost(host, slot));
+                } else if for_controller.len() < FOR_CONTROLLER {
+                    for_controller.push((self.now, transmit.packet));
+                }
+                continue;
+            };
+            let at = wire.carry(&transmit);
+            match wire.end {
+                End::Switch(next, port) => {
+                    let event = Event::AtSwitch(next, port, slab.put(transmit.packet));
+                    events.push(at + wire.passage, event);
+                }
+                End::Hosts(access) => {
+                    let found = match self.checksums {
+                        Checksums::Made => directory.find(&transmit.packet, access),
+                        Checksums::Left => directory.end(transmit.packet.flow.0, access),
+                    };
+                    let Some((host, delay)) = found else {
+                        self.counters.stray += 1;
+                        continue;
+                    };
+                    events.push(at + delay, Event::AtHost(host, slab.put(transmit.packet)));
+                }
             }
         }
-    }
-
-    /// A frame's last bit reaches a port of a switch at an instant to come.
-    fn approach(&mut self, at: Time, (switch, port): (u16, PortId), packet: Packet) {
-        let passage = self.nodes[usize::from(switch)].passage;
-        let slot = self.slab.put(packet);
-        let event = Event::AtSwitch(switch, port, slot);
-        self.events.push(at + passage.unwrap_or(Time::ZERO), event);
+        while let Some(observation) = switch.poll_observation() {
+            let wire = wires.iter().find(|wire| wire.port == observation.port());
+            let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };
+            self.rows += self.bottlenecks[usize::from(bottleneck)].record(observation);
+        }
     }
 
     /// A frame reaches its host, which may answer.
@@ -495,7 +494,9 @@ impl Simulation {
         let Some(port) = port else { return false };
         let id = PacketId(self.next_packet);
         self.next_packet += 1;
-        self.approach(self.now, (switch, port), Packet { id, bytes, ..Packet::default() });
+        let slot = self.slab.put(Packet { id, bytes, ..Packet::default() });
+        let passage = self.nodes[usize::from(switch)].passage.unwrap_or(Time::ZERO);
+        self.events.push(self.now + passage, Event::AtSwitch(switch, port, slot));
         true
     }
 
@@ -578,14 +579,9 @@ impl Simulation {
     }
 }
 
-impl Node {
-    fn wire(&mut self, port: PortId) -> Option<&mut Wire> {
-        self.wires.iter_mut().find(|wire| wire.port == port)
-    }
-}
-
 impl Wire {
     /// When a frame that leaves the port is at the other end.
+    #[inline]
     fn carry(&mut self, transmit: &Transmit) -> Time {
         let through = match &mut self.shared {
             Some(link) => link.send(transmit.end, transmit.packet.len()),

@@ -6,46 +6,39 @@ use crate::host::Exchange;
 use crate::records::{CapturePoint, CapturedFrame};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
-use sojourn_switch::{
-    Observation, PacketObservation, PortId, PortStatistics, ShapedRate, Statistics,
-};
+use sojourn_switch::{Observation, PortId, PortStatistics, ShapedRate, Statistics};
 
-impl Simulation {
-    /// Writes down one observation of a switch.
-    pub(super) fn record(&mut self, switch: u16, observation: Observation) {
+impl Bottleneck {
+    /// Writes down one observation of its port; how many rows of packets that are.
+    #[inline]
+    pub(super) fn record(&mut self, observation: Observation) -> usize {
         match observation {
             // A mirrored copy is no packet of a flow; the report counts it.
-            Observation::Packet(packet) if packet.mirrored => {}
-            Observation::Packet(packet) => self.record_packet(switch, &packet),
-            Observation::Entered(frame) => self.record_frame(switch, CapturePoint::Entered, frame),
-            Observation::Left(frame) => self.record_frame(switch, CapturePoint::Left, frame),
+            Observation::Packet(packet) if packet.mirrored => return 0,
+            Observation::Packet(packet) => self.rows.push(&packet),
+            Observation::Entered(frame) => return self.record_frame(CapturePoint::Entered, &frame),
+            Observation::Left(frame) => return self.record_frame(CapturePoint::Left, &frame),
         }
-    }
-
-    fn record_packet(&mut self, switch: u16, packet: &PacketObservation) {
-        let wire = self.nodes[usize::from(switch)].wire(packet.port);
-        let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { return };
-        self.rows += 1;
-        self.bottlenecks[usize::from(bottleneck)].rows.push(packet);
+        1
     }
 
     #[cold]
     fn record_frame(
         &mut self,
-        switch: u16,
         point: CapturePoint,
-        frame: sojourn_switch::CapturedFrame,
-    ) {
-        let wire = self.nodes[usize::from(switch)].wire(frame.port);
-        let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { return };
-        self.bottlenecks[usize::from(bottleneck)].capture.push(CapturedFrame {
+        frame: &sojourn_switch::CapturedFrame,
+    ) -> usize {
+        self.capture.push(CapturedFrame {
             time: frame.time.0,
             point,
             bytes: frame.packet.bytes.to_vec(),
             original_len: frame.packet.len().0 as u32,
         });
+        0
     }
+}
 
+impl Simulation {
     /// One row per flow that has started.
     #[inline(never)]
     pub(super) fn sample(&mut self) {

@@ -45,6 +45,12 @@ pub(super) fn nodes(
     for (&(switch, place), number) in observed {
         nodes[usize::from(switch)].wires[place].bottleneck = Some(number);
     }
+    let passages: Vec<_> = nodes.iter().map(|node| node.passage.unwrap_or(Time::ZERO)).collect();
+    for wire in nodes.iter_mut().flat_map(|node| &mut node.wires) {
+        if let End::Switch(switch, _) = wire.end {
+            wire.passage = passages[usize::from(switch)];
+        }
+    }
     // Stable: of what is done at one instant the first comes first.
     acts.sort_by_key(|(at, ..)| *at);
     acts.reverse();
@@ -61,6 +67,7 @@ fn wire(layout: &Layout, port: &PortLayout) -> Wire {
         end: port.end,
         shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
         delay: port.delay,
+        passage: Time::ZERO,
         last: Time::ZERO,
         bottleneck: None,
         towards: port.towards.clone(),

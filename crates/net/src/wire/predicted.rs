@@ -88,7 +88,7 @@ pub(super) fn write(
 }
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
-#[inline]
+#[inline(always)]
 pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<Frame> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);

@@ -80,7 +80,14 @@ impl Sender {
         }
         let in_flight = self.scoreboard.in_flight();
         let lost = self.scoreboard.lost_total();
-        let mut outcome = self.read(now, info);
+        let mut outcome = AckOutcome {
+            old_una: self.scoreboard.una(),
+            advanced: info.ack > self.scoreboard.una(),
+            ece: info.ece,
+            echo: info.echo,
+            ..AckOutcome::default()
+        };
+        self.read(now, info, &mut outcome);
         let not_duplicate = outcome.acked > 0 || info.carries_data || window_moved;
         outcome.duplicate = !(outcome.advanced || not_duplicate || outcome.dsack || old);
         if !was_idle && !old {
@@ -123,14 +130,7 @@ impl Sender {
         moved
     }
 
-    fn read(&mut self, now: Time, info: &Acknowledgement) -> AckOutcome {
-        let mut outcome = AckOutcome {
-            old_una: self.scoreboard.una(),
-            advanced: info.ack > self.scoreboard.una(),
-            ece: info.ece,
-            echo: info.echo,
-            ..AckOutcome::default()
-        };
+    fn read(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
         if outcome.advanced {
             self.timeouts_in_row = 0;
             self.buffer.acknowledged(info.ack);
@@ -139,14 +139,14 @@ impl Sender {
         let had_sacked = self.scoreboard.sacked_out() > 0;
         let delivered = self.rate.delivered();
         if !info.sack.is_empty() {
-            self.read_blocks(now, info, highest, &mut outcome);
+            self.read_blocks(now, info, highest, outcome);
         }
         if self.hears_marks {
             // Linux counts what is selectively acknowledged before, and the rest behind.
             self.delivered_marked += self.under_echo(info, delivered);
             self.tell_marks(info.ack);
             let rest = self.rate.delivered();
-            self.read_cumulative(now, info.ack, highest, &mut outcome);
+            self.read_cumulative(now, info.ack, highest, outcome);
             self.delivered_marked += match info.counted {
                 Some(heard) => {
                     let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
@@ -156,13 +156,12 @@ impl Sender {
                 None => self.under_echo(info, rest),
             };
         } else {
-            self.read_cumulative(now, info.ack, highest, &mut outcome);
+            self.read_cumulative(now, info.ack, highest, outcome);
         }
         if !had_sacked {
-            self.suspect_delay(&mut outcome);
+            self.suspect_delay(outcome);
         }
-        self.measure(now, info, &mut outcome);
-        outcome
+        self.measure(now, info, outcome);
     }
 
     /// Segments delivered since there were `before`, if the acknowledgement says that they were marked.

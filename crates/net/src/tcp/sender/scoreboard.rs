@@ -146,6 +146,7 @@ impl Scoreboard {
     }
 
     /// New data up to `end` is sent.
+    #[inline]
     pub(crate) fn send(&mut self, now: Time, end: u64, snapshot: Snapshot) {
         let start = self.next;
         self.transmissions += 1;

@@ -127,6 +127,10 @@ impl SendBuffer {
 
     /// True if a segment `[start, end)` carries PSH.
     pub(super) fn is_pushed(&self, start: u64, end: u64) -> bool {
+        // Nearly always the next one is further on, and the last one that is not acknowledged is before.
+        if self.pushes.front().is_none_or(|push| *push > end) {
+            return false;
+        }
         let at = self.pushes.partition_point(|push| *push <= start);
         self.pushes.get(at).is_some_and(|push| *push <= end)
     }

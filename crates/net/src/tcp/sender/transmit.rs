@@ -174,6 +174,7 @@ impl Sender {
     }
 
     /// `NextSeg` rule 2: new data.
+    #[inline]
     fn send_new(&mut self, now: Time) -> Option<Outgoing> {
         let (payload, fin) = self.next_new(true)?;
         if self.burst_left == 0 {
@@ -185,7 +186,10 @@ impl Sender {
             if !self.pacing.may_send(now) {
                 return None;
             }
-            self.burst_left = self.next_burst(now, payload)?;
+            self.burst_left = match self.offload {
+                SegmentationOffload::Off => 1,
+                _ => self.next_burst(now, payload)?,
+            };
             let bytes = u64::from(self.burst_left) * u64::from(payload);
             self.pacing.sent(now, bytes, self.transmissions());
         }
@@ -198,10 +202,8 @@ impl Sender {
     }
 
     /// How many segments go as one; none if it is better to wait for more room.
+    #[inline(never)]
     fn next_burst(&mut self, now: Time, payload: u32) -> Option<u32> {
-        if self.offload == SegmentationOffload::Off {
-            return Some(1);
-        }
         let full = self.offload.burst(
             self.pacing.rate(),
             self.rtt.min(),
@@ -255,10 +257,15 @@ impl Sender {
 
     /// Before the first segment after an idle time: RFC 5681 section 4.1 and RFC 2861, halving the
     /// window for each timeout that has passed.
+    #[inline]
     fn note_idle(&mut self, now: Time) {
-        if self.scoreboard.in_flight() > 0 || [Time::ZERO, now].contains(&self.last_sent) {
-            return;
+        if self.scoreboard.in_flight() == 0 && ![Time::ZERO, now].contains(&self.last_sent) {
+            self.begin_anew(now);
         }
+    }
+
+    #[inline(never)]
+    fn begin_anew(&mut self, now: Time) {
         let idle = coarse(now).saturating_sub(coarse(self.last_sent));
         let rto = self.rto();
         if self.scoreboard.outstanding() == 0 && idle > rto && !self.pacing.is_by_control() {

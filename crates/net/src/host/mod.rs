@@ -12,7 +12,7 @@ pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
-use crate::wire::{Checksums, Frame, Transport};
+use crate::wire::{Checksums, Frame, TcpSegment, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// Where a host's frames go.
@@ -72,25 +72,30 @@ pub(crate) struct SenderSample {
 
 impl Host {
     /// A frame for this host arrived; false if it belongs to none of its sockets.
-    #[inline]
     pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> bool {
         match (self, &frame.transport) {
-            (Host::TcpClient(host), Transport::Tcp(segment)) => {
-                host.receive(now, frame.ports, segment)
-            }
-            (Host::TcpServer(host), Transport::Tcp(segment)) => {
-                host.receive(now, frame.ports, segment)
-            }
-            (Host::Requester(host), Transport::Tcp(segment)) => {
-                host.receive(now, frame.ports, segment)
-            }
-            (Host::Responder(host), Transport::Tcp(segment)) => {
-                host.receive(now, frame.ports, segment)
-            }
+            (host, Transport::Tcp(segment)) => host.receive_tcp(now, frame.ports, segment),
             (Host::UdpSink(host), Transport::Udp(datagram)) => {
                 host.receive(now, frame.ports, datagram)
             }
             _ => false,
+        }
+    }
+
+    /// The same of a segment.
+    #[inline]
+    pub(crate) fn receive_tcp(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &TcpSegment,
+    ) -> bool {
+        match self {
+            Host::TcpClient(host) => host.receive(now, ports, segment),
+            Host::TcpServer(host) => host.receive(now, ports, segment),
+            Host::Requester(host) => host.receive(now, ports, segment),
+            Host::Responder(host) => host.receive(now, ports, segment),
+            Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => false,
         }
     }
 

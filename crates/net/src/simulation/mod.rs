@@ -24,7 +24,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::{Checksums, Frame, read_frame, read_usual};
+use crate::wire::{Checksums, read_frame, read_usual};
 use changes::Change;
 use departures::Departures;
 use directory::Directory;
@@ -324,6 +324,10 @@ impl Simulation {
     /// Notes which switch has something to do first, and when.
     #[inline]
     fn look_at_timers(&mut self) {
+        if let [node] = &self.nodes[..] {
+            self.soonest = (node.switch.next_timer().unwrap_or(Time::MAX), 0);
+            return;
+        }
         let mut soonest = (Time::MAX, 0);
         for (node, place) in self.nodes.iter().zip(0..) {
             if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
@@ -348,7 +352,7 @@ impl Simulation {
             Event::Departs(access, slot) => {
                 let packet = self.slab.take(slot);
                 let link = &mut self.access_links[usize::from(access)];
-                link.carry(self.now, packet, &mut self.slab, &mut self.events);
+                link.carry_later(self.now, packet, &mut self.slab, &mut self.events);
             }
             Event::AtHost(host, slot) => self.deliver(host, slot),
             Event::Timer(host) => {
@@ -421,9 +425,12 @@ impl Simulation {
     #[inline]
     fn deliver(&mut self, host: HostId, slot: Slot) {
         let packet = self.slab.take(slot);
-        match &read_usual(&packet, self.checksums) {
-            Some(frame) => self.arrive(host, frame),
-            None => self.deliver_any(host, &packet),
+        if let Some((ports, segment)) = &read_usual(&packet, self.checksums) {
+            let receiver = &mut self.host_states[host.0 as usize].host;
+            let known = receiver.receive_tcp(self.now, *ports, segment);
+            self.answer(host, known);
+        } else {
+            self.deliver_any(host, &packet);
         }
         self.slab.recycle(packet.bytes);
     }
@@ -433,18 +440,19 @@ impl Simulation {
     fn deliver_any(&mut self, host: HostId, packet: &Packet) {
         match &read_frame(packet) {
             Err(_) => self.counters.malformed += 1,
-            Ok(frame) => self.arrive(host, frame),
+            Ok(frame) => {
+                let receiver = &mut self.host_states[host.0 as usize].host;
+                let known = receiver.receive(self.now, frame);
+                self.answer(host, known);
+            }
         }
     }
 
-    /// A host has read a frame.
+    /// A host has read a frame, which it had a socket for if it is `known`.
     #[inline]
-    fn arrive(&mut self, host: HostId, frame: &Frame) {
-        let host_state = &mut self.host_states[host.0 as usize];
-        if !host_state.host.receive(self.now, frame) {
-            self.counters.stray += 1;
-        }
-        if host_state.host.has_news() {
+    fn answer(&mut self, host: HostId, known: bool) {
+        self.counters.stray += u64::from(!known);
+        if self.host_states[host.0 as usize].host.has_news() {
             self.record_delivery(host);
         }
         self.serve(host);

@@ -49,9 +49,21 @@ impl Outlet for HostOutlet<'_> {
 }
 
 impl AccessLink {
+    /// A frame that has waited goes onto the link to the switch.
+    #[inline(never)]
+    pub(super) fn carry_later(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        slab: &mut PacketSlab,
+        events: &mut EventQueue<Event>,
+    ) {
+        self.carry(now, packet, slab, events);
+    }
+
     /// A frame goes onto the link to the switch.
-    #[inline]
-    pub(super) fn carry(
+    #[inline(always)]
+    fn carry(
         &mut self,
         now: Time,
         packet: Packet,

@@ -35,17 +35,22 @@ pub(crate) fn coarse(at: Time) -> Time {
 
 /// A time to wait in whole ticks, rounded up.
 pub(crate) fn whole(wait: Time) -> Time {
-    Time((wait.0 / MICROSECOND * MICROSECOND).div_ceil(TICK.0) * TICK.0)
+    Time(whole_ticks(wait) * TICK.0)
+}
+
+/// The same in ticks.
+fn whole_ticks(wait: Time) -> u64 {
+    (wait.0 / MICROSECOND).div_ceil(TICK.0 / MICROSECOND)
 }
 
 /// When a timer expires that is set at `now` for `wait` from then on.
 pub(crate) fn expiry(now: Time, wait: Time) -> Time {
-    let wait = whole(wait);
+    let wait = whole_ticks(wait);
     let mut shift = 0;
-    while ticks(wait) >= FINEST << shift {
+    while wait >= FINEST << shift {
         shift += COARSER;
     }
-    Time(((((ticks(now) + ticks(wait)) >> shift) + 1) << shift) * TICK.0)
+    Time(((((ticks(now) + wait) >> shift) + 1) << shift) * TICK.0)
 }
 
 #[cfg(test)]

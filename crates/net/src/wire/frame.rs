@@ -43,24 +43,19 @@ struct Ip {
     addresses: OnesComplementSum,
 }
 
+/// The ports and the segment of a frame of the usual form, whose checksums are right if they were made;
+/// of any other, [`read_frame`] says more.
+#[inline]
+pub fn read_usual(packet: &Packet, checksums: Checksums) -> Option<((u16, u16), TcpSegment)> {
+    predicted::read(packet, checksums)
+}
+
 /// Reads a frame and checks what a host checks. It has no VLAN: a frame with a tag is not for it.
 ///
 /// # Errors
 /// [`WireError`]: the host would drop the frame.
-pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
-    predicted::read(packet, Checksums::Made).map_or_else(|| read_any(packet), Ok)
-}
-
-/// Reads a frame of the usual form and checks what is to be checked; of others, and of those that are
-/// not right, [`read_frame`] says more.
-#[inline]
-pub fn read_usual(packet: &Packet, checksums: Checksums) -> Option<Frame> {
-    predicted::read(packet, checksums)
-}
-
-/// With any options, of either version of IP and either transport.
 #[inline(never)]
-pub(super) fn read_any(packet: &Packet) -> Result<Frame, WireError> {
+pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     let bytes = packet.bytes.as_slice();
     let after = bytes.get(ETHERNET_HEADER_LEN..).ok_or(WireError::Truncated)?;
     let ip = match IpHeader::of(packet) {

@@ -6,13 +6,10 @@
 //! their checksums, as a host leaves them to its network card.
 
 use super::ETHERNET_HEADER_LEN;
-use super::address::IpAddress;
-use super::frame::{Frame, Transport};
 use super::ip::{Ecn, FrameTemplate, IPV4_FRONT_LEN, IPV4_HEADER_LEN, Protocol};
 use super::options::{NOP, TIMESTAMPS, TcpOptions, Timestamps};
 use super::tcp::{TCP_HEADER_LEN, TcpFlags, TcpSegment};
 use sojourn_packet::{ETHERTYPE_IPV4, HeaderBytes, OnesComplementSum, Packet};
-use std::net::Ipv4Addr;
 
 /// A TCP header with the timestamps and the padding in front of them (RFC 7323 appendix A).
 pub(super) const TRANSPORT_LEN: usize = TCP_HEADER_LEN + 12;
@@ -88,8 +85,8 @@ pub(super) fn write(
 }
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
-#[inline(always)]
-pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<Frame> {
+#[inline]
+pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<((u16, u16), TcpSegment)> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
@@ -109,7 +106,6 @@ pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<Frame> {
     if checksums == Checksums::Made && !is_valid(bytes, transport_len as u16) {
         return None;
     }
-    let address = |at: usize| IpAddress::V4(Ipv4Addr::from(word(at)));
     let timestamps = Timestamps { value: word(options + 4), echo: word(options + 8) };
     let segment = TcpSegment {
         seq: word(tcp + 4),
@@ -120,12 +116,7 @@ pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<Frame> {
         payload: (transport_len - TRANSPORT_LEN) as u32,
         ecn: Ecn::from_bits(bytes[ip + 1]),
     };
-    Some(Frame {
-        source: address(ip + 12),
-        destination: address(ip + 16),
-        ports: (half(tcp), half(tcp + 2)),
-        transport: Transport::Tcp(segment),
-    })
+    Some(((half(tcp), half(tcp + 2)), segment))
 }
 
 /// True if both checksums of a frame are right.

@@ -151,7 +151,7 @@ impl Switch {
     }
 
     /// A packet leaves egress: onto the wire, or back to ingress.
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, index: usize, queue: usize, queued: &Queued, sent: Packet) {
         let (start, size) = (self.now + self.egress_latency, sent.len());
         self.observe_sent(index, queue, queued, &sent);
@@ -183,7 +183,7 @@ impl Switch {
     }
 
     /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
-    #[inline]
+    #[inline(always)]
     fn hold_wire(&mut self, index: usize, frame: Bytes) -> Time {
         let port = &mut self.ports[index];
         if port.recirculation.is_some() {

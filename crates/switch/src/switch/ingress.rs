@@ -111,7 +111,7 @@ impl Switch {
     }
 
     /// What is noted of a packet as it comes to ingress.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
         Tag {
             from_wire,

@@ -30,14 +30,14 @@ impl Socket {
     }
 
     /// Sends all that is to be sent at `now`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         self.connection.advance(now);
         while self.send_one(now, checksums, out) {}
     }
 
     /// Sends the next segment; false if there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_one(
         &mut self,
         now: Time,

@@ -426,7 +426,36 @@ impl Connection {
     }
 
     /// A segment without data; whatever is owed to the peer is in it.
+    #[inline]
     fn acknowledgement(&mut self, now: Time) -> TcpSegment {
+        if self.agreement.ecn || !self.receiver.reports_nothing() {
+            return self.full_acknowledgement(now);
+        }
+        // Nearly always there is nothing more to tell.
+        let path = self.path();
+        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
+        let options = TcpOptions { timestamps: self.timestamps(now), ..TcpOptions::default() };
+        self.last_ack_sent = self.receiver.next();
+        TcpSegment {
+            seq: self.local.number_of(self.sender.next()),
+            ack: self.remote.number_of(self.receiver.next()),
+            flags: TcpFlags::ACK,
+            window,
+            options,
+            ..TcpSegment::default()
+        }
+    }
+
+    /// The timestamps of a segment sent now.
+    #[inline]
+    fn timestamps(&self, now: Time) -> Option<Timestamps> {
+        let value = self.config.timestamp(now);
+        self.agreement.timestamps.then_some(Timestamps { value, echo: self.ts_recent })
+    }
+
+    /// An acknowledgement with ranges or with what it says of marks.
+    #[inline(never)]
+    fn full_acknowledgement(&mut self, now: Time) -> TcpSegment {
         let ranges = self.ranges();
         let path = self.path();
         let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
@@ -459,10 +488,7 @@ impl Connection {
     }
 
     fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
-        let timestamps = self
-            .agreement
-            .timestamps
-            .then(|| Timestamps { value: self.config.timestamp(now), echo: self.ts_recent });
+        let timestamps = self.timestamps(now);
         let mut sack = SackBlocks::default();
         if self.agreement.sack {
             let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };

@@ -47,11 +47,10 @@ impl Switch {
         let now = self.now;
         let port = &mut self.ports[index];
         let queue = &mut port.queues[turn.queue];
-        let packet = queue.dequeue(now, &mut self.buffer, &mut self.drops);
+        let mut packet = queue.dequeue(now, &mut self.buffer, &mut self.drops);
         self.settle_drops(index, turn.queue);
         let port = &mut self.ports[index];
         port.note_backlog(turn.queue);
-        let mut packet = packet;
         let Some(packet) = &mut packet else { return };
         port.charge(now, turn, packet);
         if port.recirculation.is_some() {

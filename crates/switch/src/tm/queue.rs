@@ -178,7 +178,7 @@ impl Queue {
     /// The next packet to be sent. Drops that the discipline makes on the way go to `drops`; they
     /// happen before transmission and hold neither tokens nor the wire, unlike those of a P4
     /// program in egress.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer, drops: &mut Drops) -> Option<Queued> {
         let packet = self.discipline.dequeue(now, drops);
         self.count(drops, self.packets - u32::from(packet.is_some()));

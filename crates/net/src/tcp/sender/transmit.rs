@@ -234,7 +234,7 @@ impl Sender {
         Some(full.min(window.min(self.window.cwnd / 2)).min(segments).max(1))
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, payload: u32, fin: bool) -> Outgoing {
         let start = self.scoreboard.next();
         let idle = self.scoreboard.outstanding() == 0;

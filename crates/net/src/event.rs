@@ -143,8 +143,19 @@ impl<E> EventQueue<E> {
     /// Puts an event among the near ones, behind those of its instant.
     #[inline(never)]
     fn insert(&mut self, at: Time, event: E) {
-        let place = self.near.partition_point(|other| other.0 > at);
-        self.near.insert(place, (at, event));
+        let len = self.near.len();
+        if len > FEW && self.near[len - FEW].0 <= at {
+            let place = self.near.partition_point(|other| other.0 > at);
+            return self.near.insert(place, (at, event));
+        }
+        // Few come before it.
+        self.near.push((at, event));
+        for place in (0..len).rev() {
+            if self.near[place].0 > at {
+                return;
+            }
+            self.near.swap(place, place + 1);
+        }
     }
 
     /// Puts an event into the wheel.

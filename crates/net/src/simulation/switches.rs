@@ -175,9 +175,8 @@ fn data_plane(
 
 /// Hosts leave checksums out where no program, no capture and no controller reads frames.
 pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
-    let is_blind = |switch: &SwitchLayout| {
-        matches!(switch.aqm, Aqm::Native(_)) && switch.cpu.is_none()
-    };
+    let is_blind =
+        |switch: &SwitchLayout| matches!(switch.aqm, Aqm::Native(_)) && switch.cpu.is_none();
     if !config.capture && layout.switches.iter().all(is_blind) {
         Checksums::Left
     } else {

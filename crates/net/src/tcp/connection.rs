@@ -138,8 +138,7 @@ impl Connection {
     /// When [`Connection::advance`] must be called next.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let deadlines =
-            [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()];
+        let deadlines = [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()];
         earliest(deadlines)
     }
 
@@ -327,7 +326,7 @@ impl Connection {
     }
 
     /// The next segment to be sent now, if any.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
         let is_open = self.state == State::Established && !self.handshake.pending;
         if !is_open | self.ack_first | self.receiver.is_urgent() {

@@ -53,7 +53,7 @@ pub(super) fn prepare(bytes: &mut [u8; LEN]) {
 }
 
 /// Appends a frame up to its payload, if it has the form.
-#[inline]
+#[inline(always)]
 pub(super) fn write(
     template: &mut FrameTemplate,
     ports: (u16, u16),

@@ -340,12 +340,19 @@ impl Receiver {
     }
 
     /// The window to announce now.
+    #[inline]
     pub(crate) fn announced(&mut self, shift: u8) -> u16 {
         if let Some((known, window)) = self.announced
             && known == shift
         {
             return window;
         }
+        self.announce(shift)
+    }
+
+    /// The same after something has arrived.
+    #[inline(never)]
+    fn announce(&mut self, shift: u8) -> u16 {
         let (unit, most) = (1 << shift, u64::from(u16::MAX) << shift);
         let window = (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16;
         self.announced = Some((shift, window));

@@ -5,7 +5,7 @@
 //! so that a busy machine disturbs it less than it would disturb a clock. Three numbers behind `--`,
 //! flows, Mbit/s and milliseconds, make one line of one's own.
 
-use sojourn_net::config::{LinkSection, NetworkSection};
+use sojourn_net::config::{LinkSection, NetworkSection, port_speed};
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;
 use std::hint::black_box;
@@ -77,6 +77,14 @@ impl Line {
             ..LinkSection::bottleneck()
         };
         config.network = NetworkSection::one_switch(bottleneck);
+        // Nothing else is to be slower.
+        let faster = if rate > port_speed() { 4 * rate } else { 0 };
+        for switch in &mut config.network.switches {
+            switch.port_speed = switch.port_speed.max(faster);
+        }
+        for host in &mut config.network.hosts {
+            host.access_rate = host.access_rate.map(|access| access.max(faster));
+        }
         config
     }
 }

@@ -257,6 +257,7 @@ impl Simulation {
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
+        let checksums = switches::checksums(&config, &layout);
         let (host_states, attached) = hosts::host_states(&config, &layout).into_iter().unzip();
         let mut run = Simulation {
             duration: Time(config.duration),
@@ -272,8 +273,8 @@ impl Simulation {
             refused: None,
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
-            slab: PacketSlab::default(),
-            checksums: switches::checksums(&config, &layout),
+            slab: PacketSlab::new(checksums),
+            checksums,
             next_packet: 0,
             counters: Counters::default(),
             rows: 0,

@@ -1,6 +1,7 @@
 //! Packets under way, kept in place so that events stay small, and the buffers of those that have
 //! arrived, so that nothing is allocated per packet.
 
+use crate::wire::{Checksums, USUAL_LEN};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -13,9 +14,20 @@ pub(super) struct PacketSlab {
     packets: Vec<Option<Packet>>,
     free: Vec<u32>,
     buffers: Vec<HeaderBytes>,
+    /// Bytes that a new buffer has room for.
+    room: usize,
 }
 
 impl PacketSlab {
+    /// Nothing under way. Where nobody looks at frames nobody makes them longer either.
+    pub(super) fn new(checksums: Checksums) -> PacketSlab {
+        let room = match checksums {
+            Checksums::Made => HEADER_ROOM,
+            Checksums::Left => USUAL_LEN,
+        };
+        PacketSlab { room, ..PacketSlab::default() }
+    }
+
     #[inline]
     pub(super) fn put(&mut self, packet: Packet) -> Slot {
         match self.free.pop() {
@@ -41,7 +53,7 @@ impl PacketSlab {
     /// An empty buffer for the headers of a new packet.
     #[inline]
     pub(super) fn buffer(&mut self) -> HeaderBytes {
-        self.buffers.pop().unwrap_or_else(|| HeaderBytes::with_capacity(HEADER_ROOM))
+        self.buffers.pop().unwrap_or_else(|| HeaderBytes::with_capacity(self.room))
     }
 
     /// Takes a buffer back that is no longer needed.

@@ -13,7 +13,8 @@ use sojourn_packet::{ETHERTYPE_IPV4, HeaderBytes, OnesComplementSum, Packet};
 
 /// A TCP header with the timestamps and the padding in front of them (RFC 7323 appendix A).
 pub(super) const TRANSPORT_LEN: usize = TCP_HEADER_LEN + 12;
-pub(super) const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
+/// Bytes of the headers of a usual frame.
+pub const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
 /// The byte that has its length, and no reserved bit.
 const DATA_OFFSET: u8 = (TRANSPORT_LEN as u8 / 4) << 4;
 const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];

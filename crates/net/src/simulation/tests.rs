@@ -71,6 +71,26 @@ impl Done {
 }
 
 #[test]
+fn hosts_that_leave_checksums_out_do_as_those_whose_frames_are_looked_at() {
+    let flows = [
+        tcp(10),
+        json!({"kind": "tcp", "rtt": 20_000_000, "ecn": true}),
+        json!({"kind": "tcp", "rtt": 30_000_000, "ip_version": 6}),
+        json!({"kind": "udp", "rtt": 0, "rate": 5_000_000}),
+    ];
+    let unseen = config(2.0, json!({"name": "codel", "ecn": 1}), &flows);
+    let seen = RunConfig { capture: true, ..unseen.clone() };
+    let layout_of = |config: &RunConfig| switches::checksums(config, &layout::layout(config));
+    assert_eq!((layout_of(&unseen), layout_of(&seen)), (Checksums::Left, Checksums::Made));
+    let (unseen, seen) = (run(&unseen), run(&seen));
+    assert!(unseen.count(Verdict::Mark) > 0 && unseen.count(Verdict::Aqm) > 0);
+    assert_eq!(unseen.packets, seen.packets);
+    assert_eq!(unseen.flows, seen.flows);
+    assert_eq!(unseen.report, seen.report);
+    assert_eq!(unseen.report.malformed_frames, 0);
+}
+
+#[test]
 fn one_flow_fills_100_mbit() {
     let done = run(&config(10.0, fifo(), &[tcp(10)]));
     let goodput = done.delivered(0) * 8 / 10;

@@ -52,6 +52,41 @@ fn a_packet_handed_in_after_its_passage_fares_as_one_that_was_handed_in_on_arriv
 }
 
 #[test]
+fn a_packet_that_finds_its_port_free_fares_as_one_that_was_queued() {
+    let plain = || {
+        let mut config = config();
+        // Room for one full frame, and not for the longest.
+        config.ports[1].queues[0].limit = 20;
+        let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
+        Driver::new(config, Box::new(Wire::from(forwarding)))
+    };
+    let (mut queued, mut passed) = (plain(), plain());
+    let passage = passed.switch.passage().expect("no program");
+    let mut at = 0;
+    for id in 0..20_000_u64 {
+        let random = sojourn_packet::mix(id);
+        at += random % 3_000;
+        let (port, size) =
+            (if random >> 40 & 1 == 0 { IN } else { OUT }, 60 + (random >> 20 & 2_047));
+        let packet = packet(id, size as u32);
+        queued.run_until(at);
+        queued.receive(at, port, packet.clone());
+        let due = Time(at) + passage;
+        passed.run_until(due.0);
+        passed.switch.receive_passed(due, port, packet);
+        // No timer tells that something has come out.
+        passed.advance(due);
+    }
+    queued.finish();
+    passed.finish();
+    let verdicts = |of| passed.rows().iter().filter(|row| row.verdict == of).count();
+    assert!(verdicts(Verdict::Sent) > 1_000 && verdicts(Verdict::Tail) > 1_000);
+    assert_eq!(passed.rows(), queued.rows());
+    assert_eq!(passed.sent, queued.sent);
+    assert_eq!(passed.switch.statistics(), queued.switch.statistics());
+}
+
+#[test]
 fn a_fifo_with_a_limit_drops_at_the_tail() {
     let mut driver = native(config(), "fifo", &[("limit_packets", 2)]);
     (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));

@@ -4,7 +4,8 @@
 //! the two ends of a packet. Where an operation needs more than those, the function stops in front of
 //! it, and it is executed as without machine code. Knows no compiler.
 
-pub use super::flat::code::{Around, At, Cells, Emitted, Function, Op, ReadBy, To, UnitCode};
+pub use super::flat::around::{Around, ReadBy};
+pub use super::flat::code::{At, Cells, Emitted, Function, Op, To, UnitCode};
 pub use super::flat::header::{FrontRead, LongRead, Piece, ROOM, Read, Reader, Writer};
 
 use std::fmt;

@@ -23,8 +23,8 @@ pub struct Joined {
     pub whole: bool,
 }
 
-/// Joins what can be joined of a pass, with so many bytes in front of its packets and the code of calls. Nobody reads what the parser puts into
-/// slots that are `unread`.
+/// Joins what can be joined of a pass, with so many bytes in front of its packets and the code of calls.
+/// Nobody reads what the parser puts into slots that are `unread`.
 pub fn join(
     interpreter: &mut Interpreter,
     gress: &Gress,

@@ -7,12 +7,13 @@
 //! expression or one statement at a time, and so is a whole unit where code would not do the same to the
 //! last bit. The tree (`exec.rs`) says what is right; here is the same, faster.
 //!
-//! `code.rs` has the operations, `build.rs` makes them of statements, `value.rs` of expressions and
-//! `assemble.rs` of calls that an architecture has code for,
+//! `code.rs` has the operations, `around.rs` what can be said of all of them; `build.rs` makes them of
+//! statements, `value.rs` of expressions and `assemble.rs` of calls that an architecture has code for;
 //! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
-//! `join.rs` makes one operation of several, `run.rs` executes, `direct.rs` what machine code does nearly alone. `fields.rs` lends the writer of headers to
-//! externs.
+//! `join.rs` makes one operation of several. `run.rs` executes, `direct.rs` what machine code does nearly
+//! alone. `fields.rs` lends the writer of headers to externs.
 
+pub(super) mod around;
 mod assemble;
 mod build;
 pub(super) mod code;

@@ -300,3 +300,143 @@ impl Code<'_, '_, '_> {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tna::salu::random::Choices;
+    use crate::tna::salu::{AluOp, ArithmeticOp, Instruction, LogicOp};
+    use proptest::prelude::*;
+    use sojourn_p4::compile_with;
+    use sojourn_p4::interp::Calls;
+    use sojourn_p4::interp::{Executor, Frame, Interpreter, NoExterns, Tables};
+    use sojourn_p4::ir::{Program, UnitId};
+    use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    const PROGRAM: &str = "
+        error { NoError }
+        extern Register { Register(); bit<32> execute(in bit<32> index); }
+        struct m_t { bit<32> index; bit<32> a; bit<32> b; bit<32> out; }
+        control C(inout m_t m) {
+            Register() r;
+            apply { m.out = r.execute(m.index); }
+        }
+        control Any(inout m_t m);
+        package S(Any c);
+        S(C()) main;";
+
+    /// Cells of the register.
+    const CELLS: usize = 3;
+
+    /// Any instruction that has code.
+    fn instruction(random: &mut Choices) -> Instruction {
+        let mut instruction = random.instruction();
+        let ops = [
+            AluOp::Logic(LogicOp::A),
+            AluOp::Logic(LogicOp::B),
+            AluOp::Arithmetic(ArithmeticOp::Add),
+            AluOp::Arithmetic(ArithmeticOp::Sub),
+            AluOp::Arithmetic(ArithmeticOp::Rsub),
+        ];
+        let Instruction { lo1, lo2, hi1, hi2, .. } = &mut instruction;
+        for alu in [lo1, lo2, hi1, hi2].into_iter().flatten() {
+            alu.op = random.of(&ops);
+        }
+        instruction
+    }
+
+    /// The code of one instruction, for the one call of the program.
+    struct One<'a> {
+        ready: &'a Ready,
+        shared: &'a Shared,
+        mask: u32,
+        memory: &'a Cells,
+        execution: Execution,
+    }
+
+    impl Calls for One<'_> {
+        fn code(&self, _: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
+            let One { ready, shared, mask, memory, execution } = self;
+            let words = [None; 16];
+            Code { execution, ready, shared, mask: *mask, words, to }.access(memory)
+        }
+    }
+
+    fn program() -> Program {
+        let loader = MemoryLoader::new().with("one.p4", PROGRAM);
+        let options = PreprocessOptions::default();
+        compile_with(&loader, "one.p4".as_ref(), &options)
+            .expect("it compiles")
+            .program
+            .as_ref()
+            .clone()
+    }
+
+    fn slot(program: &Program, name: &str) -> Slot {
+        let slots = &program.units[0].slots;
+        let at = slots.iter().position(|slot| &*slot.name == name);
+        Slot(at.expect("it is one of the slots") as u32)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+        #[test]
+        fn the_code_of_an_instruction_does_what_the_instruction_does(
+            random in prop::collection::vec(any::<u64>(), 4),
+        ) {
+            let mut random = Choices(random);
+            let (instruction, shared) = (instruction(&mut random), random.shared());
+            let mask = instruction.width.mask();
+            let ready = Ready::new(&instruction, &shared);
+            let program = program();
+            let [index, a, b, out] =
+                ["m.index", "m.a", "m.b", "m.out"].map(|name| slot(&program, name));
+            for executor in [Executor::Flat, Executor::Native] {
+                let memory: Cells = (0..CELLS).map(|_| AtomicU64::new(0)).collect();
+                let one = One {
+                    ready: &ready,
+                    shared: &shared,
+                    mask,
+                    memory: &memory,
+                    execution: Execution {
+                        index: Operand::Slot(index),
+                        fields: [Operand::Slot(a), Operand::Slot(b)],
+                        format: OutputFormat::Bits { low: 0, width: 32 },
+                        result: Some((out, u32::MAX.into())),
+                    },
+                };
+                let mut interpreter =
+                    Interpreter::with_executor(program.clone().into(), executor).with_calls(&one);
+                if executor == Executor::Native {
+                    interpreter.compile_by(&sojourn_native::COMPILER);
+                    prop_assert_eq!(interpreter.compile_all(), 1);
+                }
+                let tables = Tables::new(interpreter.program().clone());
+                for _ in 0..8 {
+                    let at = random.below(CELLS as u64 + 2) as usize;
+                    let fields = [random.word(), random.word()];
+                    let before = [random.word() & mask, random.word() & mask];
+                    let joined = |entry: [u32; 2]| u64::from(entry[1]) << 32 | u64::from(entry[0]);
+                    memory.get(at).inspect(|cell| cell.store(joined(before), Relaxed));
+                    let mut frame: Frame = interpreter.frame(UnitId(0));
+                    frame.set(index, at as u128);
+                    frame.set(a, fields[0].into());
+                    frame.set(b, fields[1].into());
+                    interpreter
+                        .run_control(UnitId(0), &mut frame, None, &tables, &mut NoExterns)
+                        .expect("nothing is called");
+                    let Some(cell) = memory.get(at) else {
+                        prop_assert_eq!(frame.get(out), 0);
+                        continue;
+                    };
+                    let done = ready.execute(before, fields.map(|field| field & mask), &shared);
+                    let after = [done.lo.unwrap_or(before[0]), done.hi.unwrap_or(before[1])];
+                    prop_assert_eq!(cell.load(Relaxed), joined(after), "{}", &instruction);
+                    prop_assert_eq!(frame.get(out), done.output.into(), "{}", &instruction);
+                }
+            }
+        }
+    }
+}

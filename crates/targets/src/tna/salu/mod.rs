@@ -11,6 +11,8 @@ mod display;
 mod execute;
 mod instruction;
 mod json;
+#[cfg(test)]
+pub(in crate::tna) mod random;
 pub(in crate::tna) mod ready;
 
 pub use by_unit::by_unit;

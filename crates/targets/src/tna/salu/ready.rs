@@ -315,96 +315,9 @@ fn place(source: OutputSource, after: [u8; 2]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::super::execute::{Fetched, execute};
-    use super::super::instruction::{Constant, PredicateMask, PredicateOutput};
+    use super::super::random::Choices;
     use super::*;
-    use crate::tna::math_unit::{Exponent, ExponentParity, MathUnit};
     use proptest::prelude::*;
-
-    /// Numbers that are taken out of random words.
-    struct Choices(Vec<u64>);
-
-    impl Choices {
-        fn below(&mut self, end: u64) -> u64 {
-            let last = self.0.len() - 1;
-            self.0.rotate_left(1);
-            self.0[last] = self.0[last].wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23) ^ end;
-            (self.0[last] >> 8) % end
-        }
-
-        fn of<T: Copy>(&mut self, from: &[T]) -> T {
-            from[self.below(from.len() as u64) as usize]
-        }
-
-        fn constant(&mut self) -> Constant {
-            let (value, row) = (self.below(16) as i8 - 8, self.below(4) as u8);
-            self.of(&[Constant::Immediate(value), Constant::Row(row)])
-        }
-
-        fn mem(&mut self) -> MemoryOperand {
-            self.of(&[MemoryOperand::Lo, MemoryOperand::Hi])
-        }
-
-        fn phv(&mut self) -> PhvOperand {
-            self.of(&[PhvOperand::Lo, PhvOperand::Hi])
-        }
-
-        fn compare(&mut self) -> Option<Compare> {
-            let (mem, phv) = (Some(self.mem()), Some(self.phv()));
-            let unit = Compare {
-                opcode: Opcode::from_code(self.below(16) as u8),
-                mem: self.of(&[mem, mem, None]),
-                mem_negate: self.below(2) == 1,
-                phv: self.of(&[phv, phv, None]),
-                phv_negate: self.below(2) == 1,
-                constant: self.constant(),
-            };
-            self.of(&[Some(unit), Some(unit), None])
-        }
-
-        fn update(&mut self, math: bool) -> Option<Update> {
-            let (mem, phv) = (OperandA::Memory(self.mem()), OperandB::Phv(self.phv()));
-            let third = if math { OperandB::Math } else { phv };
-            let arithmetic = AluOp::Arithmetic(ArithmeticOp::from_code(self.below(16) as u8));
-            let logic = AluOp::Logic(LogicOp(self.below(16) as u8));
-            let alu = Update {
-                op: self.of(&[arithmetic, logic]),
-                a: self.of(&[mem, OperandA::Constant]),
-                b: self.of(&[phv, OperandB::Constant, third]),
-                constant: self.constant(),
-                predicate: PredicateMask(self.below(16) as u8),
-            };
-            self.of(&[Some(alu), Some(alu), None])
-        }
-
-        fn source(&mut self) -> OutputSource {
-            OutputSource::from_code(self.below(8) as u8).unwrap()
-        }
-
-        fn instruction(&mut self) -> Instruction {
-            let output = Output {
-                source: self.source(),
-                predicate: PredicateMask(self.below(16) as u8),
-                complement: self.below(2) == 1,
-            };
-            Instruction {
-                width: self.of(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
-                dual: self.below(2) == 1,
-                compare: [self.compare(), self.compare()],
-                lo1: self.update(false),
-                lo2: self.update(true),
-                hi1: self.update(false),
-                hi2: self.update(false),
-                math_operand: self.source(),
-                output: self.of(&[Some(output), Some(output), None]),
-            }
-        }
-
-        fn word(&mut self) -> u32 {
-            let edge = self.of(&[0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 0x80, 0x7f, 0x8000]);
-            let any = self.below(1 << 32) as u32;
-            self.of(&[edge, any])
-        }
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
@@ -414,16 +327,7 @@ mod tests {
         ) {
             let mut random = Choices(random);
             let instruction = random.instruction();
-            let one_hot = random.of(&[None, Some(4), Some(0)]);
-            let combined = random.below(5) as u8;
-            let exponent = random.of(&[Exponent::Half, Exponent::Same, Exponent::Double]);
-            let table = [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87];
-            let shared = Shared {
-                rows: [(); 4].map(|()| random.word()),
-                math: MathUnit::from_tuple(random.below(2) == 1, exponent, 3, &table),
-                parity: random.of(&[ExponentParity::Vendor, ExponentParity::Paper]),
-                predicate_output: PredicateOutput { combined, one_hot },
-            };
+            let shared = random.shared();
             let ready = Ready::new(&instruction, &shared);
             for _ in 0..8 {
                 let [a, b, c, d] = [(); 4].map(|()| random.word() & instruction.width.mask());

@@ -9,6 +9,9 @@ use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
 use sojourn_packet::OnesComplementSum;
 use std::sync::Arc;
 
+/// Slots, each with its width.
+pub(crate) type Slots = [(Slot, u32)];
+
 /// A list of fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Input {
@@ -90,7 +93,7 @@ impl Input {
 
     /// Its groups: the slot of the validity that each hangs on, if it does, and the slots of its fields
     /// with their widths, if these are whole words of 16 bits.
-    pub fn groups(&self) -> impl Iterator<Item = (Option<Slot>, Option<&[(Slot, u32)]>)> {
+    pub fn groups(&self) -> impl Iterator<Item = (Option<Slot>, Option<&Slots>)> {
         self.groups.iter().map(|Group { valid, pieces, .. }| {
             let [Piece::Fields(_, slots)] = &**pieces else { return (*valid, None) };
             let bits: u32 = slots.iter().map(|(_, width)| width).sum();

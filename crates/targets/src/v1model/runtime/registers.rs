@@ -166,7 +166,9 @@ impl RegisterArray {
                 words.get(at).inspect(|word| word.store(value as u64, Relaxed));
             }
             None => {
-                self.narrow.get_mut(at).map(|place| *place = value);
+                if let Some(place) = self.narrow.get_mut(at) {
+                    *place = value;
+                }
             }
         }
     }

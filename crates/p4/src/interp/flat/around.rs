@@ -1,0 +1,204 @@
+//! What can be said of code as a whole: where operations lead, what they read, how slots begin and which
+//! matter in the end.
+//!
+//! For whoever makes something else of it than a run: machine code, chains.
+
+use super::code::{At, Emitted, Op, To, UnitCode};
+use crate::ir::{Expr, ExprKind};
+use std::ops::Range;
+
+/// What an operation reads.
+#[derive(Clone, Debug)]
+pub struct ReadBy {
+    /// These slots, temporaries among them.
+    pub slots: Vec<At>,
+    /// Any of the unit's own, beside those.
+    pub own: bool,
+}
+
+/// What is known of the frame around a run that begins with the first operation.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// The slots that are the caller's to fill. Of the unit's own all others are zero at the
+    /// beginning, but for these:
+    pub inputs: Range<At>,
+    /// Slots that begin with a number other than zero.
+    pub first: Vec<(At, u128)>,
+    /// The frame has them like that. If not, it has anything, and machine code begins with them
+    /// whatever lies there.
+    pub cleared: bool,
+    /// The unit's own slots that are read behind its end, unless a parser rejects; all if none.
+    pub left: Option<Vec<At>>,
+}
+
+impl UnitCode {
+    /// Where it may go on behind an operation that is executed without machine code.
+    pub fn behind(&self, at: usize, mut goes_on: impl FnMut(To)) {
+        match &self.ops[at] {
+            Op::Select { select } => {
+                self.selects[*select as usize].cases.iter().for_each(|case| goes_on(case.to));
+            }
+            Op::SelectWide { select } => {
+                let select = &self.wide_selects[*select as usize];
+                select.states.iter().copied().for_each(&mut goes_on);
+                goes_on(select.accept);
+                goes_on(select.reject);
+            }
+            Op::Apply { site } => {
+                let site = &self.sites[*site as usize];
+                site.actions.iter().copied().for_each(&mut goes_on);
+                goes_on(site.none);
+                goes_on(site.end);
+            }
+            Op::Read { to, .. } | Op::EmitEach { to, .. } => goes_on(*to),
+            Op::Accept | Op::Reject | Op::Done => return,
+            // A call that suspends is made again.
+            Op::Call { .. } => goes_on(at as To),
+            _ => {}
+        }
+        goes_on(at as To + 1);
+    }
+
+    /// True if nobody asks what the table found once its action has run: [`Op::Applied`] may be left
+    /// out.
+    pub fn ends_unseen(&self, site: u32) -> bool {
+        let site = &self.sites[site as usize];
+        site.hit.is_none() && site.action.is_none()
+    }
+
+    /// What an operation reads which is executed without machine code, and whoever goes on behind the
+    /// last one.
+    pub fn read_by(&self, op: &Op) -> ReadBy {
+        let some = |slots: Vec<At>| ReadBy { slots, own: false };
+        let all = |slots: Vec<At>| ReadBy { slots, own: true };
+        match op {
+            Op::Binary { a, b, .. } => some(vec![*a, *b]),
+            Op::Unary { a, .. } => some(vec![*a]),
+            Op::Copy { from, count, .. } => some((*from..from + count).collect()),
+            Op::Select { select } => {
+                let mut read = Vec::new();
+                let cases = &self.selects[*select as usize].cases;
+                cases.iter().for_each(|case| case.reads(&mut |at| read.push(at)));
+                some(read)
+            }
+            Op::Apply { site } => match &self.sites[*site as usize].keys {
+                Some(keys) => some(keys.to_vec()),
+                None => all(Vec::new()),
+            },
+            Op::Emit { header } => some(self.read_by_emit(*header, 1)),
+            Op::EmitEach { header, count, .. } => some(self.read_by_emit(*header, *count)),
+            Op::Accept | Op::Done => match self.around.as_ref().and_then(|a| a.left.as_ref()) {
+                Some(left) => some(left.clone()),
+                None => all(Vec::new()),
+            },
+            Op::Applied { .. } | Op::Note { .. } | Op::Round => some(Vec::new()),
+            // A parser may reject there.
+            Op::Fail { a } | Op::Advance { a } => all(vec![*a]),
+            _ => all(Vec::new()),
+        }
+    }
+
+    /// The slots of headers that are emitted.
+    fn read_by_emit(&self, header: u32, count: u16) -> Vec<At> {
+        let mut read = Vec::new();
+        for Emitted { valid, writer } in self.emitted(header, count) {
+            read.push(*valid);
+            read.extend(writer.pieces.iter().map(|piece| piece.a));
+        }
+        read
+    }
+
+    /// The bits behind the cursor that an operation looks at, from one to the next, if it is a lookahead
+    /// in eight bytes whose success is asked for at once.
+    pub fn looks_ahead(&self, at: usize) -> Option<(u32, u32)> {
+        let Op::Eval { expr, .. } = self.ops[at] else { return None };
+        let Expr { kind: ExprKind::Lookahead { offset }, scalar, .. } = &self.exprs[expr as usize]
+        else {
+            return None;
+        };
+        let alone = at == 0 || !matches!(self.ops[at - 1], Op::Eval { .. });
+        let asked = matches!(self.ops.get(at + 1), Some(Op::Check));
+        let fits = scalar.width() > 0 && offset % 8 + scalar.width() <= 64;
+        (alone && asked && fits).then(|| (*offset, offset + scalar.width()))
+    }
+
+    /// The same where the first `bytes` bytes of what is parsed lie in slots from `words` on, for machine
+    /// code; none if not each way through the parser, which is the first unit, begins with reading
+    /// those, or if it has effects before it accepts.
+    pub(in crate::interp) fn fronted(&self, words: At, bytes: usize) -> Option<UnitCode> {
+        let ops = self.ops.get(..self.first_unit)?;
+        let first = ops.iter().position(|op| !matches!(op, Op::Set { .. } | Op::SetEach { .. }))?;
+        let Op::Read { run, .. } = ops[first] else { return None };
+        let plain = |(at, op): (usize, &Op)| match op {
+            Op::Read { .. } | Op::Extract { .. } | Op::Skip { .. } | Op::Fail { .. } => true,
+            Op::NoMatch | Op::Check | Op::Reject | Op::Accept | Op::Note { .. } => true,
+            Op::Eval { .. } => self.looks_ahead(at).is_some(),
+            other => other.is_on_slots(),
+        };
+        if !ops.iter().enumerate().all(plain) {
+            return None;
+        }
+        // Nothing leads back to the first read.
+        let mut back = false;
+        for at in first + 1..self.first_unit {
+            self.followed_by(at, |to| back |= to as usize <= first);
+        }
+        let mut code = self.clone();
+        let run = &mut code.runs[run as usize];
+        run.reader = run.reader.fronted(words, bytes)?;
+        (!back).then_some(code)
+    }
+
+    /// Bits for the slots from `words` on that are read as what is in front of the packet.
+    pub(in crate::interp) fn front_words(&self, words: At) -> u8 {
+        let read = self.runs.iter().flat_map(|run| &run.reader.front).flat_map(|read| read.words);
+        read.fold(0, |bits, word| bits | 1 << (word - words))
+    }
+
+    /// True if it stops at operations which may read any slot of the unit's own: other than where a
+    /// parser rejects, or extracts what the packet does not have whole.
+    pub(in crate::interp) fn stops_with_all(&self) -> bool {
+        self.ops.iter().any(|op| match op {
+            Op::Call { .. } | Op::Statement { .. } | Op::EmitRest { .. } => true,
+            Op::Apply { .. } => self.read_by(op).own,
+            _ => false,
+        }) || (0..self.ops.len())
+            .any(|at| matches!(self.ops[at], Op::Eval { .. }) && self.looks_ahead(at).is_none())
+    }
+
+    /// True if there is a way through it on which it loads twice from one memory.
+    pub(in crate::interp) fn loads_twice(&self) -> bool {
+        let loads = |at: usize| match self.ops[at] {
+            Op::Load { cells, .. } => Some(cells),
+            _ => None,
+        };
+        (0..self.ops.len()).any(|first| {
+            let Some(cells) = loads(first) else { return false };
+            let mut seen = vec![false; self.ops.len()];
+            let mut next = vec![first];
+            while let Some(at) = next.pop() {
+                self.followed_by(at, |to| {
+                    let to = to as usize;
+                    if to < seen.len() && !std::mem::replace(&mut seen[to], true) {
+                        next.push(to);
+                    }
+                });
+            }
+            (0..seen.len()).any(|at| seen[at] && loads(at) == Some(cells))
+        })
+    }
+
+    /// Where it may go on behind an operation.
+    fn followed_by(&self, at: usize, mut goes_on: impl FnMut(To)) {
+        let mut op = self.ops[at];
+        match op.target() {
+            Some(to) => {
+                goes_on(*to);
+                if !matches!(op, Op::Jump { .. }) {
+                    goes_on(at as To + 1);
+                }
+            }
+            None => self.behind(at, goes_on),
+        }
+    }
+}

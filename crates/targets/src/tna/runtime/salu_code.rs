@@ -318,10 +318,10 @@ mod tests {
     const PROGRAM: &str = "
         error { NoError }
         extern Register { Register(); bit<32> execute(in bit<32> index); }
-        struct m_t { bit<32> index; bit<32> a; bit<32> b; bit<32> out; }
+        struct m_t { bit<32> index; bit<32> a; bit<32> b; bit<32> result; }
         control C(inout m_t m) {
             Register() r;
-            apply { m.out = r.execute(m.index); }
+            apply { m.result = r.execute(m.index); }
         }
         control Any(inout m_t m);
         package S(Any c);
@@ -392,7 +392,7 @@ mod tests {
             let ready = Ready::new(&instruction, &shared);
             let program = program();
             let [index, a, b, out] =
-                ["m.index", "m.a", "m.b", "m.out"].map(|name| slot(&program, name));
+                ["m.index", "m.a", "m.b", "m.result"].map(|name| slot(&program, name));
             for executor in [Executor::Flat, Executor::Native] {
                 let memory: Cells = (0..CELLS).map(|_| AtomicU64::new(0)).collect();
                 let one = One {

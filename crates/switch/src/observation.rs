@@ -85,6 +85,13 @@ pub struct CapturedFrame {
 
 impl Observation {
     /// The port that it is of.
+    ///
+    /// ```
+    /// use sojourn_packet::{Packet, PortId, Time};
+    /// use sojourn_switch::{CapturedFrame, Observation};
+    /// let frame = CapturedFrame { time: Time(5), port: PortId(2), packet: Packet::default() };
+    /// assert_eq!(Observation::Left(frame).port(), PortId(2));
+    /// ```
     #[inline]
     pub fn port(&self) -> PortId {
         match self {

@@ -102,6 +102,9 @@ class LiveGround:
         refuse_script(plan, self.name)
         for run in plan.runs:
             _check(plan, run, self.traffic)
+        # Behind what no installation would change.
+        if self.traffic == "iperf3" and find_program("iperf3") is None:
+            raise ScenarioError("--traffic iperf3: not installed: apt-get install iperf3")
         SIMULATOR.check(plan)
         enclosure.require()
 
@@ -307,6 +310,4 @@ def live(
     *, accept_disturbed: bool = False, traffic: str = "sockets", attempts: int = ATTEMPTS
 ) -> LiveGround:
     """The ground on this machine."""
-    if traffic == "iperf3" and find_program("iperf3") is None:
-        raise ScenarioError("--traffic iperf3: not installed: apt-get install iperf3")
     return LiveGround(accept_disturbed, traffic, attempts)

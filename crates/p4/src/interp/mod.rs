@@ -206,7 +206,7 @@ impl Interpreter {
         &self.errors
     }
 
-    /// Slots that a run of a unit may use: the unit's own, and temporaries behind them.
+    /// Slots that a run of a unit may use: those of units, and temporaries behind them.
     pub fn slots(&self, unit: UnitId) -> usize {
         let own = self.program.units[unit.index()].slots.len();
         self.code[unit.index()].as_ref().map_or(own, |unit| unit.code.slots.max(own))

@@ -122,7 +122,7 @@ impl UnitCode {
         (alone && asked && fits).then(|| (*offset, offset + scalar.width()))
     }
 
-    /// The same where the first `bytes` bytes of what is parsed lie in slots from `words` on, for machine
+    /// The same code where the first `bytes` bytes of what is parsed lie in slots from `words` on, for machine
     /// code; none if not each way through the parser, which is the first unit, begins with reading
     /// those, or if it has effects before it accepts.
     pub(in crate::interp) fn fronted(&self, words: At, bytes: usize) -> Option<UnitCode> {

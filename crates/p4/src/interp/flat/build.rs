@@ -74,7 +74,7 @@ pub(super) struct Builder<'p> {
     left: HashMap<Label, (To, usize)>,
     /// The sites whose actions are around what is made now.
     inside: Vec<u32>,
-    /// Temporaries in use behind the unit's own slots.
+    /// Temporaries in use behind the slots of units.
     temporaries: usize,
     own: usize,
     calls: &'p dyn Calls,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// A slot of the frame: the unit's own, and temporaries behind them.
+/// A slot of the frame: those of units, and temporaries behind them.
 pub type At = u16;
 /// Where code goes on: while it is made a label, then an operation.
 pub type To = u32;
@@ -446,7 +446,7 @@ pub(super) struct Site {
 #[derive(Clone, Debug, Default)]
 pub struct UnitCode {
     pub(super) ops: Box<[Op]>,
-    /// The unit's own slots; temporaries are behind them.
+    /// As many slots as the largest unit has, and inputs; temporaries are behind them.
     pub(super) own: usize,
     pub(in crate::interp) is_parser: bool,
     /// Slots that it needs, temporaries included.
@@ -493,7 +493,7 @@ impl UnitCode {
         &self.ops
     }
 
-    /// Slots that it needs: the unit's own, and temporaries, which nobody else looks at, behind them.
+    /// Slots that it needs: those of units, and temporaries, which nobody else looks at, behind them.
     pub fn slots(&self) -> usize {
         self.slots
     }

@@ -1,7 +1,7 @@
 //! Units as flat code: what packets run on.
 //!
 //! A unit's statements become one list of operations on the frame's slots, prepared when the program is
-//! loaded: expressions are taken apart into operations with temporaries behind the unit's own slots,
+//! loaded: expressions are taken apart into operations with temporaries behind the slots of all units,
 //! structured control flow into jumps, headers into shifts that are known beforehand. Values of at most
 //! 64 bits are computed in one machine word. What is wide or rare is left to the walk of the tree, one
 //! expression or one statement at a time, and so is a whole unit where code would not do the same to the

@@ -3,7 +3,8 @@
 //! Entries that packets are matched with have those of the tables; members of value sets are counted;
 //! where a key is numbers of 32 bits at most, its bits are the handle.
 
-use super::{Reader, absent, handle_outside};
+use super::Reader;
+use super::messages::absent;
 use crate::bfrt::fields::{columns, exact_key};
 use crate::bfrt::schema::{Kind, Table, Type};
 use crate::failure::Failure;
@@ -12,6 +13,39 @@ use tonic::Code;
 
 /// Bits of a handle.
 const BITS: u32 = 32;
+
+/// Of them, those of the entry; the first pipe that has it is above them.
+const ENTRY_BITS: u32 = 24;
+
+/// The handle of a table's default entry; those of its other entries follow.
+pub(super) const DEFAULT_HANDLE: u32 = 1;
+
+/// A handle of an entry that a pipe, and those that have the same, has.
+pub fn placed(first: u32, handle: u32) -> u32 {
+    first << ENTRY_BITS | handle
+}
+
+/// The first of the pipes that have an entry, and its handle there.
+pub fn place_of_handle(placed: u32) -> (u32, u32) {
+    (placed >> ENTRY_BITS, placed & ((1 << ENTRY_BITS) - 1))
+}
+
+/// A handle as clients know it.
+pub(super) fn handle_outside(first: u32, handle: u32) -> u32 {
+    placed(first, handle) + DEFAULT_HANDLE + 1
+}
+
+/// The first of the pipes that have the entry with a handle that a client names, and its handle as
+/// the tables know it.
+///
+/// # Errors
+/// No entry has such a one.
+pub fn handle_inside(handle: u32) -> Result<(u32, u32), Failure> {
+    let inside = handle.checked_sub(DEFAULT_HANDLE + 1);
+    let inside =
+        inside.ok_or_else(|| Failure::invalid(format!("no entry has the handle {handle}")));
+    inside.map(place_of_handle)
+}
 
 impl Reader<'_> {
     /// The handle of the entry with a key.

@@ -1,7 +1,9 @@
 //! Snapshots, read: what they are set to, what they wait for, what stages held and did, and which
 //! stages see a field.
 
-use super::{Reader, Wanted, absent, handle_outside, made, shown};
+use super::handles::handle_outside;
+use super::messages::{absent, made, shown};
+use super::{Reader, Wanted};
 use crate::bfrt::document::snapshots::number;
 use crate::bfrt::fields::{Datum, Row, exact_key, row_read};
 use crate::bfrt::schema::{Kind, Part, Table};

@@ -3,11 +3,9 @@
 
 pub(super) use super::layout::Change;
 
-use super::{Event, Simulation};
-use sojourn_packet::Time;
-use sojourn_switch::Switch;
+use super::region::{Event, Region};
 
-impl Simulation {
+impl Region {
     /// Puts an event at the next change.
     pub(super) fn schedule_change(&mut self) {
         if let Some((at, _)) = self.changes.last() {
@@ -41,18 +39,6 @@ impl Simulation {
             self.drain_switch(switch);
         }
         self.schedule_act();
-    }
-
-    /// Does something with a switch, by its place in the network, at the instant up to which
-    /// everything has happened; nothing if there is no such switch.
-    pub fn with_switch<T>(
-        &mut self,
-        place: u16,
-        work: impl FnOnce(&mut Switch, Time) -> T,
-    ) -> Option<T> {
-        let done = work(&mut self.nodes.get_mut(usize::from(place))?.switch, self.now);
-        self.drain_switch(place);
-        Some(done)
     }
 
     fn carry_out(&mut self, change: Change) {

@@ -2,8 +2,8 @@
 //! where hosts are attached. Kept apart from the hosts, which are large: each frame is looked up
 //! long before it arrives, and must not bring its host into the cache for that.
 
-use super::HostId;
 use super::layout::Layout;
+use super::region::HostId;
 use crate::config::Addresses;
 use crate::wire::{IpAddress, addressee, destination, flow_of, flow_of_ports};
 use sojourn_packet::{Packet, Time};

@@ -1,8 +1,8 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
-use super::HostState;
 use super::directory::Attachment;
 use super::layout::Layout;
+use super::parts::HostState;
 use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
     Addresses, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
@@ -24,7 +24,7 @@ const VOICE_HEADERS: u32 = 14 + 8 + 12;
 /// Samples of G.711 in a second; each is a byte.
 const SAMPLES: u64 = 8_000;
 
-/// All hosts of the configured flows, in the order of [`HostId`](super::HostId).
+/// All hosts of the configured flows, in the order of [`HostId`](super::region::HostId).
 pub(super) fn host_states(config: &RunConfig, layout: &Layout) -> Vec<(HostState, Attachment)> {
     let mut host_states = Vec::with_capacity(2 * config.flows.len());
     for (flow, settings) in (0..).zip(&config.flows) {

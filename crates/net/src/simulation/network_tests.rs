@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::{Aqm, LinkSection, NetworkSection};
-use crate::records::{CapturePoint, Verdict};
+use crate::records::{CapturePoint, PacketRows, Verdict};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;

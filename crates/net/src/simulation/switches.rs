@@ -2,7 +2,8 @@
 
 use super::departures::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::{AccessLink, Act, Bottleneck, HandedOver, Node, RECIRCULATION, Wire};
+use super::parts::{AccessLink, Bottleneck, Node, Wire};
+use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::records::PacketRows;

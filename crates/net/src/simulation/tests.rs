@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::Aqm;
-use crate::records::{CapturePoint, Verdict};
-use crate::wire::{Frame, Role, Transport, flow_of};
+use crate::records::{CapturePoint, CapturedFrame, PacketRows, Verdict};
+use crate::wire::{Checksums, Frame, Role, Transport, flow_of, read_frame};
 use serde_json::{Value, json};
 use sojourn_packet::{Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput};
 

@@ -3,7 +3,8 @@
 use super::directory::Attachment;
 use super::hosts::{self, Place};
 use super::layout::Layout;
-use super::{Event, HostId, HostState, Simulation};
+use super::parts::HostState;
+use super::region::{Event, HostId, Region};
 use crate::app::{Arrival, Draws, Purpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;
@@ -111,7 +112,7 @@ impl Transfers {
     }
 }
 
-impl Simulation {
+impl Region {
     /// Puts an event at the beginning of the next transfer.
     pub(super) fn schedule_arrival(&mut self) {
         if let Some(plan) = self.transfers.plans.get(self.transfers.begun) {

@@ -1,0 +1,93 @@
+//! What a network is made of while it runs: hosts, the links from them, switches, what is behind
+//! their ports.
+//!
+//! Plain state, and when a frame is at the other end of a wire; what happens to it and when is
+//! [`Region`](super::region::Region)'s.
+
+use super::departures::Departures;
+use super::layout::End;
+use crate::host::Host;
+use crate::link::Link;
+use crate::records::{CapturedFrame, PacketRows};
+use sojourn_packet::{Packet, Time};
+use sojourn_switch::{PortId, Switch, Transmit};
+
+/// A host with what the simulator keeps for it.
+pub(super) struct HostState {
+    pub(super) host: Host,
+    /// Where it is attached.
+    pub(super) access: u16,
+    /// Of what it sends, in front of its link.
+    pub(super) delay: Time,
+    /// The earliest timer event that is in the queue for it.
+    pub(super) timer: Time,
+}
+
+/// The way from a host, or a group of hosts, to its switch.
+pub(super) struct AccessLink {
+    pub(super) switch: u16,
+    pub(super) port: PortId,
+    /// The switch's [`Switch::passage`], nothing if it has none.
+    pub(super) passage: Time,
+    pub(super) departures: Departures,
+    pub(super) to_switch: Link,
+}
+
+/// A switch and what is behind its ports.
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) switch: Switch,
+    /// [`Switch::passage`], after which frames are handed in.
+    pub(super) passage: Option<Time>,
+    /// The port of its controller, and what has left by it.
+    pub(super) cpu: Option<PortId>,
+    pub(super) for_controller: Vec<(Time, Packet)>,
+    pub(super) wires: Vec<Wire>,
+}
+
+/// What is behind one port.
+pub(super) struct Wire {
+    pub(super) port: PortId,
+    pub(super) end: End,
+    /// A link that the hosts behind the port share.
+    pub(super) shared: Option<Link>,
+    pub(super) delay: Time,
+    /// The [`Switch::passage`] of a switch at the other end, nothing if it has none.
+    pub(super) passage: Time,
+    /// When the last frame arrives at the other end: none overtakes it.
+    pub(super) last: Time,
+    /// The place of its rows, if the port is observed.
+    pub(super) bottleneck: Option<u16>,
+    /// What is at the other end.
+    pub(super) towards: String,
+}
+
+/// What one observed port has yielded.
+pub(super) struct Bottleneck {
+    pub(super) switch: u16,
+    pub(super) port: PortId,
+    pub(super) rows: PacketRows,
+    pub(super) capture: Vec<CapturedFrame>,
+}
+
+/// What is counted outside the switch and the hosts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    pub(super) events: u64,
+    pub(super) malformed: u64,
+    pub(super) stray: u64,
+    pub(super) host_drops: u64,
+}
+
+impl Wire {
+    /// When a frame that leaves the port is at the other end.
+    #[inline]
+    pub(super) fn carry(&mut self, transmit: &Transmit) -> Time {
+        let through = match &mut self.shared {
+            Some(link) => link.send(transmit.end, transmit.packet.len()),
+            None => transmit.end,
+        };
+        self.last = self.last.max(through + self.delay);
+        self.last
+    }
+}

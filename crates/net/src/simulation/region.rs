@@ -1,0 +1,298 @@
+//! What one core drives from event to event: switches, the hosts at them and what is under way
+//! between them, in virtual time.
+//!
+//! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
+
+use super::SAMPLE_INTERVAL;
+use super::changes::Change;
+use super::directory::Directory;
+use super::layout::End;
+use super::outlet::HostOutlet;
+use super::parts::{AccessLink, Bottleneck, Counters, HostState, Node};
+use super::slab::{PacketSlab, Slot};
+use super::transfers::Transfers;
+use super::{Act, FOR_CONTROLLER};
+use crate::event::EventQueue;
+use crate::records::{DatagramRows, ExchangeRows, FlowRows};
+use crate::wire::{Checksums, read_frame, read_usual};
+use sojourn_packet::{HeaderBytes, Packet, PacketId, Time};
+use sojourn_switch::PortId;
+
+/// Something that will happen outside the switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
+    /// until the frame is at its queues has passed.
+    AtSwitch(u16, PortId, Slot),
+    /// A frame has passed its host's shaper and delay and goes onto the link.
+    Departs(u16, Slot),
+    /// A frame's last bit reaches a host.
+    AtHost(HostId, Slot),
+    /// A host may have something to do.
+    Timer(HostId),
+    /// Flows are sampled.
+    Sample,
+    /// Something changes: the next of the schedule.
+    Change,
+    /// Something is done to a switch: the next of what was handed over with data planes.
+    Act,
+    /// A transfer begins: the next of those that arrive at random.
+    Arrival,
+}
+
+/// Index of a host: twice the flow, plus one for the end that receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostId(pub(super) u32);
+
+impl HostId {
+    pub(super) fn flow(self) -> u32 {
+        self.0 / 2
+    }
+}
+
+/// Switches with the hosts at them, and everything that happens there.
+pub(super) struct Region {
+    pub(super) now: Time,
+    pub(super) nodes: Vec<Node>,
+    pub(super) access_links: Vec<AccessLink>,
+    pub(super) host_states: Vec<HostState>,
+    pub(super) directory: Directory,
+    /// At least one; the first is the one that a run with one switch has.
+    pub(super) bottlenecks: Vec<Bottleneck>,
+    /// What changes while the run goes on, the next last.
+    pub(super) changes: Vec<(Time, Change)>,
+    /// What is done to which switch while the run goes on, the next last.
+    pub(super) acts: Vec<(Time, u16, Act)>,
+    /// How many of these were refused, and what was said at the first.
+    pub(super) refused: Option<(u64, String)>,
+    /// The first switch that has something to do, and when.
+    pub(super) soonest: (Time, u16),
+    pub(super) events: EventQueue<Event>,
+    pub(super) slab: PacketSlab,
+    /// What hosts do with them.
+    pub(super) checksums: Checksums,
+    pub(super) next_packet: u64,
+    pub(super) counters: Counters,
+    /// Packet rows that wait, at all bottlenecks.
+    pub(super) rows: usize,
+    pub(super) flows: FlowRows,
+    pub(super) exchanges: ExchangeRows,
+    pub(super) datagrams: DatagramRows,
+    pub(super) transfers: Transfers,
+}
+
+impl Region {
+    /// Puts the first events into the queue.
+    pub(super) fn begin(&mut self) {
+        for host in 0..self.host_states.len() as u32 {
+            self.set_timer(HostId(host));
+        }
+        self.events.push(SAMPLE_INTERVAL, Event::Sample);
+        self.schedule_change();
+        self.schedule_act();
+        self.schedule_arrival();
+        self.look_at_timers();
+    }
+
+    /// Runs up to and including `end`, or until `max_rows` packet rows wait, whichever comes first.
+    /// True if it was the end.
+    pub(super) fn run(&mut self, end: Time, max_rows: usize) -> bool {
+        while self.rows < max_rows {
+            let event = self.events.next_time().unwrap_or(Time::MAX);
+            let (timer, due) = self.soonest;
+            if event.min(timer) > end {
+                self.now = self.now.max(end);
+                return true;
+            }
+            self.counters.events += 1;
+            // Among equal instants the switches come first.
+            if timer <= event {
+                self.now = self.now.max(timer);
+                self.nodes[usize::from(due)].switch.advance(self.now);
+                self.drain_switch(due);
+            } else if let Some((at, event)) = self.events.pop() {
+                self.now = self.now.max(at);
+                self.handle(event);
+            }
+        }
+        false
+    }
+
+    /// Notes which switch has something to do first, and when.
+    #[inline]
+    pub(super) fn look_at_timers(&mut self) {
+        if let [node] = &self.nodes[..] {
+            self.soonest = (node.switch.next_timer().unwrap_or(Time::MAX), 0);
+            return;
+        }
+        let mut soonest = (Time::MAX, 0);
+        for (node, place) in self.nodes.iter().zip(0..) {
+            if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
+                soonest = (at, place);
+            }
+        }
+        self.soonest = soonest;
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::AtSwitch(switch, port, slot) => {
+                let packet = self.slab.take(slot);
+                let node = &mut self.nodes[usize::from(switch)];
+                match node.passage {
+                    Some(_) => node.switch.receive_passed(self.now, port, packet),
+                    None => node.switch.receive(self.now, port, packet),
+                }
+                self.drain_switch(switch);
+            }
+            Event::Departs(access, slot) => {
+                let packet = self.slab.take(slot);
+                let link = &mut self.access_links[usize::from(access)];
+                link.carry_later(self.now, packet, &mut self.slab, &mut self.events);
+            }
+            Event::AtHost(host, slot) => self.deliver(host, slot),
+            Event::Timer(host) => {
+                let host_state = &mut self.host_states[host.0 as usize];
+                // An event that a later, earlier one has replaced finds nothing to do.
+                if host_state.timer == self.now {
+                    host_state.timer = Time::MAX;
+                    self.serve(host);
+                }
+            }
+            Event::Sample => {
+                self.sample();
+                self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
+            }
+            Event::Change => self.change(),
+            Event::Act => self.act(),
+            Event::Arrival => self.begin_transfers(),
+        }
+    }
+
+    /// Takes what a switch has to hand out, after something was done to it.
+    #[inline]
+    pub(super) fn drain_switch(&mut self, switch: u16) {
+        if self.nodes[usize::from(switch)].switch.has_output() {
+            self.drain(switch);
+        }
+        self.look_at_timers();
+    }
+
+    #[inline(never)]
+    fn drain(&mut self, place: u16) {
+        let Region { nodes, directory, slab, events, .. } = self;
+        let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
+        while let Some(transmit) = switch.poll_transmit() {
+            let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
+                if *cpu != Some(transmit.port) {
+                    self.counters.stray += 1;
+                } else if for_controller.len() < FOR_CONTROLLER {
+                    for_controller.push((self.now, transmit.packet));
+                }
+                continue;
+            };
+            let at = wire.carry(&transmit);
+            match wire.end {
+                End::Switch(next, port) => {
+                    let event = Event::AtSwitch(next, port, slab.put(transmit.packet));
+                    events.push(at + wire.passage, event);
+                }
+                End::Hosts(access) => {
+                    let found = match self.checksums {
+                        Checksums::Made => directory.find(&transmit.packet, access),
+                        Checksums::Left => directory.end(transmit.packet.flow.0, access),
+                    };
+                    let Some((host, delay)) = found else {
+                        self.counters.stray += 1;
+                        continue;
+                    };
+                    events.push(at + delay, Event::AtHost(host, slab.put(transmit.packet)));
+                }
+            }
+        }
+        while let Some(observation) = switch.poll_observation() {
+            let wire = wires.iter().find(|wire| wire.port == observation.port());
+            let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };
+            self.rows += self.bottlenecks[usize::from(bottleneck)].record(observation);
+        }
+    }
+
+    /// A frame reaches its host, which may answer.
+    #[inline]
+    fn deliver(&mut self, host: HostId, slot: Slot) {
+        let packet = self.slab.take(slot);
+        if let Some((ports, segment)) = &read_usual(&packet, self.checksums) {
+            let receiver = &mut self.host_states[host.0 as usize].host;
+            let known = receiver.receive_tcp(self.now, *ports, segment);
+            self.answer(host, known);
+        } else {
+            self.deliver_any(host, &packet);
+        }
+        self.slab.recycle(packet.bytes);
+    }
+
+    /// The same of a frame that has not the usual form.
+    #[inline(never)]
+    fn deliver_any(&mut self, host: HostId, packet: &Packet) {
+        match &read_frame(packet) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(frame) => {
+                let receiver = &mut self.host_states[host.0 as usize].host;
+                let known = receiver.receive(self.now, frame);
+                self.answer(host, known);
+            }
+        }
+    }
+
+    /// A host has read a frame, which it had a socket for if it is `known`.
+    #[inline]
+    fn answer(&mut self, host: HostId, known: bool) {
+        self.counters.stray += u64::from(!known);
+        if self.host_states[host.0 as usize].host.has_news() {
+            self.record_delivery(host);
+        }
+        self.serve(host);
+    }
+
+    /// Sends what a host has to send now and sets its timer.
+    #[inline]
+    pub(super) fn serve(&mut self, host: HostId) {
+        let state = &mut self.host_states[host.0 as usize];
+        let mut outlet = HostOutlet {
+            now: self.now,
+            flow: host.flow(),
+            delay: state.delay,
+            access: state.access,
+            access_link: &mut self.access_links[usize::from(state.access)],
+            slab: &mut self.slab,
+            events: &mut self.events,
+            next_packet: &mut self.next_packet,
+            host_drops: &mut self.counters.host_drops,
+        };
+        state.host.transmit(self.now, self.checksums, &mut outlet);
+        self.set_timer(host);
+    }
+
+    /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
+    #[inline]
+    pub(super) fn set_timer(&mut self, host: HostId) {
+        let host_state = &mut self.host_states[host.0 as usize];
+        if let Some(at) = host_state.host.next_timer() {
+            let at = at.max(self.now);
+            if at < host_state.timer {
+                host_state.timer = at;
+                self.events.push(at, Event::Timer(host));
+            }
+        }
+    }
+
+    /// Has a frame of a controller's reach its port of a switch now.
+    pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
+        let id = PacketId(self.next_packet);
+        self.next_packet += 1;
+        let slot = self.slab.put(Packet { id, bytes, ..Packet::default() });
+        let passage = self.nodes[usize::from(switch)].passage.unwrap_or(Time::ZERO);
+        self.events.push(self.now + passage, Event::AtSwitch(switch, port, slot));
+    }
+}

@@ -162,4 +162,6 @@ class Strict(BaseModel):
         strict=True,
         frozen=True,
         serialize_by_alias=True,
+        # Most are read as part of another: a schema of their own would be made for nothing.
+        defer_build=True,
     )

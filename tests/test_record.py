@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sojourn.record import PACKET_SCHEMA, ROW_GROUP, VERDICTS, Ballast, RowWriter
+from sojourn.record import PACKET_SCHEMA, VERDICTS
 from sojourn.record import table_from_columns as table_of
+from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter
 
 
 def columns(first: int, count: int) -> dict[str, bytes]:
@@ -27,7 +28,7 @@ def columns(first: int, count: int) -> dict[str, bytes]:
 
 def write(path: Path, pieces: list[int]) -> None:
     first = 0
-    with RowWriter(path, PACKET_SCHEMA, Ballast(path.parent)) as writer:
+    with RowWriter(path, "packets", Ballast(path.parent)) as writer:
         for count in pieces:
             writer.write(table_of(PACKET_SCHEMA, columns(first, count)))
             first += count
@@ -35,7 +36,7 @@ def write(path: Path, pieces: list[int]) -> None:
 
 def write_columns(path: Path, pieces: list[int]) -> None:
     first = 0
-    with RowWriter(path, PACKET_SCHEMA, Ballast(path.parent)) as writer:
+    with RowWriter(path, "packets", Ballast(path.parent)) as writer:
         for count in pieces:
             writer.write_columns(columns(first, count))
             first += count
@@ -84,7 +85,7 @@ def test_a_file_is_finished_properly_after_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "rows"
-    writer = RowWriter(path, PACKET_SCHEMA, Ballast(tmp_path))
+    writer = RowWriter(path, "packets", Ballast(tmp_path))
     monkeypatch.setattr(writer._sink, "_file", FullDisk(path, 5000, tmp_path / ".ballast"))
     given = 0
     with pytest.raises(OSError, match="No space left"), writer:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sojourn import statistics
-from sojourn.record import PACKET_SCHEMA, VERDICTS, Ballast, RowWriter, table_from_columns
+from sojourn.record import PACKET_SCHEMA, VERDICTS, table_from_columns
+from sojourn.row_writer import Ballast, RowWriter
 from sojourn.run_files import COUNTERS, PACKETS
 from sojourn.statistics import Findings, read_findings
 
@@ -26,7 +27,7 @@ def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 
         "dequeued": (enqueued + np.array(delay, np.uint64)).tobytes(),
         "verdict": bytes(VERDICTS.index(name) for name in verdict),
     }
-    with RowWriter(folder / PACKETS, PACKET_SCHEMA, Ballast(folder)) as writer:
+    with RowWriter(folder / PACKETS, "packets", Ballast(folder)) as writer:
         writer.write(table_from_columns(PACKET_SCHEMA, columns))
     counters = {
         "simulated": 1_000 * MS,

@@ -1,7 +1,8 @@
 """Runs a plan: every AQM in a thread of its own, rows streamed to disk as simulated time passes.
 
-Stands on the engine and on `record`. The engine releases the interpreter while it works, so runs
-share the processor's cores; how they share them changes no row. Knows no statistics and no plots.
+Stands on the engine and on `row_writer`. The engine releases the interpreter while it works, so
+runs share the processor's cores; how they share them changes no row. Knows no statistics and no
+plots.
 """
 
 import contextlib
@@ -15,23 +16,11 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Self, TextIO
 
-import pyarrow as pa
-
 from sojourn import _core
 from sojourn.errors import Interrupted, output_error
 from sojourn.layout import shown
 from sojourn.pcapng import CaptureWriter
-from sojourn.record import (
-    DATAGRAM_SCHEMA,
-    EXCHANGE_SCHEMA,
-    FLOW_SCHEMA,
-    PACKET_SCHEMA,
-    REGISTER_SCHEMA,
-    ROW_GROUP,
-    Ballast,
-    RowWriter,
-    table_from_columns,
-)
+from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.scripted import Controller
@@ -40,8 +29,12 @@ from sojourn.writing import write_text
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
 _STEPS = 200
-"""Pieces in which simulated time is taken, so that progress can be seen and a run be stopped."""
+"""Pieces in which simulated time is taken, so that progress can be seen and a run be stopped, until
+it is known how long one takes."""
 
+_PIECE = 0.02
+"""Seconds of wall-clock time that a piece is to take: between two of them a run waits for the
+interpreter, which others may hold for a while."""
 
 _PATIENCE = 1.0
 """Seconds of wall-clock time after which rows are written that are not yet a row group."""
@@ -63,8 +56,8 @@ def simulate(
 ) -> None:
     """Runs all of `plan`, each AQM into its own folder below `folder`.
 
-    `refresh` is called every tenth of a second. Whatever ends the runs, the rows until then are in
-    files that can be read.
+    `refresh` is called once the runs have begun, and every tenth of a second. Whatever ends the
+    runs, the rows until then are in files that can be read.
     """
     progress = progress or Progress(plan.scenario.duration)
     progress.now |= {run.label: 0 for run in plan.runs}
@@ -75,6 +68,7 @@ def simulate(
             for run in plan.runs
         ]
         try:
+            refresh()
             while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 refresh()
                 if any(_failed(future) for future in futures):
@@ -128,11 +122,17 @@ def _advance(
     while not simulation.finished:
         acts = None if controller is None else controller.due()
         until = due if acts is None else min(due, acts)
+        began = time.monotonic()
         simulation.advance(until, ROW_GROUP)
+        took = time.monotonic() - began
         if controller is not None and acts is not None and simulation.now >= acts:
             controller.act()
         yield simulation.now
         if simulation.now >= due:
+            if took < _PIECE / 2:
+                step *= 2
+            elif took > _PIECE:
+                step = max(step // 2, 1)
             due += step
 
 
@@ -151,14 +151,13 @@ class _Outputs:
         self._simulation = simulation
         self._ballast = Ballast(folder)
         self._packets = [
-            RowWriter(folder / queue.rows, PACKET_SCHEMA, self._ballast)
-            for queue in run.bottlenecks
+            RowWriter(folder / queue.rows, "packets", self._ballast) for queue in run.bottlenecks
         ]
-        self._flows = RowWriter(folder / FLOWS, FLOW_SCHEMA, self._ballast)
+        self._flows = RowWriter(folder / FLOWS, "flows", self._ballast)
         kinds = {flow["kind"] for flow in run.config["flows"]}
-        self._exchanges = self._wanted(EXCHANGES, EXCHANGE_SCHEMA, kinds & _EXCHANGING)
-        self._datagrams = self._wanted(DATAGRAMS, DATAGRAM_SCHEMA, kinds & _VOICES)
-        self._registers = self._wanted(REGISTERS, REGISTER_SCHEMA, _traced(run.config))
+        self._exchanges = self._wanted(EXCHANGES, "exchanges", kinds & _EXCHANGING)
+        self._datagrams = self._wanted(DATAGRAMS, "datagrams", kinds & _VOICES)
+        self._registers = self._wanted(REGISTERS, "registers", _traced(run.config))
         captured = run.bottlenecks if run.config["capture"] else ()
         self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
         self._log = _ProgramLog(folder / LOG)
@@ -166,9 +165,9 @@ class _Outputs:
         self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
         self._last = time.monotonic()
 
-    def _wanted(self, name: str, schema: pa.Schema, kinds: set[str]) -> RowWriter | None:
+    def _wanted(self, name: str, rows: str, kinds: set[str]) -> RowWriter | None:
         """A file for rows that only some kinds of traffic have."""
-        return RowWriter(self._folder / name, schema, self._ballast) if kinds else None
+        return RowWriter(self._folder / name, rows, self._ballast) if kinds else None
 
     def take(self) -> None:
         """Takes what the program has logged, and rows and frames once as many wait in the engine
@@ -186,6 +185,9 @@ class _Outputs:
 
     def _take_registers(self) -> None:
         if self._registers is not None:
+            # Imported here because pyarrow takes longer to load than a short run.
+            from sojourn.record import REGISTER_SCHEMA, table_from_columns
+
             columns = self._simulation.take_registers()
             names = self._simulation.watched_registers()
             self._registers.write(table_from_columns(REGISTER_SCHEMA, columns, names))

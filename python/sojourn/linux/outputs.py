@@ -21,15 +21,8 @@ from sojourn.linux.samples import FlowTotals, totals_of
 from sojourn.linux.topology import Managed, Shaper
 from sojourn.linux.traffic import HEADERS
 from sojourn.pcapng import CaptureWriter
-from sojourn.record import (
-    DATAGRAM_SCHEMA,
-    EXCHANGE_SCHEMA,
-    FLOW_SCHEMA,
-    PACKET_SCHEMA,
-    VERDICTS,
-    Ballast,
-    RowWriter,
-)
+from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA, VERDICTS, schema_of
+from sojourn.row_writer import Ballast, RowWriter
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 from sojourn.scenario import PlannedRun
 from sojourn.writing import write_text
@@ -56,11 +49,11 @@ def write(
     try:
         origin, duration = raw.done["origin"], config["duration"]
         for place, queue in zip(run.bottlenecks, measured.queues, strict=True):
-            with RowWriter(folder / place.rows, PACKET_SCHEMA, ballast) as packets:
+            with RowWriter(folder / place.rows, "packets", ballast) as packets:
                 packets.write(_packet_table(queue.rows))
             if config["capture"]:
                 _write_capture(folder / place.capture, queue, origin, duration)
-        with RowWriter(folder / FLOWS, FLOW_SCHEMA, ballast) as flows:
+        with RowWriter(folder / FLOWS, "flows", ballast) as flows:
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
         _write_traffic(folder, measured, config, ballast)
         counters = _counters(measured, raw, config, managed[0].shaper)
@@ -76,13 +69,13 @@ def _write_traffic(
 ) -> None:
     """What only some kinds of traffic have."""
     kinds = {flow["kind"] for flow in config["flows"]}
-    for name, wanted, schema, columns in (
-        (EXCHANGES, {"transfers", "requests"}, EXCHANGE_SCHEMA, measured.exchanges),
-        (DATAGRAMS, {"voip"}, DATAGRAM_SCHEMA, measured.datagrams),
+    for name, wanted, kind, columns in (
+        (EXCHANGES, {"transfers", "requests"}, "exchanges", measured.exchanges),
+        (DATAGRAMS, {"voip"}, "datagrams", measured.datagrams),
     ):
         if kinds & wanted:
-            with RowWriter(folder / name, schema, ballast) as rows:
-                rows.write(pa.table(columns, schema=schema))
+            with RowWriter(folder / name, kind, ballast) as rows:
+                rows.write(pa.table(columns, schema=schema_of(kind)))
 
 
 def _packet_table(rows: Rows) -> pa.Table:

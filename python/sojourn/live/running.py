@@ -21,7 +21,7 @@ from sojourn.live.ask import LOOP, NOTHING, LivePlan
 from sojourn.live.offloads import switched_off
 from sojourn.pcapng import CaptureWriter
 from sojourn.programs import sources_of
-from sojourn.record import PACKET_SCHEMA, Ballast, RowWriter
+from sojourn.row_writer import Ballast, RowWriter
 from sojourn.run_files import COUNTERS, LOG
 from sojourn.writing import write_text
 
@@ -138,7 +138,7 @@ class Recording:
         ballast = Ballast(folder)
         self._ballast = ballast
         self._rows = {
-            port.number: RowWriter(folder / rows_of(port.number), PACKET_SCHEMA, ballast)
+            port.number: RowWriter(folder / rows_of(port.number), "packets", ballast)
             for port in plan.measured
         }
         captured = plan.measured if plan.config["capture"] else ()

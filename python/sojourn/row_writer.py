@@ -1,0 +1,280 @@
+"""Rows written as a run goes: Parquet files that grow in bounded row groups.
+
+Stands on the engine's columns, and on pyarrow once rows are there: it takes longer to load than a
+short run, so that each file's own thread loads it while the run goes on. The same rows in the same
+order give the same bytes, whatever pieces they arrive in. A Parquet file can be read only once its
+end is written, so until then its rows are also in a journal beside it, an Arrow stream, which can
+be read whatever has ended the process.
+"""
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from sojourn import _core
+from sojourn.run_files import BALLAST, journal_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+Columns = Mapping[str, bytes]
+"""Rows as the engine's little-endian columns."""
+
+ROW_GROUP = 1 << 16
+"""Rows held in memory before they are written."""
+
+_BALLAST = 8 << 20
+"""Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
+
+
+class Ballast:
+    """Disk space reserved for a run's last bytes and given back when they are to be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / BALLAST
+        with self._path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, _BALLAST)
+
+    def release(self) -> None:
+        """Gives the space back; harmless when repeated."""
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+
+
+class _SafeSink:
+    """A file for pyarrow that never fails in the middle of a row group.
+
+    pyarrow cannot finish a file whose writes have failed. So bytes wait here in memory until
+    `drain`, at most one row group of them; when the disk is full, the ballast makes room for them
+    and for the end.
+    """
+
+    def __init__(self, path: Path, ballast: Ballast) -> None:
+        self._file: BinaryIO = path.open("wb", buffering=0)
+        self._ballast = ballast
+        self._waiting: list[bytes] = []
+        self._position = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        waiting = bytes(data)
+        self._waiting.append(waiting)
+        self._position += len(waiting)
+        return len(waiting)
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None:
+        """pyarrow calls this at its own times; what is to be written is written by `drain`."""
+
+    def drain(self) -> None:
+        """Writes what waits. After an `OSError` all of it is on the disk nevertheless."""
+        data, self._waiting = b"".join(self._waiting), []
+        failure = None
+        while data:
+            try:
+                written = self._file.write(data)
+            except OSError as error:
+                if failure is not None:
+                    raise
+                failure = error
+                self._ballast.release()
+            else:
+                data = data[written:]
+        if failure is not None:
+            raise failure
+
+    def close(self) -> None:
+        self._file.close()
+        self.closed = True
+
+
+class _Journal:
+    """Rows as they come, in a stream that can be read up to wherever it ends.
+
+    It is for the case that the process is ended by force. A disk that is full ends the journal, not
+    the run: the room is then worth more. Nothing is compressed: that would take as long as writing
+    the Parquet file, for what is removed at its end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: BinaryIO | None = path.open("wb", buffering=0)
+        self._stream: pa.RecordBatchStreamWriter | None = None
+
+    def write(self, table: "pa.Table") -> None:
+        """Appends rows."""
+        if self._file is None or not table.num_rows:
+            return
+        import pyarrow as pa
+
+        try:
+            if self._stream is None:
+                self._stream = pa.ipc.new_stream(self._file, table.schema)
+            self._stream.write_table(table)
+        except OSError:
+            self.drop()
+
+    def drop(self) -> None:
+        """Removes the journal: its rows are elsewhere, or have no room."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+            self._path.unlink(missing_ok=True)
+
+
+class RowWriter:
+    """A Parquet file that takes rows in pieces of any length and writes row groups of one length.
+
+    Journal and row groups are written while more rows come in, by a thread of the file's own.
+    """
+
+    def __init__(self, path: Path, rows: str, ballast: Ballast) -> None:
+        """`rows` is the kind of rows, as the engine calls it."""
+        self._kind = rows
+        self._path = path
+        # The journal is there before the file, so that a file without one is a whole one.
+        self._journal = _Journal(path.with_name(journal_of(path.name)))
+        self._sink = _SafeSink(path, ballast)
+        self._pieces: deque[Columns | pa.Table] = deque()
+        self._rows = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
+        self._writing: Future[None] | None = None
+        name, bits, *_ = _core.row_columns(rows)[0]
+        self._first, self._width = name, bits // 8
+
+    # What needs pyarrow, in the file's own thread.
+
+    @cached_property
+    def _schema(self) -> "pa.Schema":
+        from sojourn.record import schema_of
+
+        return schema_of(self._kind)
+
+    @cached_property
+    def _writer(self) -> "pq.ParquetWriter":
+        """Made with the first row group, for pyarrow takes a few milliseconds to make its first."""
+        import pyarrow.parquet as pq
+
+        names = self._schema.names
+        times = [name for name in ("enqueued", "dequeued", "packet", "time") if name in names]
+        return pq.ParquetWriter(
+            self._sink,
+            self._schema,
+            compression="zstd",
+            # Of what readers look for a range in; for other columns they cost more than they tell.
+            write_statistics=[name for name in times if name != "packet"],
+            use_dictionary=[name for name in names if name not in times],
+            column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
+        )
+
+    @cached_property
+    def _waiting(self) -> "pa.Table":
+        """Rows that are not in a row group yet."""
+        return self._schema.empty_table()
+
+    def _table(self, columns: Columns) -> "pa.Table":
+        from sojourn.record import table_from_columns
+
+        return table_from_columns(self._schema, columns)
+
+    def _note(self, piece: "Columns | pa.Table") -> None:
+        self._journal.write(self._table(piece) if isinstance(piece, Mapping) else piece)
+
+    def _tables(self) -> "Iterator[pa.Table]":
+        """The pieces that have come, in order; columns one behind the other are one table."""
+        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
+        for are_columns, run in groupby(pieces, lambda piece: isinstance(piece, Mapping)):
+            if are_columns:
+                same = list(run)
+                names = self._schema.names
+                yield self._table({name: b"".join(one[name] for one in same) for name in names})
+            else:
+                yield from run
+
+    def _write_group(self, rows: int) -> None:
+        import pyarrow as pa
+
+        table = pa.concat_tables([self._waiting, *self._tables()])
+        self._waiting = table.slice(rows)
+        self._writer.write_table(table.slice(0, rows), row_group_size=ROW_GROUP)
+        self._sink.drain()
+
+    # What the run calls.
+
+    def write_columns(self, columns: Columns) -> None:
+        """Takes rows as `write` does."""
+        self._take(columns, len(columns[self._first]) // self._width)
+
+    def write(self, table: "pa.Table") -> None:
+        """Takes rows. An `OSError` may be that of earlier rows; after it the file can still be
+        closed, and then read.
+        """
+        self._take(table, table.num_rows)
+
+    def _take(self, piece: "Columns | pa.Table", rows: int) -> None:
+        self._pieces.append(piece)
+        self._thread.submit(self._note, piece)
+        self._rows += rows
+        while self._rows >= ROW_GROUP:
+            self._begin_group(ROW_GROUP)
+
+    def _begin_group(self, rows: int) -> None:
+        """Has a row group written, once the one before it is. At most two are in memory."""
+        self._rows -= rows
+        try:
+            self._end_group()
+        finally:
+            self._writing = self._thread.submit(self._write_group, rows)
+
+    def _end_group(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
+
+    def finish(self) -> None:
+        """Begins to write the rows that wait, the last ones: files that are finished one after the
+        other and then closed are written at the same time.
+        """
+        if self._rows:
+            self._begin_group(self._rows)
+
+    def close(self) -> None:
+        """Writes the rows that wait and the file's end; then the journal has done its work."""
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._end_journal)
+            closing.callback(self._sink.close)
+            closing.callback(self._sink.drain)
+            closing.callback(lambda: self._writer.close())
+            closing.callback(self._thread.shutdown)
+            closing.callback(self._end_group)
+            self.finish()
+
+    def _end_journal(self) -> None:
+        """Removes the journal of a file that can be read, whatever went wrong at its end."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with contextlib.suppress(OSError, pa.ArrowException):
+            pq.read_metadata(self._path)
+            self._journal.drop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -121,6 +121,8 @@ $(INSTALLED): requirements.lock
 
 $(BUILT): $(INSTALLED) $(ENGINE)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@# Once, and also where Python is told to write none when it runs: a start then reads no source.
+	@$(BIN)/python -m compileall -q python/sojourn
 	@touch $@
 
 clean:

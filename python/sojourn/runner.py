@@ -1,7 +1,8 @@
 """The whole way of a scenario: plan, folder, runs, figures, plots and report.
 
 Stands on all modules beside it and is the one place that knows their order. The command line and
-the Python interface both come through here.
+the Python interface both come through here. What a run is not begun with is imported where it is
+needed, for it takes longer to load than a short run.
 """
 
 import tempfile
@@ -10,15 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.engine import Progress
 from sojourn.errors import output_error
 from sojourn.folder import RunFolder
 from sojourn.ground import SIMULATOR, Ground
 from sojourn.layout import shown
-from sojourn.notebook import RunResult
-from sojourn.result import AqmResult, Result, read_result
 from sojourn.run_files import SUMMARY
 from sojourn.scenario import (
     Plan,
@@ -30,6 +29,10 @@ from sojourn.scenario import (
 from sojourn.scenario.keys import with_changes
 from sojourn.scenario.read import read_document
 from sojourn.writing import held
+
+if TYPE_CHECKING:
+    from sojourn.notebook import RunResult
+    from sojourn.result import AqmResult, Result
 
 
 def plan_scenario(
@@ -79,15 +82,16 @@ def record(
     return folder.on_ground(ground.run(plan, folder.path, progress, refresh)).settled()
 
 
-def finish(folder: RunFolder, *, report: bool = True) -> Result:
+def finish(folder: RunFolder, *, report: bool = True) -> "Result":
     """Makes figures from the rows in `folder` and, if `report`, plots and the report."""
+    from sojourn.result import read_result
+
     result = read_result(folder)
     try:
         for name, aqm in result.aqms.items():
             folder.write_json(f"{aqm.run.folder}/{SUMMARY}", {"aqm": name} | aqm.summary.as_dict())
         folder.write_json(SUMMARY, summaries(result))
         if report:
-            # Imported here because the plotting libraries take longer to load than all the rest.
             from sojourn.plots import write_plots
             from sojourn.report import write_report
 
@@ -100,7 +104,7 @@ def finish(folder: RunFolder, *, report: bool = True) -> Result:
     return result
 
 
-def summaries(result: Result) -> dict[str, Any]:
+def summaries(result: "Result") -> dict[str, Any]:
     """All figures of the terminal's tables, for JSON."""
     return {
         "scenario": result.folder.name,
@@ -112,7 +116,7 @@ def summaries(result: Result) -> dict[str, Any]:
     }
 
 
-def _told(aqm: AqmResult) -> dict[str, Any]:
+def _told(aqm: "AqmResult") -> dict[str, Any]:
     """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
@@ -144,7 +148,7 @@ def run(
     ground: Ground = SIMULATOR,
     replaces: bool = False,
     report: bool = True,
-) -> RunResult:
+) -> "RunResult":
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
     `scenario` is a path, the name of a shipped scenario, a `Scenario` or a dictionary of the same
@@ -173,6 +177,8 @@ def run(
     >>> codel.mean < fifo.mean
     True
     """
+    from sojourn.notebook import RunResult
+
     plan = plan_scenario(
         scenario,
         ground=ground,

@@ -33,6 +33,8 @@ def main() -> None:
     gc.set_threshold(50_000, 20, 50)
     # pydantic would read what every installed distribution says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # OpenBLAS's threads, which nothing here needs, keep cores busy while they wait for work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _run_command()
     except Interrupted as error:
@@ -55,6 +57,9 @@ def main() -> None:
         if _wants_traceback():
             raise
         sys.exit(EXIT_FAULT)
+    finally:
+        # The interpreter looks through all that is there when it ends; nothing of it is garbage.
+        gc.freeze()
 
 
 def _run_command() -> None:

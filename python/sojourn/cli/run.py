@@ -1,6 +1,8 @@
 """`sojourn run`: a scenario through each of its AQMs."""
 
+import sys
 import time
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -20,7 +22,6 @@ from sojourn.cli.shared import (
     definitions,
     open_console,
 )
-from sojourn.cli.show import finish_with_status, show
 from sojourn.engine import Progress as RunProgress
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder, default_folder
@@ -154,12 +155,11 @@ def run(
     )
     folder = out or default_folder(plan.name)
     start = time.perf_counter()
-    if report:
-        # Loaded while the runs go on: it takes as long as a short one.
-        Thread(target=import_module, args=("sojourn.plots",)).start()
     with held(folder):
-        recorded = _record_with_progress(plan, folder, ground, replaces)
+        recorded = _record_with_progress(plan, folder, ground, replaces, report)
         runs_done = time.perf_counter()
+        from sojourn.cli.show import finish_with_status, show
+
         result = finish_with_status(recorded, report=report)
     show(result, as_json=as_json)
     if not as_json:
@@ -206,14 +206,22 @@ def _run_seeds(
     show_sweep(plan, folder, None, None, as_json=as_json)
 
 
-def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bool) -> RunFolder:
+@cache
+def _load(report: bool) -> None:
+    """Has what shows a result loaded while the runs go on, once: it takes longer than some runs."""
+    needed = ("sojourn.cli.show", *(("sojourn.plots",) if report else ()))
+    Thread(target=lambda: [import_module(name) for name in needed]).start()
+
+
+def _record_with_progress(
+    plan: Plan, folder: Path, ground: Ground, replaces: bool, report: bool
+) -> RunFolder:
     """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
-    console = open_console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         # Where no terminal listens, a bar is noise.
-        return record(plan, folder, progress, ground=ground, replaces=replaces)
+        return record(plan, folder, progress, partial(_load, report), ground, replaces=replaces)
 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -223,7 +231,7 @@ def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bo
         TextColumn("{task.fields[now]:5.1f} of " + f"{duration / 1e9:g} s", markup=False),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console) as bars:
+    with Progress(*columns, console=open_console(stderr=True)) as bars:
         width = max(len(run.label) for run in plan.runs)
         tasks = {
             run.label: bars.add_task(run.label.ljust(width), total=duration, now=0.0)
@@ -231,6 +239,7 @@ def _record_with_progress(plan: Plan, folder: Path, ground: Ground, replaces: bo
         }
 
         def refresh() -> None:
+            _load(report)
             for label, task in tasks.items():
                 now = progress.now.get(label, 0)
                 bars.update(task, completed=now, now=now / 1e9)

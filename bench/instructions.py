@@ -10,6 +10,8 @@ release is. A packet of that run is one at the bottleneck, its acknowledgement i
 have a yardstick, p4_codel written by hand in Rust behind the same interface. What has grown by more
 than a twentieth is marked. `--keep` writes today's figures into `instructions.json`.
 
+Where valgrind is not installed it is processor time of longer runs of the same, beside nothing.
+
 `--short` counts a few packets, of the simulator and of a few programs, in the examples as `cargo
 test` builds them, beside figures of such builds, and ends in 1 if one has grown by more than 15 %.
 """
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import callgrind
+import processor
 from components import by_component
 
 HERE = Path(__file__).resolve().parent
@@ -57,6 +60,9 @@ RELEASE = Kind("release", "release", "release", (4_000, 24_000), (1_000, 3_000),
 """The first thousand packets are other than the rest."""
 SHORT = Kind("test", "dev", "debug", (1_000, 2_000), (100, 300), 1.15)
 
+TIMED_PACKETS, TIMED_MILLISECONDS = (20_000, 320_000), (5_000, 45_000)
+"""Where time is measured: enough for a clock that counts milliseconds."""
+
 SIMULATOR = "the simulator, native CoDel"
 """What a packet costs where nothing runs a program."""
 
@@ -72,6 +78,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not callgrind.is_there():
         print(callgrind.MISSING)
+        if not arguments.short:
+            show_times(arguments.programs)
         return
     kind = SHORT if arguments.short else RELEASE
     passes, simulate = built(kind)
@@ -93,6 +101,25 @@ def main() -> None:
         KEPT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     elif arguments.short and any(grown(now[p], before.get(p), kind) for p in now):
         sys.exit("more than is committed to; to commit to it: bench/instructions.py --short --keep")
+
+
+def show_times(programs: list[str]) -> None:
+    """Processor time a packet, of the same as instructions are."""
+    passes, simulate = built(RELEASE)
+    print(f"{'processor time a packet, ns':34}{'now':>8}")
+    if not programs:
+        (few, before), (many, after) = (
+            processor.seconds([str(simulate), str(milliseconds)], ROOT)
+            for milliseconds in TIMED_MILLISECONDS
+        )
+        print(time_line(SIMULATOR, (many - few) / (int(after) - int(before))), flush=True)
+    for program in programs or [YARDSTICK, *shipped()]:
+        few, many = (
+            processor.seconds([str(passes), str(packets), program], ROOT)[0]
+            for packets in TIMED_PACKETS
+        )
+        packets = TIMED_PACKETS[1] - TIMED_PACKETS[0]
+        print(time_line(program, (many - few) / packets), flush=True)
 
 
 def built(kind: Kind) -> list[Path]:
@@ -157,10 +184,17 @@ def grown(now: int, before: int | None, kind: Kind) -> bool:
     return before is not None and now > kind.grown * before
 
 
+def shown(program: str) -> str:
+    return "p4_codel by hand" if program == YARDSTICK else program
+
+
+def time_line(program: str, seconds: float) -> str:
+    return f"{shown(program):34}{seconds * 1e9:8,.0f}"
+
+
 def line(program: str, now: int, before: int | None, kind: Kind) -> str:
-    name = "p4_codel by hand" if program == YARDSTICK else program
     committed = "" if before is None else f"{before:8,}"
-    return f"{name:34}{now:8,}{committed}{'  MORE' if grown(now, before, kind) else ''}"
+    return f"{shown(program):34}{now:8,}{committed}{'  MORE' if grown(now, before, kind) else ''}"
 
 
 if __name__ == "__main__":

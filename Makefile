@@ -16,7 +16,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling figures stage-figures gallery equivalence papers published docs wheel clean
+.PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -106,6 +106,10 @@ bench-ns3: $(BUILT)
 # How the time to simulate grows with packets and flows: a minute, once compiled.
 bench-scaling: $(INSTALLED)
 	cargo bench --locked --quiet -p sojourn-net --bench scaling
+
+# The same, with its picture in bench/.
+bench-scaling-figure: $(BUILT)
+	$(BIN)/python bench/scaling.py
 
 $(INSTALLED): requirements.lock
 	@command -v cargo >/dev/null \

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 from sojourn.control.apply import Operation
@@ -130,6 +131,8 @@ class Table:
 
     def __init__(self, switch: Switch, described: Described) -> None:
         self._switch, self._described = switch, described
+        # Entries come by the thousand, with the same few names.
+        self._key, self._action = cache(described.key), cache(described.action)
         self.name = described.name
         """The full name."""
 
@@ -208,11 +211,11 @@ class Table:
         return len(self.entries)
 
     def _matched(self, match: Mapping[str, Match], priority: int) -> dict[str, Any]:
-        found = {self._described.key(name).name: value for name, value in match.items()}
+        found = {self._key(name).name: value for name, value in match.items()}
         return {"match": found} | ({"priority": priority} if self._described.ordered else {})
 
     def _called(self, action: str, args: Mapping[str, int | str] | None) -> dict[str, Any]:
-        known = self._described.action(action)
+        known = self._action(action)
         given = {known.parameter(name).name: value for name, value in (args or {}).items()}
         if missing := [p.name for p in known.parameters if p.name not in given]:
             raise ControlError(f"action {known.name} wants {', '.join(missing)}, too")

@@ -3,7 +3,9 @@
 //! Implemented by each architecture beside [`DataPlane`](sojourn_packet::DataPlane). Tables are reached
 //! directly; registers, counters and the rest by their names, or as much of the end as is unique.
 
-use crate::control::{ControlError, ControlPlane, DefaultEntry, HashRead, Number, TableEntry};
+use crate::control::{
+    ByName, ControlError, ControlPlane, DefaultEntry, HashRead, Number, TableEntry,
+};
 use crate::digest::Digest;
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::Filter;
@@ -18,7 +20,6 @@ use sojourn_p4::interp::tables::{EntryHandle, EntrySpec, EntryTarget};
 use sojourn_p4::ir::{Program, TableId};
 use sojourn_packet::Time;
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The way into a running program.
@@ -266,7 +267,8 @@ pub struct Parts<'p> {
 /// An entry as the tables take it; none unless it names exactly one of action, member and group.
 pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
     let target = target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))?;
-    let keys = entry.matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
+    let keys =
+        entry.matches.iter().map(|(key, value)| (key.to_owned(), value.to_match())).collect();
     Some(EntrySpec { keys, target, priority: rank(entry.priority, entry.rank) })
 }
 
@@ -278,7 +280,7 @@ pub fn default_target(entry: &DefaultEntry) -> Option<EntryTarget> {
 
 fn target(
     action: Option<&str>,
-    args: &BTreeMap<String, Number>,
+    args: &ByName<Number>,
     (member, group): (Option<u32>, Option<u32>),
 ) -> Option<EntryTarget> {
     match (action, member, group) {
@@ -295,8 +297,8 @@ pub(crate) fn rank(priority: u32, rank: Option<i32>) -> i64 {
 }
 
 /// Arguments of an action as the tables take them.
-pub fn named(args: &BTreeMap<String, Number>) -> Vec<(String, BigUint)> {
-    args.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect()
+pub fn named(args: &ByName<Number>) -> Vec<(String, BigUint)> {
+    args.iter().map(|(name, value)| (name.to_owned(), value.0.clone())).collect()
 }
 
 /// Where the name is that is, or ends in, the wanted one.

@@ -7,7 +7,7 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::data_field::{self as data, Value as Given};
 use crate::wire::bfrt_proto::key_field::{self, MatchType};
 use num_bigint::BigUint;
-use sojourn_targets::control::{MatchValue, Matched, Number};
+use sojourn_targets::control::{ByName, MatchValue, Matched, Number};
 use std::collections::BTreeMap;
 
 /// The value of a field.
@@ -95,7 +95,7 @@ pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure
             found.priority = small(&exact(table, key, field)?);
             continue;
         }
-        if found.matches.contains_key(&key.inner) {
+        if found.matches.contains(&key.inner) {
             return Err(Failure::invalid(format!("key `{}` of `{}` twice", key.name, table.name)));
         }
         if let Some(value) = one(table, key, field)? {
@@ -104,8 +104,10 @@ pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure
     }
     let exact = table.keys.iter().filter(|key| key.matched == Match::Exact);
     for key in exact.filter(|key| key.id != MATCH_PRIORITY) {
-        let zero = MatchValue::Exact(Number(BigUint::ZERO));
-        found.matches.entry(key.inner.clone()).or_insert(zero);
+        if !found.matches.contains(&key.inner) {
+            let zero = MatchValue::Exact(Number(BigUint::ZERO));
+            found.matches.insert(key.inner.clone(), zero);
+        }
     }
     Ok(found)
 }
@@ -249,11 +251,7 @@ fn one(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<Option<MatchV
 }
 
 /// The key of an entry that was read.
-pub fn key_read(
-    table: &Table,
-    matches: &BTreeMap<String, MatchValue>,
-    priority: u32,
-) -> bfrt::TableKey {
+pub fn key_read(table: &Table, matches: &ByName<MatchValue>, priority: u32) -> bfrt::TableKey {
     let field = |key: &Key| {
         let bits = width(&key.ty);
         let bytes = |value: &BigUint| stream(value, bits);

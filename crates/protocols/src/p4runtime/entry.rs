@@ -10,11 +10,11 @@ use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::field_match::{self, FieldMatchType as Given};
 use num_bigint::BigUint;
-use sojourn_targets::control::{ActionCall, EntryRead, MatchValue, Matched, Number};
+use sojourn_targets::control::{ActionCall, ByName, EntryRead, MatchValue, Matched, Number};
 use std::collections::BTreeMap;
 
 /// A match as the operations take it.
-pub type Matches = BTreeMap<String, MatchValue>;
+pub type Matches = ByName<MatchValue>;
 
 /// A value of a field.
 ///
@@ -131,13 +131,13 @@ pub fn matches(
     store: &mut Store,
 ) -> Result<Matches, Failure> {
     let columns = columns(&table.keys, given, &table.name)?;
-    let mut found = Matches::new();
+    let mut found = Matches::default();
     for (key, field) in columns.iter().zip(given) {
         found.insert(key.name.clone(), one(key, field, store)?);
     }
     let exact = table.keys.iter().filter(|key| key.kind == Kind::Exact);
     for key in exact {
-        if !found.contains_key(&key.name) {
+        if !found.contains(&key.name) {
             let why =
                 format!("match field `{}` of `{}` is exact: give a value", key.name, table.name);
             return Err(Failure::invalid(why));
@@ -206,7 +206,7 @@ pub fn matched(
 pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<ActionCall, Failure> {
     let unknown = || Failure::invalid(format!("there is no action {:#x}", given.action_id));
     let action = schema.actions.get(&given.action_id).ok_or_else(unknown)?;
-    let mut args = BTreeMap::new();
+    let mut args = ByName::default();
     for param in &given.params {
         let known = action.parameters.iter().find(|known| known.id == param.param_id);
         let known = known.ok_or_else(|| {
@@ -222,7 +222,7 @@ pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<Ac
             return Err(Failure::invalid(why));
         }
     }
-    if let Some(known) = action.parameters.iter().find(|known| !args.contains_key(&known.name)) {
+    if let Some(known) = action.parameters.iter().find(|known| !args.contains(&known.name)) {
         let why = format!("parameter `{}` of `{}` is missing", known.name, action.name);
         return Err(Failure::invalid(why));
     }
@@ -233,7 +233,7 @@ pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<Ac
 pub fn called(
     schema: &Schema,
     name: &str,
-    args: &BTreeMap<String, Number>,
+    args: &ByName<Number>,
     store: &Store,
 ) -> Option<p4::Action> {
     let action: &Action = schema.actions.get(schema.action_ids.get(name)?)?;

@@ -5,8 +5,8 @@
 
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
-    ControlError, DefaultEntry, MatchValue, Number, ProfileEntries, ProfileMember, TableEntry,
-    fits, law,
+    ByName, ControlError, DefaultEntry, MatchValue, Number, ProfileEntries, ProfileMember,
+    TableEntry, fits, law,
 };
 use crate::externs::counter::{Count, Counter};
 use crate::externs::filter::{Filter, FilterSpec};
@@ -512,7 +512,7 @@ fn which(
         Which::Handle(handle) => Ok(EntryHandle(*handle)),
         Which::Match(Matched { matches, priority, rank: at }) => {
             let keys: Vec<(String, Match)> =
-                matches.iter().map(|(key, value)| (key.clone(), value.to_match())).collect();
+                matches.iter().map(|(key, value)| (key.to_owned(), value.to_match())).collect();
             let found = program.tables().find_entry(id, &keys, rank(*priority, *at));
             Ok(found.map_err(Box::new)?)
         }
@@ -606,7 +606,7 @@ fn profile_read(program: &mut dyn RuntimeControl, at: usize) -> ProfileEntries {
     }
 }
 
-fn numbers(args: Vec<(String, BigUint)>) -> BTreeMap<String, Number> {
+fn numbers(args: Vec<(String, BigUint)>) -> ByName<Number> {
     args.into_iter().map(|(name, value)| (name, Number(value))).collect()
 }
 

@@ -4,7 +4,7 @@
 //! to the nearest nanosecond. The interval is a constant of the program and no number, so that
 //! program and table cannot differ. It must not know in which switch a count is looked up.
 
-use super::{MatchValue, Number, TableEntry};
+use super::{ByName, MatchValue, Number, TableEntry};
 use num_bigint::BigUint;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
@@ -55,9 +55,9 @@ impl Computed {
             };
             let datum = Number(BigUint::from(entry.datum));
             TableEntry {
-                matches: BTreeMap::from([(self.key.clone(), matched)]),
+                matches: ByName::from([(self.key.clone(), matched)]),
                 action: Some(self.action.clone()),
-                args: BTreeMap::from([(self.parameter.clone(), datum)]),
+                args: ByName::from([(self.parameter.clone(), datum)]),
                 ..TableEntry::default()
             }
         })

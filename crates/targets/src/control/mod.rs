@@ -5,6 +5,7 @@
 //! sessions, multicast groups and queues belong to the switch and are only carried along.
 
 mod batch;
+mod by_name;
 mod carry;
 pub mod commands;
 mod error;
@@ -16,6 +17,7 @@ pub mod stf;
 mod words;
 
 pub use batch::Batch;
+pub use by_name::ByName;
 pub use carry::{Before, carry_out, read};
 pub use error::ControlError;
 pub use number::Number;
@@ -210,13 +212,13 @@ pub struct TableEntries {
 pub struct TableEntry {
     /// Key element to match; elements that are left out match anything.
     #[serde(rename = "match", default)]
-    pub matches: BTreeMap<String, MatchValue>,
+    pub matches: ByName<MatchValue>,
     /// The action to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: BTreeMap<String, Number>,
+    pub args: ByName<Number>,
     /// Instead of an action: a member of the table's action profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberId>,
@@ -241,7 +243,7 @@ pub struct DefaultEntry {
     pub action: Option<String>,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: BTreeMap<String, Number>,
+    pub args: ByName<Number>,
     /// Instead of an action: a member of the table's action profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberId>,
@@ -264,7 +266,7 @@ pub struct ActionCall {
     pub action: String,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: BTreeMap<String, Number>,
+    pub args: ByName<Number>,
 }
 
 /// What one key element has to be.
@@ -374,7 +376,7 @@ pub struct ProfileMember {
     pub action: String,
     /// Arguments by name.
     #[serde(default)]
-    pub args: BTreeMap<String, Number>,
+    pub args: ByName<Number>,
 }
 
 /// One cell of a meter.

@@ -5,8 +5,8 @@
 //! much of the end as is unique. A lower priority number wins, as on Tofino and in bmv2.
 
 use super::{
-    DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries, QueueSetting,
-    TableEntry,
+    ByName, DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries,
+    QueueSetting, TableEntry,
 };
 use crate::externs::counter::Count;
 use crate::externs::filter::FilterSpec;
@@ -263,7 +263,7 @@ pub enum Which {
 pub struct Matched {
     /// Key elements; those left out match anything.
     #[serde(rename = "match")]
-    pub matches: BTreeMap<String, MatchValue>,
+    pub matches: ByName<MatchValue>,
     /// Its priority, in tables that have some.
     #[serde(default)]
     pub priority: u32,

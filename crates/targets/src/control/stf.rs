@@ -5,12 +5,10 @@
 //! a higher priority wins. A statement comes with its words taken apart; reads no file.
 
 use super::words::{index, number};
-use super::{ActionCall, ControlError, MatchValue, Number, Operation, TableEntry};
+use super::{ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry};
 use crate::describe::{KeyDescription, ProgramDescription, TableDescription};
 use num_bigint::BigUint;
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 const HIGHEST_PRIORITY: u32 = 1_000_000;
 
@@ -61,14 +59,14 @@ impl Statement {
         match self {
             Statement::Add { table, priority, matches: given, call } => {
                 let table = program.table(table)?;
-                let mut matches = BTreeMap::new();
+                let mut matches = ByName::default();
                 for (name, text) in given {
                     let key = table.key(name)?;
-                    let Entry::Vacant(free) = matches.entry(key.name.clone()) else {
+                    if matches.contains(&key.name) {
                         let (key, table) = (&key.name, &table.name);
                         return said(format!("key {key} of table {table} is given twice"));
-                    };
-                    free.insert(matched(key, text)?);
+                    }
+                    matches.insert(key.name.clone(), matched(key, text)?);
                 }
                 let priority = priority.unwrap_or(0);
                 // Here as on bmv2 the lowest number wins.
@@ -94,15 +92,16 @@ impl Statement {
 impl Call {
     fn of(&self, table: &TableDescription) -> Result<ActionCall, ControlError> {
         let action = table.action(&self.action)?;
-        let mut args = BTreeMap::new();
+        let mut args = ByName::default();
         for (name, text) in &self.args {
             let width = action.parameter(name)?.width;
-            let Entry::Vacant(free) = args.entry(name.clone()) else {
+            if args.contains(name) {
                 return said(format!("argument {name} of action {} is given twice", action.name));
-            };
-            free.insert(number(text, &format!("argument {name}"), Some(width))?);
+            }
+            let value = number(text, &format!("argument {name}"), Some(width))?;
+            args.insert(name.clone(), value);
         }
-        let missing = action.parameters.iter().filter(|one| !args.contains_key(&one.name));
+        let missing = action.parameters.iter().filter(|one| !args.contains(&one.name));
         let missing = missing.map(|one| &*one.name).collect::<Vec<_>>().join(", ");
         if !missing.is_empty() {
             return said(format!("action {} needs {missing} as well", action.name));

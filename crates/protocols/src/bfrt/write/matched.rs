@@ -10,14 +10,13 @@ use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_engine::control::Pipes;
 use sojourn_targets::control::{
-    DefaultEntry, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
+    ByName, DefaultEntry, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
 };
-use std::collections::BTreeMap;
 use tonic::Code;
 
 /// What data says: an action with its arguments, and what is the entry's own.
 struct Data<'t> {
-    action: Option<(&'t Action, BTreeMap<String, Number>)>,
+    action: Option<(&'t Action, ByName<Number>)>,
     row: Row,
 }
 
@@ -316,7 +315,7 @@ impl Writer<'_> {
 
 /// Takes the arguments of an action out of values; one that is not given is 0, as in the vendor's
 /// driver.
-pub(super) fn arguments(action: &Action, row: &mut Row) -> BTreeMap<String, Number> {
+pub(super) fn arguments(action: &Action, row: &mut Row) -> ByName<Number> {
     let argument = |field: &Field| match row.remove(&field.id) {
         Some(Datum::Number(value)) => (field.inner.clone(), Number(value)),
         _ => (field.inner.clone(), Number::default()),

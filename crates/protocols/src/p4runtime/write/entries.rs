@@ -58,7 +58,7 @@ impl Writer<'_> {
     pub(super) fn handle(&mut self, table: &Table, given: &p4::TableEntry) -> Result<u32, Failure> {
         let at = entry::matched(table, given, self.store)?;
         let keys: Vec<_> =
-            at.matches.iter().map(|(name, value)| (name.clone(), value.to_match())).collect();
+            at.matches.iter().map(|(name, value)| (name.to_owned(), value.to_match())).collect();
         let tables = self.tables()?;
         let found = tables
             .find(&table.name)

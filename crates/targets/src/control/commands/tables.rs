@@ -1,11 +1,12 @@
 //! Commands about tables: entries, default actions, entries that lead to members and groups.
 
 use super::super::words::{handle, index, number};
-use super::super::{ActionCall, ControlError, MatchValue, Number, Operation, TableEntry, Which};
+use super::super::{
+    ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry, Which,
+};
 use super::session::{Outcome, Session, Wrong, first, misfit, one, these};
 use crate::describe::{ActionDescription, KeyDescription, TableDescription};
 use num_bigint::BigUint;
-use std::collections::BTreeMap;
 
 /// bmv2 counts reuses of a handle above these bits; here a handle is the place alone.
 const HANDLE_BITS: u32 = 24;
@@ -98,7 +99,7 @@ pub(super) fn call(
             arguments.len()
         )));
     }
-    let mut args = BTreeMap::new();
+    let mut args = ByName::default();
     for (parameter, text) in expected.iter().zip(arguments) {
         let what = format!("argument {}", parameter.name);
         args.insert(parameter.name.clone(), number(text, &what, Some(parameter.width))?);
@@ -108,7 +109,7 @@ pub(super) fn call(
 
 /// An entry as it is written, but for the action.
 struct Parts<'t> {
-    matches: BTreeMap<String, MatchValue>,
+    matches: ByName<MatchValue>,
     arguments: Vec<&'t str>,
     priority: u32,
 }
@@ -140,7 +141,7 @@ fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, W
             given.len()
         ));
     }
-    let mut matches = BTreeMap::new();
+    let mut matches = ByName::default();
     for (key, text) in keys.into_iter().zip(given) {
         if let Some(matched) = match_of(key, text)? {
             matches.insert(key.name.clone(), matched);

@@ -287,9 +287,8 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
     if is_exit(code, at) {
         return touched;
     }
+    writes.extend(code.written_by(op).into_iter().flatten());
     match *op {
-        Op::Set { to, .. } | Op::SetLong { to, .. } | Op::Eval { to, .. } => writes.push(to),
-        Op::SetEach { list, .. } => writes.extend(code.sets(list).iter().map(|(to, _)| *to)),
         Op::Read { run, .. } => {
             let reader = code.reader(run);
             writes.extend(reader.reads.iter().map(|field| field.to));
@@ -298,54 +297,37 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
             writes.extend(reader.front.iter().map(|field| field.to));
             reads.extend(reader.front.iter().flat_map(|field| field.words));
         }
-        Op::Move { to, a }
-        | Op::AddConst { to, a, .. }
-        | Op::SubFromConst { to, a, .. }
-        | Op::SatSubConst { to, a, .. }
-        | Op::SatSubFromConst { to, a, .. }
-        | Op::AndConst { to, a, .. }
-        | Op::OrConst { to, a, .. }
-        | Op::XorConst { to, a, .. }
-        | Op::ShlConst { to, a, .. }
-        | Op::Shift { to, a, .. }
-        | Op::EqualConst { to, a, .. }
-        | Op::LessConst { to, a, .. }
-        | Op::Map { to, a, .. } => {
-            reads.push(a);
-            writes.push(to);
-        }
-        Op::Add { to, a, b, .. }
-        | Op::Sub { to, a, b, .. }
-        | Op::Mul { to, a, b, .. }
-        | Op::SatAdd { to, a, b, .. }
-        | Op::SatSub { to, a, b }
-        | Op::And { to, a, b }
-        | Op::Or { to, a, b }
-        | Op::Xor { to, a, b }
-        | Op::Shl { to, a, b, .. }
-        | Op::Shr { to, a, b }
-        | Op::Concat { to, a, b, .. }
-        | Op::Equal { to, a, b }
-        | Op::Less { to, a, b }
-        | Op::LessSigned { to, a, b, .. } => {
-            reads.extend([a, b]);
-            writes.push(to);
-        }
-        // Keeps a part of what is there.
-        Op::Insert { to, a, .. } => {
-            reads.extend([a, to]);
-            writes.push(to);
-        }
-        // Keeps what is there if there is no such cell.
-        Op::Load { to, a, .. } => {
-            reads.extend([a, to]);
-            writes.push(to);
-        }
+        Op::Move { a, .. }
+        | Op::AddConst { a, .. }
+        | Op::SubFromConst { a, .. }
+        | Op::SatSubConst { a, .. }
+        | Op::SatSubFromConst { a, .. }
+        | Op::AndConst { a, .. }
+        | Op::OrConst { a, .. }
+        | Op::XorConst { a, .. }
+        | Op::ShlConst { a, .. }
+        | Op::Shift { a, .. }
+        | Op::EqualConst { a, .. }
+        | Op::LessConst { a, .. }
+        | Op::Map { a, .. } => reads.push(a),
+        Op::Add { a, b, .. }
+        | Op::Sub { a, b, .. }
+        | Op::Mul { a, b, .. }
+        | Op::SatAdd { a, b, .. }
+        | Op::SatSub { a, b, .. }
+        | Op::And { a, b, .. }
+        | Op::Or { a, b, .. }
+        | Op::Xor { a, b, .. }
+        | Op::Shl { a, b, .. }
+        | Op::Shr { a, b, .. }
+        | Op::Concat { a, b, .. }
+        | Op::Equal { a, b, .. }
+        | Op::Less { a, b, .. }
+        | Op::LessSigned { a, b, .. } => reads.extend([a, b]),
+        // They keep what is there: a part of it, or all where there is no such cell.
+        Op::Insert { to, a, .. } | Op::Load { to, a, .. } => reads.extend([a, to]),
         Op::Store { a, b, .. } => reads.extend([a, b]),
-        Op::Copy { to, from, count } => {
-            reads.extend(from..from + count);
-            writes.extend(to..to + count);
-        }
+        Op::Copy { from, count, .. } => reads.extend(from..from + count),
         Op::JumpIf { a, .. }
         | Op::JumpUnless { a, .. }
         | Op::JumpEqualConst { a, .. }

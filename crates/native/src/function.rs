@@ -2,8 +2,8 @@
 //!
 //! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the function was made by `lower.rs`
 //! of the same code; it reads and writes slots of the code alone, whose number is compared before each
-//! call, bytes ahead only when so many are left, room only when so much is left, and cells only when
-//! there is one of the number; cells and functions live as long as it does.
+//! call, bytes ahead only when so many are left, room only when so much is left, which may be compared
+//! before the call as well, and cells only when there is one of the number; cells and functions live as long as it does.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +19,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 
 /// What a frame of another unit would be.
-const SMALL: &str = "a frame of the unit has room for its temporaries";
+const SMALL: &str = "a frame of the unit has room for its temporaries, and what is written for its headers";
 
 type Entry = unsafe extern "C" fn(*mut u128, *mut Ends<'_>, u32) -> u32;
 
@@ -28,6 +28,8 @@ pub struct Function {
     entry: Entry,
     /// Slots that it reads and writes.
     slots: usize,
+    /// Bytes that it writes without asking.
+    room: usize,
     /// What it refers to by address.
     _kept: Box<Kept>,
     /// What holds its memory.
@@ -78,7 +80,8 @@ impl Function {
         match define(&mut module, code, &kept.addresses()) {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
-                Some(Function { entry, slots: code.slots(), _kept: kept, module })
+                let (slots, room) = (code.slots(), code.room());
+                Some(Function { entry, slots, room, _kept: kept, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -106,7 +109,7 @@ fn define(module: &mut JITModule, code: &UnitCode, addresses: &Addresses) -> Opt
 impl MachineCode for Function {
     #[inline]
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To {
-        assert!(slots.len() >= self.slots, "{SMALL}");
+        assert!(slots.len() >= self.slots && ends.left().1 >= self.room, "{SMALL}");
         // SAFETY: see the head of the file.
         unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }
     }

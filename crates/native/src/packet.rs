@@ -7,8 +7,8 @@ use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::Variable;
-use sojourn_p4::interp::machine::{At, Emitted, FrontRead, LongRead, Op, Piece, Read, To};
-use sojourn_p4::interp::machine::{Ends, UnitCode, Writer};
+use sojourn_p4::interp::machine::{At, Emitted, Ends, FrontRead, Kept, LongRead, Op, Piece, Read};
+use sojourn_p4::interp::machine::{To, UnitCode, Writer};
 
 /// Bytes that may be written behind a header's last one: it is written in words of eight.
 const BEHIND: usize = 8;
@@ -188,12 +188,18 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
     let Some([room_end, free_end]) = lower.packet.room else { return };
     let emitted = lower.code.emitted(header, count);
     let free = lower.builder.use_var(free_end);
-    let most = emitted.iter().map(|header| header.writer.bytes).sum::<usize>() + BEHIND;
-    let full = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, free, most as i64);
-    lower.stop_if(full, at);
+    if lower.code.room() == 0 {
+        let most = emitted.iter().map(|header| header.writer.bytes).sum::<usize>() + BEHIND;
+        let full = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, free, most as i64);
+        lower.stop_if(full, at);
+    }
     let begin = lower.builder.use_var(room_end);
     let mut room = begin;
-    for Emitted { valid, writer } in emitted {
+    for Emitted { valid, writer, kept } in emitted {
+        if *kept != Kept::No {
+            take_back(lower, *valid, writer.bytes, *kept);
+            continue;
+        }
         let valid = lower.word(*valid);
         let [written, behind] = [(); 2].map(|()| lower.builder.create_block());
         let next = lower.builder.append_block_param(behind, types::I64);
@@ -210,6 +216,22 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
     let free = lower.builder.ins().isub(free, written);
     lower.builder.def_var(free_end, free);
     lower.jump(to);
+}
+
+/// Leaves a header where it is, if it is valid: as if it had not been read.
+fn take_back(lower: &mut Lower<'_>, valid: At, bytes: usize, kept: Kept) {
+    if kept == Kept::Always {
+        return pass(lower, -(bytes as i64));
+    }
+    let Some([ahead_end, left_end]) = lower.packet.ahead else { return };
+    let valid = lower.word(valid);
+    let (bytes, zero) = (lower.constant(bytes as u64), lower.constant(0));
+    let bytes = lower.builder.ins().select(valid, bytes, zero);
+    let (ahead, left) = (lower.builder.use_var(ahead_end), lower.builder.use_var(left_end));
+    let ahead = lower.builder.ins().isub(ahead, bytes);
+    let left = lower.builder.ins().iadd(left, bytes);
+    lower.builder.def_var(ahead_end, ahead);
+    lower.builder.def_var(left_end, left);
 }
 
 fn write(lower: &mut Lower<'_>, room: Value, writer: &Writer) {

@@ -7,7 +7,7 @@
 
 use super::context::Externs;
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
-use super::machine::{Around, At};
+use super::machine::{Around, At, Ends};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
@@ -138,7 +138,7 @@ impl Interpreter {
         &self,
         chain: &Chain,
         frame: &mut Frame,
-        (packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
+        (mut packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
         tables: &Tables,
         externs: &mut E,
     ) -> Option<Result<Parsed, Halt>> {
@@ -149,25 +149,16 @@ impl Interpreter {
             frame.wide.iter_mut().for_each(BigUint::set_zero);
         }
         joined.begin(frame, true);
-        let ends = packet::ends(Some(&packet), out.as_deref_mut());
-        let (left, free) = ends.left();
-        let mut direct = Direct { code, machine, frame: &mut *frame, tables, ends };
         let mut place = Place::default();
-        let ended = direct.run(&mut place, externs);
-        let (left_behind, free_behind) = direct.ends.left();
-        if let Some(out) = out.as_deref_mut() {
-            out.written(free - free_behind);
-        }
-        let read = left - left_behind;
-        if ended.is_some() {
-            let (error, consumed) = (self.errors.no_error, 8 * read as u64);
+        let mut direct = Direct { code, machine, frame: &mut *frame, tables };
+        let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
+        if packet::move_ends(Some(&mut packet), out.as_deref_mut(), run).is_some() {
+            let (error, consumed) = (self.errors.no_error, packet.position());
             return Some(Ok(Parsed { accepted: true, error, consumed }));
         }
         if !code.is_behind_first_unit(&place) {
             return None;
         }
-        let mut packet = packet;
-        packet.pass(read);
         let context = self.context(frame, tables, Some(packet), out);
         let run = self.go_on((code, Some(machine)), context, &mut place, externs, joined.noted);
         Some(run.parsed(self))

@@ -287,18 +287,9 @@ impl Interpreter {
             if frame.narrow.len() < code.slots {
                 frame.narrow.resize(code.slots, 0);
             }
-            let ends = packet::ends(packet.as_ref(), out.as_deref_mut());
-            let (left, free) = ends.left();
-            let mut direct = Direct { code, machine, frame: &mut *frame, tables, ends };
-            let end = direct.run(&mut place, externs);
-            let (left_behind, free_behind) = direct.ends.left();
-            if let Some(packet) = &mut packet {
-                packet.pass(left - left_behind);
-            }
-            if let Some(out) = out.as_deref_mut() {
-                out.written(free - free_behind);
-            }
-            if let Some(end) = end {
+            let mut direct = Direct { code, machine, frame: &mut *frame, tables };
+            let run = |ends: &mut machine::Ends<'_>| direct.run(ends, &mut place, externs);
+            if let Some(end) = packet::move_ends(packet.as_mut(), out.as_deref_mut(), run) {
                 return Ran {
                     end: Ok(end),
                     consumed: packet.map_or(0, |packet| packet.position()),

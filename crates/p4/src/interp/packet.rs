@@ -75,6 +75,12 @@ impl<'p> PacketIn<'p> {
         self.position += 8 * bytes as u64;
     }
 
+    /// Moves it by bytes, to the front if there are fewer than none.
+    #[inline]
+    fn pass_by(&mut self, bytes: isize) {
+        self.position = self.position.wrapping_add_signed(8 * bytes as i64);
+    }
+
     /// `width` (at most 128) bits from `offset` bits behind the cursor; bits behind the end are 0.
     #[inline]
     pub fn peek(&self, offset: u64, width: u32) -> u128 {
@@ -152,11 +158,27 @@ pub struct PacketOut {
     partial_bits: u32,
 }
 
-/// The two ends of a packet for machine code, as far as there are such.
-#[inline]
-pub(super) fn ends<'e>(packet: Option<&PacketIn<'e>>, out: Option<&'e mut PacketOut>) -> Ends<'e> {
-    let ahead = packet.and_then(PacketIn::ahead).unwrap_or_default();
-    Ends::new(ahead, out.and_then(PacketOut::room_ahead).unwrap_or_default())
+/// Has machine code move the two ends of a packet, as far as there are such.
+#[inline(always)]
+pub(super) fn move_ends<R>(
+    mut packet: Option<&mut PacketIn<'_>>,
+    mut out: Option<&mut PacketOut>,
+    run: impl FnOnce(&mut Ends<'_>) -> R,
+) -> R {
+    let ahead = packet.as_deref().and_then(PacketIn::ahead).unwrap_or_default();
+    let room = out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
+    let mut ends = Ends::new(ahead, room);
+    let (left, free) = ends.left();
+    let answer = run(&mut ends);
+    let (left_behind, free_behind) = ends.left();
+    if let Some(packet) = &mut packet {
+        // What has been read may be taken back.
+        packet.pass_by(left.wrapping_sub(left_behind) as isize);
+    }
+    if let Some(out) = out {
+        out.written(free - free_behind);
+    }
+    answer
 }
 
 /// The lowest `width` bits of a word.
@@ -259,14 +281,14 @@ impl PacketOut {
 
     /// The place of what is written next, with some room; none as for [`PacketOut::room`].
     #[inline]
-    pub(super) fn room_ahead(&mut self) -> Option<&mut [u8]> {
+    fn room_ahead(&mut self) -> Option<&mut [u8]> {
         self.room(0)?;
         self.buffer.get_mut(self.len..)
     }
 
     /// Bytes of that place have been written.
     #[inline]
-    pub(super) fn written(&mut self, bytes: usize) {
+    fn written(&mut self, bytes: usize) {
         self.len += bytes;
     }
 

@@ -3,7 +3,7 @@
 //!
 //! For whoever makes something else of it than a run: machine code, chains.
 
-use super::code::{At, Emitted, Op, To, UnitCode};
+use super::code::{At, Emitted, Kept, Op, Site, To, UnitCode};
 use crate::ir::{Expr, ExprKind};
 use std::ops::Range;
 
@@ -101,11 +101,70 @@ impl UnitCode {
     /// The slots of headers that are emitted.
     fn read_by_emit(&self, header: u32, count: u16) -> Vec<At> {
         let mut read = Vec::new();
-        for Emitted { valid, writer } in self.emitted(header, count) {
-            read.push(*valid);
-            read.extend(writer.pieces.iter().map(|piece| piece.a));
+        for Emitted { valid, writer, kept } in self.emitted(header, count) {
+            if *kept != Kept::Always {
+                read.push(*valid);
+            }
+            if *kept == Kept::No {
+                read.extend(writer.pieces.iter().map(|piece| piece.a));
+            }
         }
         read
+    }
+
+    /// The slots that an operation may write, but for headers that are extracted; none if it may write
+    /// any.
+    pub fn written_by(&self, op: &Op) -> Option<Vec<At>> {
+        let of_site = |site: &Site| {
+            let told = [site.hit, site.action].into_iter().flatten();
+            told.filter_map(|slot| At::try_from(slot.0).ok()).collect::<Vec<At>>()
+        };
+        Some(match *op {
+            Op::Call { .. } | Op::Statement { .. } => return None,
+            Op::SetEach { list, .. } => self.sets(list).iter().map(|(to, _)| *to).collect(),
+            Op::Copy { to, count, .. } => (to..to + count).collect(),
+            Op::Apply { site } => {
+                let site = &self.sites[site as usize];
+                let data = site.data.iter().flatten().map(|(to, _)| *to);
+                of_site(site).into_iter().chain(data).collect()
+            }
+            Op::Applied { site } => of_site(&self.sites[site as usize]),
+            Op::Set { to, .. }
+            | Op::SetLong { to, .. }
+            | Op::Move { to, .. }
+            | Op::Add { to, .. }
+            | Op::AddConst { to, .. }
+            | Op::Sub { to, .. }
+            | Op::SubFromConst { to, .. }
+            | Op::Mul { to, .. }
+            | Op::SatAdd { to, .. }
+            | Op::SatSub { to, .. }
+            | Op::SatSubConst { to, .. }
+            | Op::SatSubFromConst { to, .. }
+            | Op::And { to, .. }
+            | Op::AndConst { to, .. }
+            | Op::Or { to, .. }
+            | Op::OrConst { to, .. }
+            | Op::Xor { to, .. }
+            | Op::XorConst { to, .. }
+            | Op::Shl { to, .. }
+            | Op::Shr { to, .. }
+            | Op::ShlConst { to, .. }
+            | Op::Shift { to, .. }
+            | Op::Concat { to, .. }
+            | Op::Equal { to, .. }
+            | Op::EqualConst { to, .. }
+            | Op::Less { to, .. }
+            | Op::LessConst { to, .. }
+            | Op::LessSigned { to, .. }
+            | Op::Binary { to, .. }
+            | Op::Unary { to, .. }
+            | Op::Insert { to, .. }
+            | Op::Eval { to, .. }
+            | Op::Load { to, .. }
+            | Op::Map { to, .. } => vec![to],
+            _ => Vec::new(),
+        })
     }
 
     /// The bits behind the cursor that an operation looks at, from one to the next, if it is a lookahead
@@ -146,6 +205,7 @@ impl UnitCode {
         let mut code = self.clone();
         let run = &mut code.runs[run as usize];
         run.reader = run.reader.fronted(words, bytes)?;
+        code.keep(bytes);
         (!back).then_some(code)
     }
 
@@ -189,7 +249,7 @@ impl UnitCode {
     }
 
     /// Where it may go on behind an operation.
-    fn followed_by(&self, at: usize, mut goes_on: impl FnMut(To)) {
+    pub(super) fn followed_by(&self, at: usize, mut goes_on: impl FnMut(To)) {
         let mut op = self.ops[at];
         match op.target() {
             Some(to) => {

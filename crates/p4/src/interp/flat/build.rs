@@ -3,7 +3,7 @@
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
 use super::assemble::{Assembler, Calls};
-use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode};
+use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Kept, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
@@ -541,7 +541,7 @@ impl<'p> Builder<'p> {
                 match WireHeader::of(fields) {
                     Some(wire) => {
                         let (valid, writer) = (slot_at(*valid)?, Writer::of(&wire));
-                        self.code.emitted.push(Emitted { valid, writer });
+                        self.code.emitted.push(Emitted { valid, writer, kept: Kept::No });
                         self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
                     }
                     None => {

@@ -414,6 +414,21 @@ pub struct Emitted {
     pub valid: At,
     /// What it is written by.
     pub writer: Writer,
+    /// Whether machine code writes it.
+    pub kept: Kept,
+}
+
+/// Whether a header that is emitted lies in the packet already, as the last of what has been read that is
+/// not taken back yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// It is to be written.
+    #[default]
+    No,
+    /// It lies there if it is valid.
+    IfValid,
+    /// It is always valid, and lies there.
+    Always,
 }
 
 /// Key elements of a table that is looked up without more ado.
@@ -472,6 +487,8 @@ pub struct UnitCode {
     pub(in crate::interp) around: Option<Around>,
     /// Of a chain, how many operations are those of its first unit.
     pub(in crate::interp) first_unit: usize,
+    /// Bytes for which there has to be room wherever machine code begins.
+    pub(super) room: usize,
 }
 
 /// Cells of 64 bits. Whoever has them may look at them and write them between two runs.
@@ -506,6 +523,12 @@ impl UnitCode {
     /// The slots of an [`Op::SetEach`], each with its value.
     pub fn sets(&self, list: u32) -> &[(At, u64)] {
         &self.sets[list as usize]
+    }
+
+    /// Bytes for which there has to be room wherever machine code begins, which then does not ask for
+    /// it: so many if it leaves headers where they are, else none.
+    pub fn room(&self) -> usize {
+        self.room
     }
 
     /// The constant of an [`Op::SetLong`].

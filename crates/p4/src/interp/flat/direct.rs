@@ -17,15 +17,19 @@ pub(in crate::interp) struct Direct<'r> {
     pub machine: &'r dyn MachineCode,
     pub frame: &'r mut Frame,
     pub tables: &'r Tables,
-    pub ends: Ends<'r>,
 }
 
 impl Direct<'_> {
     /// Goes on from a place; none if what is there needs a context.
     #[inline]
-    pub fn run<E: Externs + ?Sized>(&mut self, place: &mut Place, externs: &mut E) -> Option<End> {
+    pub fn run<E: Externs + ?Sized>(
+        &mut self,
+        ends: &mut Ends<'_>,
+        place: &mut Place,
+        externs: &mut E,
+    ) -> Option<End> {
         loop {
-            place.at = self.machine.run(&mut self.frame.narrow, &mut self.ends, place.at);
+            place.at = self.machine.run(&mut self.frame.narrow, ends, place.at);
             match self.code.ops[place.at as usize] {
                 Op::Done => return Some(End::Done),
                 Op::Accept => return Some(End::Accept),

@@ -247,6 +247,17 @@ impl Writer {
         Writer { bytes: header.bytes, pieces: pieces(&header.fields, short), short, fields }
     }
 
+    /// True if it writes what is read of a header.
+    pub(super) fn writes(&self, header: &WireHeader) -> bool {
+        let fields = header.fields.iter().map(|field| (field.slot, field.width as u8));
+        self.fields.iter().copied().eq(fields)
+    }
+
+    /// True if a slot is one of its fields.
+    pub(super) fn reads(&self, slot: At) -> bool {
+        self.fields.iter().any(|(field, _)| *field == slot)
+    }
+
     /// Writes the fields behind what is written.
     #[inline]
     pub(in crate::interp) fn write(&self, slots: &[u128], out: &mut PacketOut) {

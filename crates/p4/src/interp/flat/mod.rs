@@ -10,7 +10,8 @@
 //! `code.rs` has the operations, `around.rs` what can be said of all of them; `build.rs` makes them of
 //! statements, `value.rs` of expressions and `assemble.rs` of calls that an architecture has code for;
 //! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
-//! `join.rs` makes one operation of several. `run.rs` executes, `direct.rs` what machine code does nearly
+//! `join.rs` makes one operation of several, and `kept.rs` finds headers
+//! that need not be written. `run.rs` executes, `direct.rs` what machine code does nearly
 //! alone. `fields.rs` lends the writer of headers to externs.
 
 pub(super) mod around;
@@ -21,6 +22,7 @@ mod direct;
 mod fields;
 pub(super) mod header;
 mod join;
+mod kept;
 mod run;
 mod select;
 mod states;

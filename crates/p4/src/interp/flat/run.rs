@@ -7,8 +7,8 @@ use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode};
 use crate::interp::context::{Context, Externs};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::halt::Halt;
-use crate::interp::machine::MachineCode;
-use crate::interp::packet::ends;
+use crate::interp::machine::{Ends, MachineCode};
+use crate::interp::packet::move_ends;
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -320,17 +320,9 @@ impl Context<'_> {
     /// Machine code; the operation in front of which it stops.
     #[inline(always)]
     fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
-        let mut ends = ends(self.packet.as_ref(), self.out.as_deref_mut());
-        let before = ends.left();
-        let at = machine.run(&mut self.frame.narrow, &mut ends, at as To) as usize;
-        let behind = ends.left();
-        if let Some(packet) = &mut self.packet {
-            packet.pass(before.0 - behind.0);
-        }
-        if let Some(out) = self.out.as_deref_mut() {
-            out.written(before.1 - behind.1);
-        }
-        at
+        let slots = &mut self.frame.narrow;
+        let run = |ends: &mut Ends<'_>| machine.run(slots, ends, at as To) as usize;
+        move_ends(self.packet.as_mut(), self.out.as_deref_mut(), run)
     }
 
     /// Room for temporaries.
@@ -366,7 +358,7 @@ impl Context<'_> {
         let Some(out) = self.out.as_deref_mut() else { return };
         let slots = &*self.frame.narrow;
         let first = header as usize;
-        for Emitted { valid, writer } in &code.emitted[first..first + usize::from(count)] {
+        for Emitted { valid, writer, .. } in &code.emitted[first..first + usize::from(count)] {
             if word(slots, *valid) != 0 {
                 writer.write(slots, out);
             }

@@ -14,7 +14,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
-use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, To, UnitCode};
+use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, ROOM, To, UnitCode};
 use std::fmt;
 use std::mem::ManuallyDrop;
 
@@ -30,6 +30,8 @@ pub struct Function {
     slots: usize,
     /// Bytes that it writes without asking.
     room: usize,
+    /// Bytes for which there should be room.
+    wanted: usize,
     /// What it refers to by address.
     _kept: Box<Kept>,
     /// What holds its memory.
@@ -81,7 +83,8 @@ impl Function {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
                 let (slots, room) = (code.slots(), code.room());
-                Some(Function { entry, slots, room, _kept: kept, module })
+                let (room, wanted) = (room.unwrap_or(0), room.unwrap_or(ROOM));
+                Some(Function { entry, slots, room, wanted, _kept: kept, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -112,6 +115,10 @@ impl MachineCode for Function {
         assert!(slots.len() >= self.slots && ends.left().1 >= self.room, "{SMALL}");
         // SAFETY: see the head of the file.
         unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }
+    }
+
+    fn room(&self) -> usize {
+        self.wanted
     }
 }
 

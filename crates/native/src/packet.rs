@@ -188,7 +188,7 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
     let Some([room_end, free_end]) = lower.packet.room else { return };
     let emitted = lower.code.emitted(header, count);
     let free = lower.builder.use_var(free_end);
-    if lower.code.room() == 0 {
+    if lower.code.room().is_none() {
         let most = emitted.iter().map(|header| header.writer.bytes).sum::<usize>() + BEHIND;
         let full = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, free, most as i64);
         lower.stop_if(full, at);

@@ -1,23 +1,24 @@
 //! A packet as its deparser leaves it: other headers in front of the same payload.
 
+use sojourn_p4::interp::PacketOut;
 use sojourn_packet::Packet;
 
-/// A packet with other headers in place of the bits that the parser took.
-pub(crate) fn deparsed(mut packet: Packet, headers: &[u8], consumed: u64) -> Packet {
+/// Puts what a deparser has written in place of the bits that the parser took.
+#[inline]
+pub(crate) fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let consumed = consumed.div_ceil(8) as usize;
-    let (len, kept) = (packet.bytes.len(), consumed.min(packet.bytes.len()));
-    if kept == headers.len() {
-        packet.bytes[..kept].copy_from_slice(headers);
+    let (len, headers) = (packet.bytes.len(), written.bytes());
+    let kept = consumed.min(len);
+    if headers.len() > kept {
+        // The packet gets the buffer of the deparser, and that the packet's.
+        written.exchange(&mut packet.bytes, kept);
     } else {
-        // Behind the new headers in the packet's own buffer.
-        let rest = len - kept;
-        if headers.len() > kept {
-            packet.bytes.resize(headers.len() + rest, 0);
+        let first = kept - headers.len();
+        packet.bytes[first..kept].copy_from_slice(headers);
+        if first > 0 {
+            packet.bytes.copy_within(first.., 0);
+            packet.bytes.truncate(len - first);
         }
-        packet.bytes.copy_within(kept..len, headers.len());
-        packet.bytes.truncate(headers.len() + rest);
-        packet.bytes[..headers.len()].copy_from_slice(headers);
     }
     packet.zeros = packet.zeros.saturating_sub((consumed - kept) as u32);
-    packet
 }

@@ -7,7 +7,7 @@
 
 use super::context::Externs;
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
-use super::machine::{Around, At, Ends};
+use super::machine::{Around, At, Ends, ROOM};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
@@ -65,6 +65,10 @@ pub(super) struct Joined {
     pub unit: machine::Unit,
     /// The only unit that may read fields of invalid headers, if there is one.
     noted: Option<UnitId>,
+    /// Machine code, too, begins with a frame as it should be.
+    cleared: bool,
+    /// Bytes for which machine code wants to have room.
+    room: usize,
 }
 
 impl Interpreter {
@@ -101,7 +105,9 @@ impl Interpreter {
             unit.fronted = unit.code.fronted(words.0 as At, plan.front).map(Box::new);
         }
         let front = unit.fronted.as_deref().map(|code| (words, code.front_words(words.0 as At)));
-        Arc::make_mut(&mut self.chains).push(Joined { unit, noted });
+        let cleared = unit.code.around().is_none_or(|around| around.cleared);
+        let room = unit.fronted.as_deref().and_then(UnitCode::room).unwrap_or(ROOM);
+        Arc::make_mut(&mut self.chains).push(Joined { unit, noted, cleared, room });
         Some(Chain { number, input, front, slots })
     }
 
@@ -126,7 +132,9 @@ impl Interpreter {
             None => joined.unit.machine(self.compiler),
         };
         frame.wide.iter_mut().for_each(BigUint::set_zero);
-        joined.begin(frame, machine.is_some());
+        if machine.is_none() || joined.cleared {
+            joined.begin(frame);
+        }
         let code = (&joined.unit.code, machine);
         self.run(code, frame, (Some(packet), out), tables, externs, joined.noted).parsed(self)
     }
@@ -148,11 +156,14 @@ impl Interpreter {
         if !frame.wide.is_empty() {
             frame.wide.iter_mut().for_each(BigUint::set_zero);
         }
-        joined.begin(frame, true);
+        if joined.cleared {
+            joined.begin(frame);
+        }
         let mut place = Place::default();
         let mut direct = Direct { code, machine, frame: &mut *frame, tables };
         let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
-        if packet::move_ends(Some(&mut packet), out.as_deref_mut(), run).is_some() {
+        let room = (out.as_deref_mut(), joined.room);
+        if packet::move_ends(Some(&mut packet), room, run).is_some() {
             let (error, consumed) = (self.errors.no_error, packet.position());
             return Some(Ok(Parsed { accepted: true, error, consumed }));
         }
@@ -166,13 +177,10 @@ impl Interpreter {
 }
 
 impl Joined {
-    /// Makes a frame as it is at the beginning, unless machine code does not look at it.
-    #[inline]
-    fn begin(&self, frame: &mut Frame, by_machine: bool) {
-        let Some(Around { inputs, first, cleared, .. }) = self.unit.code.around() else { return };
-        if by_machine && !cleared {
-            return;
-        }
+    /// Makes a frame as it is at the beginning.
+    #[inline(never)]
+    fn begin(&self, frame: &mut Frame) {
+        let Some(Around { inputs, first, .. }) = self.unit.code.around() else { return };
         frame.clear_slots(0..inputs.start.into());
         for (slot, value) in first {
             frame.set(Slot((*slot).into()), *value);

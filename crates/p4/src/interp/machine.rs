@@ -24,6 +24,9 @@ pub trait MachineCode: fmt::Debug + Send + Sync {
     /// Executes from the operation `at` on, until one is not for it: the answer. The ends of the
     /// packet are moved by what was read and written.
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To;
+
+    /// Bytes for which there should be room.
+    fn room(&self) -> usize;
 }
 
 /// The two ends of a packet, at the beginnings of bytes: the bytes behind the cursor of what is read,

@@ -158,15 +158,15 @@ pub struct PacketOut {
     partial_bits: u32,
 }
 
-/// Has machine code move the two ends of a packet, as far as there are such.
+/// Has machine code move the two ends of a packet, as far as there are such, with room for so many bytes.
 #[inline(always)]
 pub(super) fn move_ends<R>(
     mut packet: Option<&mut PacketIn<'_>>,
-    mut out: Option<&mut PacketOut>,
+    (mut out, room): (Option<&mut PacketOut>, usize),
     run: impl FnOnce(&mut Ends<'_>) -> R,
 ) -> R {
     let ahead = packet.as_deref().and_then(PacketIn::ahead).unwrap_or_default();
-    let room = out.as_deref_mut().and_then(PacketOut::room_ahead).unwrap_or_default();
+    let room = out.as_deref_mut().and_then(|out| out.room_ahead(room)).unwrap_or_default();
     let mut ends = Ends::new(ahead, room);
     let (left, free) = ends.left();
     let answer = run(&mut ends);
@@ -230,9 +230,25 @@ impl PacketOut {
         bytes
     }
 
+    /// Puts what was written in front of what is behind the first bytes of a packet, and takes over its
+    /// old memory.
+    #[inline]
+    pub fn exchange(&mut self, packet: &mut Vec<u8>, behind: usize) {
+        self.buffer.truncate(self.len);
+        self.buffer.extend_from_slice(packet.get(behind..).unwrap_or_default());
+        std::mem::swap(&mut self.buffer, packet);
+        self.clear();
+    }
+
     /// Length in bits.
     pub fn bit_len(&self) -> u64 {
         self.len as u64 * 8 + u64::from(self.partial_bits)
+    }
+
+    /// Forgets a last incomplete byte.
+    pub fn cut(&mut self) {
+        self.bytes();
+        (self.partial, self.partial_bits) = (0, 0);
     }
 
     /// Fills a last incomplete byte with zeros.
@@ -254,7 +270,10 @@ impl PacketOut {
 
     #[cold]
     fn grow(&mut self, bytes: usize) {
-        self.buffer.resize((self.len + bytes).next_power_of_two().max(256), 0);
+        let wanted = self.len + bytes;
+        let there = self.buffer.capacity();
+        let more = if wanted <= there { there } else { wanted.next_power_of_two().max(256) };
+        self.buffer.resize(more, 0);
     }
 
     #[inline]
@@ -279,11 +298,13 @@ impl PacketOut {
         self.buffer.get_mut(start..)?.first_chunk_mut()
     }
 
-    /// The place of what is written next, with some room; none as for [`PacketOut::room`].
+    /// The place of what is written next, with room for so many bytes; none as for [`PacketOut::room`].
     #[inline]
-    fn room_ahead(&mut self) -> Option<&mut [u8]> {
-        self.room(0)?;
-        self.buffer.get_mut(self.len..)
+    fn room_ahead(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        if self.partial_bits > 0 {
+            self.room(0)?;
+        }
+        Some(self.place(bytes))
     }
 
     /// Bytes of that place have been written.

@@ -16,7 +16,7 @@ use super::threads::Threads;
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
 };
-use crate::deparsed::deparsed;
+use crate::deparsed::deparse;
 use crate::faults::Faults;
 use crate::fields::field;
 use crate::package::shared_parts;
@@ -211,17 +211,14 @@ impl Npu {
             return dropped;
         }
         self.written.align();
-        let packet = std::mem::take(&mut pass.packet);
+        let mut packet = std::mem::take(&mut pass.packet);
+        deparse(&mut packet, &mut self.written, pass.consumed);
         let admission = Admission {
             unicast: Some(PortId(port as u16)),
             queue: pass.frame.get(npu.queue) as u8,
             ..Admission::default()
         };
-        IngressOutput {
-            packet: Some(deparsed(packet, self.written.bytes(), pass.consumed)),
-            admission,
-            ..dropped
-        }
+        IngressOutput { packet: Some(packet), admission, ..dropped }
     }
 
     /// Runs the ingress control of a pass from where it stands, with the answer to what it asked, to

@@ -8,12 +8,37 @@ use super::joined;
 pub use super::joined::Joined;
 use super::metadata::{IntrinsicField, Role};
 use super::rules::{self, Refusal};
+use super::runtime::CopyTypes;
 use super::validity::INVALID;
 use crate::visit;
 use sojourn_p4::interp::{Calls, Frame, Interpreter};
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use std::collections::HashSet;
+
+/// What the chip writes into the frame of a pass, and what it reads to make copies.
+#[derive(Clone, Debug)]
+pub struct PassFields {
+    pub tstamp: [IntrinsicField; 2],
+    pub parser_err: [IntrinsicField; 2],
+    mirror: IntrinsicField,
+    resubmit: IntrinsicField,
+    digest: IntrinsicField,
+}
+
+impl PassFields {
+    fn new(control: &Block, deparser: &Block) -> PassFields {
+        let both = |name| [control, deparser].map(|block| block.field(Role::FromParser, name));
+        let copied = |name| control.answer(Role::ForDeparser, name);
+        PassFields {
+            tstamp: both("global_tstamp"),
+            parser_err: both("parser_err"),
+            mirror: copied("mirror_type"),
+            resubmit: copied("resubmit_type"),
+            digest: copied("digest_type"),
+        }
+    }
+}
 
 /// A pass.
 #[derive(Clone, Debug)]
@@ -37,8 +62,12 @@ pub struct Gress {
     invalid: [Vec<Slot>; 2],
     /// True if the program looks at `parser_err`.
     pub reads_parser_error: bool,
+    /// Fields that the chip writes and reads.
+    pub fields: PassFields,
     /// What of it is one chain of code.
     pub joined: Option<Joined>,
+    /// A packet on which the parser fails goes on, whether or not the program looks at the error.
+    forgiving: bool,
 }
 
 impl Gress {
@@ -83,12 +112,25 @@ impl Gress {
             to_deparser,
             past_control,
             invalid,
+            fields: PassFields::new(&control, &deparser),
             parser,
             control,
             deparser,
             reads_parser_error,
             joined: None,
+            forgiving: false,
         }
+    }
+
+    /// The same for egress: its parser drops nothing but what it rejects.
+    #[must_use]
+    pub fn forgiving(self) -> Gress {
+        Gress { forgiving: true, ..self }
+    }
+
+    /// True if a packet goes on whose parser has failed with these bits of an error.
+    pub fn goes_on(&self, error: u16) -> bool {
+        error != 0 && (self.forgiving || self.reads_parser_error)
     }
 
     /// Makes one chain of code of the blocks, as far as that can be, with so many bytes in front
@@ -127,6 +169,17 @@ impl Gress {
     #[inline]
     pub fn control_frame(&mut self) -> &mut Frame {
         &mut self.frames[self.control_at]
+    }
+
+    /// Which copies the deparser is to make, once the control has run.
+    pub fn chosen_copies(&self) -> CopyTypes {
+        let frame = &self.frames[self.control_at];
+        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
+        CopyTypes {
+            mirror: chosen(self.fields.mirror),
+            resubmit: chosen(self.fields.resubmit),
+            digest: chosen(self.fields.digest),
+        }
     }
 
     /// The deparser's frame, once the control has handed on.

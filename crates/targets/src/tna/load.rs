@@ -106,7 +106,7 @@ pub fn build(
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
-    let mut egress = Gress::new(&interpreter, ep, ec, ed);
+    let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
     let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];
     for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {
         let unread = unread::intrinsic_fields(&program, gress);

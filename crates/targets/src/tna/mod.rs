@@ -15,6 +15,7 @@
 //! | [`ControlPlane`](crate::control) | table entries, as data |
 
 mod access;
+mod admitted;
 mod arguments;
 mod blocks;
 mod control_plane;

@@ -5,9 +5,9 @@
 //! by one. It must not know where packets come from and where they go.
 
 use super::gress::{Gress, Joined};
-use super::metadata::{IntrinsicField, Role};
-use super::runtime::{CopyTypes, Runtime};
+use super::runtime::Runtime;
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::ir::Slot;
 use sojourn_packet::Packet;
 use std::sync::Arc;
 
@@ -40,42 +40,6 @@ impl ParserErrors {
     }
 }
 
-/// What the chip writes into the frame of a pass, and what it reads to make copies.
-#[derive(Clone, Debug)]
-pub struct PassFields {
-    tstamp: [IntrinsicField; 2],
-    parser_err: [IntrinsicField; 2],
-    mirror: IntrinsicField,
-    resubmit: IntrinsicField,
-    digest: IntrinsicField,
-}
-
-impl PassFields {
-    /// Of a pass.
-    pub fn new(gress: &Gress) -> PassFields {
-        let both = |name| {
-            [&gress.control, &gress.deparser].map(|block| block.field(Role::FromParser, name))
-        };
-        let copied = |name| gress.control.answer(Role::ForDeparser, name);
-        PassFields {
-            tstamp: both("global_tstamp"),
-            parser_err: both("parser_err"),
-            mirror: copied("mirror_type"),
-            resubmit: copied("resubmit_type"),
-            digest: copied("digest_type"),
-        }
-    }
-
-    fn copies(&self, frame: &Frame) -> CopyTypes {
-        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
-        CopyTypes {
-            mirror: chosen(self.mirror),
-            resubmit: chosen(self.resubmit),
-            digest: chosen(self.digest),
-        }
-    }
-}
-
 /// What a pass runs with.
 #[derive(Debug)]
 pub struct Pass<'a> {
@@ -89,66 +53,91 @@ pub struct Pass<'a> {
     pub written: &'a mut PacketOut,
     /// Bits of errors.
     pub errors: &'a ParserErrors,
-    /// Fields that the chip writes and reads.
-    pub fields: &'a PassFields,
     /// The chip's clock.
     pub tstamp: u64,
-    /// A packet whose parser rejects with these bits of an error goes on.
-    pub goes_on: fn(&Gress, u16) -> bool,
 }
 
 impl Pass<'_> {
-    /// Runs a pass at once on a packet in front of which the chip has put words. Says what was
-    /// parsed of the packet itself and what `answers` reads of the frame behind the control; none if
-    /// that cannot be, and nothing has happened.
-    #[inline]
-    pub fn run_at_once<T>(
+    /// Runs a pass at once on a packet in front of which the chip has put words, with `answers` having
+    /// seen the frame behind the control. Says how many bits of the packet itself the headers stand
+    /// for that were written; none if that cannot be, and nothing has happened.
+    #[inline(always)]
+    pub fn run_at_once(
         &mut self,
         gress: &mut Gress,
         front: impl Fn(u8) -> u64,
         packet: &Packet,
-        answers: impl Fn(&Frame) -> T,
-    ) -> Option<Result<(Parsed, T), Halt>> {
-        let joined = gress.joined.filter(|_| self.runtime.trace.is_none())?;
-        let (words, wanted) = joined.chain.front?;
+        answers: impl FnOnce(&Frame),
+    ) -> Result<Option<u64>, Halt> {
+        let Some(joined) = gress.joined.filter(|_| self.runtime.trace.is_none()) else {
+            return Ok(None);
+        };
+        let Some((words, mut wanted)) = joined.chain.front else { return Ok(None) };
         self.written.clear();
         let frame = gress.parser_frame();
         frame.set(joined.chain.input, self.tstamp.into());
-        for word in (0..8).filter(|word| wanted >> word & 1 != 0) {
-            *frame.narrow.get_mut(words.index() + usize::from(word))? = front(word).into();
+        while wanted != 0 {
+            let word = wanted.trailing_zeros() as u8;
+            frame.set(Slot(words.0 + u32::from(word)), front(word).into());
+            wanted &= wanted - 1;
         }
         let out = joined.whole.then_some(&mut *self.written);
         let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
         let (chain, runtime) = (&joined.chain, &mut *self.runtime);
-        let ran = self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime)?;
-        Some(ran.and_then(|parsed| {
-            let answers = answers(gress.control_frame());
-            if !joined.whole {
-                self.run_deparser(gress)?;
+        let Some(ran) = self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime)
+        else {
+            return Ok(None);
+        };
+        let consumed = ran?.consumed;
+        answers(gress.control_frame());
+        if !joined.whole {
+            self.run_deparser(gress)?;
+        }
+        Ok(Some(consumed))
+    }
+
+    /// Runs a pass on a packet with these bytes in front of it, and says the same; none if it is dropped at
+    /// the parser.
+    #[inline(never)]
+    pub fn run_behind(
+        &mut self,
+        front: &mut Vec<u8>,
+        gress: &mut Gress,
+        packet: &Packet,
+        answers: impl FnOnce(&Frame),
+    ) -> Result<Option<u64>, Halt> {
+        let length = front.len();
+        front.extend_from_slice(&packet.bytes);
+        let ran = self.run(gress, PacketIn::new(front, packet.zeros), answers)?;
+        Ok(ran.map(|consumed| {
+            let bytes = consumed.div_ceil(8) as usize;
+            if let Some(left) = front.get(bytes..length) {
+                self.written.cut();
+                self.written.append_bytes(left);
             }
-            Ok((parsed, answers))
+            8 * bytes.saturating_sub(length) as u64
         }))
     }
 
-    /// Runs a pass on a packet with what the chip puts in front of it. Says what was parsed, and what
-    /// `answers` reads of the frame behind the control; none if the packet is dropped at the parser.
-    pub fn run<T>(
+    /// Runs a pass on a packet with what the chip puts in front of it. Says how many bits were parsed, with
+    /// `answers` having seen the frame behind the control; none if the packet is dropped at the parser.
+    fn run(
         &mut self,
         gress: &mut Gress,
         packet: PacketIn<'_>,
-        answers: impl Fn(&Frame) -> T,
-    ) -> Result<Option<(Parsed, T)>, Halt> {
+        answers: impl FnOnce(&Frame),
+    ) -> Result<Option<u64>, Halt> {
         self.written.clear();
         if let Some(joined) = gress.joined
             && self.runtime.trace.is_none()
         {
             let parsed = self.run_joined(&joined, gress, packet)?;
             if parsed.accepted {
-                let answers = answers(gress.control_frame());
+                answers(gress.control_frame());
                 if !joined.whole {
                     self.run_deparser(gress)?;
                 }
-                return Ok(Some((parsed, answers)));
+                return Ok(Some(parsed.consumed));
             }
             return self.behind_parser(gress, parsed, answers);
         }
@@ -175,29 +164,29 @@ impl Pass<'_> {
     }
 
     /// Goes on, block by block.
-    fn behind_parser<T>(
+    fn behind_parser(
         &mut self,
         gress: &mut Gress,
         parsed: Parsed,
-        answers: impl Fn(&Frame) -> T,
-    ) -> Result<Option<(Parsed, T)>, Halt> {
+        answers: impl FnOnce(&Frame),
+    ) -> Result<Option<u64>, Halt> {
         let error = self.errors.bits(parsed.error);
-        if !parsed.accepted && !(self.goes_on)(gress, error) {
+        if !parsed.accepted && !gress.goes_on(error) {
             return Ok(None);
         }
         gress.parsed();
-        gress.set_both(self.fields.tstamp, self.tstamp.into());
-        gress.set_both(self.fields.parser_err, error.into());
+        gress.set_both(gress.fields.tstamp, self.tstamp.into());
+        gress.set_both(gress.fields.parser_err, error.into());
         let (unit, frame) = (gress.control.unit, gress.control_frame());
         self.interpreter.run_control(unit, frame, None, self.tables, &mut *self.runtime)?;
-        let answers = answers(gress.control_frame());
+        answers(gress.control_frame());
         self.run_deparser(gress)?;
-        Ok(Some((parsed, answers)))
+        Ok(Some(parsed.consumed))
     }
 
     /// Runs the deparser behind the control.
     fn run_deparser(&mut self, gress: &mut Gress) -> Result<(), Halt> {
-        self.runtime.pass.copies = self.fields.copies(gress.control_frame());
+        self.runtime.pass.copies = gress.chosen_copies();
         gress.controlled();
         let (unit, frame) = (gress.deparser.unit, gress.deparser_frame());
         let out = Some(&mut *self.written);

@@ -13,26 +13,27 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
+use super::admitted::Admitted;
 use super::gress::Gress;
 use super::metadata::{Clock, IntrinsicField, Role, egress_front, ingress_front};
 use super::metadata::{write_egress_front, write_ingress_front};
-use super::pass::{ParserErrors, Pass, PassFields};
+use super::pass::{ParserErrors, Pass};
 use super::runtime::{RegisterState, Runtime};
 use crate::control::fits;
 use crate::dataplane::{
     Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection, PortId, Replication,
+    MirrorDirection,
 };
-use crate::deparsed::deparsed;
+use crate::deparsed::deparse;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
 use crate::snapshot::Snapshots;
-use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketOut, Tables};
 use sojourn_p4::ir::UnitId;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{HeaderBytes, Packet};
+use sojourn_packet::{HeaderBytes, Packet, Time};
 use std::sync::Arc;
 
 /// The frame check sequence, which the chip counts with the packet's length.
@@ -40,91 +41,6 @@ const FCS_BYTES: u64 = 4;
 
 /// Numbers of ports have nine bits.
 pub(super) const PORTS: usize = 512;
-
-/// Fields that the pipeline writes into or reads out of the ingress blocks' frames.
-#[derive(Clone, Debug)]
-struct IngressFields {
-    pass: PassFields,
-    unicast: IntrinsicField,
-    bypass: IntrinsicField,
-    cos: IntrinsicField,
-    queue: IntrinsicField,
-    color: IntrinsicField,
-    groups: [IntrinsicField; 2],
-    l1_exclusion: IntrinsicField,
-    l2_exclusion: IntrinsicField,
-    rid: IntrinsicField,
-    copy_to_cpu: IntrinsicField,
-    drop_ctl: IntrinsicField,
-}
-
-impl IngressFields {
-    fn new(gress: &Gress) -> IngressFields {
-        let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
-        IngressFields {
-            pass: PassFields::new(gress),
-            unicast: tm("ucast_egress_port"),
-            bypass: tm("bypass_egress"),
-            cos: tm("ingress_cos"),
-            queue: tm("qid"),
-            color: tm("packet_color"),
-            groups: [tm("mcast_grp_a"), tm("mcast_grp_b")],
-            l1_exclusion: tm("level1_exclusion_id"),
-            l2_exclusion: tm("level2_exclusion_id"),
-            rid: tm("rid"),
-            copy_to_cpu: tm("copy_to_cpu"),
-            drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
-        }
-    }
-
-    /// Where the traffic manager is told to send a packet.
-    #[inline]
-    fn admission(&self, frame: &Frame) -> Admission {
-        let drop = self.drop_ctl.or_zero(frame);
-        let word = |field: IntrinsicField| field.or_zero(frame) as u16;
-        let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
-        let groups = [group(self.groups[0]), group(self.groups[1])];
-        // The first bit stops the packet and its copies, the second the copy for the processor.
-        let copy_to_cpu = self.copy_to_cpu.or_zero(frame) != 0 && drop & 2 == 0;
-        if drop & 1 != 0 {
-            let replication =
-                copy_to_cpu.then(|| Replication { copy_to_cpu, ..Replication::default() });
-            return Admission { replication, ..Admission::default() };
-        }
-        let wanted = copy_to_cpu || groups.iter().any(Option::is_some);
-        let replication = wanted.then(|| Replication {
-            groups,
-            copy_to_cpu,
-            rid: word(self.rid),
-            l1_exclusion: word(self.l1_exclusion),
-            l2_exclusion: word(self.l2_exclusion),
-        });
-        Admission {
-            unicast: self.unicast.get(frame).map(|port| PortId(port as u16)),
-            queue: word(self.queue) as u8,
-            cos: word(self.cos) as u8,
-            color: word(self.color) as u8,
-            bypass_egress: self.bypass.or_zero(frame) != 0,
-            replication,
-        }
-    }
-}
-
-/// [`IngressFields`] for egress.
-#[derive(Clone, Debug)]
-struct EgressFields {
-    pass: PassFields,
-    drop_ctl: IntrinsicField,
-}
-
-impl EgressFields {
-    fn new(gress: &Gress) -> EgressFields {
-        EgressFields {
-            pass: PassFields::new(gress),
-            drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
-        }
-    }
-}
 
 /// A TNA program, loaded: a [`DataPlane`] with its tables and registers.
 #[derive(Debug)]
@@ -136,8 +52,9 @@ pub struct Tofino {
     pub(super) runtime: Runtime,
     ingress: Gress,
     egress: Gress,
-    ingress_fields: IngressFields,
-    egress_fields: EgressFields,
+    admitted: Admitted,
+    /// Which packets egress drops, and whose copies.
+    egress_drop: IntrinsicField,
     parser_errors: ParserErrors,
     clock: Clock,
     /// The program's text, once it is given.
@@ -165,8 +82,8 @@ impl Tofino {
         Tofino {
             elaborated,
             tables: Tables::new(program.clone()),
-            ingress_fields: IngressFields::new(&ingress),
-            egress_fields: EgressFields::new(&egress),
+            admitted: Admitted::new(&ingress),
+            egress_drop: egress.control.answer(Role::ForDeparser, "drop_ctl"),
             parser_errors: ParserErrors::new(&program.errors),
             interpreter,
             runtime,
@@ -223,112 +140,118 @@ impl Tofino {
         [ingress[0], ingress[1], ingress[2], egress[0], egress[1], egress[2]]
     }
 
-    fn run_ingress(
-        &mut self,
-        input: &IngressInput,
-        packet: Packet,
-        out: &mut IngressOutput,
-    ) -> Result<(), Halt> {
-        self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
-        let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
-        let fields = &self.ingress_fields;
-        let mut pass = Pass {
+    /// What a pass runs with, and what there is beside.
+    #[inline(always)]
+    fn parts(&mut self, now: Time) -> (Pass<'_>, Beside<'_>) {
+        let pass = Pass {
             interpreter: &self.interpreter,
             tables: &self.tables,
             runtime: &mut self.runtime,
             written: &mut self.written,
             errors: &self.parser_errors,
-            fields: &fields.pass,
-            tstamp: self.clock.global(input.now),
-            goes_on: |gress, error| error != 0 && gress.reads_parser_error,
+            tstamp: self.clock.global(now),
         };
-        let answers = |frame: &Frame| fields.admission(frame);
-        let at_once = if input.resubmitted {
-            None
-        } else {
-            let front = ingress_front(input, &self.clock, of_port);
-            let front = |word: u8| front[usize::from(word & 1)];
-            pass.run_at_once(&mut self.ingress, front, &packet, answers)
+        let beside = Beside {
+            ingress: &mut self.ingress,
+            egress: &mut self.egress,
+            admitted: &self.admitted,
+            clock: &self.clock,
+            front: &mut self.front,
         };
-        let (parsed, admission, front) = match at_once {
-            Some(ran) => {
-                let (parsed, admission) = ran?;
-                (parsed, admission, None)
+        (pass, beside)
+    }
+
+    /// An ingress pass up to what its deparser wrote: for how many bits of the packet that stands; none if
+    /// the parser drops it.
+    #[inline(always)]
+    fn ingress_blocks(
+        &mut self,
+        input: &IngressInput,
+        packet: &Packet,
+        admission: &mut Admission,
+    ) -> Result<Option<u64>, Halt> {
+        self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
+        let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
+        let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
+        if !input.resubmitted {
+            let words = ingress_front(input, clock, of_port);
+            let words = |word: u8| words[usize::from(word & 1)];
+            let answers = |frame: &Frame| admitted.read(frame, admission);
+            let ran = pass.run_at_once(ingress, words, packet, answers)?;
+            if ran.is_some() {
+                return Ok(ran);
             }
-            None => {
-                self.front.clear();
-                write_ingress_front(input, &self.clock, of_port, &mut self.front);
-                self.front.extend_from_slice(&packet.bytes);
-                let front = PacketIn::new(&self.front, packet.zeros);
-                let Some((parsed, admission)) = pass.run(&mut self.ingress, front, answers)? else {
-                    out.parser_rejected = true;
-                    return Ok(());
-                };
-                (parsed, admission, Some(&*self.front))
-            }
-        };
-        out.admission = admission;
-        if let Some(data) = self.runtime.pass.resubmit.take() {
-            out.admission = Admission::default();
-            out.resubmit = Some(with_front(&data, &packet));
-            return Ok(());
         }
-        if self.runtime.pass.mirror.is_some() {
+        front.clear();
+        write_ingress_front(input, clock, of_port, front);
+        pass.run_behind(front, ingress, packet, |frame| admitted.read(frame, admission))
+    }
+
+    #[inline(always)]
+    fn run_ingress(
+        &mut self,
+        input: &IngressInput,
+        mut packet: Packet,
+        out: &mut IngressOutput,
+    ) -> Result<(), Halt> {
+        let Some(consumed) = self.ingress_blocks(input, &packet, &mut out.admission)? else {
+            out.parser_rejected = true;
+            return Ok(());
+        };
+        if self.runtime.pass.asked {
+            if let Some(data) = self.runtime.pass.resubmit.take() {
+                out.admission = Admission::default();
+                out.resubmit = Some(with_front(&data, &packet));
+                return Ok(());
+            }
             out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, &packet);
         }
         if out.admission.unicast.is_some() || out.admission.replication.is_some() {
-            out.packet = Some(rewritten(packet, &mut self.written, front, &parsed));
+            deparse(&mut packet, &mut self.written, consumed);
+            out.packet = Some(packet);
         }
         Ok(())
     }
 
+    /// An egress pass, likewise, with the bits of `drop_ctl`.
+    #[inline(always)]
+    fn egress_blocks(
+        &mut self,
+        input: &EgressInput,
+        packet: &Packet,
+    ) -> Result<Option<(u64, u8)>, Halt> {
+        self.runtime.begin(input.now, u64::from(input.length));
+        let (drop, mut drop_ctl) = (self.egress_drop, 0);
+        let (mut pass, Beside { egress, clock, front, .. }) = self.parts(input.now);
+        let words = |word: u8| egress_front(input, clock, word);
+        let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
+        if let Some(consumed) = pass.run_at_once(egress, words, packet, answers)? {
+            return Ok(Some((consumed, drop_ctl)));
+        }
+        front.clear();
+        write_egress_front(input, clock, front);
+        let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
+        let ran = pass.run_behind(front, egress, packet, answers)?;
+        Ok(ran.map(|consumed| (consumed, drop_ctl)))
+    }
+
+    #[inline(always)]
     fn run_egress(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
+        mut packet: Packet,
         out: &mut EgressOutput,
     ) -> Result<(), Halt> {
-        self.runtime.begin(input.now, u64::from(input.length));
-        let fields = &self.egress_fields;
-        let mut pass = Pass {
-            interpreter: &self.interpreter,
-            tables: &self.tables,
-            runtime: &mut self.runtime,
-            written: &mut self.written,
-            errors: &self.parser_errors,
-            fields: &fields.pass,
-            tstamp: self.clock.global(input.now),
-            goes_on: |_, error| error != 0,
+        let Some((consumed, drop_ctl)) = self.egress_blocks(input, &packet)? else {
+            out.parser_rejected = true;
+            return Ok(());
         };
-        let answers = |frame: &Frame| fields.drop_ctl.or_zero(frame);
-        let front = |word: u8| egress_front(input, &self.clock, word);
-        let (parsed, drop_ctl, front) =
-            match pass.run_at_once(&mut self.egress, front, &packet, answers) {
-                Some(ran) => {
-                    let (parsed, drop_ctl) = ran?;
-                    (parsed, drop_ctl, None)
-                }
-                None => {
-                    self.front.clear();
-                    write_egress_front(input, &self.clock, &mut self.front);
-                    self.front.extend_from_slice(&packet.bytes);
-                    let front = PacketIn::new(&self.front, packet.zeros);
-                    let Some((parsed, drop_ctl)) = pass.run(&mut self.egress, front, answers)?
-                    else {
-                        out.parser_rejected = true;
-                        return Ok(());
-                    };
-                    (parsed, drop_ctl, Some(&*self.front))
-                }
-            };
-        if drop_ctl & 4 != 0 {
-            self.runtime.pass.mirror = None;
-        }
-        let (sent, copied) = (drop_ctl & 1 == 0, self.runtime.pass.mirror.is_some());
+        let sent = drop_ctl & 1 == 0;
+        let copied = drop_ctl & 4 == 0 && self.runtime.pass.asked;
         if !sent && !copied {
             return Ok(());
         }
-        let packet = rewritten(packet, &mut self.written, front, &parsed);
+        deparse(&mut packet, &mut self.written, consumed);
         if copied {
             out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, &packet);
         }
@@ -337,6 +260,15 @@ impl Tofino {
         }
         Ok(())
     }
+}
+
+/// What is beside that with which a pass runs.
+struct Beside<'a> {
+    ingress: &'a mut Gress,
+    egress: &'a mut Gress,
+    admitted: &'a Admitted,
+    clock: &'a Clock,
+    front: &'a mut Vec<u8>,
 }
 
 impl DataPlane for Tofino {
@@ -402,25 +334,4 @@ fn with_front(front: &[u8], packet: &Packet) -> Packet {
     bytes.extend_from_slice(front);
     bytes.extend_from_slice(&packet.bytes);
     Packet { id: packet.id, flow: packet.flow, bytes, zeros: packet.zeros }
-}
-
-/// What the deparser wrote, with what the parser left of the packet behind it, in the packet's buffer.
-/// What was parsed is the packet itself, or bytes that the chip has put together.
-#[inline]
-fn rewritten(
-    mut packet: Packet,
-    written: &mut PacketOut,
-    front: Option<&[u8]>,
-    parsed: &Parsed,
-) -> Packet {
-    let Some(front) = front else {
-        return deparsed(packet, written.bytes(), parsed.consumed);
-    };
-    let consumed = parsed.consumed.div_ceil(8) as usize;
-    let rest = front.get(consumed..).unwrap_or_default();
-    packet.bytes.clear();
-    packet.bytes.extend_from_slice(written.bytes());
-    packet.bytes.extend_from_slice(rest);
-    packet.zeros = packet.zeros.saturating_sub(consumed.saturating_sub(front.len()) as u32);
-    packet
 }

@@ -20,7 +20,7 @@ use crate::dataplane::{
     DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId, Replication,
 };
-use crate::deparsed::deparsed;
+use crate::deparsed::deparse;
 use crate::digest::Digest;
 use crate::externs::counter::Count;
 use crate::externs::meter::Meter;
@@ -344,11 +344,11 @@ impl V1Model {
     }
 
     /// Updates checksums, writes the headers and puts the payload behind them.
-    fn deparse(&mut self, packet: Packet, consumed: u64) -> Result<Packet, Halt> {
+    fn deparse(&mut self, mut sent: Packet, consumed: u64) -> Result<Packet, Halt> {
         let Blocks { egress, compute, deparser, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         if !compute.idle {
-            runtime.keep_payload(&packet, consumed);
+            runtime.keep_payload(&sent, consumed);
             frames.hand_over(egress, compute);
             let frame = frames.of(compute);
             self.interpreter.run_control(compute.unit, frame, None, tables, runtime)?;
@@ -359,7 +359,7 @@ impl V1Model {
         let (out, frame) = (Some(&mut self.written), frames.of(deparser));
         self.interpreter.run_control(deparser.unit, frame, out, tables, runtime)?;
         self.written.align();
-        let mut sent = deparsed(packet, self.written.bytes(), consumed);
+        deparse(&mut sent, &mut self.written, consumed);
         if let Some(length) = self.runtime.pass.truncate {
             sent.truncate(Bytes(length.into()));
         }

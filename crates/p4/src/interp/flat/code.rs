@@ -488,7 +488,7 @@ pub struct UnitCode {
     /// Of a chain, how many operations are those of its first unit.
     pub(in crate::interp) first_unit: usize,
     /// Bytes for which there has to be room wherever machine code begins.
-    pub(super) room: usize,
+    pub(super) room: Option<usize>,
 }
 
 /// Cells of 64 bits. Whoever has them may look at them and write them between two runs.
@@ -526,8 +526,8 @@ impl UnitCode {
     }
 
     /// Bytes for which there has to be room wherever machine code begins, which then does not ask for
-    /// it: so many if it leaves headers where they are, else none.
-    pub fn room(&self) -> usize {
+    /// it; none if it is not known beforehand.
+    pub fn room(&self) -> Option<usize> {
         self.room
     }
 

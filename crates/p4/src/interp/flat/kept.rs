@@ -86,12 +86,14 @@ impl UnitCode {
     /// not the packet's.
     pub(super) fn keep(&mut self, front: usize) {
         let emissions = self.ops.iter().map(|op| self.emission(*op).map_or(0, bytes));
-        let room = emissions.sum::<usize>() + BEHIND;
+        let most = emissions.sum::<usize>();
+        let room = if most == 0 { 0 } else { most + BEHIND };
         // What the tree writes may end within a byte.
         let by_tree = |op: &Op| matches!(op, Op::EmitRest { .. } | Op::Statement { .. });
         if room > ROOM || self.ops.iter().any(by_tree) {
             return;
         }
+        self.room = Some(room);
         for at in 0..self.ops.len() {
             let Some(emitted) = self.emission(self.ops[at]) else { continue };
             if emitted.is_empty() || !self.ends_with(at) {
@@ -103,7 +105,6 @@ impl UnitCode {
                 let always = !known.may_be_invalid;
                 let kept = if always { Kept::Always } else { Kept::IfValid };
                 self.emitted[header as usize + number].kept = kept;
-                self.room = room;
             }
         }
     }

@@ -320,9 +320,10 @@ impl Context<'_> {
     /// Machine code; the operation in front of which it stops.
     #[inline(always)]
     fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
+        let room = machine.room();
         let slots = &mut self.frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, at as To) as usize;
-        move_ends(self.packet.as_mut(), self.out.as_deref_mut(), run)
+        move_ends(self.packet.as_mut(), (self.out.as_deref_mut(), room), run)
     }
 
     /// Room for temporaries.

@@ -49,6 +49,7 @@ impl Runtime {
             None => SmallVec::new(),
         };
         self.pass.mirror = Some(MirrorRequest { session, header });
+        self.pass.asked = true;
     }
 
     /// `resubmit.emit(header)`; the bytes behind the header up to eight are zero.
@@ -68,6 +69,7 @@ impl Runtime {
         };
         data.resize(8, 0);
         self.pass.resubmit = Some(data);
+        self.pass.asked = true;
     }
 
     /// `digest.pack(data)`

@@ -156,6 +156,8 @@ pub(crate) struct Pass {
     pub bytes: u64,
     /// What the deparser is to copy.
     pub copies: CopyTypes,
+    /// Something of the next three has been asked for.
+    pub asked: bool,
     pub mirror: Option<MirrorRequest>,
     pub resubmit: Option<SmallVec<[u8; 8]>>,
     pub deposits: SmallVec<[Deposit; 2]>,
@@ -164,23 +166,24 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Becomes the next pass. What is empty stays as it is, as nearly everything is.
+    /// Becomes the next pass.
     #[inline]
     fn begin(&mut self, now: Time, bytes: u64) {
-        let Pass { mirror, resubmit, deposits, .. } = self;
-        if !deposits.is_empty() {
-            deposits.clear();
-        }
-        if mirror.is_some() {
-            *mirror = None;
-        }
-        if resubmit.is_some() {
-            *resubmit = None;
+        if self.asked {
+            self.forget();
         }
         self.number += 1;
         (self.now, self.bytes) = (now, bytes);
         self.copies = CopyTypes::default();
         (self.parser_counter, self.priority) = (0, 0);
+    }
+
+    /// Forgets what was asked for, which nearly no pass does.
+    #[cold]
+    fn forget(&mut self) {
+        self.asked = false;
+        (self.mirror, self.resubmit) = (None, None);
+        self.deposits.clear();
     }
 }
 
@@ -220,9 +223,12 @@ pub struct Runtime {
 
 impl Runtime {
     /// Starts a pass of a packet of `bytes` bytes at `now`.
+    #[inline]
     pub(crate) fn begin(&mut self, now: Time, bytes: u64) {
         self.pass.begin(now, bytes);
-        self.checksums.fill(OnesComplement::new());
+        if !self.checksums.is_empty() {
+            self.checksums.fill(OnesComplement::new());
+        }
     }
 
     /// The bytes of a call's first argument of `bits` bits, filled up with zeros in front.

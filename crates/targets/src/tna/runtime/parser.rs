@@ -55,6 +55,7 @@ impl Runtime {
         if let Some(Arg::Out(Layout::Narrow(slot, _))) = call.args.first() {
             let sum = self.checksums[checksum as usize];
             self.pass.deposits.push(Deposit { sum, slot: *slot, from });
+            self.pass.asked = true;
         }
     }
 

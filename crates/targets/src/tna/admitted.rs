@@ -1,0 +1,84 @@
+//! What the control of an ingress pass tells the traffic manager about its packet.
+
+use super::gress::Gress;
+use super::metadata::{IntrinsicField, Role};
+use crate::dataplane::{Admission, PortId, Replication};
+use sojourn_p4::interp::Frame;
+
+/// The fields that say it.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    unicast: IntrinsicField,
+    bypass: IntrinsicField,
+    cos: IntrinsicField,
+    queue: IntrinsicField,
+    color: IntrinsicField,
+    groups: [IntrinsicField; 2],
+    l1_exclusion: IntrinsicField,
+    l2_exclusion: IntrinsicField,
+    rid: IntrinsicField,
+    copy_to_cpu: IntrinsicField,
+    /// There may be copies.
+    copies: bool,
+    drop_ctl: IntrinsicField,
+}
+
+impl Admitted {
+    /// Of an ingress pass.
+    pub fn new(gress: &Gress) -> Admitted {
+        let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
+        let field = |name| tm(name).0;
+        let copies = ["mcast_grp_a", "mcast_grp_b", "copy_to_cpu"];
+        Admitted {
+            copies: copies.into_iter().any(|name| field(name).is_some()),
+            unicast: tm("ucast_egress_port"),
+            bypass: tm("bypass_egress"),
+            cos: tm("ingress_cos"),
+            queue: tm("qid"),
+            color: tm("packet_color"),
+            groups: [tm("mcast_grp_a"), tm("mcast_grp_b")],
+            l1_exclusion: tm("level1_exclusion_id"),
+            l2_exclusion: tm("level2_exclusion_id"),
+            rid: tm("rid"),
+            copy_to_cpu: tm("copy_to_cpu"),
+            drop_ctl: gress.control.answer(Role::ForDeparser, "drop_ctl"),
+        }
+    }
+
+    /// Where the traffic manager is told to send a packet.
+    #[inline]
+    pub fn read(&self, frame: &Frame, to: &mut Admission) {
+        let drop = self.drop_ctl.or_zero(frame);
+        if self.copies {
+            to.replication = self.replication(frame, drop);
+        }
+        if drop & 1 != 0 {
+            return;
+        }
+        let word = |field: IntrinsicField| field.or_zero(frame) as u8;
+        to.unicast = self.unicast.get(frame).map(|port| PortId(port as u16));
+        (to.queue, to.cos, to.color) = (word(self.queue), word(self.cos), word(self.color));
+        to.bypass_egress = self.bypass.or_zero(frame) != 0;
+    }
+
+    /// The copies that it is told to make. The first bit of `drop_ctl` stops the packet and its copies, the
+    /// second the copy for the processor.
+    #[inline(never)]
+    fn replication(&self, frame: &Frame, drop: u128) -> Option<Replication> {
+        let word = |field: IntrinsicField| field.or_zero(frame) as u16;
+        let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
+        let groups = self.groups.map(group);
+        let copy_to_cpu = self.copy_to_cpu.or_zero(frame) != 0 && drop & 2 == 0;
+        if drop & 1 != 0 {
+            return copy_to_cpu.then(|| Replication { copy_to_cpu, ..Replication::default() });
+        }
+        let wanted = copy_to_cpu || groups.iter().any(Option::is_some);
+        wanted.then(|| Replication {
+            groups,
+            copy_to_cpu,
+            rid: word(self.rid),
+            l1_exclusion: word(self.l1_exclusion),
+            l2_exclusion: word(self.l2_exclusion),
+        })
+    }
+}

@@ -77,6 +77,7 @@ pub struct Blocks {
 pub fn is_exit(code: &UnitCode, at: usize) -> bool {
     match &code.ops()[at] {
         Op::Applied { site } => !code.ends_unseen(*site),
+        Op::Apply { .. } => code.lookup(at).is_none(),
         Op::Binary { .. } | Op::Unary { .. } => true,
         Op::Copy { count, .. } => *count > 8,
         other => !other.is_on_slots() && !is_rare_exit(code, at),
@@ -89,6 +90,7 @@ fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
         Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => true,
         Op::Skip { bits } => bits.is_multiple_of(8),
         Op::Eval { .. } => code.looks_ahead(at).is_some(),
+        Op::Apply { .. } => code.lookup(at).is_some(),
         _ => false,
     }
 }
@@ -105,15 +107,18 @@ fn is_end(op: &Op) -> bool {
 }
 
 /// Where an operation jumps to, and whether it may go on behind itself.
-fn flow(code: &UnitCode, at: usize) -> (Option<To>, bool) {
+fn flow(code: &UnitCode, at: usize) -> (Vec<To>, bool) {
     let mut op = code.ops()[at];
+    if let Some(lookup) = code.lookup(at) {
+        return (lookup.actions.iter().copied().chain([lookup.none]).collect(), false);
+    }
     match op {
-        Op::Jump { to } => (Some(to), false),
-        Op::SetEach { to, .. } | Op::Read { to, .. } | Op::EmitEach { to, .. } => (Some(to), false),
-        _ if is_exit(code, at) => (None, false),
+        Op::Jump { to } => (vec![to], false),
+        Op::SetEach { to, .. } | Op::Read { to, .. } | Op::EmitEach { to, .. } => (vec![to], false),
+        _ if is_exit(code, at) => (Vec::new(), false),
         // Past the question whether it has failed.
-        Op::Eval { .. } => (Some(at as To + 2), false),
-        _ => (op.target().copied(), true),
+        Op::Eval { .. } => (vec![at as To + 2], false),
+        _ => (op.target().copied().into_iter().collect(), true),
     }
 }
 
@@ -125,12 +130,10 @@ impl Blocks {
         let mut entries = vec![0];
         for at in 0..ops.len() {
             let (to, falls) = flow(code, at);
-            if let Some(to) = to {
-                begins[to as usize] = true;
-            }
-            if to.is_some() && falls {
+            if !to.is_empty() && falls {
                 begins[at + 1] = true;
             }
+            to.into_iter().for_each(|to| begins[to as usize] = true);
             if is_exit(code, at) || is_rare_exit(code, at) {
                 code.behind(at, |to| entries.push(to));
                 begins[at] = true;
@@ -287,7 +290,9 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
     if is_exit(code, at) {
         return touched;
     }
+    // An action has its own data, and nobody else reads it.
     writes.extend(code.written_by(op).into_iter().flatten());
+    reads.extend(code.lookup(at).map(|lookup| lookup.key));
     match *op {
         Op::Read { run, .. } => {
             let reader = code.reader(run);

@@ -3,7 +3,8 @@
 //! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the function was made by `lower.rs`
 //! of the same code; it reads and writes slots of the code alone, whose number is compared before each
 //! call, bytes ahead only when so many are left, room only when so much is left, which may be compared
-//! before the call as well, and cells only when there is one of the number; cells and functions live as long as it does.
+//! before the call as well, cells only when there is one of the number, and what tables have found only if
+//! it has so many words; cells and functions live as long as it does.
 
 #![allow(unsafe_code)]
 
@@ -14,12 +15,16 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
+use sojourn_p4::interp::machine::lately::TABLE;
 use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, ROOM, To, UnitCode};
 use std::fmt;
 use std::mem::ManuallyDrop;
 
 /// What a frame of another unit would be.
 const SMALL: &str = "a frame of the unit has room for its temporaries, and what is written for its headers";
+
+/// What tables of another program would be.
+const OTHER: &str = "the tables are those of the unit's program";
 
 type Entry = unsafe extern "C" fn(*mut u128, *mut Ends<'_>, u32) -> u32;
 
@@ -32,6 +37,8 @@ pub struct Function {
     room: usize,
     /// Bytes for which there should be room.
     wanted: usize,
+    /// Words of what tables have found lately.
+    known: usize,
     /// What it refers to by address.
     _kept: Box<Kept>,
     /// What holds its memory.
@@ -84,7 +91,9 @@ impl Function {
                 let module = ManuallyDrop::new(module);
                 let (slots, room) = (code.slots(), code.room());
                 let (room, wanted) = (room.unwrap_or(0), room.unwrap_or(ROOM));
-                Some(Function { entry, slots, room, wanted, _kept: kept, module })
+                let tables = (0..code.ops().len()).filter_map(|at| code.lookup(at)).map(|l| l.table + 1);
+                let known = TABLE * tables.max().unwrap_or(0);
+                Some(Function { entry, slots, room, wanted, known, _kept: kept, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -113,6 +122,7 @@ impl MachineCode for Function {
     #[inline]
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To {
         assert!(slots.len() >= self.slots && ends.left().1 >= self.room, "{SMALL}");
+        assert!(ends.known().is_none_or(|known| known >= self.known), "{OTHER}");
         // SAFETY: see the head of the file.
         unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }
     }

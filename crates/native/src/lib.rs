@@ -5,7 +5,7 @@
 //! ```
 //!
 //! `blocks.rs` cuts code into blocks, `lower.rs` makes Cranelift's IR of operations on slots, `cells.rs`
-//! of those on memory and `packet.rs` of headers, `ends.rs` of beginning and stopping; `function.rs`
+//! of those on memory, `tables.rs` of lookups and `packet.rs` of headers, `ends.rs` of beginning and stopping; `function.rs`
 //! holds what has come of it. An operation that needs more than that ends a block: the function answers
 //! with its number. Knows no architecture; what is
 //! right is said by the interpreter, and this does the same, faster.
@@ -16,6 +16,7 @@ mod ends;
 mod function;
 mod lower;
 mod packet;
+mod tables;
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};

@@ -7,6 +7,7 @@
 use crate::blocks::{Blocks, is_exit};
 use crate::cells::Addresses;
 use crate::packet::{self, Packet};
+use crate::tables;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, Signature, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -94,6 +95,12 @@ impl Lower<'_> {
             Op::Emit { header } => packet::emit(self, at as To, (header, 1), next),
             Op::EmitEach { header, count, to } => packet::emit(self, at as To, (header, count), to),
             _ if is_exit(self.code, at) => self.stop(at as To),
+            Op::Apply { .. } => {
+                let code = self.code;
+                if let Some(lookup) = code.lookup(at) {
+                    tables::apply(self, at as To, &lookup);
+                }
+            }
             Op::Skip { bits } => packet::skip(self, at as To, bits / 8),
             Op::Eval { to, .. } => packet::look_ahead(self, at as To, to),
             Op::Jump { to } => self.jump(to),

@@ -14,7 +14,9 @@ pub(crate) fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u6
         written.exchange(&mut packet.bytes, kept);
     } else {
         let first = kept - headers.len();
-        packet.bytes[first..kept].copy_from_slice(headers);
+        if !headers.is_empty() {
+            packet.bytes[first..kept].copy_from_slice(headers);
+        }
         if first > 0 {
             packet.bytes.copy_within(first.., 0);
             packet.bytes.truncate(len - first);

@@ -18,6 +18,12 @@ impl Hits {
         self.0[table.index()].get_or_insert_with(Vec::new);
     }
 
+    /// True if somebody asks about a table.
+    #[inline]
+    pub fn are_noted(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// Notes what a lookup found.
     #[inline]
     pub fn note(&mut self, matched: &Matched, now: Time) {

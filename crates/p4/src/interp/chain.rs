@@ -7,7 +7,7 @@
 
 use super::context::Externs;
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
-use super::machine::{Around, At, Ends, ROOM};
+use super::machine::{Around, At, Ends, MachineCode, ROOM, To};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
@@ -69,6 +69,8 @@ pub(super) struct Joined {
     cleared: bool,
     /// Bytes for which machine code wants to have room.
     room: usize,
+    /// The operation at its end.
+    end: To,
 }
 
 impl Interpreter {
@@ -107,7 +109,8 @@ impl Interpreter {
         let front = unit.fronted.as_deref().map(|code| (words, code.front_words(words.0 as At)));
         let cleared = unit.code.around().is_none_or(|around| around.cleared);
         let room = unit.fronted.as_deref().and_then(UnitCode::room).unwrap_or(ROOM);
-        Arc::make_mut(&mut self.chains).push(Joined { unit, noted, cleared, room });
+        let end = unit.code.ops().iter().position(|op| matches!(op, Op::Done)).unwrap_or(0) as To;
+        Arc::make_mut(&mut self.chains).push(Joined { unit, noted, cleared, room, end });
         Some(Chain { number, input, front, slots })
     }
 
@@ -139,9 +142,10 @@ impl Interpreter {
         self.run(code, frame, (Some(packet), out), tables, externs, joined.noted).parsed(self)
     }
 
-    /// The same by machine code, of a packet whose front lies in the caller's slots. None if that
-    /// cannot be, or not yet: nothing has happened then but to the frame.
-    #[inline]
+    /// The same by machine code, of a packet whose front lies in the caller's slots: for how many bits of
+    /// the packet what was written stands. None if that cannot be, or not yet: nothing has happened
+    /// then but to the frame.
+    #[inline(always)]
     pub fn run_fronted<E: Externs + ?Sized>(
         &self,
         chain: &Chain,
@@ -149,30 +153,52 @@ impl Interpreter {
         (mut packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
         tables: &Tables,
         externs: &mut E,
-    ) -> Option<Result<Parsed, Halt>> {
+    ) -> Option<Result<u64, Halt>> {
         let joined = &self.chains[chain.number];
-        let code = &joined.unit.code;
         let machine = joined.unit.machine(self.compiler)?;
-        if !frame.wide.is_empty() {
-            frame.wide.iter_mut().for_each(BigUint::set_zero);
-        }
         if joined.cleared {
             joined.begin(frame);
         }
-        let mut place = Place::default();
-        let mut direct = Direct { code, machine, frame: &mut *frame, tables };
-        let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
+        if !frame.wide.is_empty() {
+            frame.wide.iter_mut().for_each(BigUint::set_zero);
+        }
         let room = (out.as_deref_mut(), joined.room);
-        if packet::move_ends(Some(&mut packet), room, run).is_some() {
-            let (error, consumed) = (self.errors.no_error, packet.position());
-            return Some(Ok(Parsed { accepted: true, error, consumed }));
+        let lately = if externs.hears_lookups() { None } else { Some(tables) };
+        let slots = &mut frame.narrow;
+        let run = |ends: &mut Ends<'_>| machine.run(slots, ends, 0);
+        let at = packet::move_ends(Some(&mut packet), room, lately, run);
+        if at == joined.end {
+            return Some(Ok(packet.position()));
+        }
+        self.stopped((joined, machine), at, frame, (packet, out), tables, externs)
+    }
+
+    /// Goes on where machine code has stopped; none if that is in the first unit.
+    #[inline(never)]
+    fn stopped<E: Externs + ?Sized>(
+        &self,
+        (joined, machine): (&Joined, &dyn MachineCode),
+        at: To,
+        frame: &mut Frame,
+        (mut packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Option<Result<u64, Halt>> {
+        let code = &joined.unit.code;
+        let mut place = Place::at(at);
+        let mut direct = Direct { code, machine, frame: &mut *frame, tables };
+        let lately = if externs.hears_lookups() { None } else { Some(tables) };
+        let run = |ends: &mut Ends<'_>| direct.go_on(ends, &mut place, externs);
+        let room = (out.as_deref_mut(), joined.room);
+        if packet::move_ends(Some(&mut packet), room, lately, run).is_some() {
+            return Some(Ok(packet.position()));
         }
         if !code.is_behind_first_unit(&place) {
             return None;
         }
         let context = self.context(frame, tables, Some(packet), out);
         let run = self.go_on((code, Some(machine)), context, &mut place, externs, joined.noted);
-        Some(run.parsed(self))
+        Some(run.parsed(self).map(|parsed| parsed.consumed))
     }
 }
 

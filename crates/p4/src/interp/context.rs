@@ -43,6 +43,11 @@ pub trait Externs {
         Ok(None)
     }
 
+    /// True if it has to be told of each lookup; if not, machine code need not stop to have it told.
+    fn hears_lookups(&self) -> bool {
+        true
+    }
+
     /// Told of each table lookup before the action runs, for counters and meters of entries. It may
     /// write slots, and reads none.
     fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {

@@ -4,10 +4,13 @@
 //! the two ends of a packet. Where an operation needs more than those, the function stops in front of
 //! it, and it is executed as without machine code. Knows no compiler.
 
-pub use super::flat::around::{Around, ReadBy};
-pub use super::flat::code::{At, Cells, Emitted, Function, Kept, Op, To, UnitCode};
+pub use super::flat::around::{Around, Lookup, ReadBy};
+pub use super::flat::code::{At, Data, Cells, Emitted, Function, Kept, Op, To, UnitCode};
 pub use super::flat::header::{FrontRead, LongRead, Piece, ROOM, Read, Reader, Writer};
+pub use super::tables::lately;
 
+use super::tables::Tables;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -30,7 +33,8 @@ pub trait MachineCode: fmt::Debug + Send + Sync {
 }
 
 /// The two ends of a packet, at the beginnings of bytes: the bytes behind the cursor of what is read,
-/// and where what is written goes on. Machine code knows where the fields lie.
+/// and where what is written goes on; and what tables have found lately. Machine code knows where the
+/// fields lie.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Ends<'a> {
@@ -38,7 +42,10 @@ pub struct Ends<'a> {
     left: usize,
     room: *mut u8,
     free: usize,
-    of: PhantomData<(&'a [u8], &'a mut [u8])>,
+    /// Null if it is not to be looked at.
+    lately: *const Cell<u64>,
+    known: usize,
+    of: PhantomData<(&'a [u8], &'a mut [u8], &'a [Cell<u64>])>,
 }
 
 impl<'a> Ends<'a> {
@@ -55,7 +62,25 @@ impl<'a> Ends<'a> {
     #[inline]
     pub fn new(ahead: &'a [u8], room: &'a mut [u8]) -> Ends<'a> {
         let (left, free) = (ahead.len(), room.len());
-        Ends { ahead: ahead.as_ptr(), left, room: room.as_mut_ptr(), free, of: PhantomData }
+        let (lately, known) = (std::ptr::null(), 0);
+        let (ahead, room) = (ahead.as_ptr(), room.as_mut_ptr());
+        Ends { ahead, left, room, free, lately, known, of: PhantomData }
+    }
+
+    /// Where the pointer lies to what keys of tables have led to lately.
+    pub const LATELY: usize = std::mem::offset_of!(Ends<'_>, lately);
+
+    /// Lets machine code look at what keys of tables have led to lately.
+    #[inline]
+    pub(super) fn look_at(&mut self, tables: &'a Tables) {
+        let words = tables.lately().words();
+        (self.lately, self.known) = (words.as_ptr(), words.len());
+    }
+
+    /// Words that may be looked at, if there are some.
+    #[inline]
+    pub fn known(&self) -> Option<usize> {
+        (!self.lately.is_null()).then_some(self.known)
     }
 
     /// Bytes that are still ahead, and for how many there is still room.

@@ -290,7 +290,7 @@ impl Interpreter {
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut machine::Ends<'_>| direct.run(ends, &mut place, externs);
             let ends = (packet.as_mut(), (out.as_deref_mut(), machine.room()));
-            if let Some(end) = packet::move_ends(ends.0, ends.1, run) {
+            if let Some(end) = packet::move_ends(ends.0, ends.1, None, run) {
                 return Ran {
                     end: Ok(end),
                     consumed: packet.map_or(0, |packet| packet.position()),

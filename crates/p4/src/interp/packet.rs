@@ -6,6 +6,7 @@
 use super::arith::narrowed;
 use super::flat::ROOM;
 use super::machine::Ends;
+use super::tables::Tables;
 use num_bigint::BigUint;
 use num_traits::Zero;
 
@@ -158,16 +159,21 @@ pub struct PacketOut {
     partial_bits: u32,
 }
 
-/// Has machine code move the two ends of a packet, as far as there are such, with room for so many bytes.
+/// Has machine code move the two ends of a packet, as far as there are such, with room for so many bytes;
+/// it may look at what keys of tables have led to lately, if those are given.
 #[inline(always)]
 pub(super) fn move_ends<R>(
     mut packet: Option<&mut PacketIn<'_>>,
     (mut out, room): (Option<&mut PacketOut>, usize),
+    lately: Option<&Tables>,
     run: impl FnOnce(&mut Ends<'_>) -> R,
 ) -> R {
     let ahead = packet.as_deref().and_then(PacketIn::ahead).unwrap_or_default();
     let room = out.as_deref_mut().and_then(|out| out.room_ahead(room)).unwrap_or_default();
     let mut ends = Ends::new(ahead, room);
+    if let Some(tables) = lately {
+        ends.look_at(tables);
+    }
     let (left, free) = ends.left();
     let answer = run(&mut ends);
     let (left_behind, free_behind) = ends.left();

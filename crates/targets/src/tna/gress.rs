@@ -165,6 +165,12 @@ impl Gress {
         &mut self.frames[0]
     }
 
+    /// What of it is one chain of code, and the frame on which that runs from the parser to its end.
+    #[inline]
+    pub fn joined_frame(&mut self) -> Option<(&Joined, &mut Frame)> {
+        self.joined.as_ref().map(|joined| (joined, &mut self.frames[0]))
+    }
+
     /// The control's frame, once the parser has handed on and until it does itself.
     #[inline]
     pub fn control_frame(&mut self) -> &mut Frame {

@@ -69,12 +69,12 @@ impl Pass<'_> {
         packet: &Packet,
         answers: impl FnOnce(&Frame),
     ) -> Result<Option<u64>, Halt> {
-        let Some(joined) = gress.joined.filter(|_| self.runtime.trace.is_none()) else {
-            return Ok(None);
-        };
+        let Some((joined, frame)) = gress.joined_frame() else { return Ok(None) };
         let Some((words, mut wanted)) = joined.chain.front else { return Ok(None) };
+        if self.runtime.trace.is_some() {
+            return Ok(None);
+        }
         self.written.clear();
-        let frame = gress.parser_frame();
         frame.set(joined.chain.input, self.tstamp.into());
         while wanted != 0 {
             let word = wanted.trailing_zeros() as u8;
@@ -88,8 +88,8 @@ impl Pass<'_> {
         else {
             return Ok(None);
         };
-        let consumed = ran?.consumed;
-        answers(gress.control_frame());
+        let consumed = ran?;
+        answers(frame);
         if !joined.whole {
             self.run_deparser(gress)?;
         }

@@ -3,7 +3,7 @@
 //!
 //! For whoever makes something else of it than a run: machine code, chains.
 
-use super::code::{At, Emitted, Kept, Op, Site, To, UnitCode};
+use super::code::{At, Data, Emitted, Kept, Op, Site, To, UnitCode};
 use crate::ir::{Expr, ExprKind};
 use std::ops::Range;
 
@@ -14,6 +14,21 @@ pub struct ReadBy {
     pub slots: Vec<At>,
     /// Any of the unit's own, beside those.
     pub own: bool,
+}
+
+/// A lookup of a table with one key.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup<'c> {
+    /// The table's number.
+    pub table: usize,
+    /// The slot with its key.
+    pub key: At,
+    /// Where each action's data goes, with masks.
+    pub data: &'c [Data],
+    /// Where each action begins.
+    pub actions: &'c [To],
+    /// Where it goes on without one.
+    pub none: To,
 }
 
 /// What is known of the frame around a run that begins with the first operation.
@@ -64,6 +79,15 @@ impl UnitCode {
     pub fn ends_unseen(&self, site: u32) -> bool {
         let site = &self.sites[site as usize];
         site.hit.is_none() && site.action.is_none()
+    }
+
+    /// The lookup that an operation is, if what its key has led to is kept.
+    pub fn lookup(&self, at: usize) -> Option<Lookup<'_>> {
+        let Op::Apply { site } = self.ops[at] else { return None };
+        let Site { table, keys, data, actions, none, .. } =
+            self.sites.get(site as usize).filter(|site| site.kept)?;
+        let key = *keys.as_deref()?.first()?;
+        Some(Lookup { table: table.index(), key, data, actions, none: *none })
     }
 
     /// What an operation reads which is executed without machine code, and whoever goes on behind the

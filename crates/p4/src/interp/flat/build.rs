@@ -259,6 +259,10 @@ impl<'p> Builder<'p> {
         if self.code.slots > usize::from(At::MAX) {
             return Err(Left);
         }
+        // Calls inside actions look at what was found.
+        let asks = |op: &Op| matches!(op, Op::Call { inside: true, .. } | Op::Statement { .. });
+        let asked = self.ops.iter().any(asks);
+        self.code.sites.iter_mut().for_each(|site| site.kept &= site.plain && !asked);
         self.code.join(&mut self.ops);
         self.code.ops = self.ops.into();
         Ok(self.code)
@@ -501,6 +505,7 @@ impl<'p> Builder<'p> {
         let keys = narrow.then(|| table.keys.iter().map(|key| self.slot_of(&key.expr)).collect());
         let keys: Option<Box<[At]>> = keys.transpose()?;
         self.release(mark);
+        let one_word = matches!(&*table.keys, [key] if key.expr.scalar.width() <= 64);
         let few = keys.as_ref().is_some_and(|keys| keys.len() <= FEW_KEYS);
         let data = table.actions.iter().map(data_of).collect::<Option<Box<_>>>();
         let selects = table.keys.iter().any(|key| &*key.match_kind == "selector");
@@ -512,6 +517,7 @@ impl<'p> Builder<'p> {
             keys,
             plain: few && !selects && data.is_some(),
             data: data.unwrap_or_default(),
+            kept: one_word && !selects && hit.is_none() && action.is_none(),
             hit,
             action,
             actions: actions.clone(),

@@ -435,7 +435,7 @@ pub enum Kept {
 pub(super) const FEW_KEYS: usize = 4;
 
 /// Where an action's data goes: slots, each with the mask of its width.
-pub(super) type Data = Box<[(At, u128)]>;
+pub type Data = Box<[(At, u128)]>;
 
 /// A place where a table is applied.
 #[derive(Clone, Debug)]
@@ -447,6 +447,8 @@ pub(super) struct Site {
     pub plain: bool,
     /// Where each action's data goes.
     pub data: Box<[Data]>,
+    /// What the only key led to may be kept for machine code: nobody asks what was found.
+    pub kept: bool,
     pub hit: Option<Slot>,
     pub action: Option<Slot>,
     /// Where each action begins.

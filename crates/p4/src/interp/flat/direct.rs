@@ -20,7 +20,7 @@ pub(in crate::interp) struct Direct<'r> {
 }
 
 impl Direct<'_> {
-    /// Goes on from a place; none if what is there needs a context.
+    /// Begins at a place; none if one is come to that needs a context.
     #[inline]
     pub fn run<E: Externs + ?Sized>(
         &mut self,
@@ -28,8 +28,19 @@ impl Direct<'_> {
         place: &mut Place,
         externs: &mut E,
     ) -> Option<End> {
+        place.at = self.machine.run(&mut self.frame.narrow, ends, place.at);
+        self.go_on(ends, place, externs)
+    }
+
+    /// Goes on where machine code has stopped.
+    #[inline]
+    pub fn go_on<E: Externs + ?Sized>(
+        &mut self,
+        ends: &mut Ends<'_>,
+        place: &mut Place,
+        externs: &mut E,
+    ) -> Option<End> {
         loop {
-            place.at = self.machine.run(&mut self.frame.narrow, ends, place.at);
             match self.code.ops[place.at as usize] {
                 Op::Done => return Some(End::Done),
                 Op::Accept => return Some(End::Accept),
@@ -46,6 +57,7 @@ impl Direct<'_> {
                 }
                 _ => return None,
             }
+            place.at = self.machine.run(&mut self.frame.narrow, ends, place.at);
         }
     }
 }
@@ -94,6 +106,10 @@ impl Site {
         };
         let matched = Matched { table: self.table, entry };
         externs.looked_up(&matched, frame);
+        if let (true, [one]) = (self.kept, keys) {
+            let key = frame.narrow[usize::from(*one)];
+            tables.lately().keep(self.table, key, action, data);
+        }
         *applied = Some(Applied { matched, before: None, action, hit: entry.is_some() });
         let Some(action) = action.map(|action| action as usize) else { return Some(self.none) };
         for ((at, mask), datum) in self.data.get(action).into_iter().flatten().zip(data) {

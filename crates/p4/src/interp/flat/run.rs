@@ -21,6 +21,13 @@ pub(in crate::interp) struct Place {
     pub(super) applied: Option<Applied>,
 }
 
+impl Place {
+    /// An operation outside of tables.
+    pub(in crate::interp) fn at(at: To) -> Place {
+        Place { at, applied: None }
+    }
+}
+
 impl UnitCode {
     /// True if a run of a chain has left its first unit, and was not rejected there.
     pub(in crate::interp) fn is_behind_first_unit(&self, place: &Place) -> bool {
@@ -323,7 +330,7 @@ impl Context<'_> {
         let room = machine.room();
         let slots = &mut self.frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, at as To) as usize;
-        move_ends(self.packet.as_mut(), (self.out.as_deref_mut(), room), run)
+        move_ends(self.packet.as_mut(), (self.out.as_deref_mut(), room), None, run)
     }
 
     /// Room for temporaries.

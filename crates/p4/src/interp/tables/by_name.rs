@@ -156,6 +156,7 @@ impl Tables {
     fn both(&mut self, id: TableId) -> Result<(&ir::Table, &mut TableState), TableError> {
         let missing = || TableError::NoTable { name: format!("#{}", id.0), near: None };
         let table = self.program.tables.get(id.index()).ok_or_else(missing)?;
+        self.lately.forget(id);
         let state = self.tables.get_mut(id.index()).ok_or_else(missing)?;
         Ok((table, state))
     }
@@ -275,7 +276,7 @@ impl Tables {
 
     /// Takes one change back, which was the last one of its table.
     pub fn undo(&mut self, id: TableId, undone: Undone) {
-        let Some(state) = self.tables.get_mut(id.index()) else { return };
+        let Some(state) = self.changed(id) else { return };
         match undone.0 {
             Was::Absent(handle) => drop(state.remove(handle)),
             Was::There(handle, entry) => state.put_back(handle, *entry),

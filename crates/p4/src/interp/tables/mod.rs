@@ -7,6 +7,7 @@
 mod by_name;
 mod error;
 mod index;
+pub mod lately;
 mod memo;
 mod plain;
 mod read;
@@ -22,6 +23,7 @@ pub use value_set::ValueSetState;
 
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
+use self::lately::Lately;
 use index::{Criterion, Index, Rank, Row};
 use memo::Memo;
 use num_bigint::BigUint;
@@ -370,15 +372,28 @@ impl TableState {
 pub struct Tables {
     program: Arc<Program>,
     tables: Vec<TableState>,
+    lately: Lately,
     value_sets: Vec<ValueSetState>,
 }
 
 impl Tables {
     /// The tables of a program as they are when it is loaded.
     pub fn new(program: Arc<Program>) -> Tables {
-        let tables = program.tables.iter().map(TableState::new).collect();
+        let tables: Vec<TableState> = program.tables.iter().map(TableState::new).collect();
         let value_sets = program.value_sets.iter().map(ValueSetState::new).collect();
-        Tables { program, tables, value_sets }
+        Tables { program, lately: Lately::new(tables.len()), tables, value_sets }
+    }
+
+    /// A table's state, to be changed.
+    fn changed(&mut self, id: TableId) -> Option<&mut TableState> {
+        self.lately.forget(id);
+        self.tables.get_mut(id.index())
+    }
+
+    /// What keys have led to lately, for machine code.
+    #[inline]
+    pub(super) fn lately(&self) -> &Lately {
+        &self.lately
     }
 
     /// A table's state.

@@ -129,7 +129,7 @@ impl Tables {
 
     /// Makes a table what it was when it was saved.
     pub fn put_back(&mut self, id: TableId, saved: TableState) {
-        if let Some(state) = self.tables.get_mut(id.index()) {
+        if let Some(state) = self.changed(id) {
             *state = saved;
         }
     }

@@ -314,6 +314,11 @@ impl Externs for Runtime {
     }
 
     #[inline]
+    fn hears_lookups(&self) -> bool {
+        self.hits.are_noted()
+    }
+
+    #[inline]
     fn looked_up(&mut self, matched: &Matched, _: &mut Frame) {
         self.hits.note(matched, self.pass.now);
     }

@@ -1,0 +1,114 @@
+//! What keys have led to lately, as words that machine code reads: of tables with one key element of at
+//! most 64 bits.
+//!
+//! Each table has a place for each of a few keys; who comes later takes the place of who came before.
+//! A change of the table makes all of it old.
+
+use super::Datum;
+use crate::ir::TableId;
+use std::cell::Cell;
+
+/// Words of what is known of a key: the change of the table behind which it was found, the key, the
+/// action, its data.
+pub const LINE: usize = 8;
+/// Words of data that are kept.
+pub const DATA: usize = LINE - 3;
+/// A key's place is what this leaves of its product with [`FACTOR`]: one of 32.
+pub const SHIFT: u32 = 64 - 5;
+/// Spreads keys.
+pub const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Words of a table: a line whose first word counts its changes, and the lines of keys.
+pub const TABLE: usize = (1 + (1 << (64 - SHIFT))) * LINE;
+/// In the place of an action if none is to run.
+pub const NO_ACTION: u64 = u64::MAX;
+
+/// Of all tables of a program, one behind the other.
+#[derive(Clone, Debug)]
+pub(in crate::interp) struct Lately(Box<[Cell<u64>]>);
+
+impl Lately {
+    /// Nothing yet.
+    pub fn new(tables: usize) -> Lately {
+        let words = Lately(vec![Cell::new(0); tables * TABLE].into());
+        (0..tables).for_each(|table| words.forget(TableId(table as u32)));
+        words
+    }
+
+    /// A table has changed.
+    pub fn forget(&self, table: TableId) {
+        if let Some(changes) = self.0.get(table.index() * TABLE) {
+            changes.set(changes.get() + 1);
+        }
+    }
+
+    /// A key has led to an action, which may be none, with this data.
+    #[inline]
+    pub fn keep(&self, table: TableId, key: u128, action: Option<u32>, data: &[Datum]) {
+        let Some(words) = self.0.get(table.index() * TABLE..) else { return };
+        let Some(words) = words.first_chunk::<TABLE>() else { return };
+        let Ok(key) = u64::try_from(key) else { return };
+        if data.len() > DATA {
+            return;
+        }
+        let place = (1 + (key.wrapping_mul(FACTOR) >> SHIFT) as usize) * LINE;
+        let Some(line) = words[place..].first_chunk::<LINE>() else { return };
+        // Of no use until all of it is there.
+        line[0].set(0);
+        for (word, datum) in line[3..].iter().zip(data) {
+            let Datum::Narrow(value) = datum else { return };
+            let Ok(value) = u64::try_from(*value) else { return };
+            word.set(value);
+        }
+        line[1].set(key);
+        line[2].set(action.map_or(NO_ACTION, u64::from));
+        line[0].set(words[0].get());
+    }
+
+    /// All words.
+    #[inline]
+    pub fn words(&self) -> &[Cell<u64>] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What machine code finds of a key.
+    fn found(lately: &Lately, table: usize, key: u64) -> Option<(u64, u64)> {
+        let words = &lately.words()[table * TABLE..][..TABLE];
+        let place = (1 + (key.wrapping_mul(FACTOR) >> SHIFT) as usize) * LINE;
+        let line: Vec<u64> = words[place..][..LINE].iter().map(Cell::get).collect();
+        (line[0] == words[0].get() && line[1] == key).then_some((line[2], line[3]))
+    }
+
+    #[test]
+    fn what_a_key_has_led_to_is_known_until_its_table_changes() {
+        let lately = Lately::new(2);
+        let (first, second) = (TableId(0), TableId(1));
+        assert_eq!(found(&lately, 0, 0), None);
+        for key in 0..1_000_u64 {
+            lately.keep(first, key.into(), Some(1), &[Datum::Narrow(u128::from(key) + 5)]);
+            lately.keep(second, key.into(), None, &[]);
+            assert_eq!(found(&lately, 0, key), Some((1, key + 5)));
+            assert_eq!(found(&lately, 1, key).map(|found| found.0), Some(NO_ACTION));
+        }
+        lately.forget(first);
+        assert!((0..1_000).all(|key| found(&lately, 0, key).is_none()));
+        assert!((0..1_000).any(|key| found(&lately, 1, key).is_some()));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_kept() {
+        let lately = Lately::new(1);
+        let table = TableId(0);
+        lately.keep(table, 7, Some(1), &[Datum::Narrow(1)]);
+        for data in [vec![Datum::Narrow(1 << 64)], vec![Datum::Narrow(1); DATA + 1]] {
+            lately.keep(table, 8, Some(1), &data);
+            lately.keep(table, 1 << 70, Some(1), &data[..1]);
+            assert_eq!(found(&lately, 0, 8), None);
+        }
+        assert_eq!(found(&lately, 0, 7), Some((1, 1)));
+    }
+}

@@ -21,7 +21,8 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 
 /// What a frame of another unit would be.
-const SMALL: &str = "a frame of the unit has room for its temporaries, and what is written for its headers";
+const SMALL: &str =
+    "a frame of the unit has room for its temporaries, and what is written for its headers";
 
 /// What tables of another program would be.
 const OTHER: &str = "the tables are those of the unit's program";
@@ -90,8 +91,9 @@ impl Function {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
                 let (slots, room) = (code.slots(), code.room());
-                let (room, wanted) = (room.unwrap_or(0), room.unwrap_or(ROOM));
-                let tables = (0..code.ops().len()).filter_map(|at| code.lookup(at)).map(|l| l.table + 1);
+                let (room, wanted) = (room.unwrap_or(0), code.most_written().min(ROOM));
+                let tables =
+                    (0..code.ops().len()).filter_map(|at| code.lookup(at)).map(|l| l.table + 1);
                 let known = TABLE * tables.max().unwrap_or(0);
                 Some(Function { entry, slots, room, wanted, known, _kept: kept, module })
             }

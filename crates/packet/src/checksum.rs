@@ -13,14 +13,16 @@
 /// assert!(sum.word(0x220d).is_valid());
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OnesComplementSum(u64);
+pub struct OnesComplementSum(
+    /// In the machine's own order of bytes: they are swapped once at the end (section 2 B), and until then
+    /// the sum may be taken in any width (section 2 C).
+    u64,
+);
 
 impl OnesComplementSum {
     /// Adds bytes that start at an even offset; an odd last byte is padded with zero.
     #[inline]
     pub fn bytes(self, bytes: &[u8]) -> OnesComplementSum {
-        // Four words at a time, and in the machine's own order: the sum may be taken in any width
-        // (section 2 C), and its bytes be swapped once at the end (section 2 B).
         let (eights, rest) = bytes.as_chunks::<8>();
         let (fours, rest) = rest.as_chunks::<4>();
         let last = match *rest {
@@ -29,27 +31,40 @@ impl OnesComplementSum {
             [a] => u16::from_ne_bytes([a, 0]).into(),
             _ => 0,
         };
-        let mut sum = u64::from(last);
-        for four in fours {
-            sum += u64::from(u32::from_ne_bytes(*four));
-        }
+        let mut sum = self;
         for eight in eights {
-            let (more, carry) = sum.overflowing_add(u64::from_ne_bytes(*eight));
-            sum = more + u64::from(carry);
+            sum = sum.add(u64::from_ne_bytes(*eight));
         }
-        OnesComplementSum(self.0 + u64::from(u16::from_be(folded(sum))))
+        // Neither of both has more than 32 bits.
+        let mut short = u64::from(last);
+        for four in fours {
+            short += u64::from(u32::from_ne_bytes(*four));
+        }
+        sum.add(short)
     }
 
     /// Adds one word.
     #[inline]
     pub fn word(self, word: u16) -> OnesComplementSum {
-        OnesComplementSum(self.0 + u64::from(word))
+        self.add(u16::to_be(word).into())
+    }
+
+    /// Adds four words, the first one in the highest bits.
+    #[inline]
+    pub fn words(self, words: u64) -> OnesComplementSum {
+        self.add(words.to_be())
+    }
+
+    #[inline]
+    fn add(self, more: u64) -> OnesComplementSum {
+        let (sum, carry) = self.0.overflowing_add(more);
+        OnesComplementSum(sum + u64::from(carry))
     }
 
     /// The sum in 16 bits. It is 0 if all words are; other multiples of 0xffff are 0xffff.
     #[inline]
     pub fn folded(self) -> u16 {
-        folded(self.0)
+        u16::from_be(folded(self.0))
     }
 
     /// The value for a checksum field: the complement of the sum.

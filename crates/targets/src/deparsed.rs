@@ -7,20 +7,26 @@ use sojourn_packet::Packet;
 #[inline]
 pub(crate) fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let consumed = consumed.div_ceil(8) as usize;
-    let (len, headers) = (packet.bytes.len(), written.bytes());
+    let (bytes, capacity) = (&mut packet.bytes, written.capacity());
+    let (len, headers) = (bytes.len(), written.bytes());
     let kept = consumed.min(len);
-    if headers.len() > kept {
-        // The packet gets the buffer of the deparser, and that the packet's.
-        written.exchange(&mut packet.bytes, kept);
-    } else {
+    if headers.len() <= kept {
         let first = kept - headers.len();
         if !headers.is_empty() {
-            packet.bytes[first..kept].copy_from_slice(headers);
+            bytes[first..kept].copy_from_slice(headers);
         }
         if first > 0 {
-            packet.bytes.copy_within(first.., 0);
-            packet.bytes.truncate(len - first);
+            bytes.copy_within(first.., 0);
+            bytes.truncate(len - first);
         }
+    } else if bytes.capacity() >= capacity {
+        // The packet gets the buffer of the deparser, and that the packet's, which is as large.
+        written.exchange(bytes, kept);
+    } else {
+        let more = headers.len() - kept;
+        bytes.resize(len + more, 0);
+        bytes.copy_within(kept..len, kept + more);
+        bytes[..headers.len()].copy_from_slice(headers);
     }
     packet.zeros = packet.zeros.saturating_sub((consumed - kept) as u32);
 }

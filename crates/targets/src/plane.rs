@@ -149,6 +149,23 @@ impl Plane {
         &self.sources
     }
 
+    /// With several pipes, or somebody who looks on.
+    #[inline(never)]
+    fn any_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> IngressOutput {
+        if let Some(loaded) = self.elsewhere(input.port.0) {
+            return loaded.ingress_carrying(input, packet, carried);
+        }
+        match self.watch.take() {
+            Some(watch) => self.watched_ingress(watch, input, packet, carried),
+            None => self.loaded.ingress_carrying(input, packet, carried),
+        }
+    }
+
     #[cold]
     fn watched_ingress(
         &mut self,
@@ -165,6 +182,23 @@ impl Plane {
         watch.look(input.now, &mut *self.loaded);
         self.watch = Some(watch);
         out
+    }
+
+    /// With several pipes, or somebody who looks on.
+    #[inline(never)]
+    fn any_egress(
+        &mut self,
+        input: &EgressInput,
+        packet: Packet,
+        carried: Carried,
+    ) -> EgressOutput {
+        if let Some(loaded) = self.elsewhere(input.port.0) {
+            return loaded.egress_carrying(input, packet, carried);
+        }
+        match self.watch.take() {
+            Some(watch) => self.watched_egress(watch, input, packet, carried),
+            None => self.loaded.egress_carrying(input, packet, carried),
+        }
     }
 
     #[cold]
@@ -212,15 +246,10 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> IngressOutput {
-        if !self.further.is_empty()
-            && let Some(loaded) = self.elsewhere(input.port.0)
-        {
-            return loaded.ingress_carrying(input, packet, carried);
+        if self.further.is_empty() && self.watch.is_none() {
+            return self.loaded.ingress_carrying(input, packet, carried);
         }
-        if let Some(watch) = self.watch.take() {
-            return self.watched_ingress(watch, input, packet, carried);
-        }
-        self.loaded.ingress_carrying(input, packet, carried)
+        self.any_ingress(input, packet, carried)
     }
 
     fn egress_carrying(
@@ -229,15 +258,10 @@ impl DataPlane for Plane {
         packet: Packet,
         carried: Carried,
     ) -> EgressOutput {
-        if !self.further.is_empty()
-            && let Some(loaded) = self.elsewhere(input.port.0)
-        {
-            return loaded.egress_carrying(input, packet, carried);
+        if self.further.is_empty() && self.watch.is_none() {
+            return self.loaded.egress_carrying(input, packet, carried);
         }
-        if let Some(watch) = self.watch.take() {
-            return self.watched_egress(watch, input, packet, carried);
-        }
-        self.loaded.egress_carrying(input, packet, carried)
+        self.any_egress(input, packet, carried)
     }
 
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {

@@ -108,7 +108,7 @@ impl Interpreter {
         }
         let front = unit.fronted.as_deref().map(|code| (words, code.front_words(words.0 as At)));
         let cleared = unit.code.around().is_none_or(|around| around.cleared);
-        let room = unit.fronted.as_deref().and_then(UnitCode::room).unwrap_or(ROOM);
+        let room = unit.code.most_written().min(ROOM);
         let end = unit.code.ops().iter().position(|op| matches!(op, Op::Done)).unwrap_or(0) as To;
         Arc::make_mut(&mut self.chains).push(Joined { unit, noted, cleared, room, end });
         Some(Chain { number, input, front, slots })

@@ -5,7 +5,7 @@
 //! it, and it is executed as without machine code. Knows no compiler.
 
 pub use super::flat::around::{Around, Lookup, ReadBy};
-pub use super::flat::code::{At, Data, Cells, Emitted, Function, Kept, Op, To, UnitCode};
+pub use super::flat::code::{At, Cells, Data, Emitted, Function, Kept, Op, To, UnitCode};
 pub use super::flat::header::{FrontRead, LongRead, Piece, ROOM, Read, Reader, Writer};
 pub use super::tables::lately;
 

@@ -287,10 +287,13 @@ impl Interpreter {
             if frame.narrow.len() < code.slots {
                 frame.narrow.resize(code.slots, 0);
             }
+            let room = out.as_ref().map_or(0, |_| machine.room());
+            let heard = externs.hears_lookups();
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut machine::Ends<'_>| direct.run(ends, &mut place, externs);
-            let ends = (packet.as_mut(), (out.as_deref_mut(), machine.room()));
-            if let Some(end) = packet::move_ends(ends.0, ends.1, None, run) {
+            let lately = if heard { None } else { Some(tables) };
+            let ends = packet::move_ends(packet.as_mut(), (out.as_deref_mut(), room), lately, run);
+            if let Some(end) = ends {
                 return Ran {
                     end: Ok(end),
                     consumed: packet.map_or(0, |packet| packet.position()),

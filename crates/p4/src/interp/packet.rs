@@ -246,6 +246,12 @@ impl PacketOut {
         self.clear();
     }
 
+    /// Bytes for which it has memory.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// Length in bits.
     pub fn bit_len(&self) -> u64 {
         self.len as u64 * 8 + u64::from(self.partial_bits)
@@ -278,7 +284,7 @@ impl PacketOut {
     fn grow(&mut self, bytes: usize) {
         let wanted = self.len + bytes;
         let there = self.buffer.capacity();
-        let more = if wanted <= there { there } else { wanted.next_power_of_two().max(256) };
+        let more = if wanted <= there { there } else { wanted.next_power_of_two().max(128) };
         self.buffer.resize(more, 0);
     }
 
@@ -305,7 +311,7 @@ impl PacketOut {
     }
 
     /// The place of what is written next, with room for so many bytes; none as for [`PacketOut::room`].
-    #[inline]
+    #[inline(always)]
     fn room_ahead(&mut self, bytes: usize) -> Option<&mut [u8]> {
         if self.partial_bits > 0 {
             self.room(0)?;

@@ -33,7 +33,7 @@ use crate::snapshot::Snapshots;
 use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketOut, Tables};
 use sojourn_p4::ir::UnitId;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
 use std::sync::Arc;
 
 /// The frame check sequence, which the chip counts with the packet's length.
@@ -330,7 +330,7 @@ fn requested_copy(
 
 /// A copy of `packet` with some bytes in front.
 fn with_front(front: &[u8], packet: &Packet) -> Packet {
-    let mut bytes = HeaderBytes::with_capacity(front.len() + packet.bytes.len());
+    let mut bytes = HeaderBytes::with_capacity(HEADER_ROOM.max(front.len() + packet.bytes.len()));
     bytes.extend_from_slice(front);
     bytes.extend_from_slice(&packet.bytes);
     Packet { id: packet.id, flow: packet.flow, bytes, zeros: packet.zeros }

@@ -106,7 +106,7 @@ impl Site {
         };
         let matched = Matched { table: self.table, entry };
         externs.looked_up(&matched, frame);
-        if let (true, [one]) = (self.kept, keys) {
+        if let (true, [one]) = (self.kept && !externs.hears_lookups(), keys) {
             let key = frame.narrow[usize::from(*one)];
             tables.lately().keep(self.table, key, action, data);
         }

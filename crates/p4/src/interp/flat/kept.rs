@@ -85,9 +85,7 @@ impl UnitCode {
     /// Says of emitted headers which leave as they came. Of what is parsed the first `front` bytes are
     /// not the packet's.
     pub(super) fn keep(&mut self, front: usize) {
-        let emissions = self.ops.iter().map(|op| self.emission(*op).map_or(0, bytes));
-        let most = emissions.sum::<usize>();
-        let room = if most == 0 { 0 } else { most + BEHIND };
+        let room = self.most_written();
         // What the tree writes may end within a byte.
         let by_tree = |op: &Op| matches!(op, Op::EmitRest { .. } | Op::Statement { .. });
         if room > ROOM || self.ops.iter().any(by_tree) {
@@ -100,12 +98,23 @@ impl UnitCode {
                 continue;
             }
             let Some(state) = self.known(at, emitted, front) else { continue };
-            let (Op::Emit { header } | Op::EmitEach { header, .. }) = self.ops[at] else { continue };
+            let (Op::Emit { header } | Op::EmitEach { header, .. }) = self.ops[at] else {
+                continue;
+            };
             for (number, known) in state.headers.iter().enumerate().skip(state.first_kept()) {
                 let always = !known.may_be_invalid;
                 let kept = if always { Kept::Always } else { Kept::IfValid };
                 self.emitted[header as usize + number].kept = kept;
             }
+        }
+    }
+
+    /// Bytes that it may write, with those behind the last header.
+    pub fn most_written(&self) -> usize {
+        let emissions = self.ops.iter().map(|op| self.emission(*op).map_or(0, bytes));
+        match emissions.sum() {
+            0 => 0,
+            most => most + BEHIND,
         }
     }
 
@@ -210,14 +219,7 @@ impl UnitCode {
     }
 
     /// Bits are taken off the packet, behind so many of the same read.
-    fn take(
-        &self,
-        op: Op,
-        front: usize,
-        bits: &mut u64,
-        emitted: &[Emitted],
-        state: &mut State,
-    ) {
+    fn take(&self, op: Op, front: usize, bits: &mut u64, emitted: &[Emitted], state: &mut State) {
         let op = match op {
             // Where a read begins, there is another one from its second operation on.
             Op::Read { run, .. } => self.runs[run as usize].first,
@@ -280,4 +282,89 @@ fn uses_packet(op: &Op) -> bool {
             | Op::Call { .. }
             | Op::Statement { .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile_with;
+    use crate::interp::chain::Link;
+    use crate::interp::flat::{NoCode, chain};
+    use crate::ir::UnitId;
+    use crate::preprocess::{MemoryLoader, PreprocessOptions};
+
+    /// What is in front of the packet, three headers of it and one more; `PARSE`, `DO` and `EMIT` are the
+    /// tests' own.
+    const PROGRAM: &str = "
+        error { NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout }
+        extern packet_in { void extract<T>(out T headers); void advance(in bit<32> bits); }
+        extern packet_out { void emit<T>(in T headers); }
+        header front_t { bit<64> x; }
+        header a_t { bit<16> kind; }
+        header b_t { bit<8> x; bit<8> y; }
+        struct hs_t { a_t more; a_t a; b_t b; b_t c; }
+        parser P(packet_in packet, out hs_t hdr, out front_t front) {
+            state start { packet.extract(front); packet.extract(hdr.a); PARSE }
+            state b { packet.extract(hdr.b); transition accept; }
+            state c { packet.extract(hdr.c); transition accept; }
+        }
+        control C(inout hs_t hdr, inout front_t front) { apply { DO } }
+        control D(packet_out packet, inout hs_t hdr) { apply { EMIT } }
+        parser AnyP<H, F>(packet_in packet, out H hdr, out F front);
+        control AnyC<H, F>(inout H hdr, inout F front);
+        control AnyD<H>(packet_out packet, inout H hdr);
+        package S<H, F>(AnyP<H, F> p, AnyC<H, F> c, AnyD<H> d);
+        S(P(), C(), D()) main;";
+
+    const ALL: &str =
+        "packet.emit(hdr.more); packet.emit(hdr.a); packet.emit(hdr.b); packet.emit(hdr.c);";
+    const SELECT: &str = "transition select(hdr.a.kind) { 1: b; 2: c; default: accept; }";
+
+    /// What is kept of the headers that are emitted, in order: a letter for each.
+    fn kept(parse: &str, body: &str, emit: &str) -> String {
+        let text = PROGRAM.replace("PARSE", parse).replace("DO", body).replace("EMIT", emit);
+        let loader = MemoryLoader::new().with("kept.p4", text);
+        let program = compile_with(&loader, "kept.p4".as_ref(), &PreprocessOptions::default())
+            .expect("it compiles")
+            .program;
+        let link = |name: &str| {
+            let at = program.units.iter().position(|unit| &*unit.name == name);
+            let unit = UnitId(at.expect("it is one of the units") as u32);
+            Link { unit, moves: Vec::new(), sets: Vec::new() }
+        };
+        let links = ["P", "C", "D"].map(link);
+        let mut code = chain(&program, &links, 0, &NoCode).expect("there is one");
+        code.keep(8);
+        let letter = |header: &Emitted| match header.kept {
+            Kept::No => '-',
+            Kept::IfValid => 'v',
+            Kept::Always => 'A',
+        };
+        code.emitted.iter().map(letter).collect()
+    }
+
+    #[test]
+    fn what_was_extracted_last_and_is_emitted_last_is_kept() {
+        assert_eq!(kept("transition b;", "", ALL), "-AAv");
+        assert_eq!(kept(SELECT, "", ALL), "-Avv");
+        assert_eq!(kept("transition b;", "hdr.more.setValid();", ALL), "-AAv");
+    }
+
+    #[test]
+    fn what_has_changed_and_what_is_in_front_of_it_is_written() {
+        assert_eq!(kept("transition b;", "hdr.a.kind = 1;", ALL), "--Av");
+        assert_eq!(kept(SELECT, "if (hdr.a.kind == 7) { hdr.b.x = 1; }", ALL), "---v");
+        assert_eq!(kept("transition b;", "hdr.b.setInvalid();", ALL), "---v");
+        assert_eq!(kept("transition b;", "hdr.c.setValid();", ALL), "----");
+    }
+
+    #[test]
+    fn what_does_not_end_what_was_read_is_written() {
+        assert_eq!(kept("packet.advance(8); transition accept;", "", ALL), "----");
+        assert_eq!(kept("packet.advance(4); transition b;", "", ALL), "----");
+        assert_eq!(kept("transition b;", "", "packet.emit(hdr.a);"), "-");
+        assert_eq!(kept("transition b;", "", "packet.emit(hdr.b); packet.emit(hdr.a);"), "--");
+        let apart = "packet.emit(hdr.a); if (hdr.a.kind == 1) { packet.emit(hdr.b); }";
+        assert_eq!(kept("transition b;", "", apart), "-A");
+    }
 }

@@ -250,12 +250,13 @@ impl Context<'_> {
             self.matched = Some(applied.matched);
         }
         let ops = &*code.ops;
+        let lately = !externs.hears_lookups();
         let mut at = place.at as usize;
         loop {
             let op;
             (op, at) = match machine {
                 Some(machine) => {
-                    let at = self.by_machine(machine, at);
+                    let at = self.by_machine(machine, lately, at);
                     let op = &ops[at];
                     if op.is_on_slots() {
                         on_slots(code, ops, &mut self.frame.narrow, at)
@@ -326,11 +327,12 @@ impl Context<'_> {
 
     /// Machine code; the operation in front of which it stops.
     #[inline(always)]
-    fn by_machine(&mut self, machine: &dyn MachineCode, at: usize) -> usize {
-        let room = machine.room();
+    fn by_machine(&mut self, machine: &dyn MachineCode, lately: bool, at: usize) -> usize {
+        let out = self.out.as_deref_mut();
+        let room = out.as_ref().map_or(0, |_| machine.room());
         let slots = &mut self.frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, at as To) as usize;
-        move_ends(self.packet.as_mut(), (self.out.as_deref_mut(), room), None, run)
+        move_ends(self.packet.as_mut(), (out, room), lately.then_some(self.tables), run)
     }
 
     /// Room for temporaries.

@@ -21,9 +21,9 @@ pub use plain::PlainEntry;
 pub use read::EntryView;
 pub use value_set::ValueSetState;
 
+use self::lately::Lately;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
-use self::lately::Lately;
 use index::{Criterion, Index, Rank, Row};
 use memo::Memo;
 use num_bigint::BigUint;

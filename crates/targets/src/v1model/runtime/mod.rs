@@ -230,6 +230,11 @@ impl Externs for Runtime {
         Ok(self.profiles.select(table, reference, selector, ctx))
     }
 
+    #[inline]
+    fn hears_lookups(&self) -> bool {
+        !self.direct.is_empty() || self.hits.are_noted()
+    }
+
     fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {
         let Some(entry) = matched.entry else { return };
         if let Some(direct) = self.direct.get(matched.table.index()).copied() {

@@ -80,6 +80,7 @@ pub fn is_exit(code: &UnitCode, at: usize) -> bool {
         Op::Apply { .. } => code.lookup(at).is_none(),
         Op::Binary { .. } | Op::Unary { .. } => true,
         Op::Copy { count, .. } => *count > 8,
+        Op::Stay { .. } => false,
         other => !other.is_on_slots() && !is_rare_exit(code, at),
     }
 }
@@ -93,12 +94,6 @@ fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
         Op::Apply { .. } => code.lookup(at).is_some(),
         _ => false,
     }
-}
-
-/// True if few packets come to the operation: those that a parser rejects, or that have no header
-/// where one is read.
-fn is_rare(op: &Op) -> bool {
-    matches!(op, Op::NoMatch | Op::Fail { .. } | Op::Check | Op::Reject | Op::Note { .. })
 }
 
 /// True if it is an end: nothing is read behind it that would have to be kept until then.
@@ -236,7 +231,7 @@ fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
 fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
     let mut framed = Slots::none(code);
     for (at, op) in code.ops().iter().enumerate() {
-        if is_exit(code, at) && !is_rare(op) && !is_end(op) {
+        if is_exit(code, at) && !code.is_rare(at) && !is_end(op) {
             needed(code, at, live).both(&changed[at]).for_each(|slot| framed.add(slot));
         }
     }
@@ -251,8 +246,8 @@ fn changed(code: &UnitCode, framed: &Slots) -> Vec<Slots> {
     let mut changed = vec![Slots::none(code); ops.len() + 1];
     if let Some(around) = code.around().filter(|around| !around.cleared) {
         // The frame still has what the packet before has left.
-        let mut begun = Slots::own(code);
-        around.inputs.clone().for_each(|input| begun.remove(input));
+        let mut begun = Slots::none(code);
+        around.begun.iter().cloned().flatten().for_each(|slot| begun.add(slot));
         begun.remove_all(framed);
         changed[0] = begun;
     }

@@ -90,21 +90,21 @@ impl Lower<'_> {
 
     /// What a slot has at the beginning, if that is known.
     fn first_of(&self, to: To, slot: At) -> Option<u128> {
-        let around = self.code.around().filter(|_| to == 0 && !self.code.is_temporary(slot))?;
-        if around.inputs.contains(&slot) {
-            return None;
-        }
-        Some(around.first.iter().find(|(at, _)| *at == slot).map_or(0, |(_, value)| *value))
+        self.code.around().filter(|_| to == 0)?.first_of(slot)
     }
 
     /// A half of a slot, out of the frame.
     pub fn load(&mut self, slot: At, half: usize) -> Value {
+        if half == 1 && self.code.is_short(slot) {
+            return self.constant(0);
+        }
         self.builder.ins().load(types::I64, FRAME, self.frame, byte(slot, half))
     }
 
     /// A whole slot, into the frame.
     pub fn store(&mut self, slot: At, halves: [Value; 2]) {
-        for (half, value) in halves.into_iter().enumerate() {
+        let stored = if self.code.is_short(slot) { 1 } else { 2 };
+        for (half, value) in halves.into_iter().enumerate().take(stored) {
             self.builder.ins().store(FRAME, value, self.frame, byte(slot, half));
         }
     }

@@ -101,6 +101,7 @@ impl Lower<'_> {
                     tables::apply(self, at as To, &lookup);
                 }
             }
+            Op::Stay { bytes, to } => packet::stay(self, bytes, to, next),
             Op::Skip { bits } => packet::skip(self, at as To, bits / 8),
             Op::Eval { to, .. } => packet::look_ahead(self, at as To, to),
             Op::Jump { to } => self.jump(to),
@@ -352,7 +353,9 @@ impl Lower<'_> {
     }
 
     fn half(&mut self, slot: At, half: usize) -> Value {
-        if self.blocks.changed[self.at].has(slot) {
+        if half == 1 && self.code.is_short(slot) {
+            self.constant(0)
+        } else if self.blocks.changed[self.at].has(slot) {
             self.builder.use_var(self.slots[usize::from(slot)][half])
         } else {
             self.load(slot, half)
@@ -403,7 +406,7 @@ impl Lower<'_> {
         self.builder.ins().jump(self.labels[&to], &[]);
     }
 
-    fn branch(&mut self, condition: Value, to: To, next: To) {
+    pub fn branch(&mut self, condition: Value, to: To, next: To) {
         self.builder.ins().brif(condition, self.labels[&to], &[], self.labels[&next], &[]);
     }
 

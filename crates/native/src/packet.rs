@@ -27,7 +27,9 @@ const ROOM_ENDS: [i32; 2] = [Ends::FIELDS[2] as i32, Ends::FIELDS[3] as i32];
 impl Packet {
     /// Of code.
     pub fn new(code: &UnitCode, word: &mut impl FnMut() -> Variable) -> Packet {
-        let reads = |op: &Op| matches!(op, Op::Read { .. } | Op::Skip { .. } | Op::Eval { .. });
+        let reads = |op: &Op| {
+            matches!(op, Op::Read { .. } | Op::Skip { .. } | Op::Eval { .. } | Op::Stay { .. })
+        };
         let reads = code.ops().iter().any(reads);
         let emits = |op: &Op| matches!(op, Op::Emit { .. } | Op::EmitEach { .. });
         let emits = code.ops().iter().any(emits);
@@ -106,6 +108,14 @@ pub fn skip(lower: &mut Lower<'_>, at: To, bytes: u64) {
     lower.stop_if(short, at);
     pass(lower, bytes);
     lower.jump(at + 1);
+}
+
+/// Goes on past a header that is there.
+pub fn stay(lower: &mut Lower<'_>, bytes: u32, to: To, next: To) {
+    let Some([_, left]) = lower.packet.ahead else { return };
+    let left = lower.builder.use_var(left);
+    let short = lower.builder.ins().icmp_imm(IntCC::UnsignedLessThan, left, i64::from(bytes));
+    lower.branch(short, next, to);
 }
 
 /// Looks at bits of the packet, and goes on behind the question whether they were there.

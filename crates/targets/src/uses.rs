@@ -4,7 +4,7 @@
 
 use crate::visit;
 use sojourn_p4::ir::{
-    Arg, Body, Expr, ExprKind, Layout, Program, Slot, StmtKind, Transition, UnitId,
+    Arg, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, StmtKind, Transition, UnitId,
 };
 use std::collections::HashSet;
 
@@ -42,6 +42,23 @@ pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
             if let Transition::Select { keys, .. } = &state.transition {
                 keys.iter().for_each(|key| slots_of(key, &mut read));
             }
+        }
+    }
+    read
+}
+
+/// The narrow slots that a call reads.
+pub fn read_by_call(call: &ExternCall) -> HashSet<Slot> {
+    let mut read = HashSet::new();
+    for arg in &call.args {
+        match arg {
+            Arg::In(value) => {
+                let mut found = Vec::new();
+                visit::value_expressions(value, &mut found);
+                found.into_iter().for_each(|expr| slots_of(expr, &mut read));
+            }
+            Arg::Out(layout) | Arg::InOut(layout) => whole(layout, &mut read),
+            _ => {}
         }
     }
     read

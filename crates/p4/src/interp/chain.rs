@@ -13,6 +13,7 @@ use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
 use num_bigint::BigUint;
 use num_traits::Zero;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A unit of a chain, and what is done to the frame in front of it.
@@ -20,6 +21,8 @@ use std::sync::Arc;
 pub struct Link {
     /// The unit.
     pub unit: UnitId,
+    /// The chain ends in front of all this if one of these slots of at most 64 bits has that value.
+    pub ends_if: Vec<(Slot, u64)>,
     /// Slots that are copied, from and to, in this order.
     pub moves: Vec<(Slot, Slot)>,
     /// Slots that get constants, behind the moves.
@@ -31,7 +34,11 @@ pub struct Link {
 pub struct Plan<'a> {
     /// The units, of which only the first may be a parser.
     pub links: &'a [Link],
-    /// Slots that the caller fills.
+    /// Slots of the units that the caller fills.
+    pub given: &'a [Slot],
+    /// How many of the wide ones, those in front.
+    pub given_wide: usize,
+    /// How many more it fills, behind those of all units.
     pub inputs: usize,
     /// Bytes in front of the packet that the parser reads; the caller may have them in more slots behind
     /// its others, eight in each.
@@ -42,8 +49,15 @@ pub struct Plan<'a> {
     pub left: Option<&'a [Slot]>,
     /// Slots into which the parser puts what nobody reads.
     pub unread: &'a dyn Fn(Slot) -> bool,
-    /// Who has code for calls. On no way through the chain it may load twice from one memory.
+    /// Headers, by the slots of their validity, that stay in the packet, and stay invalid, if it has all
+    /// their bytes. Nothing may be extracted behind one.
+    pub stay: &'a [Slot],
+    /// Who has code for calls.
     pub calls: &'a dyn Calls,
+    /// On no way through the chain that code may load twice from one memory.
+    pub loads_once: bool,
+    /// No slot ever has more than its width.
+    pub keeps_widths: bool,
 }
 
 /// A chain that an interpreter has made.
@@ -63,6 +77,8 @@ pub struct Chain {
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
     pub unit: machine::Unit,
+    /// Wide slots that the caller fills.
+    given_wide: usize,
     /// The only unit that may read fields of invalid headers, if there is one.
     noted: Option<UnitId>,
     /// Machine code, too, begins with a frame as it should be.
@@ -95,10 +111,14 @@ impl Interpreter {
             return None;
         }
         let (noted, own) = (first, own_slots(&self.program, links));
-        let mut code = flat::chain(&self.program, links, inputs, plan.calls)
-            .filter(|code| !code.loads_twice())
-            .or_else(|| flat::chain(&self.program, links, inputs, &NoCode))?;
+        let make = |calls| flat::chain(&self.program, &plan, inputs, calls);
+        let mut code = make(plan.calls)
+            .filter(|code| !plan.loads_once || !code.loads_twice())
+            .or_else(|| make(&NoCode))?;
         code.leave_unread(plan.unread);
+        if plan.keeps_widths {
+            code.short = short_slots(&self.program, own);
+        }
         code.around = Some(around(plan, own, &code)?);
         let (number, slots, input) = (self.chains.len(), code.slots, Slot(own as u32));
         let words = Slot((own + plan.inputs) as u32);
@@ -110,21 +130,29 @@ impl Interpreter {
         let cleared = unit.code.around().is_none_or(|around| around.cleared);
         let room = unit.code.most_written().min(ROOM);
         let end = unit.code.ops().iter().position(|op| matches!(op, Op::Done)).unwrap_or(0) as To;
-        Arc::make_mut(&mut self.chains).push(Joined { unit, noted, cleared, room, end });
+        Arc::make_mut(&mut self.chains).push(Joined {
+            unit,
+            given_wide: plan.given_wide,
+            noted,
+            cleared,
+            room,
+            end,
+        });
         Some(Chain { number, input, front, slots })
     }
 
-    /// Runs a chain that begins with a parser, on a packet from its cursor on. In the frame only the
+    /// Runs a chain, on a packet from its cursor on if it begins with a parser. In the frame only the
     /// caller's slots have to be as they should. Where the parser rejects, it is as that has left it,
     /// and nothing behind it has run.
     ///
     /// # Errors
     /// As for [`Interpreter::run_control`].
+    #[inline]
     pub fn run_chain<E: Externs + ?Sized>(
         &self,
         chain: &Chain,
         frame: &mut Frame,
-        (packet, out): (PacketIn<'_>, Option<&mut PacketOut>),
+        (mut packet, mut out): (Option<PacketIn<'_>>, Option<&mut PacketOut>),
         tables: &Tables,
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
@@ -134,12 +162,23 @@ impl Interpreter {
             Some(_) => None,
             None => joined.unit.machine(self.compiler),
         };
-        frame.wide.iter_mut().for_each(BigUint::set_zero);
         if machine.is_none() || joined.cleared {
             joined.begin(frame);
         }
-        let code = (&joined.unit.code, machine);
-        self.run(code, frame, (Some(packet), out), tables, externs, joined.noted).parsed(self)
+        joined.clear_wide(frame);
+        let (code, mut place) = (&joined.unit.code, Place::default());
+        if let Some(machine) = machine {
+            let lately = if externs.hears_lookups() { None } else { Some(tables) };
+            let mut direct = Direct { code, machine, frame: &mut *frame, tables };
+            let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
+            let room = (out.as_deref_mut(), ROOM);
+            if packet::move_ends(packet.as_mut(), room, lately, run).is_some() {
+                let consumed = packet.map_or(0, |packet| packet.position());
+                return Ok(Parsed { accepted: true, error: self.errors.no_error, consumed });
+            }
+        }
+        let context = self.context(frame, tables, packet, out);
+        self.go_on((code, machine), context, &mut place, externs, joined.noted).parsed(self)
     }
 
     /// The same by machine code, of a packet whose front lies in the caller's slots: for how many bits of
@@ -159,9 +198,7 @@ impl Interpreter {
         if joined.cleared {
             joined.begin(frame);
         }
-        if !frame.wide.is_empty() {
-            frame.wide.iter_mut().for_each(BigUint::set_zero);
-        }
+        joined.clear_wide(frame);
         let room = (out.as_deref_mut(), joined.room);
         let lately = if externs.hears_lookups() { None } else { Some(tables) };
         let slots = &mut frame.narrow;
@@ -203,11 +240,19 @@ impl Interpreter {
 }
 
 impl Joined {
+    /// Makes the wide slots zero that begin like that.
+    #[inline]
+    fn clear_wide(&self, frame: &mut Frame) {
+        if !frame.wide.is_empty() {
+            frame.wide.iter_mut().skip(self.given_wide).for_each(BigUint::set_zero);
+        }
+    }
+
     /// Makes a frame as it is at the beginning.
     #[inline(never)]
     fn begin(&self, frame: &mut Frame) {
-        let Some(Around { inputs, first, .. }) = self.unit.code.around() else { return };
-        frame.clear_slots(0..inputs.start.into());
+        let Some(Around { begun, first, .. }) = self.unit.code.around() else { return };
+        begun.iter().for_each(|slots| frame.clear_slots(slots.start.into()..slots.end.into()));
         for (slot, value) in first {
             frame.set(Slot((*slot).into()), *value);
         }
@@ -218,15 +263,35 @@ impl Joined {
 fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<Around> {
     let at = |slot: &Slot| At::try_from(slot.0).ok();
     let first = plan.first.iter().map(|(slot, value)| Some((at(slot)?, *value)));
-    let inputs = own + plan.inputs + plan.front.div_ceil(8);
     let left = plan.left.map(|left| left.iter().map(at).collect::<Option<Vec<At>>>());
     Some(Around {
-        inputs: At::try_from(own).ok()?..At::try_from(inputs).ok()?,
+        begun: others(plan.given, At::try_from(own).ok()?),
         first: first.collect::<Option<_>>()?,
         // Where all have to be there anyway, it is cheaper to begin with them.
         cleared: code.stops_with_all(),
         left: left.map_or(Some(None), |left| left.map(Some))?,
     })
+}
+
+/// The slots in front of `end` that are none of these, one behind the other.
+fn others(slots: &[Slot], end: At) -> Vec<Range<At>> {
+    let mut others: Vec<Range<At>> = Vec::new();
+    for at in (0..end).filter(|at| !slots.contains(&Slot((*at).into()))) {
+        match others.last_mut().filter(|last| last.end == at) {
+            Some(last) => last.end += 1,
+            None => others.push(at..at + 1),
+        }
+    }
+    others
+}
+
+/// Of the slots in front of `end`, which have at most 64 bits in all units.
+fn short_slots(program: &Program, end: usize) -> Vec<bool> {
+    let is_short = |at: usize| {
+        let infos = program.units.iter().filter_map(|unit| unit.slots.get(at));
+        infos.into_iter().all(|info| info.scalar.width() <= 64)
+    };
+    (0..end).map(is_short).collect()
 }
 
 fn is_counted(op: &Op) -> bool {
@@ -291,11 +356,24 @@ mod tests {
 
     /// A chain of all of it, with nothing left out.
     fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
-        Plan { links, inputs, front: 0, first: &[], left: None, unread: &|_| false, calls: &NoCode }
+        Plan {
+            links,
+            given: &[],
+            given_wide: 0,
+            inputs,
+            front: 0,
+            first: &[],
+            left: None,
+            unread: &|_| false,
+            stay: &[],
+            calls: &NoCode,
+            loads_once: true,
+            keeps_widths: true,
+        }
     }
 
     fn plain(unit: UnitId) -> Link {
-        Link { unit, moves: Vec::new(), sets: Vec::new() }
+        Link { unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
     }
 
     /// The slot of `m`: behind the header, in all three.
@@ -322,7 +400,7 @@ mod tests {
                         .expect("the control runs");
                 }
             }
-            let ends = (packet(), None);
+            let ends = (Some(packet()), None);
             let ran = interpreter
                 .run_chain(&chain, &mut all, ends, &tables, &mut NoExterns)
                 .expect("the chain runs");
@@ -345,7 +423,7 @@ mod tests {
             let mut frame = interpreter.frame(units[1]);
             frame.narrow.resize(chain.slots, 0);
             frame.set(chain.input, 42);
-            let ends = (PacketIn::new(&[8], 0), None);
+            let ends = (Some(PacketIn::new(&[8], 0)), None);
             interpreter
                 .run_chain(chain, &mut frame, ends, &tables, &mut NoExterns)
                 .expect("the chain runs");
@@ -356,7 +434,7 @@ mod tests {
         let all = more.chain(whole(&links, 1)).expect("there is one");
         let mut frame = more.frame(units[1]);
         frame.narrow.resize(all.slots, 0);
-        let ends = (PacketIn::new(&[8], 0), None);
+        let ends = (Some(PacketIn::new(&[8], 0)), None);
         more.run_chain(&all, &mut frame, ends, &tables, &mut NoExterns).expect("it runs");
         assert_eq!(frame.get(M), 5 + 1000);
     }

@@ -174,8 +174,9 @@ impl Fire {
         self.now += Time(600);
         let input = IngressInput { port, arrived, now: self.now, resubmitted };
         let out = self.plane.ingress_carrying(&input, packet, carried);
-        self.note(&out);
         let IngressOutput { packet, admission, mirror, resubmit, carried, parser_rejected } = out;
+        // What goes with a packet shows in the next pass, as far as anybody reads it.
+        self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);
         self.copy(mirror, turns);
         if let Some(packet) = resubmit {
@@ -187,7 +188,8 @@ impl Fire {
     }
 
     fn copy(&mut self, mirror: Option<Mirror>, turns: &mut Vec<Turn>) {
-        if let Some(Mirror { packet, carried, .. }) = mirror {
+        if let Some(Mirror { session, direction, packet, header_len, carried }) = mirror {
+            self.note(&(session, direction, &packet, header_len));
             self.tally.copies += 1;
             let port = PortId(if self.below(2) == 0 { 68 } else { 3 });
             turns.push(Turn::Egress { packet, carried, port, mirrored: true });
@@ -232,7 +234,7 @@ impl Fire {
         turns: &mut Vec<Turn>,
     ) {
         let out = self.plane.egress_carrying(input, packet, carried);
-        self.note(&out);
+        self.note(&(&out.packet, out.recirculate, out.parser_rejected));
         self.tally.parser_errors += u64::from(out.parser_rejected);
         self.copy(out.mirror, turns);
         let Some(packet) = out.packet else { return };

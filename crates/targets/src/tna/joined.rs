@@ -33,7 +33,8 @@ pub fn join(
     calls: &dyn Calls,
 ) -> Option<Joined> {
     let program = interpreter.program().clone();
-    let parser = Link { unit: gress.parser.unit, moves: Vec::new(), sets: Vec::new() };
+    let parser =
+        Link { unit: gress.parser.unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() };
     // A residual checksum is stored once the parser has ended.
     if has_call(&program, parser.unit, |call| &*call.name == "subtract_all_and_deposit") {
         return None;
@@ -59,13 +60,18 @@ pub fn join(
         links[1].sets.extend(from_parser("parser_err").map(|slot| (slot, 0)));
         interpreter.chain(Plan {
             links: &links,
+            given: &[],
+            given_wide: 0,
             inputs: 1,
             front,
             first: &first,
             // What is left to the deparser may be all of it.
             left: (links.len() == 3).then_some(&answers),
             unread: &|slot| unread.contains(&slot),
+            stay: &[],
             calls,
+            loads_once: true,
+            keeps_widths: false,
         })
     };
     let two = [parser, control];
@@ -82,7 +88,7 @@ fn link(block: &Block, handover: &Handover, invalid: &[Slot]) -> Option<Link> {
     }
     let zeros = cleared.iter().map(|slot| (*slot, 0));
     let sets = zeros.chain(invalid.iter().map(|slot| (*slot, INVALID))).collect();
-    Some(Link { unit: block.unit, moves: moves.clone(), sets })
+    Some(Link { unit: block.unit, ends_if: Vec::new(), moves: moves.clone(), sets })
 }
 
 /// True if what the control tells the chip lies there behind the deparser as well.

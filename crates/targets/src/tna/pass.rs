@@ -159,7 +159,7 @@ impl Pass<'_> {
     ) -> Result<Parsed, Halt> {
         let (chain, frame) = (&joined.chain, gress.parser_frame());
         frame.set(chain.input, self.tstamp.into());
-        let ends = (packet, joined.whole.then_some(&mut *self.written));
+        let ends = (Some(packet), joined.whole.then_some(&mut *self.written));
         self.interpreter.run_chain(chain, frame, ends, self.tables, &mut *self.runtime)
     }
 

@@ -104,6 +104,11 @@ impl Frames {
         &mut self.0[block.at]
     }
 
+    /// Sees to it that the frame that blocks share has so many slots.
+    pub fn make_room(&mut self, slots: usize) {
+        grow(&mut self.0[0], (slots, 0));
+    }
+
     /// Makes the frame of a block ready for a packet.
     pub fn reset(&mut self, block: &Block) {
         self.of(block).clear();
@@ -111,7 +116,7 @@ impl Frames {
 
     /// Makes the block's own variables zero.
     #[inline]
-    fn clear_own(&mut self, block: &Block) {
+    pub fn clear_own(&mut self, block: &Block) {
         if block.own.is_empty() && block.own_wide.is_empty() {
             return;
         }
@@ -164,21 +169,18 @@ impl Frames {
     pub fn take_along(&mut self, block: &Block, phv: &mut Phv) {
         if block.in_order {
             self.exchange(block, phv);
-            // The block's own variables do not go along.
-            phv.narrow.truncate(block.own.start);
-            phv.wide.truncate(block.own_wide.start);
         } else {
             self.save(block, phv);
         }
     }
 
     /// Begins a pass with what an earlier one has kept of a block with the same parts. `phv` is of no
-    /// use afterwards.
+    /// use afterwards, and neither are the block's own variables.
+    #[inline]
     pub fn restore(&mut self, block: &Block, phv: &mut Phv) {
         if block.in_order {
             return self.exchange(block, phv);
         }
-        self.clear_own(block);
         let frame = self.of(block);
         let (mut narrow, mut wide) = (0, 0);
         for part in block.parts.iter().flatten() {
@@ -196,7 +198,8 @@ impl Frames {
         }
     }
 
-    /// Exchanges the slots of a block's frame and those of a packet, behind which there are zeros.
+    /// Exchanges the slots of a block's frame and those of a packet.
+    #[inline]
     fn exchange(&mut self, block: &Block, phv: &mut Phv) {
         let frame = self.of(block);
         let size = (frame.narrow.len(), frame.wide.len());
@@ -250,6 +253,43 @@ impl Block {
             headers,
             idle: matches!(&declared.body, Body::Control { stmts, .. } if stmts.is_empty()),
         }
+    }
+
+    /// It runs on the frame of all blocks that can share one.
+    pub fn is_joined(&self) -> bool {
+        self.at == 0
+    }
+
+    /// What it shares stands at the front of its frame.
+    pub fn in_order(&self) -> bool {
+        self.in_order
+    }
+
+    /// The slots of headers, metadata and standard metadata, if these are in order.
+    pub fn shared_slots(&self) -> impl Iterator<Item = Slot> {
+        (0..self.own.start).map(|slot| Slot(slot as u32))
+    }
+
+    /// How many wide ones there are.
+    pub fn shared_wide_slots(&self) -> usize {
+        self.own_wide.start
+    }
+
+    /// The slots of its own variables.
+    pub fn own_slots(&self) -> impl Iterator<Item = Slot> {
+        self.own.clone().map(|slot| Slot(slot as u32))
+    }
+
+    /// It has wide variables of its own.
+    pub fn has_own_wide_slots(&self) -> bool {
+        !self.own_wide.is_empty()
+    }
+
+    /// The slots by which [`Block::header_bytes`] goes, if it may change them.
+    pub fn header_sizes(&self) -> impl Iterator<Item = Slot> {
+        let fixed = self.headers.fixed.iter().map(|(valid, _)| *valid);
+        let lengths = self.headers.variable.iter().map(|(_, length)| *length);
+        fixed.chain(lengths).filter(|_| self.resizes)
     }
 
     /// Narrow and wide slots that it needs.

@@ -3,6 +3,7 @@
 use super::arithmetic;
 use super::blocks::{Block, Blocks};
 use super::field_list;
+use super::joined;
 use super::pipeline::V1Model;
 use super::profile_defaults;
 use super::rules;
@@ -56,7 +57,9 @@ pub fn build(
         Ok(mut runtime) => {
             runtime.headers_within = within.unwrap_or_default();
             let guarded = options.interpreter(guards::with_guards(program));
-            Some(V1Model::new(guarded.with_calls(&runtime), runtime, blocks))
+            let mut interpreter = guarded.with_calls(&runtime);
+            let joined = joined::join(&mut interpreter, &blocks, &runtime);
+            Some(V1Model::new(interpreter, runtime, blocks, joined))
         }
         Err(mut refused) => {
             diagnostics.append(&mut refused);

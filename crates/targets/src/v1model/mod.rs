@@ -8,6 +8,8 @@
 //! |---|---|
 //! | [`build`] | from the IR to a [`V1Model`], or to diagnostics |
 //! | `blocks` | the six blocks of a `V1Switch`, their frames, and what moves between them |
+//! | `joined` | blocks of a pass as one piece of code |
+//! | `untouched` | headers that stay in front of the payload |
 //! | `pipeline` | the two passes, and what happens to a packet behind each |
 //! | `standard` | `standard_metadata`: its fields and their units |
 //! | `field_list` | the metadata that a clone, a resubmission or a recirculation keeps |
@@ -18,6 +20,7 @@ mod arithmetic;
 mod blocks;
 mod control_plane;
 mod field_list;
+mod joined;
 mod load;
 mod pipeline;
 mod profile_defaults;
@@ -27,6 +30,7 @@ mod standard;
 mod target;
 #[cfg(test)]
 mod tests;
+mod untouched;
 
 pub use load::build;
 pub use pipeline::V1Model;

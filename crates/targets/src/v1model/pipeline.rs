@@ -13,8 +13,9 @@
 
 use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
+use super::joined::{Joined, Joint};
 use super::runtime::{CloneRequest, RegisterArray, Runtime};
-use super::standard::{DROP_PORT, InstanceType, micros};
+use super::standard::{DROP_PORT, InstanceType};
 use crate::control::fits;
 use crate::dataplane::{
     DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
@@ -37,6 +38,7 @@ pub struct V1Model {
     pub(super) tables: Tables,
     pub(super) runtime: Runtime,
     blocks: Blocks,
+    joined: Joined,
     /// What the deparser writes.
     written: PacketOut,
     /// Vectors of packets that have left, to be used again. In boxes because that is how a packet
@@ -46,10 +48,20 @@ pub struct V1Model {
 }
 
 impl V1Model {
-    pub(super) fn new(interpreter: Interpreter, runtime: Runtime, blocks: Blocks) -> V1Model {
+    pub(super) fn new(
+        interpreter: Interpreter,
+        mut runtime: Runtime,
+        mut blocks: Blocks,
+        joined: Joined,
+    ) -> V1Model {
+        let chains = joined.ingress.iter().chain(&joined.egress);
+        blocks.frames.make_room(chains.map(|joint| joint.chain.slots).max().unwrap_or(0));
+        if joined.ingress.is_some() {
+            runtime.wrong_at = blocks.ingress.standard.checksum_error.slot();
+        }
         let tables = Tables::new(interpreter.program().clone());
         let (written, spare) = (PacketOut::new(), Vec::new());
-        V1Model { interpreter, tables, runtime, blocks, written, spare }
+        V1Model { interpreter, tables, runtime, blocks, joined, written, spare }
     }
 
     /// The program's registers.
@@ -84,14 +96,39 @@ impl V1Model {
         &self.runtime.faults
     }
 
-    /// Runs parser and checksum verification and hands everything to the ingress control. Says what
-    /// was parsed.
+    /// Runs parser, verification of checksums and ingress control as one, if they are. Says what was
+    /// parsed; the rest has not run if the parser has rejected.
+    #[inline]
+    fn run_ingress_chain(
+        &mut self,
+        input: &IngressInput,
+        packet: &Packet,
+    ) -> Option<Result<Parsed, Halt>> {
+        let Joint { chain, told } = self.joined.ingress.as_ref()?;
+        let length = packet.len().0;
+        self.runtime.begin(input.now, length);
+        let Blocks { ingress, frames, .. } = &mut self.blocks;
+        let frame = frames.of(ingress);
+        told.tell_ingress(input, length, frame);
+        let ends = (Some(PacketIn::new(&packet.bytes, packet.zeros)), None);
+        Some(self.interpreter.run_chain(chain, frame, ends, &self.tables, &mut self.runtime))
+    }
+
+    /// Runs the parser.
     fn parse(&mut self, packet: &Packet) -> Result<Parsed, Halt> {
-        let Blocks { parser, verify, ingress, frames, .. } = &mut self.blocks;
+        let Blocks { parser, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let frame = frames.of(parser);
-        let parsed = self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)?;
+        self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)
+    }
+
+    /// Runs verification of checksums and ingress control behind the parser. Says what was parsed, and
+    /// what the packet's length became with other headers.
+    fn behind_parser(&mut self, packet: &Packet, parsed: Parsed) -> Result<(Parsed, u32), Halt> {
+        let Blocks { parser, verify, ingress, frames, .. } = &mut self.blocks;
+        let (tables, runtime) = (&self.tables, &mut self.runtime);
+        let frame = frames.of(parser);
         parser.standard.parser_error.set(frame, parsed.error.into());
         if !verify.idle {
             runtime.keep_payload(packet, parsed.consumed);
@@ -99,11 +136,15 @@ impl V1Model {
             let frame = frames.of(verify);
             self.interpreter.run_control(verify.unit, frame, None, tables, runtime)?;
             frames.give_back(verify, parser);
-            let failed = u128::from(runtime.pass.checksum_error);
+            let failed = u64::from(runtime.pass.checksum_error);
             parser.standard.checksum_error.set(frames.of(parser), failed);
         }
         frames.hand_over(parser, ingress);
-        Ok(parsed)
+        let frame = frames.of(ingress);
+        let before = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
+        self.interpreter.run_control(ingress.unit, frame, None, tables, runtime)?;
+        let after = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
+        Ok((parsed, (packet.len().0 as u32 + after).saturating_sub(before)))
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
@@ -116,16 +157,12 @@ impl V1Model {
         match carried.take::<Phv>() {
             Some(mut phv) => {
                 frames.restore(parser, &mut phv);
+                frames.clear_own(parser);
                 self.spare.push(phv);
             }
-            None => {
-                let frame = frames.of(parser);
-                standard.ingress_port.set(frame, input.port.0.into());
-                let arrived = micros(input.arrived).into();
-                standard.ingress_global_timestamp.set(frame, arrived);
-            }
+            None => standard.tell_ingress(input, length, frames.of(parser)),
         }
-        standard.packet_length.set(frames.of(parser), length.into());
+        standard.packet_length.set(frames.of(parser), length);
     }
 
     fn run_ingress(
@@ -135,20 +172,24 @@ impl V1Model {
         carried: Carried,
         out: &mut IngressOutput,
     ) -> Result<(), Halt> {
-        self.begin_ingress(input, &packet, carried);
-        let Parsed { consumed, accepted, .. } = self.parse(&packet)?;
-        out.parser_rejected = !accepted;
-        let Blocks { ingress, frames, .. } = &mut self.blocks;
-        let (tables, runtime) = (&self.tables, &mut self.runtime);
-        let frame = frames.of(ingress);
-        let before = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
-        self.interpreter.run_control(ingress.unit, frame, None, tables, runtime)?;
-        let after = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
+        // What a packet brings from another pass is not what a chain begins with.
+        let as_one = carried.is_empty() && self.runtime.trace.is_none();
+        let ran = if as_one { self.run_ingress_chain(input, &packet) } else { None };
         let arrived = packet.len().0 as u32;
+        let (parsed, length) = match ran {
+            Some(Ok(parsed)) if parsed.accepted => (parsed, arrived),
+            Some(ran) => self.behind_parser(&packet, ran?)?,
+            None => {
+                self.begin_ingress(input, &packet, carried);
+                let parsed = self.parse(&packet)?;
+                self.behind_parser(&packet, parsed)?
+            }
+        };
+        out.parser_rejected = !parsed.accepted;
         let mut phv = self.new_phv();
-        phv.consumed = consumed;
+        phv.consumed = parsed.consumed;
         phv.ingress_length = arrived;
-        phv.length = (arrived + after).saturating_sub(before);
+        phv.length = length;
         phv.truncated = self.runtime.pass.truncate;
         self.after_ingress(input, packet, phv, out)
     }
@@ -269,19 +310,9 @@ impl V1Model {
         self.runtime.pass.recirculate = phv.recirculate;
         let Blocks { egress, frames, .. } = &mut self.blocks;
         frames.restore(egress, phv);
-        let (standard, frame) = (&egress.standard, frames.of(egress));
-        standard.egress_global_timestamp.set(frame, micros(input.now).into());
-        let enqueued = micros(input.enqueued);
-        standard.enq_timestamp.set(frame, enqueued.into());
-        standard.enq_qdepth.set(frame, input.enqueue_packets.into());
-        let waited = micros(input.dequeued).saturating_sub(enqueued);
-        standard.deq_timedelta.set(frame, waited.into());
-        standard.deq_qdepth.set(frame, input.dequeue_packets.into());
-        standard.egress_rid.set(frame, input.rid.into());
-        standard.egress_port.set(frame, input.port.0.into());
-        // Any port but the one that means "drop"; bmv2's choice, cut to nine bits.
-        standard.egress_spec.set(frame, DROP_PORT + 1);
-        standard.packet_length.set(frame, phv.length.into());
+        let joint = self.joined.egress.as_ref().filter(|_| self.runtime.trace.is_none());
+        let told = joint.map_or(&egress.standard, |joint| &joint.told);
+        told.tell_egress(input, phv.length, frames.of(egress));
     }
 
     fn run_egress(
@@ -294,40 +325,84 @@ impl V1Model {
         // A packet that brings nothing along has no headers that egress could know.
         let Some(mut phv) = carried.take::<Phv>() else { return Ok(()) };
         self.begin_egress(input, &mut phv);
+        let ran = if self.runtime.trace.is_none() { self.run_egress_chain() } else { None };
+        let written = match ran {
+            Some(written) => written?,
+            None => {
+                self.run_egress_control(&mut phv)?;
+                false
+            }
+        };
         let Blocks { egress, frames, .. } = &mut self.blocks;
+        let sent = egress.standard.egress_spec.get(frames.of(egress)) != DROP_PORT;
+        if let Some(request) = self.runtime.pass.clone.take() {
+            self.clone_of_egress(request, &packet, &mut phv, out);
+        }
+        if sent {
+            self.after_egress(packet, &mut phv, written, out)?;
+        }
+        self.spare.push(phv);
+        Ok(())
+    }
+
+    /// Runs egress control, update of checksums and deparser as one, if they are. False if the program has
+    /// asked for something that comes in front of the update; that and what is behind it has not run then,
+    /// and neither has it for a packet that is dropped.
+    #[inline]
+    fn run_egress_chain(&mut self) -> Option<Result<bool, Halt>> {
+        let Joint { chain, .. } = self.joined.egress.as_ref()?;
+        let Blocks { egress, frames, .. } = &mut self.blocks;
+        let frame = frames.of(egress);
+        let pass = &mut self.runtime.pass;
+        pass.asked = Some(chain.input);
+        frame.set(chain.input, pass.recirculate.is_some().into());
+        self.written.clear();
+        let ends = (None, Some(&mut self.written));
+        let ran = self.interpreter.run_chain(chain, frame, ends, &self.tables, &mut self.runtime);
+        Some(ran.map(|_| frame.get(chain.input) == 0))
+    }
+
+    /// Runs the egress control alone.
+    fn run_egress_control(&mut self, phv: &mut Phv) -> Result<(), Halt> {
+        let Blocks { egress, frames, .. } = &mut self.blocks;
+        frames.clear_own(egress);
         let frame = frames.of(egress);
         let before = if egress.resizes { egress.header_bytes(frame) } else { 0 };
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         self.interpreter.run_control(egress.unit, frame, None, tables, runtime)?;
         let after = if egress.resizes { egress.header_bytes(frame) } else { 0 };
         phv.length = (phv.length + after).saturating_sub(before);
-        let sent = egress.standard.egress_spec.get(frame) != DROP_PORT;
-        if let Some(request) = self.runtime.pass.clone.take() {
-            let Blocks { egress, frames, .. } = &self.blocks;
-            frames.save(egress, &mut phv);
-            let mut kept = self.preserved(&phv, request.fields, InstanceType::EgressClone);
-            // It is not parsed again: all headers are those that the pass has left.
-            self.runtime.headers_within.copy(&phv, &mut kept);
-            out.mirror = Some(Mirror {
-                session: request.session,
-                direction: MirrorDirection::Egress,
-                packet: packet.clone(),
-                header_len: 0,
-                carried: Carried::from(kept),
-            });
-        }
-        if sent {
-            self.after_egress(packet, &mut phv, out)?;
-        }
-        self.spare.push(phv);
         Ok(())
     }
 
-    /// What is done with a packet that egress has not dropped.
+    /// The clone of a packet at the end of egress, with what the pass has left.
+    fn clone_of_egress(
+        &mut self,
+        request: CloneRequest,
+        packet: &Packet,
+        phv: &mut Phv,
+        out: &mut EgressOutput,
+    ) {
+        let Blocks { egress, frames, .. } = &self.blocks;
+        frames.save(egress, phv);
+        let mut kept = self.preserved(phv, request.fields, InstanceType::EgressClone);
+        // It is not parsed again: all headers are those that the pass has left.
+        self.runtime.headers_within.copy(phv, &mut kept);
+        out.mirror = Some(Mirror {
+            session: request.session,
+            direction: MirrorDirection::Egress,
+            packet: packet.clone(),
+            header_len: 0,
+            carried: Carried::from(kept),
+        });
+    }
+
+    /// What is done with a packet that egress has not dropped, which may have been `written`.
     fn after_egress(
         &mut self,
-        packet: Packet,
+        mut packet: Packet,
         phv: &mut Phv,
+        written: bool,
         out: &mut EgressOutput,
     ) -> Result<(), Halt> {
         let recirculate = self.runtime.pass.recirculate;
@@ -335,7 +410,15 @@ impl V1Model {
             let Blocks { egress, frames, .. } = &self.blocks;
             frames.save(egress, phv);
         }
-        out.packet = Some(self.deparse(packet, phv.consumed)?);
+        if !written {
+            self.deparse(&packet, phv.consumed)?;
+        }
+        self.written.align();
+        deparse(&mut packet, &mut self.written, phv.consumed);
+        if let Some(length) = self.runtime.pass.truncate {
+            packet.truncate(Bytes(length.into()));
+        }
+        out.packet = Some(packet);
         if let Some(list) = recirculate {
             out.recirculate = true;
             out.carried = Carried::from(self.preserved(phv, list, InstanceType::Recirculated));
@@ -343,12 +426,12 @@ impl V1Model {
         Ok(())
     }
 
-    /// Updates checksums, writes the headers and puts the payload behind them.
-    fn deparse(&mut self, mut sent: Packet, consumed: u64) -> Result<Packet, Halt> {
+    /// Updates checksums and writes the headers.
+    fn deparse(&mut self, packet: &Packet, consumed: u64) -> Result<(), Halt> {
         let Blocks { egress, compute, deparser, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         if !compute.idle {
-            runtime.keep_payload(&sent, consumed);
+            runtime.keep_payload(packet, consumed);
             frames.hand_over(egress, compute);
             let frame = frames.of(compute);
             self.interpreter.run_control(compute.unit, frame, None, tables, runtime)?;
@@ -357,13 +440,7 @@ impl V1Model {
         frames.hand_over(egress, deparser);
         self.written.clear();
         let (out, frame) = (Some(&mut self.written), frames.of(deparser));
-        self.interpreter.run_control(deparser.unit, frame, out, tables, runtime)?;
-        self.written.align();
-        deparse(&mut sent, &mut self.written, consumed);
-        if let Some(length) = self.runtime.pass.truncate {
-            sent.truncate(Bytes(length.into()));
-        }
-        Ok(sent)
+        self.interpreter.run_control(deparser.unit, frame, out, tables, runtime)
     }
 }
 

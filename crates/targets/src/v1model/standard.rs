@@ -3,10 +3,12 @@
 //! Times are whole microseconds since the switch began, depths are packets. Fields are found by
 //! name, so every version of `v1model.p4` works.
 
+use crate::dataplane::{EgressInput, IngressInput};
 use crate::fields::field;
 use sojourn_p4::interp::Frame;
 use sojourn_p4::ir::{Layout, Slot};
 use sojourn_packet::Time;
+use std::collections::HashSet;
 
 /// Where a packet comes from (`instance_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,20 +32,21 @@ pub enum InstanceType {
 pub const DROP_PORT: u128 = 511;
 
 /// A time as the switch shows it.
+#[inline]
 pub fn micros(time: Time) -> u64 {
     time.as_nanos() / 1_000
 }
 
-/// A field that may be absent, with its width's mask.
+/// A field that may be absent, with the mask of its width, or of 64 bits if that is more.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Field(Option<(Slot, u128)>);
+pub struct Field(Option<(Slot, u64)>);
 
 impl Field {
     fn new(layout: &Layout, name: &str) -> Field {
         let widths = |slot: Slot| match layout {
             Layout::Struct { fields, .. } => fields.iter().find_map(|field| match field {
                 Layout::Narrow(known, scalar) if *known == slot => {
-                    Some(sojourn_p4::interp::arith::mask(scalar.width()))
+                    Some(sojourn_p4::interp::arith::mask(scalar.width()) as u64)
                 }
                 _ => None,
             }),
@@ -65,10 +68,15 @@ impl Field {
 
     /// Sets it, cut to its width, if the program has it.
     #[inline]
-    pub fn set(self, frame: &mut Frame, value: u128) {
+    pub fn set(self, frame: &mut Frame, value: u64) {
         if let Some((slot, mask)) = self.0 {
-            frame.set(slot, value & mask);
+            frame.set(slot, (value & mask).into());
         }
+    }
+
+    /// It is absent unless its slot is one of some.
+    fn only(self, slots: &HashSet<Slot>) -> Field {
+        Field(self.0.filter(|(slot, _)| slots.contains(slot)))
     }
 }
 
@@ -95,6 +103,72 @@ pub struct Standard {
 }
 
 impl Standard {
+    /// The slots of what the switch tells ingress of a new packet.
+    pub fn given_to_ingress(&self) -> impl Iterator<Item = Slot> {
+        let given = [self.ingress_port, self.ingress_global_timestamp, self.packet_length];
+        given.into_iter().filter_map(Field::slot)
+    }
+
+    /// The slots of what it tells egress.
+    pub fn given_to_egress(&self) -> impl Iterator<Item = Slot> {
+        let given = [
+            self.egress_global_timestamp,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.egress_rid,
+            self.egress_port,
+            self.egress_spec,
+            self.packet_length,
+        ];
+        given.into_iter().filter_map(Field::slot)
+    }
+
+    /// What the switch tells ingress and egress, as far as it is in some slots.
+    #[must_use]
+    pub fn told(&self, slots: &HashSet<Slot>) -> Standard {
+        let mut told = *self;
+        let fields = [
+            &mut told.ingress_port,
+            &mut told.ingress_global_timestamp,
+            &mut told.packet_length,
+            &mut told.egress_global_timestamp,
+            &mut told.enq_timestamp,
+            &mut told.enq_qdepth,
+            &mut told.deq_timedelta,
+            &mut told.deq_qdepth,
+            &mut told.egress_rid,
+            &mut told.egress_port,
+        ];
+        fields.into_iter().for_each(|field| *field = field.only(slots));
+        told
+    }
+
+    /// Tells ingress of a new packet of so many bytes.
+    #[inline]
+    pub fn tell_ingress(&self, input: &IngressInput, length: u64, frame: &mut Frame) {
+        self.ingress_port.set(frame, input.port.0.into());
+        self.ingress_global_timestamp.set(frame, micros(input.arrived));
+        self.packet_length.set(frame, length);
+    }
+
+    /// Tells egress of a packet of so many bytes.
+    #[inline]
+    pub fn tell_egress(&self, input: &EgressInput, length: u32, frame: &mut Frame) {
+        self.egress_global_timestamp.set(frame, micros(input.now));
+        let enqueued = micros(input.enqueued);
+        self.enq_timestamp.set(frame, enqueued);
+        self.enq_qdepth.set(frame, input.enqueue_packets.into());
+        self.deq_timedelta.set(frame, micros(input.dequeued).saturating_sub(enqueued));
+        self.deq_qdepth.set(frame, input.dequeue_packets.into());
+        self.egress_rid.set(frame, input.rid.into());
+        self.egress_port.set(frame, input.port.0.into());
+        // Any port but the one that means "drop"; bmv2's choice, cut to nine bits.
+        self.egress_spec.set(frame, DROP_PORT as u64 + 1);
+        self.packet_length.set(frame, length.into());
+    }
+
     /// The fields of the struct at `layout`.
     pub fn new(layout: &Layout) -> Standard {
         let field = |name| Field::new(layout, name);

@@ -4,7 +4,7 @@
 //! For whoever makes something else of it than a run: machine code, chains.
 
 use super::code::{At, Data, Emitted, Kept, Op, Site, To, UnitCode};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{Expr, ExprKind, StmtKind};
 use std::ops::Range;
 
 /// What an operation reads.
@@ -34,9 +34,8 @@ pub struct Lookup<'c> {
 /// What is known of the frame around a run that begins with the first operation.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
-    /// The slots that are the caller's to fill. Of the unit's own all others are zero at the
-    /// beginning, but for these:
-    pub inputs: Range<At>,
+    /// Slots that begin with zero, but for these; all others of the units are the caller's to fill.
+    pub begun: Vec<Range<At>>,
     /// Slots that begin with a number other than zero.
     pub first: Vec<(At, u128)>,
     /// The frame has them like that. If not, it has anything, and machine code begins with them
@@ -46,7 +45,31 @@ pub struct Around {
     pub left: Option<Vec<At>>,
 }
 
+impl Around {
+    /// What a slot of the units has at the beginning, if that is known.
+    pub fn first_of(&self, slot: At) -> Option<u128> {
+        let known = self.begun.iter().any(|slots| slots.contains(&slot));
+        let number =
+            || self.first.iter().find(|(at, _)| *at == slot).map_or(0, |(_, value)| *value);
+        known.then(number)
+    }
+}
+
 impl UnitCode {
+    /// True if few packets come to an operation: those that a parser rejects, that have no header where
+    /// one is read, or one of any length.
+    pub fn is_rare(&self, at: usize) -> bool {
+        match &self.ops[at] {
+            Op::NoMatch | Op::Fail { .. } | Op::Check | Op::Reject | Op::Note { .. } => true,
+            Op::EmitRest { .. } => true,
+            Op::Call { call, .. } => self.calls[*call as usize].rare,
+            Op::Statement { stmt } => {
+                matches!(self.stmts[*stmt as usize].kind, StmtKind::ExtractVar { .. })
+            }
+            _ => false,
+        }
+    }
+
     /// Where it may go on behind an operation that is executed without machine code.
     pub fn behind(&self, at: usize, mut goes_on: impl FnMut(To)) {
         match &self.ops[at] {
@@ -109,6 +132,14 @@ impl UnitCode {
                 Some(keys) => some(keys.to_vec()),
                 None => all(Vec::new()),
             },
+            Op::Call { call, .. } => match &self.calls[*call as usize].reads {
+                Some(slots) => some(slots.to_vec()),
+                None => all(Vec::new()),
+            },
+            Op::EmitRest { layout } => {
+                let slots = self.layouts[*layout as usize].range().narrow();
+                some(slots.map(|slot| slot as At).collect())
+            }
             Op::Emit { header } => some(self.read_by_emit(*header, 1)),
             Op::EmitEach { header, count, .. } => some(self.read_by_emit(*header, *count)),
             Op::Accept | Op::Done => match self.around.as_ref().and_then(|a| a.left.as_ref()) {
@@ -239,15 +270,17 @@ impl UnitCode {
         read.fold(0, |bits, word| bits | 1 << (word - words))
     }
 
-    /// True if it stops at operations which may read any slot of the unit's own: other than where a
-    /// parser rejects, or extracts what the packet does not have whole.
+    /// True if it stops at operations which may read any slot of the unit's own: other than where few
+    /// packets come to, or a parser extracts what the packet does not have whole.
     pub(in crate::interp) fn stops_with_all(&self) -> bool {
-        self.ops.iter().any(|op| match op {
-            Op::Call { .. } | Op::Statement { .. } | Op::EmitRest { .. } => true,
-            Op::Apply { .. } => self.read_by(op).own,
+        let stops = |(at, op): (usize, &Op)| match op {
+            Op::Call { .. } | Op::Statement { .. } | Op::Apply { .. } => {
+                !self.is_rare(at) && self.read_by(op).own
+            }
+            Op::Eval { .. } => self.looks_ahead(at).is_none(),
             _ => false,
-        }) || (0..self.ops.len())
-            .any(|at| matches!(self.ops[at], Op::Eval { .. }) && self.looks_ahead(at).is_none())
+        };
+        self.ops.iter().enumerate().any(stops)
     }
 
     /// True if there is a way through it on which it loads twice from one memory.

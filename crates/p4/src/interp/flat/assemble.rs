@@ -4,7 +4,7 @@
 
 use super::build::Builder;
 use super::code::{At, Cells, Function, Op, To};
-use crate::ir::{Expr, ExternCall};
+use crate::ir::{Expr, ExternCall, Slot};
 use std::sync::Arc;
 
 /// An architecture that has code for some calls.
@@ -12,6 +12,11 @@ pub trait Calls {
     /// The code of a call, put behind what there is; none if it is to be called, whatever has been put
     /// there.
     fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()>;
+
+    /// The slots that a call reads, if that is known; it may write others.
+    fn reads(&self, _call: &ExternCall) -> Option<Vec<Slot>> {
+        None
+    }
 }
 
 /// All calls are called.
@@ -55,9 +60,9 @@ impl Assembler<'_, '_> {
         self.builder.place(label);
     }
 
-    /// Calls it after all.
-    pub fn call(&mut self, call: &ExternCall) {
-        self.builder.call_it(call);
+    /// Calls it after all, where few packets come to.
+    pub fn call_rarely(&mut self, call: &ExternCall) {
+        self.builder.call_it(call, true);
     }
 
     /// The number of a memory.

@@ -3,13 +3,13 @@
 //! Where code would not do what the tree does, there is none for the unit ([`Left`]).
 
 use super::assemble::{Assembler, Calls};
-use super::code::{At, Data, Emitted, Extracted, FEW_KEYS, Kept, Op, Site, To, UnitCode};
+use super::code::{At, Called, Data, Emitted, Extracted, FEW_KEYS, Kept, Op, Site, To, UnitCode};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
 use super::value::{Operand, cut, looks_ahead};
 use crate::interp::arith::mask;
-use crate::interp::chain::Link;
+use crate::interp::chain::{Link, Plan};
 use crate::ir::{
     Body, Expr, ExternCall, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt,
     StmtKind, TableAction, TableId, Transition, Unit,
@@ -40,16 +40,18 @@ pub(super) fn unit(program: &Program, unit: &Unit, calls: &dyn Calls) -> Option<
 /// in front of the temporaries, and so are `inputs` more.
 pub(super) fn chain(
     program: &Program,
-    links: &[Link],
+    plan: &Plan<'_>,
     inputs: usize,
     calls: &dyn Calls,
 ) -> Option<UnitCode> {
+    let links = plan.links;
     let units = || links.iter().map(|link| &program.units[link.unit.index()]);
     let own = units().map(|unit| unit.slots.len()).max().unwrap_or(0);
     let mut builder = Builder::new(program, own + inputs, calls);
-    let mut rejects = None;
+    builder.stay = plan.stay;
+    let (mut rejects, end) = (None, builder.label());
     for (link, unit) in links.iter().zip(units()) {
-        builder.go_on(link).ok()?;
+        builder.go_on(link, end).ok()?;
         let label = builder.unit(unit).ok()?;
         // Whoever sees that a parser has rejected knows which.
         if label.is_some() && rejects.replace(label).is_some() {
@@ -59,6 +61,7 @@ pub(super) fn chain(
             builder.code.first_unit = builder.ops.len();
         }
     }
+    builder.place(end);
     builder.ops.push(Op::Done);
     builder.finish(rejects.flatten()).ok()
 }
@@ -78,6 +81,9 @@ pub(super) struct Builder<'p> {
     temporaries: usize,
     own: usize,
     calls: &'p dyn Calls,
+    in_parser: bool,
+    /// Headers that are not taken off the packet, by the slots of their validity.
+    stay: &'p [Slot],
 }
 
 impl<'p> Builder<'p> {
@@ -92,12 +98,15 @@ impl<'p> Builder<'p> {
             inside: Vec::new(),
             temporaries: 0,
             own,
+            in_parser: false,
+            stay: &[],
         }
     }
 
     /// A unit; where it goes on is behind it, and for a parser that rejects at the answer.
     fn unit(&mut self, unit: &Unit) -> Made<Option<To>> {
         self.left.clear();
+        self.in_parser = matches!(unit.body, Body::Parser(_));
         match &unit.body {
             Body::Control { exit_label, stmts } => self.control(*exit_label, stmts).map(|()| None),
             Body::Parser(body) => self.parser(body).map(Some),
@@ -105,7 +114,10 @@ impl<'p> Builder<'p> {
     }
 
     /// What is done to the frame in front of a unit that goes on with it.
-    fn go_on(&mut self, link: &Link) -> Made {
+    fn go_on(&mut self, link: &Link, end: To) -> Made {
+        for (slot, value) in &link.ends_if {
+            self.ops.push(Op::JumpEqualConst { a: slot_at(*slot)?, to: end, value: *value });
+        }
         for (from, to) in &link.moves {
             self.ops.push(Op::Move { to: slot_at(*to)?, a: slot_at(*from)? });
         }
@@ -349,9 +361,14 @@ impl<'p> Builder<'p> {
             StmtKind::Extract { header: layout, bits } => {
                 let Layout::Header { valid, fields, .. } = layout else { return Err(Left) };
                 let wire = WireHeader::of(fields);
+                let behind = self.stay.contains(valid).then(|| self.label());
+                if let Some(to) = behind {
+                    self.ops.push(Op::Stay { bytes: bits / 8, to });
+                }
                 let (valid, bits, layout) = (slot_at(*valid)?, *bits, layout.clone());
                 self.code.extracted.push(Extracted { valid, bits, layout, wire });
                 self.ops.push(Op::Extract { header: self.code.extracted.len() as u32 - 1 });
+                behind.into_iter().for_each(|label| self.place(label));
                 Ok(())
             }
             StmtKind::Skip { bits } => {
@@ -420,13 +437,17 @@ impl<'p> Builder<'p> {
         if calls.code(call, &mut Assembler { builder: self }).is_none() {
             self.ops.truncate(begin);
             self.labels.truncate(labels);
-            self.call_it(call);
+            self.call_it(call, false);
         }
     }
 
     /// A call that is called.
-    pub fn call_it(&mut self, call: &ExternCall) {
-        self.code.calls.push(call.clone());
+    pub fn call_it(&mut self, call: &ExternCall, rare: bool) {
+        // Where a parser rejects behind a call, everything has to be there.
+        let reads = self.calls.reads(call).filter(|_| !self.in_parser);
+        let reads =
+            reads.and_then(|slots| slots.into_iter().map(|slot| slot_at(slot).ok()).collect());
+        self.code.calls.push(Called { call: call.clone(), reads, rare });
         let inside = !self.inside.is_empty();
         self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
     }
@@ -551,8 +572,11 @@ impl<'p> Builder<'p> {
                         self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
                     }
                     None => {
+                        let behind = self.label();
+                        self.ops.push(Op::JumpUnless { a: slot_at(*valid)?, to: behind });
                         self.code.layouts.push(layout.clone());
                         self.ops.push(Op::EmitRest { layout: self.code.layouts.len() as u32 - 1 });
+                        self.place(behind);
                     }
                 }
                 Ok(())

@@ -321,6 +321,12 @@ pub enum Op {
     Extract {
         header: u32,
     },
+    /// Goes on where it says if the packet has so many bytes that are not counted zeros: a header that may
+    /// stay there.
+    Stay {
+        bytes: u32,
+        to: To,
+    },
     Emit {
         header: u32,
     },
@@ -459,6 +465,16 @@ pub(super) struct Site {
     pub end: To,
 }
 
+/// A call that is called.
+#[derive(Clone, Debug)]
+pub(super) struct Called {
+    pub call: ExternCall,
+    /// The slots that it reads; none if it may be any.
+    pub reads: Option<Box<[At]>>,
+    /// Few packets come to it.
+    pub rare: bool,
+}
+
 /// A unit as code.
 #[derive(Clone, Debug, Default)]
 pub struct UnitCode {
@@ -474,7 +490,7 @@ pub struct UnitCode {
     pub(super) unaries: Vec<UnaryOf>,
     pub(super) exprs: Vec<Expr>,
     pub(super) stmts: Vec<Stmt>,
-    pub(super) calls: Vec<ExternCall>,
+    pub(super) calls: Vec<Called>,
     pub(super) selects: Vec<Select>,
     pub(super) wide_selects: Vec<super::select::WideSelect>,
     pub(super) extracted: Vec<Extracted>,
@@ -482,6 +498,8 @@ pub struct UnitCode {
     pub(super) emitted: Vec<Emitted>,
     pub(super) layouts: Vec<Layout>,
     pub(super) sites: Vec<Site>,
+    /// By slot, whether it never has more than 64 bits; not known of those that are not there.
+    pub(in crate::interp) short: Vec<bool>,
     /// Memory that it shares with whoever made it.
     pub(super) cells: Vec<Cells>,
     pub(super) functions: Vec<Function>,
@@ -520,6 +538,11 @@ impl UnitCode {
     /// True for a slot that only the code itself knows.
     pub fn is_temporary(&self, at: At) -> bool {
         usize::from(at) >= self.own
+    }
+
+    /// True for a slot that never has more than 64 bits, whoever writes it.
+    pub fn is_short(&self, at: At) -> bool {
+        self.short.get(usize::from(at)).copied().unwrap_or(false)
     }
 
     /// The slots of an [`Op::SetEach`], each with its value.
@@ -589,6 +612,7 @@ impl Op {
                 | Op::Advance { .. }
                 | Op::Read { .. }
                 | Op::Extract { .. }
+                | Op::Stay { .. }
                 | Op::Emit { .. }
                 | Op::EmitEach { .. }
                 | Op::EmitRest { .. }
@@ -616,7 +640,8 @@ impl Op {
             | Op::JumpNotEqualConst { to, .. }
             | Op::JumpLessConst { to, .. }
             | Op::JumpNotLessConst { to, .. }
-            | Op::Load { beyond: to, .. } => Some(to),
+            | Op::Load { beyond: to, .. }
+            | Op::Stay { to, .. } => Some(to),
             _ => None,
         }
     }

@@ -112,9 +112,11 @@ impl Site {
         }
         *applied = Some(Applied { matched, before: None, action, hit: entry.is_some() });
         let Some(action) = action.map(|action| action as usize) else { return Some(self.none) };
-        for ((at, mask), datum) in self.data.get(action).into_iter().flatten().zip(data) {
-            if let Datum::Narrow(value) = datum {
-                frame.narrow[usize::from(*at)] = value & mask;
+        if let Some(places) = self.data.get(action) {
+            for ((at, mask), datum) in places.iter().zip(data) {
+                if let Datum::Narrow(value) = datum {
+                    frame.narrow[usize::from(*at)] = value & mask;
+                }
             }
         }
         Some(self.actions.get(action).copied().unwrap_or(self.none))

@@ -35,7 +35,7 @@ pub use fields::FieldList;
 pub(super) use header::ROOM;
 pub(super) use run::Place;
 
-use super::chain::Link;
+use super::chain::Plan;
 use crate::ir::Program;
 
 /// The code of all units of a program; none for those that are left to the tree.
@@ -46,9 +46,9 @@ pub(super) fn build(program: &Program, calls: &dyn Calls) -> Vec<Option<UnitCode
 /// The code of a chain of units, with so many slots for whoever runs it.
 pub(super) fn chain(
     program: &Program,
-    links: &[Link],
+    plan: &Plan<'_>,
     inputs: usize,
     calls: &dyn Calls,
 ) -> Option<UnitCode> {
-    build::chain(program, links, inputs, calls)
+    build::chain(program, plan, inputs, calls)
 }

@@ -219,6 +219,7 @@ fn on_slots<'c>(
             | Op::Advance { .. }
             | Op::Read { .. }
             | Op::Extract { .. }
+            | Op::Stay { .. }
             | Op::Emit { .. }
             | Op::EmitEach { .. }
             | Op::EmitRest { .. }
@@ -274,6 +275,12 @@ impl Context<'_> {
                         return Ok(End::Reject(error));
                     }
                 }
+                Op::Stay { bytes, to } => {
+                    let ahead = self.packet.as_ref().and_then(|packet| packet.ahead());
+                    if ahead.is_some_and(|ahead| ahead.len() >= bytes as usize) {
+                        at = to as usize;
+                    }
+                }
                 Op::EmitEach { header, count, to } => {
                     self.emit_each(code, header, count);
                     at = to as usize;
@@ -289,7 +296,7 @@ impl Context<'_> {
                         // Machine code does not end an application that nobody asks about.
                         (place.applied, self.matched) = (None, None);
                     }
-                    let called = externs.call(&code.calls[call as usize], self);
+                    let called = externs.call(&code.calls[call as usize].call, self);
                     if called.is_err() {
                         // A call that suspends is made again.
                         place.at = at as To - 1;

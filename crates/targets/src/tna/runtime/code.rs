@@ -55,8 +55,8 @@ fn update(fields: &[(Slot, u32)], call: &ExternCall, to: &mut Assembler<'_, '_>)
     }
     let sum = to.temporary()?;
     to.push(Op::Set { to: sum, value: 0 });
-    checksum_code::add(fields, sum, to)?;
-    checksum_code::complement(sum, to)?;
+    let most = checksum_code::add(fields, sum, to)?;
+    checksum_code::complement(sum, most, to)?;
     if zeros_as_ones {
         let behind = to.label();
         to.push(Op::JumpNotEqualConst { a: sum, to: behind, value: 0 });

@@ -47,6 +47,9 @@ impl Runtime {
             let found = u128::from(self.checksum_of(input, payload, ctx));
             self.pass.checksum_error |= scalar(call, 2, ctx) != found;
         }
+        if self.pass.checksum_error {
+            self.wrong_at.inspect(|wrong| ctx.frame_mut().set(*wrong, 1));
+        }
     }
 
     /// `update_checksum(condition, data, checksum, algorithm)`

@@ -3,13 +3,16 @@
 //! What comes out is what the calls do. A checksum over more than words of fields is called, and so is
 //! one that is found wrong: the switch is told of that, which no code can.
 
+use super::input::Input;
 use super::{Runtime, Site, out};
 use crate::externs::checksum_code;
 use crate::externs::hash::Algorithm;
+use crate::uses::read_by_call;
 use crate::v1model::standard::DROP_PORT;
 use sojourn_p4::interp::machine::{At, Cells, Op, To};
 use sojourn_p4::interp::{Assembler, Calls, arith};
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Slot, Value};
+use std::collections::HashSet;
 
 impl Calls for Runtime {
     fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()> {
@@ -31,8 +34,16 @@ impl Calls for Runtime {
                 self.verify(input, target, call, to)
             }
             Site::UpdateChecksum { input, payload: false } => self.update(input, call, to),
+            Site::Clone { .. } | Site::Resubmit { .. } | Site::Recirculate { .. } => {
+                to.call_rarely(call);
+                Some(())
+            }
             _ => None,
         }
+    }
+
+    fn reads(&self, call: &ExternCall) -> Option<Vec<Slot>> {
+        Some(self.read_by(call).into_iter().collect())
     }
 }
 
@@ -74,6 +85,32 @@ fn write(cells: &Cells, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option
 }
 
 impl Runtime {
+    /// The slots that a call reads: those of its arguments, and of the validity of headers whose fields
+    /// they are.
+    pub fn read_by(&self, call: &ExternCall) -> HashSet<Slot> {
+        let mut read = read_by_call(call);
+        let input = match self.sites.get(call.site.index()) {
+            Some(Site::VerifyChecksum { input, target, .. }) => {
+                read.extend(target);
+                Some(input)
+            }
+            Some(Site::UpdateChecksum { input, .. } | Site::Digest { input, .. }) => Some(input),
+            Some(Site::Hash(input) | Site::Sum(input)) => Some(input),
+            _ => None,
+        };
+        let input = input.and_then(|input| self.inputs.get(*input as usize));
+        read.extend(input.into_iter().flat_map(Input::groups).filter_map(|(valid, _)| valid));
+        read
+    }
+
+    /// True if the program may ask for a copy of a packet, or send it around.
+    pub fn makes_copies(&self) -> bool {
+        let copies = |site: &Site| {
+            matches!(site, Site::Clone { .. } | Site::Resubmit { .. } | Site::Recirculate { .. })
+        };
+        self.sites.iter().any(copies)
+    }
+
     /// `verify_checksum(condition, data, checksum, algorithm)`
     fn verify(
         &self,
@@ -92,7 +129,7 @@ impl Runtime {
         let found = self.checksum(input, wrong, to)?;
         to.push(Op::JumpEqual { a: found, b: expected, to: right });
         to.place(wrong);
-        to.call(call);
+        to.call_rarely(call);
         to.place(right);
         Some(())
     }
@@ -107,7 +144,7 @@ impl Runtime {
         to.push(Op::AndConst { to: at(*checksum)?, a: found, value: mask });
         to.push(Op::Jump { to: end });
         to.place(called);
-        to.call(call);
+        to.call_rarely(call);
         to.place(end);
         Some(())
     }
@@ -124,7 +161,7 @@ impl Runtime {
                 to.push(Op::JumpIf { a: at(valid?)?, to: other });
             }
         }
-        let sum = to.temporary()?;
+        let (sum, mut most) = (to.temporary()?, 0_u64);
         to.push(Op::Set { to: sum, value: 0 });
         for (valid, fields) in input.groups() {
             let Some(fields) = fields else { continue };
@@ -132,10 +169,10 @@ impl Runtime {
             if let Some(valid) = valid {
                 to.push(Op::JumpUnless { a: at(valid)?, to: behind });
             }
-            checksum_code::add(fields, sum, to)?;
+            most = most.checked_add(checksum_code::add(fields, sum, to)?)?;
             to.place(behind);
         }
-        checksum_code::complement(sum, to)?;
+        checksum_code::complement(sum, most, to)?;
         Some(sum)
     }
 }

@@ -113,6 +113,8 @@ pub(crate) struct Pass {
     pub truncate: Option<u32>,
     pub digest: Option<Digest>,
     pub checksum_error: bool,
+    /// A slot that is to be 1 once the program has asked for a copy, or to send the packet around.
+    pub asked: Option<Slot>,
 }
 
 /// What a table's hits count and meter.
@@ -151,6 +153,8 @@ pub(crate) struct Runtime {
     pub headers_within: FieldList,
     /// Where `instance_type` lies in a packet header vector.
     pub instance_at: Option<u32>,
+    /// A slot that is to be 1 once a checksum was found wrong.
+    pub wrong_at: Option<Slot>,
     /// Some checksum covers the payload.
     pub wants_payload: bool,
     pub payload: Vec<u8>,
@@ -266,16 +270,24 @@ impl Externs for Runtime {
 }
 
 impl Runtime {
+    fn note_asked(&self, ctx: &mut Context<'_>) {
+        self.pass.asked.inspect(|asked| ctx.frame_mut().set(*asked, 1));
+    }
+
     /// Calls that few packets make.
     fn rare(&mut self, site: Site, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt> {
         match site {
             Site::DirectMeter => self.read_direct_meter(call, ctx),
             Site::Sum(input) => self.checksum16(input, call, ctx),
             Site::Digest { input, name } => self.digest(input, name, ctx),
-            Site::Clone { fields } => self.request_clone(fields, call, ctx),
+            Site::Clone { fields } => {
+                self.request_clone(fields, call, ctx);
+                self.note_asked(ctx);
+            }
             Site::Resubmit { fields } => self.pass.resubmit = Some(self.list(fields, call, ctx)),
             Site::Recirculate { fields } => {
                 self.pass.recirculate = Some(self.list(fields, call, ctx));
+                self.note_asked(ctx);
             }
             Site::Truncate => {
                 let length = scalar(call, 0, ctx) as u32;

@@ -96,6 +96,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
             .instance_type
             .slot()
             .and_then(|slot| blocks.ingress.kept_at(slot)),
+        wrong_at: None,
         wants_payload: false,
         payload: Vec::new(),
         payload_zeros: 0,

@@ -272,7 +272,14 @@ impl<'p> Builder<'p> {
             return Err(Left);
         }
         // Calls inside actions look at what was found.
-        let asks = |op: &Op| matches!(op, Op::Call { inside: true, .. } | Op::Statement { .. });
+        let asks = |op: &Op| match op {
+            Op::Call { inside, .. } => *inside,
+            // No action extracts anything.
+            Op::Statement { stmt } => {
+                !matches!(self.code.stmts[*stmt as usize].kind, StmtKind::ExtractVar { .. })
+            }
+            _ => false,
+        };
         let asked = self.ops.iter().any(asks);
         self.code.sites.iter_mut().for_each(|site| site.kept &= site.plain && !asked);
         self.code.join(&mut self.ops);

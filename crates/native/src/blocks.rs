@@ -227,12 +227,22 @@ fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
     read_behind(code, |at, _| read[at].clone())
 }
 
-/// The slots that would have to be put into the frame where machine code stops as a rule.
+/// The slots that would have to be put into the frame where machine code stops as a rule. At an end those
+/// of them that come out of the packet, of which there are too many to be values until then.
 fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
+    let mut extracted = Slots::none(code);
+    for at in 0..code.ops().len() {
+        if matches!(code.ops()[at], Op::Read { .. }) {
+            touched(code, at).writes.iter().for_each(|slot| extracted.add(*slot));
+        }
+    }
     let mut framed = Slots::none(code);
     for (at, op) in code.ops().iter().enumerate() {
-        if is_exit(code, at) && !code.is_rare(at) && !is_end(op) {
-            needed(code, at, live).both(&changed[at]).for_each(|slot| framed.add(slot));
+        if is_exit(code, at) && !code.is_rare(at) {
+            let needed = needed(code, at, live);
+            let wanted = needed.both(&changed[at]);
+            let kept = wanted.filter(|slot| !is_end(op) || extracted.has(*slot));
+            kept.for_each(|slot| framed.add(slot));
         }
     }
     framed

@@ -42,6 +42,11 @@ impl HeaderInPlace {
 pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<HeaderInPlace> {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let unit = |unit: UnitId| &program.units[unit.index()];
+    // Else a header has other slots in one than in another.
+    let all = [parser, verify, ingress, egress, compute, deparser];
+    if !all.iter().all(|block| block.is_joined()) {
+        return Vec::new();
+    }
     let Some(emitted) = emitted(unit(deparser.unit)) else { return Vec::new() };
     let mut touched = HashSet::new();
     visit::calls(program, &mut |_, call| touched.extend(runtime.read_by(call)));
@@ -51,11 +56,14 @@ pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<H
     for block in [verify, ingress, egress, compute] {
         touched.extend(written_by(program, block.unit));
     }
-    let stays = |header: &&Layout| {
+    let stays = |header: &&&Layout| {
+        let same = emitted.iter().filter(|other| other.range() == header.range());
         header.range().narrow().all(|slot| !touched.contains(&Slot(slot as u32)))
             && is_last(unit(parser.unit), header)
+            && same.count() == 1
     };
-    emitted.into_iter().rev().take_while(stays).filter_map(HeaderInPlace::of).collect()
+    let last = emitted.iter().rev().take_while(stays);
+    last.filter_map(|header| HeaderInPlace::of(header)).collect()
 }
 
 /// The headers that a deparser emits, in order; none if it does anything else.

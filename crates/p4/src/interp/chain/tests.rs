@@ -184,7 +184,7 @@ fn a_header_that_stays_is_not_taken_off_the_packet_but_has_to_be_there() {
     let plan = Plan { stay: &[Slot(0)], ..whole(&links, 0) };
     let chain = interpreter.chain(plan).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
-    let mut run = |bytes: &[u8]| {
+    let run = |bytes: &[u8]| {
         let mut frame = interpreter.frame(units[1]);
         frame.narrow.resize(chain.slots, 0);
         let ends = (Some(PacketIn::new(bytes, 0)), None);

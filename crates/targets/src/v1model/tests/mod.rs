@@ -6,6 +6,7 @@
 mod after_passes;
 mod checksums;
 mod copies;
+mod in_place;
 mod invalid;
 mod malformed;
 mod metadata;

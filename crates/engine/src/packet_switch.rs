@@ -285,10 +285,8 @@ impl PacketSwitch {
     }
 
     fn collect(&mut self) {
-        while let Some(transmit) = self.switch.poll_transmit() {
-            self.sent.push(transmit);
-        }
-        while self.switch.poll_observation().is_some() {}
+        self.sent.extend(self.switch.take_transmits());
+        self.switch.take_observations();
     }
 }
 

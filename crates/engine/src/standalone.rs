@@ -199,8 +199,8 @@ pub fn drive(
 ) -> Vec<Observation> {
     let mut seen = Vec::new();
     let mut take = |switch: &mut Switch| {
-        while switch.poll_transmit().is_some() {}
-        seen.extend(std::iter::from_fn(|| switch.poll_observation()));
+        switch.take_transmits();
+        seen.extend(switch.take_observations());
     };
     let mut pass = |switch: &mut Switch, until: Time| {
         while let Some(due) = switch.next_timer().filter(|due| *due <= until) {
@@ -293,7 +293,7 @@ mod tests {
         while let Some(due) = switch.next_timer() {
             switch.advance(due);
         }
-        let out: Vec<_> = std::iter::from_fn(|| switch.poll_transmit()).collect();
+        let out: Vec<_> = switch.take_transmits().collect();
         let ports: Vec<_> = out.iter().map(|transmit| transmit.port.0).collect();
         assert_eq!(ports, [2, 2, 2, 2]);
         // 1,520 bytes each as the shaper counts them.
@@ -323,7 +323,7 @@ mod tests {
         while let Some(due) = switch.next_timer() {
             switch.advance(due);
         }
-        let out = std::iter::from_fn(|| switch.poll_transmit());
+        let out = switch.take_transmits();
         let mut went: Vec<_> = out.map(|sent| (sent.packet.id.0, sent.port.0)).collect();
         went.sort_unstable();
         assert_eq!(went, [(0, 2), (1, 3)]);

@@ -30,7 +30,7 @@ fn left_at_port_1(loops: bool) -> usize {
     apply(&mut switch, &both, Time::ZERO).expect("they fit");
     switch.receive(Time(1), PortId(1), Packet { bytes: vec![0; 60], ..Packet::default() });
     switch.advance(Time::from_millis(1));
-    let left = std::iter::from_fn(|| switch.poll_transmit());
+    let left = switch.take_transmits();
     left.filter(|transmit| transmit.port == PortId(1)).count()
 }
 

@@ -50,7 +50,7 @@ fn a_program_that_goes_round_for_ever_is_told_by_name_and_other_packets_pass() {
             let frame = Packet { bytes: vec![0; length], ..Packet::default() };
             switch.receive(Time::from_millis(at), PortId(port), frame);
             switch.advance(Time::from_millis(at + 1));
-            let out = std::iter::from_fn(|| switch.poll_transmit()).count();
+            let out = switch.take_transmits().count();
             (out, switch.faults())
         };
         assert_eq!(receive(1, 1, 60), (1, Vec::new()), "{by}");

@@ -483,7 +483,7 @@ impl Runner {
 
     /// Sends what the switch has handed out.
     fn transmit(&mut self) {
-        while let Some(transmit) = self.switch.poll_transmit() {
+        for transmit in self.switch.take_transmits() {
             let Some(at) = self.ports.iter_mut().find(|at| at.port.id == transmit.port) else {
                 self.nowhere += 1;
                 self.buffers.push(transmit.packet.bytes);
@@ -514,7 +514,7 @@ impl Runner {
     }
 
     fn record(&mut self) {
-        while let Some(row) = self.switch.poll_observation() {
+        for row in self.switch.take_observations() {
             self.rows_lost += u64::from(self.rows.try_send(row).is_err());
         }
     }

@@ -83,10 +83,10 @@ fn run(mut switch: Switch, packet: &Packet) -> u64 {
         }
         let packet = Packet { id: PacketId(i), ..packet.clone() };
         switch.receive(at, PortId(1), packet);
-        while let Some(transmit) = switch.poll_transmit() {
+        for transmit in switch.take_transmits() {
             out += black_box(transmit).end.0 & 1;
         }
-        while let Some(row) = switch.poll_observation() {
+        for row in switch.take_observations() {
             black_box(row);
         }
     }

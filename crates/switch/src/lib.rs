@@ -21,7 +21,7 @@
 //! while let Some(due) = switch.next_timer() {
 //!     switch.advance(due);
 //! }
-//! let sent = switch.poll_transmit().expect("the packet leaves");
+//! let sent = switch.take_transmits().next().expect("the packet leaves");
 //! assert_eq!(sent.port, PortId(2));
 //! // 1514 bytes, and 24 of preamble, FCS and gap.
 //! assert!((12_200..=12_304).contains(&(sent.end - sent.start).as_nanos()));

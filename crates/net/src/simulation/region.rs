@@ -183,7 +183,7 @@ impl Region {
     fn drain(&mut self, place: u16) {
         let Region { nodes, directory, slab, events, .. } = self;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
-        while let Some(transmit) = switch.poll_transmit() {
+        for transmit in switch.take_transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
                 if *cpu != Some(transmit.port) {
                     self.counters.stray += 1;
@@ -211,7 +211,7 @@ impl Region {
                 }
             }
         }
-        while let Some(observation) = switch.poll_observation() {
+        for observation in switch.take_observations() {
             let wire = wires.iter().find(|wire| wire.port == observation.port());
             let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };
             self.rows += self.bottlenecks[usize::from(bottleneck)].record(observation);

@@ -131,13 +131,13 @@ fn run(
             Err(RecvTimeoutError::Disconnected) => return,
         }
         switch.advance(now());
-        while let Some(transmit) = switch.poll_transmit() {
+        for transmit in switch.take_transmits() {
             match transmit.port.0 {
                 CPU => drop(cpu.try_send(transmit.packet.bytes)),
                 port => drop(left.send((port, transmit.packet.bytes))),
             }
         }
-        while switch.poll_observation().is_some() {}
+        switch.take_observations();
     }
 }
 

@@ -47,13 +47,16 @@ impl Switch {
         let now = self.now;
         let port = &mut self.ports[index];
         let queue = &mut port.queues[turn.queue];
-        let mut packet = queue.dequeue(now, &mut self.buffer, &mut self.drops);
-        self.settle_drops(index, turn.queue);
-        let port = &mut self.ports[index];
+        // Stays where the discipline has put it: it is large.
+        let mut taken = queue.discipline.dequeue(now, &mut self.drops);
+        queue.dequeued(taken.as_ref(), &mut self.buffer, &self.drops);
         port.note_backlog(turn.queue);
-        let Some(packet) = &mut packet else { return };
-        port.charge(now, turn, packet);
-        if port.recirculation.is_some() {
+        if let Some(packet) = &taken {
+            port.charge(now, turn, packet);
+        }
+        self.settle_drops(index, turn.queue);
+        let Some(packet) = &mut taken else { return };
+        if self.ports[index].recirculation.is_some() {
             self.recirculation.dequeued.add(packet.size());
         }
         if packet.tag.mirror_requested.is_copy() {
@@ -61,8 +64,7 @@ impl Switch {
         }
         if self.forwards || packet.noted.bypass_egress {
             // The data plane does not look at the packet again.
-            let sent = std::mem::take(&mut packet.packet);
-            return self.depart(index, turn.queue, packet, sent);
+            return self.depart(index, turn.queue, packet);
         }
         self.leave_by_egress(index, turn, packet);
     }
@@ -83,7 +85,10 @@ impl Switch {
         }
         match departing {
             Some(sent) if out.recirculate => self.send_back(index, sent, out.carried),
-            Some(sent) => self.depart(index, turn.queue, packet, sent),
+            Some(sent) => {
+                packet.packet = sent;
+                self.depart(index, turn.queue, packet);
+            }
             None => {
                 // The scheduler had given the slot away: it passes unused.
                 self.hold_wire(index, slot);
@@ -138,7 +143,7 @@ impl Switch {
         let (now, size) = (self.now, packet.len());
         let start = now + self.egress_latency;
         let port = &mut self.ports[index];
-        let end = port.line.hold_frame(now, size) + self.egress_latency;
+        let end = port.hold_wire(now, size) + self.egress_latency;
         port.sent.add(size);
         let Port { id, observed, .. } = *port;
         if observed {
@@ -146,26 +151,24 @@ impl Switch {
             let queued = Queued { enqueued: now, tag, ..Queued::default() };
             self.observe(index, 0, &queued, Verdict::Sent);
         }
-        self.transmits.push_back(Transmit { port: id, packet, start, end });
+        self.transmits.push(Transmit { port: id, packet, start, end });
     }
 
-    /// A packet leaves egress: onto the wire, or back to ingress.
+    /// A packet leaves egress as it is in `queued`: onto the wire, or back to ingress.
     #[inline(always)]
-    fn depart(&mut self, index: usize, queue: usize, queued: &Queued, sent: Packet) {
-        let (start, size) = (self.now + self.egress_latency, sent.len());
-        self.observe_sent(index, queue, queued, &sent);
+    fn depart(&mut self, index: usize, queue: usize, queued: &mut Queued) {
+        let (start, size) = (self.now + self.egress_latency, queued.size());
+        self.observe_sent(index, queue, queued);
         // The slot of a packet that is sent is as long as what the wire carries: a bridged header
         // that egress takes off again fits into the internal speed-up (full rate up to 28 bytes).
         let end = self.hold_wire(index, size) + self.egress_latency;
         let port = &mut self.ports[index];
         port.sent.add(size);
+        let packet = std::mem::take(&mut queued.packet);
         match port.recirculation {
-            None => {
-                let port = port.id;
-                self.transmits.push_back(Transmit { port, packet: sent, start, end });
-            }
+            None => self.transmits.push(Transmit { port: port.id, packet, start, end }),
             Some(latency) => {
-                port.returning.push_back(sent);
+                port.returning.push_back(packet);
                 self.events.set(end + latency, Event::Return(index as u16));
             }
         }
@@ -188,7 +191,7 @@ impl Switch {
         if port.recirculation.is_some() {
             self.recirculation.wire_bits += (wire_bytes(frame).0 + INTER_FRAME_GAP) * 8;
         }
-        port.line.hold_frame(self.now, frame)
+        port.hold_wire(self.now, frame)
     }
 
     /// A pass of this instant asks for a copy, which its deparser has written at `written`.

@@ -34,6 +34,8 @@ pub enum Event {
 pub struct Events {
     /// Ascending.
     queue: VecDeque<(Time, Event)>,
+    /// When the first is due: asked for more often than it changes.
+    next: Option<Time>,
 }
 
 impl Events {
@@ -45,11 +47,17 @@ impl Events {
         } else {
             self.queue.insert(self.queue.partition_point(behind), (at, event));
         }
+        self.look();
+    }
+
+    fn look(&mut self) {
+        self.next = self.queue.front().map(|(at, _)| *at);
     }
 
     /// When the next event is due.
+    #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.queue.front().map(|(at, _)| *at)
+        self.next
     }
 
     /// Takes the next event that is due at `now` or was before.
@@ -57,7 +65,9 @@ impl Events {
         if self.next()? > now {
             return None;
         }
-        self.queue.pop_front()
+        let due = self.queue.pop_front();
+        self.look();
+        due
     }
 }
 

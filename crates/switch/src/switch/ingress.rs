@@ -5,7 +5,9 @@
 
 use super::rounds::Loop;
 use super::{Admitted, Event, Resubmitted, Returned, Switch};
+use crate::discipline::DropKind;
 use crate::ecn;
+use crate::tm::queue::Room;
 use crate::tm::queued::{Noted, Queued, Requested, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
@@ -259,18 +261,26 @@ impl Switch {
 
     /// The same of a queue that is there.
     #[inline]
-    fn enqueue_at(&mut self, index: usize, number: usize, packet: Queued) {
+    fn enqueue_at(&mut self, index: usize, number: usize, mut packet: Queued) {
         self.capture_entry(index, &packet);
-        let (now, size) = (self.now, packet.size());
-        let is_copy = packet.tag.mirror_requested.is_copy();
-        let queue = &mut self.ports[index].queues[number];
-        queue.enqueue(now, packet, &mut self.buffer, &mut self.drops);
-        if is_copy {
-            self.mirror.statistics.mirrored.add(size);
+        if packet.tag.mirror_requested.is_copy() {
+            self.mirror.statistics.mirrored.add(packet.size());
         }
+        let now = self.now;
+        let port = &mut self.ports[index];
+        let queue = &mut port.queues[number];
+        // What is large is handed on as it is.
+        match queue.find_room(now, &mut packet, &mut self.buffer) {
+            Room::None => self.drops.push(packet, DropKind::Tail),
+            room => {
+                queue.discipline.enqueue(now, packet, &mut self.drops);
+                queue.enqueued(room, &mut self.drops);
+            }
+        }
+        port.note_backlog(number);
+        let waits = port.waits(now);
         self.settle_drops(index, number);
-        self.ports[index].note_backlog(number);
-        if !self.ports[index].waits(now) {
+        if !waits {
             self.serve(index);
         }
     }

@@ -13,7 +13,7 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Queued, Tag};
 use crate::tm::shaper::TokenBucket;
 use sojourn_packet::PortId;
-use sojourn_packet::{Bytes, FaultReport, Packet};
+use sojourn_packet::{Bytes, FaultReport, Time};
 
 impl Switch {
     /// Everything counted so far.
@@ -131,17 +131,7 @@ impl Switch {
         if !port.observed {
             return;
         }
-        self.observations.push_back(Observation::Packet(PacketObservation {
-            packet: packet.tag.id,
-            flow: packet.tag.flow,
-            size: Bytes(u64::from(packet.tag.arrived_length)),
-            port: port.id,
-            queue: queue as u8,
-            enqueued: packet.enqueued,
-            dequeued: self.now,
-            verdict,
-            mirrored: packet.tag.mirror_requested.is_copy(),
-        }));
+        self.observations.push(row(port, queue, packet, self.now, verdict));
     }
 
     /// Writes the row of a packet that the program has dropped in ingress: queue managements that
@@ -158,23 +148,21 @@ impl Switch {
     }
 
     /// Writes the row, and the frame, of a packet that leaves.
-    pub(super) fn observe_sent(
-        &mut self,
-        index: usize,
-        queue: usize,
-        packet: &Queued,
-        sent: &Packet,
-    ) {
-        let marked = !packet.tag.arrived_marked && ecn::is_marked(sent);
+    #[inline]
+    pub(super) fn observe_sent(&mut self, index: usize, queue: usize, packet: &Queued) {
+        let port = &mut self.ports[index];
+        let marked = !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
         if marked {
-            self.ports[index].queues[queue].statistics.marked.add(sent.len());
+            port.queues[queue].statistics.marked.add(packet.size());
         }
-        let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
-        self.observe(index, queue, packet, verdict);
-        if self.ports[index].capture {
-            let (time, port) = (self.now, self.ports[index].id);
-            let frame = CapturedFrame { time, port, packet: sent.clone() };
-            self.observations.push_back(Observation::Left(frame));
+        if port.observed {
+            let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
+            self.observations.push(row(port, queue, packet, self.now, verdict));
+        }
+        if port.capture {
+            let (time, port) = (self.now, port.id);
+            let frame = CapturedFrame { time, port, packet: packet.packet.clone() };
+            self.observations.push(Observation::Left(frame));
         }
     }
 
@@ -186,9 +174,25 @@ impl Switch {
         }
         if let Some(frame) = &packet.tag.arrived {
             let frame = CapturedFrame { time: self.now, port: port.id, packet: (**frame).clone() };
-            self.observations.push_back(Observation::Entered(frame));
+            self.observations.push(Observation::Entered(frame));
         }
     }
+}
+
+/// The row of a packet whose fate at a port is decided.
+#[inline]
+fn row(port: &Port, queue: usize, packet: &Queued, now: Time, verdict: Verdict) -> Observation {
+    Observation::Packet(PacketObservation {
+        packet: packet.tag.id,
+        flow: packet.tag.flow,
+        size: Bytes(u64::from(packet.tag.arrived_length)),
+        port: port.id,
+        queue: queue as u8,
+        enqueued: packet.enqueued,
+        dequeued: now,
+        verdict,
+        mirrored: packet.tag.mirror_requested.is_copy(),
+    })
 }
 
 fn port_statistics(port: &Port) -> PortStatistics {

@@ -37,6 +37,7 @@ use rounds::Rounds;
 use sojourn_packet::{Admission, Carried, DataPlane, PortId};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
+use std::vec::Drain;
 
 /// Native disciplines by port and queue; queues that are not named drop from the tail.
 pub type Disciplines = BTreeMap<(PortId, u8), Box<dyn Discipline>>;
@@ -72,8 +73,8 @@ pub struct Switch {
     capturing: bool,
     /// Reused by every queue operation.
     drops: Drops,
-    transmits: VecDeque<Transmit>,
-    observations: VecDeque<Observation>,
+    transmits: Vec<Transmit>,
+    observations: Vec<Observation>,
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
@@ -170,17 +171,17 @@ impl Switch {
         !self.transmits.is_empty() || !self.observations.is_empty()
     }
 
-    /// The next packet for a wire, in the order of departure per port. It is handed out when it is
-    /// dequeued, before its [`start`](Transmit::start).
+    /// Hands out the packets for wires, in the order of departure per port; each when it is dequeued,
+    /// before its [`start`](Transmit::start).
     #[inline]
-    pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmits.pop_front()
+    pub fn take_transmits(&mut self) -> Drain<'_, Transmit> {
+        self.transmits.drain(..)
     }
 
-    /// The next measurement, in the order of time.
+    /// Hands out the measurements, in the order of time.
     #[inline]
-    pub fn poll_observation(&mut self) -> Option<Observation> {
-        self.observations.pop_front()
+    pub fn take_observations(&mut self) -> Drain<'_, Observation> {
+        self.observations.drain(..)
     }
 
     /// The data plane, for its control plane.

@@ -28,9 +28,9 @@ pub struct Line {
     /// Free from `free` + `fraction`/`rate` nanoseconds on.
     free: u64,
     fraction: u64,
-    /// What was held last, since sizes repeat and a division is slow; and the gap between frames.
+    /// What was held last, and the last frame, since sizes repeat and a division is slow.
     last: Span,
-    gap: Span,
+    frame: FrameSpans,
 }
 
 /// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate.
@@ -39,6 +39,23 @@ struct Span {
     size: Bytes,
     whole: u64,
     parts: u64,
+}
+
+/// How long a frame holds a line, without the gap behind it and with it.
+#[derive(Clone, Copy, Debug)]
+struct FrameSpans {
+    /// FCS not counted.
+    size: Bytes,
+    frame: Span,
+    slot: Span,
+}
+
+impl FrameSpans {
+    fn new(size: Bytes, rate: u64) -> FrameSpans {
+        let on_wire = wire_bytes(size);
+        let with_gap = on_wire + Bytes(INTER_FRAME_GAP);
+        FrameSpans { size, frame: Span::new(on_wire, rate), slot: Span::new(with_gap, rate) }
+    }
 }
 
 impl Span {
@@ -54,8 +71,8 @@ impl Line {
     /// An idle line; `rate` must not be zero.
     pub fn new(rate: Rate) -> Line {
         assert!(rate.0 > 0, "a line without a rate");
-        let gap = Span::new(Bytes(INTER_FRAME_GAP), rate.0);
-        Line { rate: rate.0, free: 0, fraction: 0, last: gap, gap }
+        let (last, frame) = (Span::new(Bytes(0), rate.0), FrameSpans::new(Bytes(0), rate.0));
+        Line { rate: rate.0, free: 0, fraction: 0, last, frame }
     }
 
     /// Another rate for what is held from here on; it must not be zero.
@@ -67,20 +84,20 @@ impl Line {
     /// The first whole nanosecond at which the line is free.
     #[inline]
     pub fn ready(&self) -> Time {
-        Time(self.free + u64::from(self.fraction > 0))
+        whole(self.free, self.fraction)
     }
 
     /// Holds the line for `size` bytes from `now` (or from when it is free, if that is later or
     /// the same nanosecond) and returns when they are through.
     #[inline]
     pub fn hold(&mut self, now: Time, size: Bytes) -> Time {
-        if now > self.ready() {
-            (self.free, self.fraction) = (now.0, 0);
-        }
         if self.last.size != size {
             self.last = Span::new(size, self.rate);
         }
-        self.lengthen(self.last);
+        if now > self.ready() {
+            (self.free, self.fraction) = (now.0, 0);
+        }
+        (self.free, self.fraction) = self.behind(self.last);
         self.ready()
     }
 
@@ -88,18 +105,34 @@ impl Line {
     /// gap behind it; returns when the frame is through.
     #[inline]
     pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
-        let through = self.hold(now, wire_bytes(frame));
-        self.lengthen(self.gap);
-        through
+        if self.frame.size != frame {
+            self.frame = FrameSpans::new(frame, self.rate);
+        }
+        let FrameSpans { frame, slot, .. } = self.frame;
+        if now > self.ready() {
+            // Nothing is left of a nanosecond before.
+            (self.free, self.fraction) = (now.0 + slot.whole, slot.parts);
+            return whole(now.0 + frame.whole, frame.parts);
+        }
+        let (through, fraction) = self.behind(frame);
+        (self.free, self.fraction) = self.behind(slot);
+        whole(through, fraction)
     }
 
+    /// When a span that begins when the line is free is over, as it is kept.
     #[inline]
-    fn lengthen(&mut self, span: Span) {
+    fn behind(&self, span: Span) -> (u64, u64) {
         let (parts, over) = self.fraction.overflowing_add(span.parts);
         let is_whole = over || parts >= self.rate;
-        self.free += span.whole + u64::from(is_whole);
-        self.fraction = if is_whole { parts.wrapping_sub(self.rate) } else { parts };
+        let fraction = if is_whole { parts.wrapping_sub(self.rate) } else { parts };
+        (self.free + span.whole + u64::from(is_whole), fraction)
     }
+}
+
+/// The first whole nanosecond at or behind an instant as it is kept.
+#[inline]
+fn whole(nanosecond: u64, fraction: u64) -> Time {
+    Time(nanosecond + u64::from(fraction > 0))
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
 use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
-use sojourn_packet::PortId;
-use sojourn_packet::Time;
+use sojourn_packet::{Bytes, PortId, Time};
 use std::collections::VecDeque;
 
 /// What a port can do at an instant.
@@ -33,7 +32,8 @@ pub(crate) struct Port {
     pub queues: Vec<Queue>,
     /// Queues with packets.
     backlog: QueueSet,
-    /// Shaper, pace and wire let nothing go before that instant, whatever comes to the queues.
+    /// Shaper, pace and wire let nothing go before that instant, whatever comes to the queues, and then
+    /// something as soon as it is there; zero if it is to be found out, which a packet that goes makes so.
     held_until: Time,
     scheduler: Scheduler,
     /// There is one queue, and nothing of its own holds it back: whenever the port may send, it is
@@ -43,7 +43,7 @@ pub(crate) struct Port {
     plain: bool,
     pub shaper: Option<TokenBucket>,
     pace: Pace,
-    pub line: Line,
+    line: Line,
     /// Bytes that shapers add to a packet's length.
     compensation: u32,
     pub recirculation: Option<Time>,
@@ -120,6 +120,13 @@ impl Port {
         self.plain && self.backlog == 0 && self.line.ready() <= now
     }
 
+    /// Holds the wire for a frame and the gap behind it; when the frame is through.
+    #[inline]
+    pub fn hold_wire(&mut self, now: Time, frame: Bytes) -> Time {
+        self.held_until = Time::ZERO;
+        self.line.hold_frame(now, frame)
+    }
+
     /// True if nothing can be sent now, and the timer is set for when something can.
     #[inline]
     pub fn waits(&self, now: Time) -> bool {
@@ -182,7 +189,7 @@ impl Port {
         if self.backlog == 0 {
             return Decision::Idle;
         }
-        if self.held_until <= now {
+        if self.held_until == Time::ZERO {
             let shaped = self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now));
             self.held_until = shaped.max(self.pace.ready()).max(self.line.ready());
         }
@@ -225,6 +232,7 @@ impl Port {
     #[inline]
     pub fn charge(&mut self, now: Time, turn: Turn, packet: &Queued) {
         let length = packet.length();
+        self.held_until = Time::ZERO;
         if !self.single {
             return self.charge_all(now, turn, length);
         }

@@ -31,6 +31,15 @@ pub(crate) struct Queue {
     pub statistics: QueueStatistics,
 }
 
+/// What a packet finds that comes to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    None,
+    Free,
+    /// Others are to be dropped for it.
+    OfOthers,
+}
+
 impl Queue {
     pub fn new(
         config: &QueueConfig,
@@ -126,34 +135,33 @@ impl Queue {
         true
     }
 
-    /// Takes a packet in, or puts it (or others that the discipline gives up for it) into `drops`.
-    /// Room given back by drops is given back when they are settled.
+    /// Finds room for a packet that comes, and notes down in it what it has found.
     #[inline]
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        mut packet: Queued,
-        buffer: &mut Buffer,
-        drops: &mut Drops,
-    ) {
+    pub fn find_room(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> Room {
         let cells = cells_of(packet.length());
-        let usage = self.share.usage();
         packet.enqueued = now;
-        packet.noted.depth = usage.cells;
+        packet.noted.depth = self.share.usage().cells;
         packet.noted.packets = self.packets;
         packet.noted.congestion = self.congestion();
         let full = self.packet_limit.is_some_and(|limit| packet.noted.packets >= limit);
         let color = packet.noted.color;
-        let has_room = !full && self.share.admit(buffer, cells, color);
-        let others_go = !has_room && self.discipline.sheds();
-        if !(has_room || others_go && self.share.admit_beyond(buffer, cells, color)) {
-            drops.push(packet, DropKind::Tail);
-            return;
-        }
+        let room = if !full && self.share.admit(buffer, cells, color) {
+            Room::Free
+        } else if self.discipline.sheds() && self.share.admit_beyond(buffer, cells, color) {
+            Room::OfOthers
+        } else {
+            return Room::None;
+        };
         packet.noted.cells = cells;
         self.statistics.enqueued.add(packet.size());
-        self.discipline.enqueue(now, packet, drops);
-        while others_go && self.is_over(drops) {
+        room
+    }
+
+    /// The discipline has taken in a packet that had room, and may have dropped it or others into
+    /// `drops`; where it has the room of others, they go now. Room is given back when drops are settled.
+    #[inline]
+    pub fn enqueued(&mut self, room: Room, drops: &mut Drops) {
+        while room == Room::OfOthers && self.is_over(drops) {
             self.discipline.shed(drops);
         }
         self.count(drops, self.packets + 1);
@@ -175,18 +183,16 @@ impl Queue {
         held > 0 && (over || self.share.excess() > given_back)
     }
 
-    /// The next packet to be sent. Drops that the discipline makes on the way go to `drops`; they
-    /// happen before transmission and hold neither tokens nor the wire, unlike those of a P4
-    /// program in egress.
-    #[inline(always)]
-    pub fn dequeue(&mut self, now: Time, buffer: &mut Buffer, drops: &mut Drops) -> Option<Queued> {
-        let packet = self.discipline.dequeue(now, drops);
+    /// The discipline has given the next packet to be sent, or none. Drops that it made on the way are
+    /// in `drops`; they happen before transmission and hold neither tokens nor the wire, unlike those of
+    /// a P4 program in egress.
+    #[inline]
+    pub fn dequeued(&mut self, packet: Option<&Queued>, buffer: &mut Buffer, drops: &Drops) {
         self.count(drops, self.packets - u32::from(packet.is_some()));
-        if let Some(packet) = &packet {
+        if let Some(packet) = packet {
             self.share.release(buffer, packet.noted.cells);
             self.statistics.dequeued.add(packet.size());
         }
-        packet
     }
 
     /// Gives the room of a dropped packet back and counts it.

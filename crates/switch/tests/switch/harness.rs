@@ -159,8 +159,8 @@ impl Driver {
     }
 
     fn collect(&mut self) {
-        self.sent.extend(std::iter::from_fn(|| self.switch.poll_transmit()));
-        self.observed.extend(std::iter::from_fn(|| self.switch.poll_observation()));
+        self.sent.extend(self.switch.take_transmits());
+        self.observed.extend(self.switch.take_observations());
     }
 
     /// (packet, start) of everything sent.

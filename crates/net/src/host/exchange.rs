@@ -74,13 +74,18 @@ impl Requester {
         [self.socket.connection.next_timer(), question].into_iter().flatten().min()
     }
 
+    #[cold]
+    fn connect(&mut self) {
+        self.socket.connection = Connection::connect(self.config.clone());
+        self.connected = true;
+    }
+
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         if now < self.start {
             return;
         }
         if !self.connected {
-            self.socket.connection = Connection::connect(self.config.clone());
-            self.connected = true;
+            self.connect();
         }
         self.socket.connection.advance(now);
         loop {

@@ -21,6 +21,7 @@ impl Socket {
         Socket { connection, template, ports: (local.port, remote.port) }
     }
 
+    #[inline(never)]
     pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
         let mine = ports == (self.ports.1, self.ports.0);
         if mine {
@@ -33,17 +34,22 @@ impl Socket {
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         self.connection.advance(now);
-        while self.send_one(now, checksums, out) {}
+        while self.send_next(now, checksums, out) {}
     }
 
     /// Sends the next segment; false if there is none.
-    #[inline(always)]
     pub(super) fn send_one(
         &mut self,
         now: Time,
         checksums: Checksums,
         out: &mut impl Outlet,
     ) -> bool {
+        self.send_next(now, checksums, out)
+    }
+
+    /// The same in its place: all of a segment's way from the sender onto the link is one piece.
+    #[inline(always)]
+    fn send_next(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) -> bool {
         let polled = self.connection.poll_transmit(now);
         let Some(segment) = &polled else { return false };
         let mut headers = out.buffer();
@@ -121,11 +127,16 @@ impl TcpClient {
             return;
         }
         if !self.connected {
-            self.socket.connection = Connection::connect(self.config.clone());
-            self.connected = true;
+            self.connect();
         }
         self.write(now);
         self.socket.transmit(now, checksums, out);
+    }
+
+    #[cold]
+    fn connect(&mut self) {
+        self.socket.connection = Connection::connect(self.config.clone());
+        self.connected = true;
     }
 
     /// What the application does with its socket.

@@ -28,6 +28,7 @@ impl Outlet for HostOutlet<'_> {
         self.slab.buffer()
     }
 
+    #[inline(always)]
     fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
         let (id, flow) = (PacketId(*self.next_packet), FlowId(self.flow));
         let packet = Packet { id, flow, bytes, zeros };

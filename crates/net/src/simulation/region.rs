@@ -275,7 +275,7 @@ impl Region {
     }
 
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_timer(&mut self, host: HostId) {
         let host_state = &mut self.host_states[host.0 as usize];
         if let Some(at) = host_state.host.next_timer() {

@@ -149,9 +149,19 @@ impl Connection {
     }
 
     /// A segment arrived.
+    #[inline(always)]
     pub fn receive(&mut self, now: Time, segment: &TcpSegment) {
+        if self.state == State::Established || self.opens(now, segment) {
+            self.on_segment(now, segment);
+        }
+    }
+
+    /// A segment arrived before the connection was open; true if it is to be read as those are that
+    /// arrive later.
+    #[cold]
+    fn opens(&mut self, now: Time, segment: &TcpSegment) -> bool {
         match self.state {
-            State::Closed => {}
+            State::Closed | State::Established => {}
             State::Listen => self.on_syn(segment),
             State::SynSent => self.on_syn_ack(now, segment),
             State::SynReceived => {
@@ -159,11 +169,11 @@ impl Connection {
                     self.handshake.pending = true;
                 } else if self.acknowledged_offset(segment).is_some_and(|ack| ack >= FIRST_BYTE) {
                     self.establish(now, segment, self.agreement.peer_shift);
-                    self.on_segment(now, segment);
+                    return true;
                 }
             }
-            State::Established => self.on_segment(now, segment),
         }
+        false
     }
 
     #[cold]
@@ -229,6 +239,7 @@ impl Connection {
     }
 
     /// A segment on an open connection.
+    #[inline(always)]
     fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
         let Some(start) = self.remote.offset_of(segment.seq, self.receiver.next()) else { return };
         if segment.flags.contains(TcpFlags::SYN) || !self.accept_timestamp(segment, start) {
@@ -278,13 +289,26 @@ impl Connection {
         !older
     }
 
+    #[inline(always)]
     fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment, echo: Option<u64>) {
         let Some(ack) = self.acknowledged_offset(segment) else { return };
         let window = u64::from(segment.window) << self.agreement.peer_shift;
-        let ranges = segment.options.sack.as_slice();
-        if ranges.is_empty() && self.accurate.is_none() && self.sender.hears_at_rest(ack, window) {
-            return;
+        let plain = segment.options.sack.as_slice().is_empty() && self.accurate.is_none();
+        if !plain || !self.sender.hears_at_rest(ack, window) {
+            self.hear(now, segment, (ack, window), echo);
         }
+    }
+
+    /// The sender hears what a segment acknowledges, and the window that it announces.
+    #[inline(never)]
+    fn hear(
+        &mut self,
+        now: Time,
+        segment: &TcpSegment,
+        (ack, window): (u64, u64),
+        echo: Option<u64>,
+    ) {
+        let ranges = segment.options.sack.as_slice();
         let mut blocks = SmallVec::<[(u64, u64); 4]>::new();
         for (left, right) in ranges {
             let offsets = (self.local.offset_of(*left, ack), self.local.offset_of(*right, ack));
@@ -397,6 +421,7 @@ impl Connection {
         segment
     }
 
+    #[inline(always)]
     fn data(&mut self, now: Time, outgoing: &Outgoing) -> TcpSegment {
         let mut segment = self.acknowledgement(now);
         segment.seq = self.local.number_of(outgoing.start);
@@ -425,7 +450,7 @@ impl Connection {
     }
 
     /// A segment without data; whatever is owed to the peer is in it.
-    #[inline]
+    #[inline(always)]
     fn acknowledgement(&mut self, now: Time) -> TcpSegment {
         if self.agreement.ecn || !self.receiver.reports_nothing() {
             return self.full_acknowledgement(now);

@@ -38,9 +38,9 @@ pub(crate) fn whole(wait: Time) -> Time {
     Time(whole_ticks(wait) * TICK.0)
 }
 
-/// The same in ticks.
+/// The same in ticks. What is less than a microsecond does not count.
 fn whole_ticks(wait: Time) -> u64 {
-    (wait.0 / MICROSECOND).div_ceil(TICK.0 / MICROSECOND)
+    wait.0.saturating_add(TICK.0 - MICROSECOND) / TICK.0
 }
 
 /// When a timer expires that is set at `now` for `wait` from then on.

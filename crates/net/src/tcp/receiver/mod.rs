@@ -124,6 +124,7 @@ impl Receiver {
     }
 
     /// A segment with data or FIN arrived.
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, incoming: &Incoming, path: &Path) {
         self.duplicate = None;
         self.announced = None;

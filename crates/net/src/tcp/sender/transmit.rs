@@ -14,22 +14,29 @@ use sojourn_packet::Time;
 
 impl Sender {
     /// The next segment that may be sent now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         if self.is_at_rest() {
             return None;
         }
         self.pacing.ask_again();
-        let forced = self.forced.take().and_then(|forced| self.send_forced(now, forced));
-        let mut outgoing = forced.or_else(|| self.send_allowed(now));
+        let usual = self.forced.is_none() && self.retransmit == Retransmit::Nothing;
+        let mut outgoing = if usual { self.send_new(now) } else { self.send_unusual(now) };
         if outgoing.is_none() && self.write_more() {
-            outgoing = self.send_allowed(now);
+            outgoing = self.send_unusual(now);
         }
         match outgoing {
             Some(_) => self.sent_since_poll = true,
             None => self.end_burst(now),
         }
         outgoing
+    }
+
+    /// The next segment, whatever is to be considered.
+    #[inline(never)]
+    fn send_unusual(&mut self, now: Time) -> Option<Outgoing> {
+        let forced = self.forced.take().and_then(|forced| self.send_forced(now, forced));
+        forced.or_else(|| self.send_allowed(now))
     }
 
     #[cold]
@@ -65,7 +72,6 @@ impl Sender {
         probe
     }
 
-    #[inline]
     fn send_allowed(&mut self, now: Time) -> Option<Outgoing> {
         match self.retransmit {
             Retransmit::Nothing => self.send_new(now),
@@ -174,7 +180,7 @@ impl Sender {
     }
 
     /// `NextSeg` rule 2: new data.
-    #[inline]
+    #[inline(always)]
     fn send_new(&mut self, now: Time) -> Option<Outgoing> {
         let (payload, fin) = self.next_new(true)?;
         if self.burst_left == 0 {

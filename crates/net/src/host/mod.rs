@@ -112,16 +112,36 @@ impl Host {
         }
     }
 
-    /// Sends all frames that are to be sent at `now`.
+    /// Sends all frames that are to be sent at `now`; then [`Host::next_timer`].
     #[inline]
-    pub(crate) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    pub(crate) fn transmit(
+        &mut self,
+        now: Time,
+        checksums: Checksums,
+        out: &mut impl Outlet,
+    ) -> Option<Time> {
         match self {
-            Host::TcpClient(host) => host.transmit(now, checksums, out),
-            Host::TcpServer(host) => host.transmit(now, checksums, out),
-            Host::UdpSource(host) => host.transmit(now, out),
-            Host::Requester(host) => host.transmit(now, checksums, out),
-            Host::Responder(host) => host.transmit(now, checksums, out),
-            Host::UdpSink(_) | Host::Idle => {}
+            Host::TcpClient(host) => {
+                host.transmit(now, checksums, out);
+                host.next_timer()
+            }
+            Host::TcpServer(host) => {
+                host.transmit(now, checksums, out);
+                host.next_timer()
+            }
+            Host::UdpSource(host) => {
+                host.transmit(now, out);
+                host.next_timer()
+            }
+            Host::Requester(host) => {
+                host.transmit(now, checksums, out);
+                host.next_timer()
+            }
+            Host::Responder(host) => {
+                host.transmit(now, checksums, out);
+                host.next_timer()
+            }
+            Host::UdpSink(_) | Host::Idle => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Exchange, Outlet, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
-use crate::tcp::{Connection, TcpConfig, earliest};
+use crate::tcp::{Connection, Segments, TcpConfig, earliest};
 use crate::wire::{Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
 use sojourn_packet::Time;
 
@@ -34,7 +34,13 @@ impl Socket {
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         self.connection.advance(now);
-        while self.send_next(now, checksums, out) {}
+        while self.connection.is_preempted() {
+            if !self.send_one(now, checksums, out) {
+                return;
+            }
+        }
+        let Socket { connection, template, ports } = self;
+        connection.transmit(now, &mut Frames { template, ports: *ports, checksums, out });
     }
 
     /// Sends the next segment; false if there is none.
@@ -44,18 +50,27 @@ impl Socket {
         checksums: Checksums,
         out: &mut impl Outlet,
     ) -> bool {
-        self.send_next(now, checksums, out)
-    }
-
-    /// The same in its place: all of a segment's way from the sender onto the link is one piece.
-    #[inline(always)]
-    fn send_next(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) -> bool {
-        let polled = self.connection.poll_transmit(now);
-        let Some(segment) = &polled else { return false };
-        let mut headers = out.buffer();
-        write_tcp(&mut self.template, self.ports, segment, checksums, &mut headers);
-        out.send(headers, segment.payload);
+        let Some(segment) = self.connection.poll_transmit(now) else { return false };
+        let Socket { template, ports, .. } = self;
+        Frames { template, ports: *ports, checksums, out }.take(&segment);
         true
+    }
+}
+
+/// Makes frames of a connection's segments.
+struct Frames<'a, O> {
+    template: &'a mut FrameTemplate,
+    ports: (u16, u16),
+    checksums: Checksums,
+    out: &'a mut O,
+}
+
+impl<O: Outlet> Segments for Frames<'_, O> {
+    #[inline(always)]
+    fn take(&mut self, segment: &TcpSegment) {
+        let mut headers = self.out.buffer();
+        write_tcp(self.template, self.ports, segment, self.checksums, &mut headers);
+        self.out.send(headers, segment.payload);
     }
 }
 

@@ -270,15 +270,20 @@ impl Region {
             next_packet: &mut self.next_packet,
             host_drops: &mut self.counters.host_drops,
         };
-        state.host.transmit(self.now, self.checksums, &mut outlet);
-        self.set_timer(host);
+        let next = state.host.transmit(self.now, self.checksums, &mut outlet);
+        self.set_timer_at(host, next);
     }
 
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
-    #[inline(always)]
     pub(super) fn set_timer(&mut self, host: HostId) {
+        let next = self.host_states[host.0 as usize].host.next_timer();
+        self.set_timer_at(host, next);
+    }
+
+    #[inline(always)]
+    fn set_timer_at(&mut self, host: HostId, next: Option<Time>) {
         let host_state = &mut self.host_states[host.0 as usize];
-        if let Some(at) = host_state.host.next_timer() {
+        if let Some(at) = next {
             let at = at.max(self.now);
             if at < host_state.timer {
                 host_state.timer = at;

@@ -51,6 +51,11 @@ pub struct Connection {
     answered: Option<Ecn>,
 }
 
+/// Where the segments of a connection go.
+pub(crate) trait Segments {
+    fn take(&mut self, segment: &TcpSegment);
+}
+
 /// What a sender is built with before anything is known of the peer.
 fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
     SenderSettings {
@@ -138,11 +143,12 @@ impl Connection {
     /// When [`Connection::advance`] must be called next.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let deadlines = [self.handshake.deadline, self.sender.deadline(), self.receiver.deadline()];
-        earliest(deadlines)
+        let of_halves = self.sender.deadline().min(self.receiver.deadline());
+        earliest([self.handshake.deadline, Some(of_halves)])
     }
 
     /// Does what is due at `now`; segments that follow are polled.
+    #[inline(always)]
     pub fn advance(&mut self, now: Time) {
         self.handshake.on_timer(now);
         self.sender.on_timer(now);
@@ -349,11 +355,31 @@ impl Connection {
         Some((now.0 / 1_000_000).saturating_sub(u64::from(ago)))
     }
 
-    /// The next segment to be sent now, if any.
+    /// Hands over the segments that are to be sent now, where nothing goes before data.
     #[inline(always)]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
+    pub(crate) fn transmit(&mut self, now: Time, to: &mut impl Segments) {
+        debug_assert!(!self.is_preempted());
+        loop {
+            while let Some(outgoing) = self.sender.poll_transmit(now) {
+                to.take(&self.data(now, &outgoing));
+            }
+            if !self.receiver.owes_acknowledgement(now) {
+                return;
+            }
+            to.take(&self.acknowledgement(now));
+        }
+    }
+
+    /// True if something goes before data, or the connection is not open.
+    #[inline(always)]
+    pub(crate) fn is_preempted(&self) -> bool {
         let is_open = self.state == State::Established && !self.handshake.pending;
-        if !is_open | self.ack_first | self.receiver.is_urgent() {
+        !is_open | self.ack_first | self.receiver.is_urgent()
+    }
+
+    /// The next segment to be sent now, if any.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
+        if self.is_preempted() {
             return self.poll_first(now);
         }
         if let Some(outgoing) = self.sender.poll_transmit(now) {

@@ -24,6 +24,7 @@ mod ticks;
 
 pub use config::TcpConfig;
 pub use connection::Connection;
+pub(crate) use connection::Segments;
 pub(crate) use ticks::earliest;
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub(crate) struct DelayedAck {
     /// Bytes received in order since the last acknowledgement went out.
     unacknowledged: u64,
     due: Due,
+    /// When that is; [`Time::MAX`] for nothing.
+    expires: Time,
     /// The delay as it has adapted; absent before the first segment.
     delay: Option<Time>,
     /// By the coarse clock.
@@ -56,14 +58,11 @@ pub(crate) struct DelayedAck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
-    /// After a delay in which data may come to ride on, or a second segment: `until` by the coarse
-    /// clock, when the timer `expires`.
-    At {
-        until: Time,
-        expires: Time,
-    },
+    /// After a delay in which data may come to ride on, or a second segment: until then by the coarse
+    /// clock.
+    At(Time),
     /// With other reports of data out of order.
-    Report(Time),
+    Report,
     Now,
 }
 
@@ -84,6 +83,7 @@ impl DelayedAck {
             full: 1,
             unacknowledged: 0,
             due: Due::Nothing,
+            expires: Time::MAX,
             delay: None,
             last_data: Time::ZERO,
             quick: 0,
@@ -174,7 +174,7 @@ impl DelayedAck {
         }
         let quick = self.quick > 0 && !self.pingpong;
         if quick || self.unacknowledged > u64::from(self.full) {
-            self.due = Due::Now;
+            self.owe(Due::Now, Time::ZERO);
         } else if let Some(expected) = gap {
             self.report(now, path, expected);
         } else {
@@ -185,7 +185,7 @@ impl DelayedAck {
     /// Reports wait to go as one: what they say must go now, before it is forgotten, and nothing
     /// is owed for what has just arrived. True if there were any.
     pub(crate) fn flush(&mut self, now: Time, path: &Path) -> bool {
-        let waits = matches!(self.due, Due::Report(_));
+        let waits = self.due == Due::Report;
         if waits {
             self.sent(now, path);
         }
@@ -200,13 +200,14 @@ impl DelayedAck {
         }
         if self.gap.1 < PROMPT_REPORTS || self.compressed >= MOST_COMPRESSED {
             self.gap.1 += 1;
-            self.due = Due::Now;
+            self.owe(Due::Now, Time::ZERO);
             return;
         }
         self.compressed += 1;
         if self.compressed == 1 {
             let twentieth = path.srtt.map_or(Time::ZERO, |srtt| Time(srtt.0 / 20));
-            self.due = Due::Report(now + twentieth.min(LONGEST_REPORT_DELAY) + REPORT_SLACK);
+            let delay = twentieth.min(LONGEST_REPORT_DELAY) + REPORT_SLACK;
+            self.owe(Due::Report, now + delay);
         }
     }
 
@@ -219,31 +220,35 @@ impl DelayedAck {
         }
         delay = delay.min(LONGEST);
         let (clock, delay) = (coarse(now), whole(delay));
-        let at = |until: Time| Due::At { until, expires: expiry(now, until - clock) };
-        self.due = match self.due {
+        match self.due {
             // One that is nearly due is sent now.
-            Due::At { until, .. } if until <= clock + coarse(Time(delay.0 / 4)) => Due::Now,
-            Due::At { until, .. } if until <= clock + delay => self.due,
-            _ => at(clock + delay),
-        };
+            Due::At(until) if until <= clock + coarse(Time(delay.0 / 4)) => {
+                self.owe(Due::Now, Time::ZERO);
+            }
+            Due::At(until) if until <= clock + delay => {}
+            _ => self.owe(Due::At(clock + delay), expiry(now, delay)),
+        }
+    }
+
+    #[inline]
+    fn owe(&mut self, due: Due, expires: Time) {
+        (self.due, self.expires) = (due, expires);
     }
 
     /// True if an acknowledgement waits for a second segment.
     pub(crate) fn waits(&self) -> bool {
-        matches!(self.due, Due::At { .. })
+        matches!(self.due, Due::At(_))
     }
 
     /// Something arrived that the sender must hear of at once.
     pub(crate) fn at_once(&mut self) {
         self.scheduled = true;
-        self.due = Due::Now;
+        self.owe(Due::Now, Time::ZERO);
     }
 
     /// An acknowledgement goes out at `now`, alone or with data.
     pub(crate) fn sent(&mut self, now: Time, path: &Path) {
-        if let Due::At { expires, .. } = self.due
-            && expires <= now
-        {
+        if self.expires <= now && self.waits() {
             self.expired(path);
         }
         if self.scheduled && self.quick > 0 {
@@ -255,7 +260,7 @@ impl DelayedAck {
         self.unacknowledged = 0;
         self.scheduled = false;
         self.compressed = 0;
-        self.due = Due::Nothing;
+        self.owe(Due::Nothing, Time::MAX);
     }
 
     /// The delay was in vain: no data came to ride on, no second segment either.
@@ -275,20 +280,15 @@ impl DelayedAck {
         }
     }
 
+    #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        match self.due {
-            Due::Nothing => false,
-            Due::At { expires: deadline, .. } | Due::Report(deadline) => now >= deadline,
-            Due::Now => true,
-        }
+        self.expires <= now
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        match self.due {
-            Due::Nothing => None,
-            Due::At { expires: deadline, .. } | Due::Report(deadline) => Some(deadline),
-            Due::Now => Some(Time::ZERO),
-        }
+    /// When an acknowledgement goes out; [`Time::MAX`] if none is owed.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.expires
     }
 }
 
@@ -308,7 +308,7 @@ mod tests {
     fn segment(acks: &mut DelayedAck, now: Time) -> Time {
         acks.on_data(now, 1000, &PATH);
         acks.decide(now, &PATH, None);
-        let due = acks.deadline().expect("an acknowledgement").max(now);
+        let due = acks.deadline().max(now);
         acks.sent(due, &PATH);
         due
     }
@@ -344,7 +344,7 @@ mod tests {
         acks.on_data(MS(700), 1000, &near);
         acks.delay = Some(MS(480));
         acks.decide(MS(700), &near, None);
-        assert_eq!(acks.deadline(), Some(MS(776)));
+        assert_eq!(acks.deadline(), MS(776));
     }
 
     #[test]
@@ -384,6 +384,6 @@ mod tests {
         acks.on_data(MS(3), 10, &PATH);
         acks.on_push();
         acks.decide(MS(3), &PATH, None);
-        assert_eq!(acks.deadline(), Some(MS(44)));
+        assert_eq!(acks.deadline(), MS(44));
     }
 }

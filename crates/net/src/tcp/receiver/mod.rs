@@ -370,8 +370,8 @@ impl Receiver {
         self.acks.is_due(now)
     }
 
-    /// When an acknowledgement must go out.
-    pub(crate) fn deadline(&self) -> Option<Time> {
+    /// When an acknowledgement must go out; [`Time::MAX`] if none is owed.
+    pub(crate) fn deadline(&self) -> Time {
         self.acks.deadline()
     }
 }

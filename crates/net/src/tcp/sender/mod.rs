@@ -29,7 +29,6 @@ pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::accurate::Heard;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
-use crate::tcp::ticks::earliest;
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -324,9 +323,10 @@ impl Sender {
         self.state.is_reducing()
     }
 
-    /// When [`Sender::on_timer`] must be called, or there is something to poll.
+    /// When [`Sender::on_timer`] must be called, or there is something to poll; [`Time::MAX`] if never.
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        earliest([self.timer.deadline(), self.pacing.deadline()])
+    pub(crate) fn deadline(&self) -> Time {
+        let alarm = self.timer.deadline().unwrap_or(Time::MAX);
+        alarm.min(self.pacing.deadline().unwrap_or(Time::MAX))
     }
 }

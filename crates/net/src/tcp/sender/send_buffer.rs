@@ -31,8 +31,11 @@ pub(super) struct SendBuffer {
     /// Memory that a segment of the window is reckoned at, and how many windows there is room for.
     reckoned: u64,
     windows: u64,
-    /// Memory that there may be (`sk_sndbuf`).
+    /// Memory that there may be (`sk_sndbuf`), the largest window for which it was reckoned, and up to
+    /// how many bytes there is space for more.
     capacity: u64,
+    reckoned_for: u32,
+    spacious: u64,
     /// Up to where the application wants to write, and has written.
     offered: u64,
     written: u64,
@@ -57,6 +60,8 @@ impl SendBuffer {
             reckoned,
             windows,
             capacity: FIRST,
+            reckoned_for: 0,
+            spacious: 0,
             offered: first,
             written: first,
             waits: false,
@@ -64,7 +69,7 @@ impl SendBuffer {
             largest_window: 0,
             pushes: VecDeque::new(),
         };
-        buffer.expand(0);
+        buffer.reckon(0);
         buffer
     }
 
@@ -99,10 +104,23 @@ impl SendBuffer {
     }
 
     /// The window has `cwnd` segments and is not filled: there may be more room.
+    #[inline]
     pub(super) fn expand(&mut self, cwnd: u32) {
+        if cwnd > self.reckoned_for {
+            self.reckon(cwnd);
+        }
+    }
+
+    #[inline(never)]
+    fn reckon(&mut self, cwnd: u32) {
+        self.reckoned_for = cwnd;
         let window = u64::from(cwnd).max(LEAST_WINDOW);
         let wanted = self.windows * window * self.reckoned;
         self.capacity = self.capacity.max(wanted.min(LARGEST));
+        // A third of the memory is free (`sk_stream_is_writeable`): what is taken and half of it fit.
+        let taken = self.capacity / 3 * 2 + u64::from(self.capacity % 3 > 0);
+        let each = self.unit + BOOKKEEPING;
+        self.spacious = taken / each * self.unit + (taken % each).saturating_sub(BOOKKEEPING);
     }
 
     /// The memory that is taken while everything before `una` is acknowledged.
@@ -111,11 +129,10 @@ impl SendBuffer {
         queued + queued.div_ceil(self.unit) * BOOKKEEPING
     }
 
-    /// True if an application that waits is woken: a third of the memory is free
-    /// (`sk_stream_is_writeable`).
+    /// True if an application that waits is woken.
+    #[inline]
     pub(super) fn has_space(&self, una: u64) -> bool {
-        let taken = self.taken(una);
-        self.capacity.saturating_sub(taken) >= taken / 2
+        self.written.saturating_sub(una) <= self.spacious
     }
 
     /// Everything before `una` is acknowledged.

@@ -30,7 +30,15 @@ pub(super) enum Forced {
 
 impl Sender {
     /// The timer may have expired; segments that follow are polled.
+    #[inline(always)]
     pub(crate) fn on_timer(&mut self, now: Time) {
+        if self.timer.deadline().is_some_and(|at| at <= now) {
+            self.on_expiry(now);
+        }
+    }
+
+    #[cold]
+    fn on_expiry(&mut self, now: Time) {
         match self.timer.take_due(now) {
             None => {}
             Some(_) if self.scoreboard.outstanding() == 0 => {}

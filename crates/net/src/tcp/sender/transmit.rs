@@ -184,9 +184,12 @@ impl Sender {
     fn send_new(&mut self, now: Time) -> Option<Outgoing> {
         let (payload, fin) = self.next_new(true)?;
         if self.burst_left == 0 {
-            self.note_idle(now);
+            let in_flight = self.scoreboard.in_flight();
+            if in_flight == 0 {
+                self.note_idle(now);
+            }
             // A FIN alone does not wait for the window.
-            if payload > 0 && !self.has_room() {
+            if payload > 0 && in_flight >= self.window.cwnd {
                 return None;
             }
             if !self.pacing.may_send(now) {
@@ -263,9 +266,8 @@ impl Sender {
 
     /// Before the first segment after an idle time: RFC 5681 section 4.1 and RFC 2861, halving the
     /// window for each timeout that has passed.
-    #[inline]
     fn note_idle(&mut self, now: Time) {
-        if self.scoreboard.in_flight() == 0 && ![Time::ZERO, now].contains(&self.last_sent) {
+        if ![Time::ZERO, now].contains(&self.last_sent) {
             self.begin_anew(now);
         }
     }

@@ -165,12 +165,22 @@ impl<E> EventQueue<E> {
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
         let Level { bit, mask, slot } = PLACES[level];
         let digit = at.0 >> bit & mask;
-        let slot = &mut self.slots[slot + digit as usize];
-        if slot.events.capacity() == 0 {
-            slot.events = self.room.pop().unwrap_or_default();
+        let place = slot + digit as usize;
+        if self.slots[place].events.is_empty() {
+            self.occupy(level, digit, place);
         }
+        let slot = &mut self.slots[place];
         slot.earliest = slot.earliest.min(at);
         slot.events.push((at, event));
+    }
+
+    /// Notes that a slot gets its first event, and gives it the room of one that was emptied.
+    #[inline(never)]
+    fn occupy(&mut self, level: usize, digit: u64, place: usize) {
+        let events = &mut self.slots[place].events;
+        if events.capacity() == 0 {
+            *events = self.room.pop().unwrap_or_default();
+        }
         let bit = if level == WIDE {
             let word = digit >> DIGIT;
             self.wide[word as usize] |= 1 << (digit % u64::from(u64::BITS));

@@ -4,9 +4,11 @@
 //! said of it: files and Python's tables ask [`Rows`]. Knows nothing of where rows go.
 
 mod columns;
+mod gathered;
 
 use crate::rows;
 pub use columns::{Column, Rows, Shown, Value, Values};
+pub(crate) use gathered::GatheredRows;
 use sojourn_switch::PacketObservation;
 pub use sojourn_switch::Verdict;
 
@@ -41,15 +43,20 @@ rows! {
 }
 
 impl PacketRows {
+    /// Adds the rows of packets.
+    pub fn extend(&mut self, packets: &[PacketObservation]) {
+        self.packet.extend(packets.iter().map(|row| row.packet.0));
+        self.flow.extend(packets.iter().map(|row| row.flow.0));
+        self.size.extend(packets.iter().map(|row| row.size.0 as u32));
+        self.queue.extend(packets.iter().map(|row| row.queue));
+        self.enqueued.extend(packets.iter().map(|row| row.enqueued.0));
+        self.dequeued.extend(packets.iter().map(|row| row.dequeued.0));
+        self.verdict.extend(packets.iter().map(|row| row.verdict as u8));
+    }
+
     /// Adds the row of a packet.
     pub fn push(&mut self, packet: &PacketObservation) {
-        self.packet.push(packet.packet.0);
-        self.flow.push(packet.flow.0);
-        self.size.push(packet.size.0 as u32);
-        self.queue.push(packet.queue);
-        self.enqueued.push(packet.enqueued.0);
-        self.dequeued.push(packet.dequeued.0);
-        self.verdict.push(packet.verdict as u8);
+        self.extend(std::slice::from_ref(packet));
     }
 }
 

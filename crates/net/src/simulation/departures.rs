@@ -28,6 +28,7 @@ impl Departures {
     }
 
     /// When a packet of a host, to be delayed by `delay`, is on its link; none if it is dropped.
+    #[inline(always)]
     pub(super) fn leave(
         &mut self,
         now: Time,
@@ -35,6 +36,14 @@ impl Departures {
         host: usize,
         delay: Time,
     ) -> Option<Time> {
+        if self.shaper.is_none() && delay == Time::ZERO {
+            return Some(now);
+        }
+        self.hold(now, size, host, delay)
+    }
+
+    #[inline(never)]
+    fn hold(&mut self, now: Time, size: Bytes, host: usize, delay: Time) -> Option<Time> {
         let shaped = match &mut self.shaper {
             Some(shaper) => shaper.leave(now, size)?,
             None => now,

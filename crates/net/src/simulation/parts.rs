@@ -8,7 +8,7 @@ use super::departures::Departures;
 use super::layout::End;
 use crate::host::Host;
 use crate::link::Link;
-use crate::records::{CapturedFrame, PacketRows};
+use crate::records::{CapturedFrame, GatheredRows};
 use sojourn_packet::{Packet, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
 
@@ -66,7 +66,7 @@ pub(super) struct Wire {
 pub(super) struct Bottleneck {
     pub(super) switch: u16,
     pub(super) port: PortId,
-    pub(super) rows: PacketRows,
+    pub(super) rows: GatheredRows,
     pub(super) capture: Vec<CapturedFrame>,
 }
 

@@ -13,7 +13,7 @@ impl Bottleneck {
         match observation {
             // A mirrored copy is no packet of a flow; the report counts it.
             Observation::Packet(packet) if packet.mirrored => return 0,
-            Observation::Packet(packet) => self.rows.push(&packet),
+            Observation::Packet(packet) => self.rows.push(packet),
             Observation::Entered(frame) => return self.record_frame(CapturePoint::Entered, &frame),
             Observation::Left(frame) => return self.record_frame(CapturePoint::Left, &frame),
         }

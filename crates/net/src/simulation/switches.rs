@@ -6,7 +6,7 @@ use super::parts::{AccessLink, Bottleneck, Node, Wire};
 use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
-use crate::records::PacketRows;
+use crate::records::GatheredRows;
 use crate::wire::Checksums;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
@@ -206,7 +206,7 @@ pub(super) fn bottlenecks(layout: &Layout) -> Vec<Bottleneck> {
     let bottleneck = |&(switch, place): &(u16, usize)| Bottleneck {
         switch,
         port: layout.switches[usize::from(switch)].ports[place].id,
-        rows: PacketRows::default(),
+        rows: GatheredRows::default(),
         capture: Vec::new(),
     };
     layout.bottlenecks.iter().map(bottleneck).collect()

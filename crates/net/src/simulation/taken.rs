@@ -30,7 +30,7 @@ impl Simulation {
         let Some(bottleneck) = self.region.bottlenecks.get_mut(bottleneck) else {
             return PacketRows::default();
         };
-        let rows = std::mem::take(&mut bottleneck.rows);
+        let rows = bottleneck.rows.take();
         self.region.rows -= rows.len();
         rows
     }

@@ -84,6 +84,8 @@ pub(crate) struct EventQueue<E> {
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
     present: Time,
+    /// The slot that has the earliest events of the wheel, if there are any.
+    first: First,
     /// The wheel, level by level: events from `horizon` on.
     slots: Vec<Slot<E>>,
     /// The slots of each level that have events, one bit each; of the wide one, the words of `wide`
@@ -94,6 +96,18 @@ pub(crate) struct EventQueue<E> {
     levels: u32,
     /// Room of slots that were emptied.
     room: Vec<Vec<(Time, E)>>,
+}
+
+/// A slot and the instant of its first event.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    at: Time,
+    level: usize,
+    digit: usize,
+}
+
+impl First {
+    const NONE: First = First { at: Time::MAX, level: 0, digit: 0 };
 }
 
 /// Events whose instants have all digits from a level on in common.
@@ -113,6 +127,7 @@ impl<E> EventQueue<E> {
             near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
+            first: First::NONE,
             slots: std::iter::repeat_with(slot).take(first_slot(LEVELS)).collect(),
             occupied: [0; LEVELS],
             wide: [0; 1 << DIGIT],
@@ -172,6 +187,9 @@ impl<E> EventQueue<E> {
         let slot = &mut self.slots[place];
         slot.earliest = slot.earliest.min(at);
         slot.events.push((at, event));
+        if at <= self.first.at {
+            self.first = First { at, level, digit: digit as usize };
+        }
     }
 
     /// Notes that a slot gets its first event, and gives it the room of one that was emptied.
@@ -201,14 +219,17 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// The slot that has the earliest events of the wheel: its level and digit. There must be one.
-    fn first(&self) -> (usize, usize) {
-        let level = self.levels.trailing_zeros() as usize;
-        let digit = self.occupied[level].trailing_zeros() as usize;
-        if level == WIDE {
-            return (level, digit << DIGIT | self.wide[digit].trailing_zeros() as usize);
+    /// Finds the slot that has the earliest events of the wheel.
+    fn find_first(&self) -> First {
+        if self.levels == 0 {
+            return First::NONE;
         }
-        (level, digit)
+        let level = self.levels.trailing_zeros() as usize;
+        let mut digit = self.occupied[level].trailing_zeros() as usize;
+        if level == WIDE {
+            digit = digit << DIGIT | self.wide[digit].trailing_zeros() as usize;
+        }
+        First { at: self.slots[PLACES[level].slot + digit].earliest, level, digit }
     }
 
     /// Notes that a slot has no events any more.
@@ -230,18 +251,8 @@ impl<E> EventQueue<E> {
     pub(crate) fn next_time(&self) -> Option<Time> {
         match self.near.last() {
             Some((at, _)) => Some(*at),
-            None => self.next_far(),
+            None => (self.levels != 0).then_some(self.first.at),
         }
-    }
-
-    /// The same where no event is near.
-    #[inline(never)]
-    fn next_far(&self) -> Option<Time> {
-        if self.levels == 0 {
-            return None;
-        }
-        let (level, digit) = self.first();
-        Some(self.slots[PLACES[level].slot + digit].earliest)
     }
 
     /// Takes the earliest event.
@@ -259,8 +270,9 @@ impl<E> EventQueue<E> {
     /// must be no near ones.
     #[inline(never)]
     fn open_slot(&mut self) {
-        let (level, digit) = self.first();
+        let First { level, digit, .. } = self.first;
         self.vacate(level, digit);
+        self.first = self.find_first();
         let Level { bit, mask, slot } = PLACES[level];
         let slot = &mut self.slots[slot + digit];
         let earliest = std::mem::replace(&mut slot.earliest, Time::MAX);

@@ -33,6 +33,11 @@ pub trait Forwarder: Any + Send {
     /// Where a packet that came in by a port leaves; nowhere if there is no way.
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId>;
 
+    /// Where every packet leaves that came in by a port, if that is known whatever the packet.
+    fn behind(&self, _came_by: PortId) -> Option<PortId> {
+        None
+    }
+
     /// Every port that may be chosen, so that a switch without it says so at the start.
     fn ports(&self) -> Vec<PortId>;
 }

@@ -22,6 +22,10 @@ impl From<BTreeMap<PortId, PortId>> for Wire {
 
 impl Forwarder for Wire {
     fn port(&self, came_by: PortId, _: &Packet) -> Option<PortId> {
+        self.behind(came_by)
+    }
+
+    fn behind(&self, came_by: PortId) -> Option<PortId> {
         // There are few.
         self.0.iter().find(|(one, _)| *one == came_by).map(|(_, other)| *other)
     }

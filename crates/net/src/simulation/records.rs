@@ -9,13 +9,13 @@ use sojourn_switch::Observation;
 impl Bottleneck {
     /// Writes down one observation of its port; how many rows of packets that are.
     #[inline]
-    pub(super) fn record(&mut self, observation: Observation) -> usize {
+    pub(super) fn record(&mut self, observation: &Observation) -> usize {
         match observation {
             // A mirrored copy is no packet of a flow; the report counts it.
             Observation::Packet(packet) if packet.mirrored => return 0,
-            Observation::Packet(packet) => self.rows.push(packet),
-            Observation::Entered(frame) => return self.record_frame(CapturePoint::Entered, &frame),
-            Observation::Left(frame) => return self.record_frame(CapturePoint::Left, &frame),
+            Observation::Packet(packet) => self.rows.push(*packet),
+            Observation::Entered(frame) => return self.record_frame(CapturePoint::Entered, frame),
+            Observation::Left(frame) => return self.record_frame(CapturePoint::Left, frame),
         }
         1
     }

@@ -211,11 +211,12 @@ impl Region {
                 }
             }
         }
-        for observation in switch.take_observations() {
+        for observation in switch.observations() {
             let wire = wires.iter().find(|wire| wire.port == observation.port());
             let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };
             self.rows += self.bottlenecks[usize::from(bottleneck)].record(observation);
         }
+        switch.forget_observations();
     }
 
     /// A frame reaches its host, which may answer.

@@ -39,6 +39,11 @@ impl Backlog {
         self.packets.front()
     }
 
+    /// The same to change it; its length stays.
+    pub fn front_mut(&mut self) -> Option<&mut Queued> {
+        self.packets.front_mut()
+    }
+
     /// Packets held.
     pub fn len(&self) -> usize {
         self.packets.len()

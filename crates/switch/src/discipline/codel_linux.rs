@@ -200,85 +200,75 @@ struct Routine<'a, Q: CodelQueue> {
 
 impl<Q: CodelQueue> Routine<'_, Q> {
     fn dequeue(&mut self) -> Option<Q::Packet> {
-        let (mut packet, above) = self.take();
-        if packet.is_none() {
+        let Some(above) = self.look() else {
             self.state.dropping = false;
             return None;
-        }
+        };
         if self.state.dropping {
             if above {
-                packet = self.drop_due(packet);
+                self.drop_due();
             } else {
                 self.state.dropping = false;
             }
         } else if above {
-            if !self.marked(&mut packet) {
-                self.discard(packet);
-                packet = self.take().0;
+            if !self.marked() {
+                self.discard();
+                self.look();
             }
             self.state.enter(self.now, self.params.interval);
         }
-        packet
+        self.queue.pop()
     }
 
-    /// Takes a packet and tells whether it may be dropped.
-    fn take(&mut self) -> (Option<Q::Packet>, bool) {
-        let packet = self.queue.pop();
-        let may_be_dropped = self.should_drop(packet.as_ref());
-        (packet, may_be_dropped)
-    }
-
-    fn should_drop(&mut self, packet: Option<&Q::Packet>) -> bool {
+    /// Whether the packet at the head may be dropped, if there is one.
+    fn look(&mut self) -> Option<bool> {
         let (params, state, now) = (self.params, &mut *self.state, self.now);
-        let Some(packet) = packet else {
+        let Some((enqueued, behind)) = self.queue.head() else {
             state.first_above_time = 0;
-            return false;
+            return None;
         };
-        state.ldelay = now.wrapping_sub(ticks(Q::enqueued(packet)));
-        if after(params.target, state.ldelay) || self.queue.bytes() <= params.mtu {
+        state.ldelay = now.wrapping_sub(ticks(enqueued));
+        if after(params.target, state.ldelay) || behind <= params.mtu {
             state.first_above_time = 0;
-            return false;
+            return Some(false);
         }
         if state.first_above_time == 0 {
             state.first_above_time = now.wrapping_add(params.interval);
-            return false;
+            return Some(false);
         }
-        after(now, state.first_above_time)
+        Some(after(now, state.first_above_time))
     }
 
-    fn marked(&mut self, packet: &mut Option<Q::Packet>) -> bool {
-        let marked = packet.as_mut().is_some_and(|packet| self.queue.mark(packet));
+    fn marked(&mut self) -> bool {
+        let marked = self.queue.mark_head();
         self.stats.ecn_mark += u64::from(marked);
         marked
     }
 
-    fn discard(&mut self, packet: Option<Q::Packet>) {
-        if let Some(packet) = packet {
+    fn discard(&mut self) {
+        if let Some(packet) = self.queue.pop() {
             self.stats.drop_count += 1;
             self.queue.drop(packet);
         }
     }
 
     /// In the drop state: one drop for each `drop_next` that has passed, or one mark.
-    fn drop_due(&mut self, mut packet: Option<Q::Packet>) -> Option<Q::Packet> {
+    fn drop_due(&mut self) {
         let interval = self.params.interval;
         while self.state.dropping && !after(self.state.drop_next, self.now) {
             self.state.count = self.state.count.wrapping_add(1);
             self.state.newton_step();
-            if self.marked(&mut packet) {
+            if self.marked() {
                 self.state.drop_next = self.state.control_law(self.state.drop_next, interval);
-                return packet;
+                return;
             }
-            self.discard(packet);
-            let above;
-            (packet, above) = self.take();
-            if above {
+            self.discard();
+            if self.look() == Some(true) {
                 self.state.drop_next = self.state.control_law(self.state.drop_next, interval);
             } else {
                 self.state.dropping = false;
             }
         }
-        packet
     }
 }
 

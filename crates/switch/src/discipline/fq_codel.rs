@@ -215,21 +215,19 @@ impl CodelQueue for Managed<'_> {
         Some(packet)
     }
 
-    /// The flow's own, in the kernel those of all flows.
-    fn bytes(&self) -> Bytes {
-        if self.linux { *self.bytes } else { self.backlog.bytes() }
-    }
-
-    fn enqueued(packet: &Queued) -> Time {
-        packet.enqueued
+    /// Behind it are the flow's own, in the kernel those of all flows.
+    fn head(&self) -> Option<(Time, Bytes)> {
+        let head = self.backlog.front()?;
+        let bytes = if self.linux { *self.bytes } else { self.backlog.bytes() };
+        Some((head.enqueued, bytes - head.size()))
     }
 
     fn drop(&mut self, packet: Queued) {
         self.drops.push(packet, DropKind::Aqm);
     }
 
-    fn mark(&mut self, packet: &mut Queued) -> bool {
-        self.ecn && ecn::mark(&mut packet.packet)
+    fn mark_head(&mut self) -> bool {
+        self.ecn && self.backlog.front_mut().is_some_and(|head| ecn::mark(&mut head.packet))
     }
 }
 

@@ -35,21 +35,20 @@ impl Switch {
 
     /// A packet that arrived at a front-panel port an ingress latency ago, and for which nothing but
     /// a port is chosen, has reached the traffic manager.
-    pub(super) fn pass(&mut self, port: PortId, packet: Packet) {
-        let Some(index) = self.find_port(port) else {
+    pub(super) fn pass(&mut self, came_by: PortId, packet: Packet) {
+        let Some(index) = self.find_port(came_by) else {
             self.ingress_statistics.unknown_port.add(packet.len());
             return;
         };
-        self.ports[index].received.add(packet.len());
+        let entered = &mut self.ports[index];
+        entered.received.add(packet.len());
         self.ingress_statistics.passes += 1;
-        let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(port, &packet));
-        let Some(out) = out else {
-            let tag = self.tag(&packet, true);
-            return self.drop_at_ingress(port, tag, false);
-        };
-        let Some(index) = self.find_port(out) else {
-            self.ingress_statistics.unroutable.add(packet.len());
-            return;
+        let index = match entered.behind {
+            Some(index) => usize::from(index),
+            None => match self.way(came_by, &packet) {
+                Some(index) => index,
+                None => return,
+            },
         };
         let port = &mut self.ports[index];
         if port.is_free(self.now) && port.queues[0].pass_through(&packet, &mut self.buffer) {
@@ -59,6 +58,22 @@ impl Switch {
         let (enqueued, noted, carried) = (self.now, Noted::default(), Carried::default());
         let queued = Queued { packet, enqueued, tag, noted, carried };
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
+    }
+
+    /// The place of the port that is chosen for a packet; if there is none, the packet is counted.
+    #[inline(never)]
+    fn way(&mut self, came_by: PortId, packet: &Packet) -> Option<usize> {
+        let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
+        let Some(out) = out else {
+            let tag = self.tag(packet, true);
+            self.drop_at_ingress(came_by, tag, false);
+            return None;
+        };
+        let found = self.find_port(out);
+        if found.is_none() {
+            self.ingress_statistics.unroutable.add(packet.len());
+        }
+        found
     }
 
     /// A packet has come back through a recirculation port.

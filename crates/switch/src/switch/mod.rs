@@ -184,6 +184,18 @@ impl Switch {
         self.observations.drain(..)
     }
 
+    /// The measurements that wait to be taken, in the order of time.
+    #[inline]
+    pub fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    /// Forgets the measurements that wait: they were looked at.
+    #[inline]
+    pub fn forget_observations(&mut self) {
+        self.observations.clear();
+    }
+
     /// The data plane, for its control plane.
     pub fn data_plane(&mut self) -> &mut (dyn DataPlane + 'static) {
         self.plane.as_mut()

@@ -38,14 +38,22 @@ impl Switch {
         }
         let chosen = plane.forwarder().map(|forwarder| forwarder.ports()).unwrap_or_default();
         chosen.into_iter().try_for_each(|port| require(&config, "the forwarding", port, 0))?;
-        let ports = make_ports(&config, disciplines)?;
+        let mut ports = make_ports(&config, disciplines)?;
+        let port_index = index_of(&ports);
+        if let Some(forwarder) = plane.forwarder() {
+            for port in &mut ports {
+                let behind = forwarder.behind(port.id).map(|out| usize::from(out.0));
+                let found = behind.and_then(|number| port_index.get(number)?.checked_sub(1));
+                port.behind = found;
+            }
+        }
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
             now: Time::ZERO,
             forwards: plane.forwarder().is_some(),
             passes: plane.overlapping().is_some().then(Passes::default),
             plane,
-            port_index: index_of(&ports),
+            port_index,
             capturing: ports.iter().any(|p| p.capture),
             ports,
             buffer: Buffer::new(config.cells),

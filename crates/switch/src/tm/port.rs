@@ -51,6 +51,8 @@ pub(crate) struct Port {
     pub returning: VecDeque<sojourn_packet::Packet>,
     pub observed: bool,
     pub capture: bool,
+    /// The place of the port by which everything leaves that comes in by this one, if there is one.
+    pub behind: Option<u16>,
     /// The timer that is set for this port.
     pub wake: Option<Time>,
     pub received: Count,
@@ -90,6 +92,7 @@ impl Port {
             returning: VecDeque::new(),
             observed: config.observed,
             capture: config.capture,
+            behind: None,
             wake: None,
             received: Count::default(),
             sent: Count::default(),

@@ -95,6 +95,7 @@ impl DelayedAck {
     }
 
     /// Data arrived in order.
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, payload: u32, path: &Path) {
         self.full = self.full.max(payload);
         self.unacknowledged += u64::from(payload);
@@ -168,6 +169,7 @@ impl DelayedAck {
     }
 
     /// What arrived is judged. `gap` is what is expected if data are waiting behind it.
+    #[inline(always)]
     pub(crate) fn decide(&mut self, now: Time, path: &Path, gap: Option<u64>) {
         if !self.scheduled || self.due == Due::Now {
             return;

@@ -80,16 +80,14 @@ pub struct Stats {
 pub trait CodelQueue {
     /// A packet of the queue.
     type Packet;
+    /// When the packet at the head was enqueued, and the bytes behind it.
+    fn head(&self) -> Option<(Time, Bytes)>;
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Self::Packet>;
-    /// Bytes left in the queue.
-    fn bytes(&self) -> Bytes;
-    /// When a packet was enqueued.
-    fn enqueued(packet: &Self::Packet) -> Time;
-    /// Drops a packet.
+    /// Drops a packet that was taken.
     fn drop(&mut self, packet: Self::Packet);
-    /// Marks a packet so that it need not be dropped; false if it cannot be marked.
-    fn mark(&mut self, _packet: &mut Self::Packet) -> bool {
+    /// Marks the packet at the head so that it need not be dropped; false if it cannot be marked.
+    fn mark_head(&mut self) -> bool {
         false
     }
 }
@@ -116,25 +114,28 @@ pub(super) fn dequeue_by<Q: CodelQueue>(
     queue: &mut Q,
 ) -> Option<Q::Packet> {
     loop {
-        let Some(mut packet) = queue.pop() else {
+        let Some((enqueued, behind)) = queue.head() else {
             state.emptied();
             return None;
         };
-        let sojourn_time = now.saturating_sub(Q::enqueued(&packet));
+        let sojourn_time = now.saturating_sub(enqueued);
         stats.max_sojourn = stats.max_sojourn.max(sojourn_time);
         let was_dropping = state.dropping;
-        if !state.drops_by(&spacing, params, now, sojourn_time, queue.bytes()) {
-            return Some(packet);
+        if !state.drops_by(&spacing, params, now, sojourn_time, behind) {
+            break;
         }
         stats.drop_states += u64::from(!was_dropping);
-        if queue.mark(&mut packet) {
+        if queue.mark_head() {
             stats.marks += 1;
             state.settle_by(&spacing, params);
-            return Some(packet);
+            break;
         }
         stats.drops += 1;
-        queue.drop(packet);
+        if let Some(packet) = queue.pop() {
+            queue.drop(packet);
+        }
     }
+    queue.pop()
 }
 
 /// A queue managed by CoDel.
@@ -169,20 +170,17 @@ impl CodelQueue for Managed<'_> {
         self.backlog.pop()
     }
 
-    fn bytes(&self) -> Bytes {
-        self.backlog.bytes()
-    }
-
-    fn enqueued(packet: &Queued) -> Time {
-        packet.enqueued
+    fn head(&self) -> Option<(Time, Bytes)> {
+        let head = self.backlog.front()?;
+        Some((head.enqueued, self.backlog.bytes() - head.size()))
     }
 
     fn drop(&mut self, packet: Queued) {
         self.drops.push(packet, DropKind::Aqm);
     }
 
-    fn mark(&mut self, packet: &mut Queued) -> bool {
-        self.ecn && ecn::mark(&mut packet.packet)
+    fn mark_head(&mut self) -> bool {
+        self.ecn && self.backlog.front_mut().is_some_and(|head| ecn::mark(&mut head.packet))
     }
 }
 

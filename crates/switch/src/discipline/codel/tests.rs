@@ -22,16 +22,14 @@ impl CodelQueue for Line {
     fn pop(&mut self) -> Option<Time> {
         self.packets.pop_front()
     }
-    fn bytes(&self) -> Bytes {
-        Bytes(1000 * self.packets.len() as u64)
-    }
-    fn enqueued(packet: &Time) -> Time {
-        *packet
+    fn head(&self) -> Option<(Time, Bytes)> {
+        let behind = self.packets.len().saturating_sub(1) as u64;
+        self.packets.front().map(|enqueued| (*enqueued, Bytes(1000 * behind)))
     }
     fn drop(&mut self, _packet: Time) {
         self.dropped.push(self.now);
     }
-    fn mark(&mut self, _packet: &mut Time) -> bool {
+    fn mark_head(&mut self) -> bool {
         if self.capable {
             self.dropped.push(self.now);
         }

@@ -38,6 +38,15 @@ pub(crate) enum Host {
     Idle,
 }
 
+/// What has come of a frame at its host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Received {
+    /// It belongs to one of the host's sockets.
+    pub(crate) known: bool,
+    /// It completed something that is to be taken.
+    pub(crate) news: bool,
+}
+
 /// A transfer, or a request with its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exchange {
@@ -71,32 +80,34 @@ pub(crate) struct SenderSample {
 }
 
 impl Host {
-    /// A frame for this host arrived; false if it belongs to none of its sockets.
-    pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> bool {
+    /// A frame for this host arrived.
+    pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> Received {
         match (self, &frame.transport) {
             (host, Transport::Tcp(segment)) => host.receive_tcp(now, frame.ports, segment),
             (Host::UdpSink(host), Transport::Udp(datagram)) => {
-                host.receive(now, frame.ports, datagram)
+                let known = host.receive(now, frame.ports, datagram);
+                Received { known, news: host.has_news() }
             }
-            _ => false,
+            _ => Received::default(),
         }
     }
 
     /// The same of a segment.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive_tcp(
         &mut self,
         now: Time,
         ports: (u16, u16),
         segment: &TcpSegment,
-    ) -> bool {
-        match self {
-            Host::TcpClient(host) => host.receive(now, ports, segment),
-            Host::TcpServer(host) => host.receive(now, ports, segment),
-            Host::Requester(host) => host.receive(now, ports, segment),
-            Host::Responder(host) => host.receive(now, ports, segment),
-            Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => false,
-        }
+    ) -> Received {
+        let (known, news) = match self {
+            Host::TcpClient(host) => (host.receive(now, ports, segment), false),
+            Host::TcpServer(host) => (host.receive(now, ports, segment), host.has_news()),
+            Host::Requester(host) => (host.receive(now, ports, segment), host.has_news()),
+            Host::Responder(host) => (host.receive(now, ports, segment), false),
+            Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => (false, false),
+        };
+        Received { known, news }
     }
 
     /// When [`Host::transmit`] has something to do without a frame arriving.
@@ -164,17 +175,6 @@ impl Host {
             Host::UdpSink(host) => host.delivered(),
             Host::Requester(host) => host.delivered(),
             Host::TcpClient(_) | Host::UdpSource(_) | Host::Responder(_) | Host::Idle => 0,
-        }
-    }
-
-    /// True if the last frame completed something that is to be taken.
-    #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        match self {
-            Host::TcpServer(host) => host.has_news(),
-            Host::Requester(host) => host.has_news(),
-            Host::UdpSink(host) => host.has_news(),
-            _ => false,
         }
     }
 

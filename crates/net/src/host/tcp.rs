@@ -31,9 +31,16 @@ impl Socket {
     }
 
     /// Sends all that is to be sent at `now`.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         self.connection.advance(now);
+        if !self.connection.is_quiet(now) {
+            self.send_all(now, checksums, out);
+        }
+    }
+
+    #[inline(never)]
+    fn send_all(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         while self.connection.is_preempted() {
             if !self.send_one(now, checksums, out) {
                 return;
@@ -126,6 +133,7 @@ impl TcpClient {
         self.stop.is_some_and(|stop| now >= stop)
     }
 
+    #[inline(always)]
     pub(super) fn next_timer(&self) -> Option<Time> {
         if !self.connected {
             let worth_it = self.stop.is_none_or(|stop| self.start < stop);

@@ -13,6 +13,7 @@ use super::slab::{PacketSlab, Slot};
 use super::transfers::Transfers;
 use super::{Act, FOR_CONTROLLER};
 use crate::event::EventQueue;
+use crate::host::Received;
 use crate::records::{DatagramRows, ExchangeRows, FlowRows};
 use crate::wire::{Checksums, read_frame, read_usual};
 use sojourn_packet::{HeaderBytes, Packet, PacketId, Time};
@@ -225,8 +226,8 @@ impl Region {
         let packet = self.slab.take(slot);
         if let Some((ports, segment)) = &read_usual(&packet, self.checksums) {
             let receiver = &mut self.host_states[host.0 as usize].host;
-            let known = receiver.receive_tcp(self.now, *ports, segment);
-            self.answer(host, known);
+            let received = receiver.receive_tcp(self.now, *ports, segment);
+            self.answer(host, received);
         } else {
             self.deliver_any(host, &packet);
         }
@@ -240,17 +241,17 @@ impl Region {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
                 let receiver = &mut self.host_states[host.0 as usize].host;
-                let known = receiver.receive(self.now, frame);
-                self.answer(host, known);
+                let received = receiver.receive(self.now, frame);
+                self.answer(host, received);
             }
         }
     }
 
-    /// A host has read a frame, which it had a socket for if it is `known`.
+    /// A host has read a frame.
     #[inline]
-    fn answer(&mut self, host: HostId, known: bool) {
-        self.counters.stray += u64::from(!known);
-        if self.host_states[host.0 as usize].host.has_news() {
+    fn answer(&mut self, host: HostId, received: Received) {
+        self.counters.stray += u64::from(!received.known);
+        if received.news {
             self.record_delivery(host);
         }
         self.serve(host);

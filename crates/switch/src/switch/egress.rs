@@ -139,6 +139,7 @@ impl Switch {
 
     /// A packet that found its port free, and for which nothing but that was chosen, goes onto the
     /// wire: what a queue, a scheduler and an egress pass would say is known.
+    #[inline(always)]
     pub(super) fn send_through(&mut self, index: usize, packet: Packet) {
         let (now, size) = (self.now, packet.len());
         let start = now + self.egress_latency;

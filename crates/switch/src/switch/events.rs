@@ -1,10 +1,9 @@
 //! What is due when: events in the order of their instants, first set first served among equals.
 //!
-//! There are few at a time, one for each port that waits and for each packet in a pipeline, and most
-//! are later than all others, so a sorted queue is cheaper than a heap.
+//! There are few at a time, one for each port that waits and for each packet in a pipeline, so a sorted
+//! list is cheaper than a heap.
 
 use sojourn_packet::Time;
-use std::collections::VecDeque;
 
 /// Whose turn it is. Packets are not in the events but at the heads of their lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,42 +31,41 @@ pub enum Event {
 /// The event queue.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// Ascending.
-    queue: VecDeque<(Time, Event)>,
-    /// When the first is due: asked for more often than it changes.
-    next: Option<Time>,
+    /// The next one last.
+    queue: Vec<(Time, Event)>,
 }
 
 impl Events {
     /// Sets an event.
+    #[inline]
     pub fn set(&mut self, at: Time, event: Event) {
-        let behind = |other: &(Time, Event)| other.0 <= at;
-        if self.queue.back().is_none_or(behind) {
-            self.queue.push_back((at, event));
+        if self.queue.last().is_none_or(|next| at < next.0) {
+            self.queue.push((at, event));
         } else {
-            self.queue.insert(self.queue.partition_point(behind), (at, event));
+            self.insert(at, event);
         }
-        self.look();
     }
 
-    fn look(&mut self) {
-        self.next = self.queue.front().map(|(at, _)| *at);
+    /// Sets one that is not the next, behind those of its instant.
+    #[inline(never)]
+    fn insert(&mut self, at: Time, event: Event) {
+        let place = self.queue.partition_point(|other| other.0 > at);
+        self.queue.insert(place, (at, event));
     }
 
     /// When the next event is due.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.next
+        self.queue.last().map(|(at, _)| *at)
     }
 
     /// Takes the next event that is due at `now` or was before.
+    #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, Event)> {
         if self.next()? > now {
             return None;
         }
-        let due = self.queue.pop_front();
-        self.look();
-        due
+        self.queue.pop()
     }
 }
 

@@ -262,7 +262,7 @@ impl TokenBucket {
     }
 
     /// When the next packet may go: `now` or later.
-    #[inline]
+    #[inline(always)]
     pub fn ready(&mut self, now: Time) -> Time {
         self.refill(now);
         if self.level >= 0 {

@@ -47,6 +47,8 @@ pub(super) struct SendBuffer {
     largest_window: u64,
     /// Ends of the segments that carry PSH, of those that are not acknowledged.
     pushes: VecDeque<u64>,
+    /// No segment that begins from the first of these on ends with PSH before the second.
+    ahead: (u64, u64),
 }
 
 impl SendBuffer {
@@ -68,6 +70,7 @@ impl SendBuffer {
             pushed: first,
             largest_window: 0,
             pushes: VecDeque::new(),
+            ahead: (0, 0),
         };
         buffer.reckon(0);
         buffer
@@ -143,13 +146,20 @@ impl SendBuffer {
     }
 
     /// True if a segment `[start, end)` carries PSH.
-    pub(super) fn is_pushed(&self, start: u64, end: u64) -> bool {
-        // Nearly always the next one is further on, and the last one that is not acknowledged is before.
-        if self.pushes.front().is_none_or(|push| *push > end) {
-            return false;
-        }
+    #[inline]
+    pub(super) fn is_pushed(&mut self, start: u64, end: u64) -> bool {
+        // Nearly always nothing was pushed since the segment before.
+        let (from, push) = self.ahead;
+        if from <= start && start < push { push <= end } else { self.find_push(start) <= end }
+    }
+
+    /// Where the next push is behind `start`; [`u64::MAX`] if there is none.
+    #[inline(never)]
+    fn find_push(&mut self, start: u64) -> u64 {
         let at = self.pushes.partition_point(|push| *push <= start);
-        self.pushes.get(at).is_some_and(|push| *push <= end)
+        let push = self.pushes.get(at).copied().unwrap_or(u64::MAX);
+        self.ahead = (start, push);
+        push
     }
 
     /// The application writes until the memory is taken or there is nothing left, while everything
@@ -165,6 +175,7 @@ impl SendBuffer {
         let rest = if begun == 0 { 0 } else { self.unit - begun };
         if rest > 0 && self.pushes.back() == Some(&self.written) {
             self.pushes.pop_back();
+            self.ahead = (0, 0);
         }
         let mut boundary = self.written + rest;
         let last = boundary.saturating_add(room).min(self.offered);
@@ -186,6 +197,7 @@ impl SendBuffer {
 
     fn push_at(&mut self, end: u64) {
         self.pushed = end;
+        self.ahead = (0, 0);
         if self.pushes.back() != Some(&end) {
             self.pushes.push_back(end);
         }
@@ -207,7 +219,7 @@ mod tests {
     }
 
     /// Segments that carry PSH, counted from 0.
-    fn pushed(buffer: &SendBuffer) -> Vec<u64> {
+    fn pushed(buffer: &mut SendBuffer) -> Vec<u64> {
         (0..1000).filter(|n| buffer.is_pushed(n * MSS, (n + 1) * MSS)).collect()
     }
 
@@ -230,14 +242,14 @@ mod tests {
         assert_eq!((buffer.capacity, buffer.written), (165_376, 70 * MSS));
         // As Linux sends them: 33,304 bytes are more than half of the largest window, and each
         // time the buffer is full the last segment is pushed.
-        assert_eq!(pushed(&buffer), [22, 31, 48, 69]);
+        assert_eq!(pushed(&mut buffer), [22, 31, 48, 69]);
     }
 
     #[test]
     fn what_is_acknowledged_is_forgotten() {
         let mut buffer = unlimited();
         buffer.acknowledged(23 * MSS);
-        assert_eq!(pushed(&buffer), [31]);
+        assert_eq!(pushed(&mut buffer), [31]);
     }
 
     #[test]
@@ -250,7 +262,7 @@ mod tests {
         assert!(buffer.is_pushed(2 * MSS, 2 * MSS + 100) && !buffer.is_pushed(0, 2 * MSS));
         buffer.offer(4 * MSS);
         buffer.fill(0, 0);
-        assert_eq!(pushed(&buffer), [3]);
+        assert_eq!(pushed(&mut buffer), [3]);
     }
 
     #[test]

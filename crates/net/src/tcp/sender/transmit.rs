@@ -130,7 +130,8 @@ impl Sender {
 
     /// True if nothing is out, nothing is left to be written or sent, and nothing of a burst is to be
     /// settled: the other end sends, and this one only receives.
-    fn is_at_rest(&self) -> bool {
+    #[inline(always)]
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.scoreboard.outstanding() == 0
             && !self.has_unsent()
             && self.forced.is_none()

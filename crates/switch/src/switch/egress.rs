@@ -43,6 +43,7 @@ impl Switch {
     }
 
     /// Takes the next packet of a queue through egress and onto the wire.
+    #[inline(always)]
     fn take_turn(&mut self, index: usize, turn: Turn) {
         let now = self.now;
         let port = &mut self.ports[index];
@@ -53,12 +54,12 @@ impl Switch {
         port.note_backlog(turn.queue);
         if let Some(packet) = &taken {
             port.charge(now, turn, packet);
+            if port.recirculation.is_some() {
+                self.recirculation.dequeued.add(packet.size());
+            }
         }
         self.settle_drops(index, turn.queue);
         let Some(packet) = &mut taken else { return };
-        if self.ports[index].recirculation.is_some() {
-            self.recirculation.dequeued.add(packet.size());
-        }
         if packet.tag.mirror_requested.is_copy() {
             self.note_synchronised(packet);
         }

@@ -148,7 +148,7 @@ impl Switch {
     }
 
     /// Writes the row, and the frame, of a packet that leaves.
-    #[inline]
+    #[inline(always)]
     pub(super) fn observe_sent(&mut self, index: usize, queue: usize, packet: &Queued) {
         let port = &mut self.ports[index];
         let marked = !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);

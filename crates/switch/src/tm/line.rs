@@ -103,7 +103,7 @@ impl Line {
 
     /// Holds the line as [`Line::hold`] does for a frame of `frame` bytes (FCS not counted) and the
     /// gap behind it; returns when the frame is through.
-    #[inline]
+    #[inline(always)]
     pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
         if self.frame.size != frame {
             self.frame = FrameSpans::new(frame, self.rate);

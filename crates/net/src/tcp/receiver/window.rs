@@ -187,6 +187,7 @@ impl ReceiveWindow {
     /// large enough for twice what that brought, and for twice again what was more than before. The
     /// kernel looks after each piece that is read: where a gap closes, the segment that closes it is
     /// the first piece, and all that waited behind it belongs to the next round.
+    #[inline(always)]
     pub(super) fn on_read(&mut self, now: Time, next: u64) {
         let (first, since) = self.begin;
         let elapsed = now.saturating_sub(since).0 / 1000;

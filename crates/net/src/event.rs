@@ -94,8 +94,8 @@ pub(crate) struct EventQueue<E> {
     wide: [u64; 1 << DIGIT],
     /// The levels that have events, one bit each.
     levels: u32,
-    /// Room of slots that were emptied.
-    room: Vec<Vec<(Time, E)>>,
+    /// Room of slots of each level that were emptied: those of a level have about as many events.
+    room: [Vec<Vec<(Time, E)>>; LEVELS],
 }
 
 /// A slot and the instant of its first event.
@@ -132,7 +132,7 @@ impl<E> EventQueue<E> {
             occupied: [0; LEVELS],
             wide: [0; 1 << DIGIT],
             levels: 0,
-            room: Vec::new(),
+            room: [const { Vec::new() }; LEVELS],
         }
     }
 
@@ -197,7 +197,7 @@ impl<E> EventQueue<E> {
     fn occupy(&mut self, level: usize, digit: u64, place: usize) {
         let events = &mut self.slots[place].events;
         if events.capacity() == 0 {
-            *events = self.room.pop().unwrap_or_default();
+            *events = self.room[level].pop().unwrap_or_default();
         }
         let bit = if level == WIDE {
             let word = digit >> DIGIT;
@@ -297,7 +297,7 @@ impl<E> EventQueue<E> {
                 self.put(at, event);
             }
         }
-        self.room.push(events);
+        self.room[level].push(events);
     }
 }
 

@@ -373,9 +373,7 @@ impl Connection {
     /// True if nothing is to be sent now: this end only receives, and owes no acknowledgement yet.
     #[inline(always)]
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
-        self.sender.is_at_rest()
-            && !self.receiver.owes_acknowledgement(now)
-            && !self.is_preempted()
+        self.sender.is_at_rest() && !self.receiver.owes_acknowledgement(now) && !self.is_preempted()
     }
 
     /// True if something goes before data, or the connection is not open.

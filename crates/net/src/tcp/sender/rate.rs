@@ -10,13 +10,23 @@ use sojourn_packet::Time;
 /// What a segment remembers of the instant at which it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Snapshot {
-    /// Segments delivered.
-    pub(crate) delivered: u64,
+    /// Twice the segments delivered, one more if the application limited the rate: a segment is to fit a
+    /// line of the processor's cache.
+    delivered: u64,
     /// When the last of them was.
     delivered_at: Time,
     /// When the segment was sent whose delivery was the last known.
     first_sent: Time,
-    app_limited: bool,
+}
+
+impl Snapshot {
+    fn delivered(&self) -> u64 {
+        self.delivered >> 1
+    }
+
+    fn is_app_limited(&self) -> bool {
+        self.delivered & 1 == 1
+    }
 }
 
 /// What one acknowledgement has told so far.
@@ -39,7 +49,7 @@ struct Newest {
 impl Gathered {
     /// What had been delivered when the newest segment was sent; 0 if nothing was delivered.
     pub(crate) fn prior_delivered(&self) -> u64 {
-        self.newest.map_or(0, |newest| newest.snapshot.delivered)
+        self.newest.map_or(0, |newest| newest.snapshot.delivered())
     }
 }
 
@@ -83,10 +93,9 @@ impl DeliveryRate {
             self.delivered_at = now;
         }
         Snapshot {
-            delivered: self.delivered,
+            delivered: self.delivered << 1 | u64::from(self.app_limited.is_some()),
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
-            app_limited: self.app_limited.is_some(),
         }
     }
 
@@ -131,13 +140,13 @@ impl DeliveryRate {
             // Shorter than any round trip: a segment sent twice was delivered by its first
             // transmission.
             let plausible = interval >= min_rtt && interval > Time::ZERO;
-            plausible.then(|| (self.delivered - newest.snapshot.delivered, interval))
+            plausible.then(|| (self.delivered - newest.snapshot.delivered(), interval))
         });
         RateSample {
             prior_delivered: gathered.prior_delivered(),
             rate,
             acked: gathered.delivered,
-            app_limited: gathered.newest.is_some_and(|newest| newest.snapshot.app_limited),
+            app_limited: gathered.newest.is_some_and(|newest| newest.snapshot.is_app_limited()),
             ..sample
         }
     }

@@ -358,6 +358,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_segment_fits_a_line_of_the_cache() {
+        assert!(size_of::<Sent>() <= 64, "{} bytes", size_of::<Sent>());
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Send,

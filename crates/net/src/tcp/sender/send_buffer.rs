@@ -121,7 +121,7 @@ impl SendBuffer {
         let wanted = self.windows * window * self.reckoned;
         self.capacity = self.capacity.max(wanted.min(LARGEST));
         // A third of the memory is free (`sk_stream_is_writeable`): what is taken and half of it fit.
-        let taken = self.capacity / 3 * 2 + u64::from(self.capacity % 3 > 0);
+        let taken = (2 * self.capacity + 1) / 3;
         let each = self.unit + BOOKKEEPING;
         self.spacious = taken / each * self.unit + (taken % each).saturating_sub(BOOKKEEPING);
     }

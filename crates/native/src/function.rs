@@ -35,9 +35,9 @@ pub struct Function {
     /// Slots that it reads and writes.
     slots: usize,
     /// Bytes that it writes without asking.
-    room: usize,
+    unasked: usize,
     /// Bytes for which there should be room.
-    wanted: usize,
+    room: usize,
     /// Words of what tables have found lately.
     known: usize,
     /// What it refers to by address.
@@ -90,12 +90,12 @@ impl Function {
         match define(&mut module, code, &kept.addresses()) {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
-                let (slots, room) = (code.slots(), code.room());
-                let (room, wanted) = (room.unwrap_or(0), code.most_written().min(ROOM));
+                let (slots, unasked) = (code.slots(), code.room().unwrap_or(0));
+                let room = code.most_written().min(ROOM);
                 let tables =
                     (0..code.ops().len()).filter_map(|at| code.lookup(at)).map(|l| l.table + 1);
                 let known = TABLE * tables.max().unwrap_or(0);
-                Some(Function { entry, slots, room, wanted, known, _kept: kept, module })
+                Some(Function { entry, slots, unasked, room, known, _kept: kept, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -123,14 +123,14 @@ fn define(module: &mut JITModule, code: &UnitCode, addresses: &Addresses) -> Opt
 impl MachineCode for Function {
     #[inline]
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To {
-        assert!(slots.len() >= self.slots && ends.left().1 >= self.room, "{SMALL}");
+        assert!(slots.len() >= self.slots && ends.left().1 >= self.unasked, "{SMALL}");
         assert!(ends.known().is_none_or(|known| known >= self.known), "{OTHER}");
         // SAFETY: see the head of the file.
         unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }
     }
 
     fn room(&self) -> usize {
-        self.wanted
+        self.room
     }
 }
 

@@ -304,4 +304,4 @@ fn own_slots(program: &Program, links: &[Link]) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -45,8 +45,11 @@ pub struct Ends<'a> {
     /// Null if it is not to be looked at.
     lately: *const Cell<u64>,
     known: usize,
-    of: PhantomData<(&'a [u8], &'a mut [u8], &'a [Cell<u64>])>,
+    of: PhantomData<Borrowed<'a>>,
 }
+
+/// What the pointers of [`Ends`] are to.
+type Borrowed<'a> = (&'a [u8], &'a mut [u8], &'a [Cell<u64>]);
 
 impl<'a> Ends<'a> {
     /// Where the fields lie: the next byte to read and how many there are, the next byte to write and

@@ -555,7 +555,7 @@ fn member_run(
     };
     let mut data: SmallVec<[u128; 4]> = SmallVec::new();
     for (name, _) in &table.actions[at].data {
-        let Some(value) = member.args.get(&**name) else {
+        let Some(value) = member.args.get(name) else {
             return Err(ControlError::unknown("argument of that name in the member:", name, &[]));
         };
         data.push(u128::try_from(&value.0).unwrap_or(u128::MAX));

@@ -48,7 +48,7 @@ fn interpreter(parse: &str, more: &str) -> (Interpreter, [UnitId; 3]) {
 }
 
 /// A chain of all of it, with nothing left out.
-fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
+pub(in crate::interp) fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
     Plan {
         links,
         given: &[],
@@ -65,7 +65,8 @@ fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
     }
 }
 
-fn plain(unit: UnitId) -> Link {
+/// A unit with nothing done in front of it.
+pub(in crate::interp) fn plain(unit: UnitId) -> Link {
     Link { unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
 }
 

@@ -288,7 +288,7 @@ fn uses_packet(op: &Op) -> bool {
 mod tests {
     use super::*;
     use crate::compile::compile_with;
-    use crate::interp::chain::Link;
+    use crate::interp::chain::tests::{plain, whole};
     use crate::interp::flat::{NoCode, chain};
     use crate::ir::UnitId;
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
@@ -329,11 +329,10 @@ mod tests {
             .program;
         let link = |name: &str| {
             let at = program.units.iter().position(|unit| &*unit.name == name);
-            let unit = UnitId(at.expect("it is one of the units") as u32);
-            Link { unit, moves: Vec::new(), sets: Vec::new() }
+            plain(UnitId(at.expect("it is one of the units") as u32))
         };
         let links = ["P", "C", "D"].map(link);
-        let mut code = chain(&program, &links, 0, &NoCode).expect("there is one");
+        let mut code = chain(&program, &whole(&links, 0), 0, &NoCode).expect("there is one");
         code.keep(8);
         let letter = |header: &Emitted| match header.kept {
             Kept::No => '-',

@@ -111,7 +111,7 @@ impl Host {
     }
 
     /// When [`Host::transmit`] has something to do without a frame arriving.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_timer(&self) -> Option<Time> {
         match self {
             Host::TcpClient(host) => host.next_timer(),

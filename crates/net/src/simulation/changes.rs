@@ -4,40 +4,57 @@
 pub(super) use super::layout::Change;
 
 use super::region::{Event, Region};
+use sojourn_packet::Time;
+
+/// What was to be done and was refused.
+pub(super) struct Refused {
+    pub(super) count: u64,
+    /// When the first was, and what was said of it.
+    pub(super) at: Time,
+    pub(super) why: String,
+}
 
 impl Region {
     /// Puts an event at the next change.
     pub(super) fn schedule_change(&mut self) {
-        if let Some((at, _)) = self.changes.last() {
-            self.events.push(*at, Event::Change);
+        if let Some(due) = self.changes.last() {
+            self.events.push(due.at, Event::Change);
         }
     }
 
     /// Carries out all changes of this instant.
     #[cold]
     pub(super) fn change(&mut self) {
-        while let Some((_, change)) = self.changes.pop_if(|(at, _)| *at <= self.now) {
-            self.carry_out(change);
+        let mut first = false;
+        while let Some(due) = self.changes.pop_if(|due| due.at <= self.now) {
+            first |= due.first;
+            self.carry_out(due.what);
         }
+        self.count_shared(first);
         self.schedule_change();
     }
 
     /// Puts an event at the next thing that is done to a switch.
     pub(super) fn schedule_act(&mut self) {
-        if let Some((at, ..)) = self.acts.last() {
-            self.events.push(*at, Event::Act);
+        if let Some(due) = self.acts.last() {
+            self.events.push(due.at, Event::Act);
         }
     }
 
     /// Does all that is due to switches.
     #[cold]
     pub(super) fn act(&mut self) {
-        while let Some((_, switch, act)) = self.acts.pop_if(|(at, ..)| *at <= self.now) {
+        let mut first = false;
+        while let Some(due) = self.acts.pop_if(|due| due.at <= self.now) {
+            first |= due.first;
+            let (switch, act) = due.what;
             if let Err(why) = act(&mut self.nodes[usize::from(switch)].switch, self.now) {
-                self.refused.get_or_insert((0, why)).0 += 1;
+                let refused = self.refused.get_or_insert(Refused { count: 0, at: self.now, why });
+                refused.count += 1;
             }
             self.drain_switch(switch);
         }
+        self.count_shared(first);
         self.schedule_act();
     }
 

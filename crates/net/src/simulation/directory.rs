@@ -1,57 +1,68 @@
 //! Which host a frame is for, by its address, and where one host has many flows by its ports; and
-//! where hosts are attached. Kept apart from the hosts, which are large: each frame is looked up
+//! where hosts are attached. Each region knows those of its own. Kept apart from the hosts, which are large: each frame is looked up
 //! long before it arrives, and must not bring its host into the cache for that.
 
-use super::layout::Layout;
-use super::region::HostId;
+use super::region::HostPlace;
 use crate::config::Addresses;
 use crate::wire::{IpAddress, addressee, destination, flow_of, flow_of_ports};
 use sojourn_packet::{Packet, Time};
+
+/// The access link of a host that is in another region.
+pub(super) const ELSEWHERE: u16 = u16::MAX;
 
 /// How frames find their hosts.
 pub(super) struct Directory {
     /// Who is behind each access link.
     access_links: Vec<Addresses>,
-    /// In the order of [`HostId`].
-    attached: Vec<Attachment>,
+    /// By flow, both ends of each.
+    attached: Vec<[Attachment; 2]>,
 }
 
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attachment {
     pub(super) access: u16,
+    /// Where it is kept.
+    pub(super) place: HostPlace,
     /// From its access link to the host.
     pub(super) delay: Time,
 }
 
+impl Attachment {
+    /// Of a host in another region.
+    pub(super) const ELSEWHERE: Attachment =
+        Attachment { access: ELSEWHERE, place: HostPlace(u32::MAX), delay: Time::ZERO };
+}
+
 impl Directory {
-    pub(super) fn new(layout: &Layout, attached: Vec<Attachment>) -> Directory {
-        Directory {
-            access_links: layout.hosts.iter().map(|host| host.addresses).collect(),
-            attached,
-        }
+    pub(super) fn new() -> Directory {
+        Directory { access_links: Vec::new(), attached: Vec::new() }
     }
 
-    /// Another host, behind those that are there.
-    pub(super) fn attach(&mut self, attachment: Attachment) {
-        self.attached.push(attachment);
+    /// Another access link, behind those that are there.
+    pub(super) fn open(&mut self, hosts: Addresses) {
+        self.access_links.push(hosts);
+    }
+
+    /// The ends of a flow, which come in the order of flows.
+    pub(super) fn attach(&mut self, flow: u32, ends: [Attachment; 2]) {
+        self.attached.resize(flow as usize, [Attachment::ELSEWHERE; 2]);
+        self.attached.push(ends);
     }
 
     /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
     /// hosts of a flow are never behind the same link.
-    pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostId, Time)> {
+    pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
         self.end(self.flow(packet, access)?, access)
     }
 
     /// The same of a frame that nobody can have changed on its way, nor led astray: it is for the end
     /// of its flow that is there.
     #[inline]
-    pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostId, Time)> {
-        let first = 2 * flow as usize;
-        let pair: &[Attachment; 2] = self.attached.get(first..)?.first_chunk()?;
-        let place = usize::from(pair[0].access != access);
-        let end = pair[place];
-        (end.access == access).then_some((HostId((first + place) as u32), end.delay))
+    pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostPlace, Time)> {
+        let pair = self.attached.get(flow as usize)?;
+        let end = pair[usize::from(pair[0].access != access)];
+        (end.access == access).then_some((end.place, end.delay))
     }
 
     /// The flow of a frame for somebody behind that link.

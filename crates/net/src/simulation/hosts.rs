@@ -1,8 +1,6 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
-use super::directory::Attachment;
 use super::layout::Layout;
-use super::parts::HostState;
 use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
 use crate::config::{
     Addresses, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
@@ -24,52 +22,35 @@ const VOICE_HEADERS: u32 = 14 + 8 + 12;
 /// Samples of G.711 in a second; each is a byte.
 const SAMPLES: u64 = 8_000;
 
-/// All hosts of the configured flows, in the order of [`HostId`](super::region::HostId).
-pub(super) fn host_states(config: &RunConfig, layout: &Layout) -> Vec<(HostState, Attachment)> {
-    let mut host_states = Vec::with_capacity(2 * config.flows.len());
-    for (flow, settings) in (0..).zip(&config.flows) {
-        let place = Place::of(layout, config.netem.at, flow, settings);
-        let ends = &place.ends;
-        let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
-        let hosts = match settings {
-            FlowConfig::Tcp(tcp) => bulk(tcp, numbers, ends),
-            FlowConfig::Udp(udp) => datagrams(udp, numbers, config.seed, flow, ends),
-            FlowConfig::Transfers(_) => (Host::Idle, Host::Idle),
-            FlowConfig::Requests(requests) => exchange(requests, numbers, config.seed, flow, ends),
-            FlowConfig::Voip(voip) => voice(voip, numbers, ends),
-        };
-        host_states.extend(place.host_states(hosts));
-    }
-    host_states
+/// Both hosts of a configured flow, and where they are.
+pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> (Place, [Host; 2]) {
+    let settings = &config.flows[flow as usize];
+    let place = Place::of(layout, config.netem.at, flow, settings);
+    let ends = &place.ends;
+    let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
+    let hosts = match settings {
+        FlowConfig::Tcp(tcp) => bulk(tcp, numbers, ends),
+        FlowConfig::Udp(udp) => datagrams(udp, numbers, config.seed, flow, ends),
+        FlowConfig::Transfers(_) => (Host::Idle, Host::Idle),
+        FlowConfig::Requests(requests) => exchange(requests, numbers, config.seed, flow, ends),
+        FlowConfig::Voip(voip) => voice(voip, numbers, ends),
+    };
+    (place, hosts.into())
 }
 
-/// Where a flow's two hosts are attached, and their addresses.
+/// Where a flow's two hosts are attached, and their addresses. Of two ends the first is the host whose
+/// data it is.
+#[derive(Clone)]
 pub(super) struct Place {
-    /// The access link of the first host, whose data it is.
-    client: u16,
-    server: u16,
-    /// Delays from the last link to the first host and to the second.
-    backward: Time,
-    forward: Time,
-    /// Of what the first host sends and of what the second, in front of their links.
-    leaving: [Time; 2],
+    pub(super) access: [u16; 2],
+    /// From the last link to the host.
+    pub(super) delay: [Time; 2],
+    /// Of what the host sends, in front of its link.
+    pub(super) leaving: [Time; 2],
     pub(super) ends: Endpoints,
 }
 
 impl Place {
-    /// The two hosts as the simulation keeps them.
-    pub(super) fn host_states(&self, hosts: (Host, Host)) -> [(HostState, Attachment); 2] {
-        let host_state = |host, access, delay, leaving| {
-            let host_state = HostState { host, access, delay: leaving, timer: Time::MAX };
-            (host_state, Attachment { access, delay })
-        };
-        let [first, second] = self.leaving;
-        [
-            host_state(hosts.0, self.client, self.backward, first),
-            host_state(hosts.1, self.server, self.forward, second),
-        ]
-    }
-
     pub(super) fn of(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> Place {
         let common = settings.common();
         let half = Time(common.rtt / 2);
@@ -86,10 +67,8 @@ impl Place {
         let server = find(common.to, Addresses::Servers);
         let [from, to] = [client, server].map(|host| layout.hosts[host].addresses);
         Place {
-            client: client as u16,
-            server: server as u16,
-            backward,
-            forward,
+            access: [client as u16, server as u16],
+            delay: [backward, forward],
             leaving,
             ends: endpoints(flow, common.ip_version, from, to),
         }
@@ -179,7 +158,7 @@ pub(super) fn short_transfer(
     seed: u64,
     flow: u32,
     ends: &Endpoints,
-) -> (Host, Host) {
+) -> [Host; 2] {
     let mut draws = Draws::new(seed, flow, Purpose::Start);
     let mut end = || TcpConfig {
         ecn: settings.ecn,
@@ -189,7 +168,7 @@ pub(super) fn short_transfer(
     };
     let (client, server) = (end(), end());
     let plan = ClientPlan { start, stop: None, cap: None, size: Some(size) };
-    transfer(plan, client, server, ends)
+    transfer(plan, client, server, ends).into()
 }
 
 /// Datagrams at a constant rate, or on and off by turns.

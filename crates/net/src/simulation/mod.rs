@@ -1,39 +1,51 @@
-//! One run: hosts, links and switches, driven from event to event.
+//! One run: hosts, links and switches, in virtual time.
 //!
 //! Every host, or group of hosts, has a link to a switch, and every shaped port whose rows are wanted
 //! is a bottleneck. A flow's round-trip time is spent half on the way from the last link to its
 //! receiver and half on the way from the last link to its sender, so the links stay shared and in
-//! order, unless the configuration has it at the hosts. Stands on everything else in this crate; must not
-//! know what TCP or a queue decides, only when something is due.
+//! order, unless the configuration has it at the hosts.
+//!
+//! Where links between switches take their time the network is cut into regions (`cut.rs`), each of
+//! which one core at a time drives from event to event (`region.rs`), all of them in windows
+//! (`windows.rs`). Stands on everything else in this crate; must not know what TCP or a queue decides,
+//! only when something is due.
 
+mod border;
 mod changes;
+mod cut;
 mod departures;
 mod directory;
 mod hosts;
 mod layout;
+mod numbers;
 mod outlet;
 mod parts;
 mod records;
 mod region;
+mod regions;
 mod report;
 mod slab;
 mod switches;
 mod taken;
 mod transfers;
+mod windows;
 mod workload;
 
 use crate::config::{ConfigError, NativeAqm, RunConfig};
-use crate::event::EventQueue;
-use crate::records::{DatagramRows, ExchangeRows, FlowRows};
+use crate::host::Exchange;
 use crate::report::RunReport;
-use directory::Directory;
+use cut::Cut;
 pub use hosts::start_jitter;
-use parts::Counters;
+use layout::Layout;
+use numbers::Numbering;
+use parts::Node;
 use region::Region;
-use slab::PacketSlab;
+use regions::{Homes, Plans};
+use report::Observed;
 use sojourn_packet::{DataPlane, Packet, Time};
 use sojourn_switch::{PortId, Switch, SwitchConfig};
-use transfers::Transfers;
+use transfers::Sources;
+use windows::{Drive, WORTH};
 
 pub use workload::{FlowWorkload, workload};
 
@@ -91,7 +103,23 @@ impl HandedOver {
 pub struct Simulation {
     duration: Time,
     finished: bool,
-    region: Region,
+    /// At least one.
+    regions: Vec<Region>,
+    homes: Homes,
+    /// What a frame takes at least from one region to another.
+    ahead: Time,
+    threads: usize,
+    /// Of how many events a window is divided among them.
+    worth: u64,
+    /// Events in a window, the mean of the last.
+    pace: u64,
+    /// The numbers of packets in the run, if there are several regions.
+    numbering: Option<Numbering>,
+    /// At least one; the first is the one that a run with one switch has.
+    observed: Vec<Observed>,
+    sources: Sources,
+    /// What the end of the run has cut short, if that waits to be taken.
+    unfinished: Vec<(u32, Exchange)>,
 }
 
 impl Simulation {
@@ -123,6 +151,14 @@ impl Simulation {
         config: RunConfig,
         planes: impl IntoIterator<Item = HandedOver>,
     ) -> Result<Simulation, ConfigError> {
+        Simulation::with_cut(config, planes, Cut::of)
+    }
+
+    fn with_cut(
+        config: RunConfig,
+        planes: impl IntoIterator<Item = HandedOver>,
+        cut: impl FnOnce(&Layout, &[Node]) -> Cut,
+    ) -> Result<Simulation, ConfigError> {
         config.check()?;
         let layout = layout::layout(&config);
         let mut planes = planes.into_iter();
@@ -130,47 +166,65 @@ impl Simulation {
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
-        let checksums = switches::checksums(&config, &layout);
-        let (host_states, attached) = hosts::host_states(&config, &layout).into_iter().unzip();
-        let mut region = Region {
-            now: Time::ZERO,
-            access_links: switches::access_links(&layout, &config.netem, &nodes),
-            nodes,
-            host_states,
-            directory: Directory::new(&layout, attached),
-            bottlenecks: switches::bottlenecks(&layout),
-            changes: layout.changes.iter().rev().copied().collect(),
-            acts,
-            refused: None,
-            soonest: (Time::MAX, 0),
-            events: EventQueue::new(),
-            slab: PacketSlab::new(checksums),
-            checksums,
-            next_packet: 0,
-            counters: Counters::default(),
-            rows: 0,
-            flows: FlowRows::default(),
-            exchanges: ExchangeRows::default(),
-            datagrams: DatagramRows::default(),
-            transfers: Transfers::new(&config, &layout),
-        };
-        region.begin();
-        Ok(Simulation { duration: Time(config.duration), finished: false, region })
+        let cut = cut(&layout, &nodes);
+        let homes = Homes::of(&layout, &cut);
+        let transfers = transfers::planned(&config, &layout);
+        Ok(Simulation {
+            duration: Time(config.duration),
+            finished: false,
+            ahead: cut.ahead,
+            threads: 1,
+            worth: WORTH,
+            pace: 0,
+            numbering: (cut.regions > 1).then(Numbering::default),
+            observed: report::observed(&layout),
+            sources: Sources::of(&config, &transfers),
+            unfinished: Vec::new(),
+            regions: regions::regions(&config, &layout, &homes, nodes, Plans { acts, transfers }),
+            homes,
+        })
+    }
+
+    /// Uses up to so many threads from here on, one if this is never called. What happens is the same
+    /// with any number; only a network with several switches and links between them that take their
+    /// time is faster with more.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.threads = threads;
     }
 
     /// Runs until `until`, the end of the run, or until `max_rows` packet rows wait (at least one),
-    /// whichever comes first; after the last, take the rows and call it again.
+    /// whichever comes first; after the last, take the rows and call it again. Where several
+    /// switches are driven apart, some more rows may wait by then.
     pub fn advance(&mut self, until: Time, max_rows: usize) {
-        let reached = self.region.run(until.min(self.duration), max_rows.max(1));
+        let (end, max_rows) = (until.min(self.duration), max_rows.max(1));
+        let reached = match &mut self.regions[..] {
+            [only] => only.run(end, max_rows),
+            all => {
+                let Simulation { ahead, threads, worth, .. } = *self;
+                Drive { ahead, end, max_rows, threads, worth }.run(all, &mut self.pace)
+            }
+        };
+        self.number_packets();
         if reached && self.now() >= self.duration && !self.finished {
             self.finished = true;
-            self.region.record_unfinished();
+            let mut unfinished: Vec<_> = self.regions.iter().flat_map(Region::unfinished).collect();
+            unfinished.sort_unstable_by_key(|(host, _)| *host);
+            self.unfinished = unfinished.into_iter().map(|(host, e)| (host.flow(), e)).collect();
+        }
+    }
+
+    /// Numbers what was sent, where the regions could not do it themselves.
+    fn number_packets(&mut self) {
+        let Some(numbering) = &mut self.numbering else { return };
+        numbering.settle(&mut self.regions);
+        for node in self.regions.iter_mut().flat_map(|region| &mut region.nodes) {
+            node.switch.renumber(|packet| numbering.in_run(packet));
         }
     }
 
     /// The instant up to which everything has happened.
     pub fn now(&self) -> Time {
-        self.region.now
+        self.regions[0].now
     }
 
     /// True once the configured duration has passed.
@@ -190,23 +244,31 @@ impl Simulation {
         place: u16,
         work: impl FnOnce(&mut Switch, Time) -> T,
     ) -> Option<T> {
-        let region = &mut self.region;
-        let done = work(&mut region.nodes.get_mut(usize::from(place))?.switch, region.now);
-        region.drain_switch(place);
+        let home = *self.homes.switches.get(usize::from(place))?;
+        let region = &mut self.regions[home.region()];
+        let done = work(&mut region.nodes[home.place()].switch, region.now);
+        region.drain_switch(home.place);
         Some(done)
     }
 
     /// What a switch has sent to its controller since the last call, and when.
     pub fn take_controllers_packets(&mut self, switch: u16) -> Vec<(Time, Packet)> {
-        let node = self.region.nodes.get_mut(usize::from(switch));
-        node.map(|node| std::mem::take(&mut node.for_controller)).unwrap_or_default()
+        let Some(home) = self.homes.switches.get(usize::from(switch)) else { return Vec::new() };
+        let node = &mut self.regions[home.region()].nodes[home.place()];
+        let mut packets = std::mem::take(&mut node.for_controller);
+        if let Some(numbering) = &self.numbering {
+            packets.iter_mut().for_each(|(_, packet)| packet.id = numbering.in_run(packet.id));
+        }
+        packets
     }
 
     /// Has a frame of the controller's reach its port of a switch now. False if there is no such port.
     pub fn packet_out(&mut self, switch: u16, bytes: Vec<u8>) -> bool {
-        let port = self.region.nodes.get(usize::from(switch)).and_then(|node| node.cpu);
-        let Some(port) = port else { return false };
-        self.region.packet_in(switch, port, bytes);
+        let Some(home) = self.homes.switches.get(usize::from(switch)) else { return false };
+        let region = &mut self.regions[home.region()];
+        let Some(port) = region.nodes[home.place()].cpu else { return false };
+        region.packet_in(home.place, port, bytes);
+        self.number_packets();
         true
     }
 }
@@ -217,3 +279,5 @@ mod network_tests;
 mod tests;
 #[cfg(test)]
 mod traffic_tests;
+#[cfg(test)]
+mod windows_tests;

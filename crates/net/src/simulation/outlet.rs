@@ -1,12 +1,13 @@
 //! From a host onto its link: numbers for what is sent, the shaper and the delay in front of the link,
 //! and the event of the arrival at the switch.
 
+use super::numbers::Numbers;
 use super::parts::AccessLink;
 use super::region::Event;
 use super::slab::PacketSlab;
 use crate::event::EventQueue;
 use crate::host::Outlet;
-use sojourn_packet::{FlowId, HeaderBytes, Packet, PacketId, Time};
+use sojourn_packet::{FlowId, HeaderBytes, Packet, Time};
 
 /// Where the frames of one host go at one instant.
 pub(super) struct HostOutlet<'a> {
@@ -18,7 +19,7 @@ pub(super) struct HostOutlet<'a> {
     pub(super) access_link: &'a mut AccessLink,
     pub(super) slab: &'a mut PacketSlab,
     pub(super) events: &'a mut EventQueue<Event>,
-    pub(super) next_packet: &'a mut u64,
+    pub(super) numbers: &'a mut Numbers,
     pub(super) host_drops: &'a mut u64,
 }
 
@@ -30,9 +31,8 @@ impl Outlet for HostOutlet<'_> {
 
     #[inline(always)]
     fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
-        let (id, flow) = (PacketId(*self.next_packet), FlowId(self.flow));
+        let (id, flow) = (self.numbers.next(self.now), FlowId(self.flow));
         let packet = Packet { id, flow, bytes, zeros };
-        *self.next_packet += 1;
         let departures = &mut self.access_link.departures;
         match departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
             Some(at) if at == self.now => {

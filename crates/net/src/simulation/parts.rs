@@ -5,7 +5,7 @@
 //! [`Region`](super::region::Region)'s.
 
 use super::departures::Departures;
-use super::layout::End;
+use super::region::HostId;
 use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, GatheredRows};
@@ -15,6 +15,7 @@ use sojourn_switch::{PortId, Switch, Transmit};
 /// A host with what the simulator keeps for it.
 pub(super) struct HostState {
     pub(super) host: Host,
+    pub(super) id: HostId,
     /// Where it is attached.
     pub(super) access: u16,
     /// Of what it sends, in front of its link.
@@ -48,7 +49,7 @@ pub(super) struct Node {
 /// What is behind one port.
 pub(super) struct Wire {
     pub(super) port: PortId,
-    pub(super) end: End,
+    pub(super) end: Behind,
     /// A link that the hosts behind the port share.
     pub(super) shared: Option<Link>,
     pub(super) delay: Time,
@@ -58,22 +59,49 @@ pub(super) struct Wire {
     pub(super) last: Time,
     /// The place of its rows, if the port is observed.
     pub(super) bottleneck: Option<u16>,
-    /// What is at the other end.
-    pub(super) towards: String,
+}
+
+/// What is at the other end of a port's link, by its place in the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// A port of a switch.
+    Switch(u16, PortId),
+    /// The hosts behind an access link.
+    Hosts(u16),
+    /// Another region, which a way out leads to.
+    Region(u16),
 }
 
 /// What one observed port has yielded.
+#[derive(Default)]
 pub(super) struct Bottleneck {
-    pub(super) switch: u16,
-    pub(super) port: PortId,
     pub(super) rows: GatheredRows,
     pub(super) capture: Vec<CapturedFrame>,
+}
+
+/// Something that is done at an instant, wherever in the network.
+pub(super) struct Due<T> {
+    pub(super) at: Time,
+    /// The first of its instant.
+    pub(super) first: bool,
+    pub(super) what: T,
+}
+
+impl<T> Due<T> {
+    /// Each of what is given in the order of time.
+    pub(super) fn each(given: impl Iterator<Item = (Time, T)>) -> Vec<Due<T>> {
+        let mut last = None;
+        let due = |(at, what)| Due { at, first: last.replace(at) != Some(at), what };
+        given.map(due).collect()
+    }
 }
 
 /// What is counted outside the switch and the hosts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub(super) events: u64,
+    /// Of these, what counts as one event with one of another region.
+    pub(super) shared: u64,
     pub(super) malformed: u64,
     pub(super) stray: u64,
     pub(super) host_drops: u64,

@@ -1,9 +1,10 @@
 //! What a run writes down: rows from the switch's observations, samples of flows.
 
 use super::parts::Bottleneck;
-use super::region::{HostId, Region};
+use super::region::{HostId, HostPlace, Region};
 use crate::host::Exchange;
 use crate::records::{CapturePoint, CapturedFrame};
+use sojourn_packet::Time;
 use sojourn_switch::Observation;
 
 impl Bottleneck {
@@ -36,63 +37,71 @@ impl Bottleneck {
     }
 }
 
+/// A flow at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowSample {
+    pub(super) time: Time,
+    pub(super) flow: u32,
+    pub(super) cwnd: u32,
+    pub(super) ssthresh: u64,
+    pub(super) srtt: Time,
+    /// Nothing if that end is in another region.
+    pub(super) delivered: u64,
+    pub(super) retransmits: u64,
+    pub(super) in_flight: u32,
+}
+
+/// What a flow had delivered at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivered {
+    pub(super) time: Time,
+    pub(super) flow: u32,
+    pub(super) bytes: u64,
+}
+
 impl Region {
-    /// One row per flow that has started.
+    /// One sample of each flow that has started.
     #[inline(never)]
     pub(super) fn sample(&mut self) {
+        let time = self.now;
+        let saturated = |bytes| u32::try_from(bytes).unwrap_or(u32::MAX);
         // Transfers are too many and too short to be sampled.
-        let configured = &self.host_states[..2 * self.transfers.first() as usize];
-        for (flow, pair) in (0..).zip(configured.chunks_exact(2)) {
-            let sample = pair[0].host.sample(self.now);
-            if !sample.started {
+        let mut hosts = self.host_states[..self.configured].iter().peekable();
+        while let Some(state) = hosts.next() {
+            let flow = state.id.flow();
+            if state.id.receives() {
+                self.delivered.push(Delivered { time, flow, bytes: state.host.delivered() });
                 continue;
             }
-            let rows = &mut self.flows;
-            rows.time.push(self.now.0);
-            rows.flow.push(flow);
-            rows.cwnd.push(u32::try_from(sample.cwnd).unwrap_or(u32::MAX));
-            rows.ssthresh.push(sample.ssthresh);
-            rows.srtt.push(sample.srtt.0);
-            rows.delivered.push(pair[1].host.delivered());
-            rows.retransmits.push(sample.totals.retransmits);
-            rows.in_flight.push(u32::try_from(sample.in_flight).unwrap_or(u32::MAX));
+            let receiver = hosts.next_if(|next| next.id.flow() == flow);
+            let sample = state.host.sample(time);
+            if sample.started {
+                self.flows.push(FlowSample {
+                    time,
+                    flow,
+                    cwnd: saturated(sample.cwnd),
+                    ssthresh: sample.ssthresh,
+                    srtt: sample.srtt,
+                    delivered: receiver.map_or(0, |receiver| receiver.host.delivered()),
+                    retransmits: sample.totals.retransmits,
+                    in_flight: saturated(sample.in_flight),
+                });
+            }
         }
     }
 
     /// Writes down what a frame completed at its host.
     #[inline(never)]
-    pub(super) fn record_delivery(&mut self, host: HostId) {
-        let (flow, state) = (host.flow(), &mut self.host_states[host.0 as usize].host);
-        let (done, arrived) = (state.take_exchange(), state.take_datagram());
-        if let Some(done) = done {
-            self.record_exchange(flow, &done);
-        }
-        if let Some(arrived) = arrived {
-            let rows = &mut self.datagrams;
-            rows.flow.push(flow);
-            rows.number.push(arrived.number);
-            rows.sent.push(arrived.sent.0);
-            rows.received.push(arrived.received.0);
-        }
+    pub(super) fn record_delivery(&mut self, host: HostPlace) {
+        let state = &mut self.host_states[host.0 as usize];
+        let (flow, host) = (state.id.flow(), &mut state.host);
+        self.exchanges.extend(host.take_exchange().map(|done| (flow, done)));
+        self.datagrams.extend(host.take_datagram().map(|arrived| (flow, arrived)));
     }
 
-    #[cold]
-    fn record_exchange(&mut self, flow: u32, exchange: &Exchange) {
-        let rows = &mut self.exchanges;
-        rows.flow.push(flow);
-        rows.source.push(self.transfers.source(flow));
-        rows.number.push(exchange.number);
-        rows.size.push(exchange.size);
-        rows.started.push(exchange.started.0);
-        rows.finished.push(exchange.finished.0);
-    }
-
-    /// Writes down what the end of the run cuts short.
-    pub(super) fn record_unfinished(&mut self) {
-        for host in 0..self.host_states.len() {
-            if let Some(exchange) = self.host_states[host].host.unfinished() {
-                self.record_exchange(HostId(host as u32).flow(), &exchange);
-            }
-        }
+    /// What has been begun and is not complete.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = (HostId, Exchange)> {
+        let states = self.host_states.iter();
+        states.filter_map(|state| Some((state.id, state.host.unfinished()?)))
     }
 }

@@ -3,20 +3,21 @@
 //!
 //! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
 
-use super::SAMPLE_INTERVAL;
-use super::changes::Change;
-use super::directory::Directory;
-use super::layout::End;
+use super::border::{Border, Crossing};
+use super::changes::{Change, Refused};
+use super::directory::{Attachment, Directory, ELSEWHERE};
+use super::hosts::Place;
+use super::numbers::Numbers;
 use super::outlet::HostOutlet;
-use super::parts::{AccessLink, Bottleneck, Counters, HostState, Node};
+use super::parts::{AccessLink, Behind, Bottleneck, Counters, Due, HostState, Node};
+use super::records::{Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
-use super::transfers::Transfers;
-use super::{Act, FOR_CONTROLLER};
+use super::transfers::Planned;
+use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
 use crate::event::EventQueue;
-use crate::host::Received;
-use crate::records::{DatagramRows, ExchangeRows, FlowRows};
+use crate::host::{Datagram, Exchange, Host, Received};
 use crate::wire::{Checksums, read_frame, read_usual};
-use sojourn_packet::{HeaderBytes, Packet, PacketId, Time};
+use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
 
 /// Something that will happen outside the switch.
@@ -28,9 +29,9 @@ pub(super) enum Event {
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
     /// A frame's last bit reaches a host.
-    AtHost(HostId, Slot),
+    AtHost(HostPlace, Slot),
     /// A host may have something to do.
-    Timer(HostId),
+    Timer(HostPlace),
     /// Flows are sampled.
     Sample,
     /// Something changes: the next of the schedule.
@@ -41,52 +42,118 @@ pub(super) enum Event {
     Arrival,
 }
 
-/// Index of a host: twice the flow, plus one for the end that receives.
+/// Where a host is kept in its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostPlace(pub(super) u32);
+
+/// Names a host: twice the flow, plus one for the end that receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HostId(pub(super) u32);
 
 impl HostId {
     pub(super) fn flow(self) -> u32 {
         self.0 / 2
     }
+
+    /// True of the end that receives.
+    pub(super) fn receives(self) -> bool {
+        self.0 % 2 == 1
+    }
 }
 
 /// Switches with the hosts at them, and everything that happens there.
 pub(super) struct Region {
+    /// Which it is of all regions.
+    pub(super) place: u8,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
     pub(super) access_links: Vec<AccessLink>,
     pub(super) host_states: Vec<HostState>,
+    /// How many of them, the first, are of configured flows.
+    pub(super) configured: usize,
     pub(super) directory: Directory,
-    /// At least one; the first is the one that a run with one switch has.
+    pub(super) border: Border,
     pub(super) bottlenecks: Vec<Bottleneck>,
     /// What changes while the run goes on, the next last.
-    pub(super) changes: Vec<(Time, Change)>,
+    pub(super) changes: Vec<Due<Change>>,
     /// What is done to which switch while the run goes on, the next last.
-    pub(super) acts: Vec<(Time, u16, Act)>,
-    /// How many of these were refused, and what was said at the first.
-    pub(super) refused: Option<(u64, String)>,
+    pub(super) acts: Vec<Due<(u16, Act)>>,
+    pub(super) refused: Option<Refused>,
+    /// Transfers that will begin, the next last.
+    pub(super) transfers: Vec<Due<Planned>>,
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
     pub(super) slab: PacketSlab,
     /// What hosts do with them.
     pub(super) checksums: Checksums,
-    pub(super) next_packet: u64,
+    pub(super) numbers: Numbers,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
     pub(super) rows: usize,
-    pub(super) flows: FlowRows,
-    pub(super) exchanges: ExchangeRows,
-    pub(super) datagrams: DatagramRows,
-    pub(super) transfers: Transfers,
+    pub(super) flows: Vec<FlowSample>,
+    /// Of flows whose other end is in another region: what has been delivered, at each sample.
+    pub(super) delivered: Vec<Delivered>,
+    /// With the flow of each.
+    pub(super) exchanges: Vec<(u32, Exchange)>,
+    pub(super) datagrams: Vec<(u32, Datagram)>,
 }
 
 impl Region {
+    /// A region in which there is nothing, of so many.
+    pub(super) fn new(place: u8, of: usize, checksums: Checksums) -> Region {
+        let numbers = if of == 1 { Numbers::of_only_region() } else { Numbers::of_region(place) };
+        Region {
+            place,
+            now: Time::ZERO,
+            nodes: Vec::new(),
+            access_links: Vec::new(),
+            host_states: Vec::new(),
+            configured: 0,
+            directory: Directory::new(),
+            border: Border::default(),
+            bottlenecks: Vec::new(),
+            changes: Vec::new(),
+            acts: Vec::new(),
+            refused: None,
+            transfers: Vec::new(),
+            soonest: (Time::MAX, 0),
+            events: EventQueue::new(),
+            slab: PacketSlab::new(checksums),
+            checksums,
+            numbers,
+            counters: Counters::default(),
+            rows: 0,
+            flows: Vec::new(),
+            delivered: Vec::new(),
+            exchanges: Vec::new(),
+            datagrams: Vec::new(),
+        }
+    }
+
+    /// Keeps those hosts of a flow that are here; where the first is, if it is.
+    pub(super) fn attach(&mut self, flow: u32, at: &Place, hosts: [Host; 2]) -> Option<HostPlace> {
+        let mut place = self.host_states.len() as u32;
+        let mut ends = [Attachment::ELSEWHERE; 2];
+        for (end, host) in hosts.into_iter().enumerate() {
+            let access = at.access[end];
+            if access == ELSEWHERE {
+                continue;
+            }
+            let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
+            self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
+            ends[end] = Attachment { access, place: HostPlace(place), delay: at.delay[end] };
+            place += 1;
+        }
+        self.directory.attach(flow, ends);
+        (ends[0].access != ELSEWHERE).then_some(ends[0].place)
+    }
+
     /// Puts the first events into the queue.
     pub(super) fn begin(&mut self) {
+        self.configured = self.host_states.len();
         for host in 0..self.host_states.len() as u32 {
-            self.set_timer(HostId(host));
+            self.set_timer(HostPlace(host));
         }
         self.events.push(SAMPLE_INTERVAL, Event::Sample);
         self.schedule_change();
@@ -105,18 +172,47 @@ impl Region {
                 self.now = self.now.max(end);
                 return true;
             }
-            self.counters.events += 1;
             // Among equal instants the switches come first.
             if timer <= event {
                 self.now = self.now.max(timer);
-                self.nodes[usize::from(due)].switch.advance(self.now);
-                self.drain_switch(due);
+                self.serve_switch(due);
             } else if let Some((at, event)) = self.events.pop() {
+                self.counters.events += 1;
                 self.now = self.now.max(at);
                 self.handle(event);
             }
         }
         false
+    }
+
+    /// When something happens next.
+    pub(super) fn next(&self) -> Time {
+        let event = self.events.next_time().unwrap_or(Time::MAX).min(self.soonest.0);
+        self.border.next().map_or(event, |(at, _)| at.min(event))
+    }
+
+    /// Runs up to and including `end`, with the frames that come from other regions until then. Of
+    /// what is due at one instant switches' timers are first, then these frames, whenever the region
+    /// was told of them, then all else.
+    pub(super) fn run_through(&mut self, end: Time) {
+        while let Some((at, way)) = self.border.next().filter(|(at, _)| *at <= end) {
+            self.run(Time(at.0 - 1), usize::MAX);
+            self.now = at;
+            while self.soonest.0 <= at {
+                self.serve_switch(self.soonest.1);
+            }
+            if let Some((switch, port, packet)) = self.border.take(way) {
+                self.counters.events += 1;
+                self.receive(switch, port, packet);
+            }
+        }
+        self.run(end, usize::MAX);
+    }
+
+    /// Notes that what has just happened is one event with something in another region, unless it
+    /// was the first.
+    pub(super) fn count_shared(&mut self, first: bool) {
+        self.counters.shared += u64::from(!first);
     }
 
     /// Notes which switch has something to do first, and when.
@@ -135,17 +231,31 @@ impl Region {
         self.soonest = soonest;
     }
 
+    /// A switch does what is due.
+    #[inline(always)]
+    fn serve_switch(&mut self, switch: u16) {
+        self.counters.events += 1;
+        self.nodes[usize::from(switch)].switch.advance(self.now);
+        self.drain_switch(switch);
+    }
+
+    /// A frame comes to a switch.
+    #[inline(always)]
+    fn receive(&mut self, switch: u16, port: PortId, packet: Packet) {
+        let node = &mut self.nodes[usize::from(switch)];
+        match node.passage {
+            Some(_) => node.switch.receive_passed(self.now, port, packet),
+            None => node.switch.receive(self.now, port, packet),
+        }
+        self.drain_switch(switch);
+    }
+
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
             Event::AtSwitch(switch, port, slot) => {
                 let packet = self.slab.take(slot);
-                let node = &mut self.nodes[usize::from(switch)];
-                match node.passage {
-                    Some(_) => node.switch.receive_passed(self.now, port, packet),
-                    None => node.switch.receive(self.now, port, packet),
-                }
-                self.drain_switch(switch);
+                self.receive(switch, port, packet);
             }
             Event::Departs(access, slot) => {
                 let packet = self.slab.take(slot);
@@ -163,6 +273,7 @@ impl Region {
             }
             Event::Sample => {
                 self.sample();
+                self.count_shared(self.place == 0);
                 self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
             }
             Event::Change => self.change(),
@@ -182,7 +293,7 @@ impl Region {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Region { nodes, directory, slab, events, .. } = self;
+        let Region { nodes, directory, slab, events, border, .. } = self;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
         for transmit in switch.take_transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
@@ -195,11 +306,16 @@ impl Region {
             };
             let at = wire.carry(&transmit);
             match wire.end {
-                End::Switch(next, port) => {
+                Behind::Switch(next, port) => {
                     let event = Event::AtSwitch(next, port, slab.put(transmit.packet));
                     events.push(at + wire.passage, event);
                 }
-                End::Hosts(access) => {
+                Behind::Region(way) => {
+                    let (at, sent, packet) = (at + wire.passage, self.now, transmit.packet);
+                    let way = &mut border.ways_out[usize::from(way)];
+                    way.frames.push(Crossing { at, sent, packet });
+                }
+                Behind::Hosts(access) => {
                     let found = match self.checksums {
                         Checksums::Made => directory.find(&transmit.packet, access),
                         Checksums::Left => directory.end(transmit.packet.flow.0, access),
@@ -222,7 +338,7 @@ impl Region {
 
     /// A frame reaches its host, which may answer.
     #[inline]
-    fn deliver(&mut self, host: HostId, slot: Slot) {
+    fn deliver(&mut self, host: HostPlace, slot: Slot) {
         let packet = self.slab.take(slot);
         if let Some((ports, segment)) = &read_usual(&packet, self.checksums) {
             let receiver = &mut self.host_states[host.0 as usize].host;
@@ -236,7 +352,7 @@ impl Region {
 
     /// The same of a frame that has not the usual form.
     #[inline(never)]
-    fn deliver_any(&mut self, host: HostId, packet: &Packet) {
+    fn deliver_any(&mut self, host: HostPlace, packet: &Packet) {
         match &read_frame(packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
@@ -249,7 +365,7 @@ impl Region {
 
     /// A host has read a frame.
     #[inline]
-    fn answer(&mut self, host: HostId, received: Received) {
+    fn answer(&mut self, host: HostPlace, received: Received) {
         self.counters.stray += u64::from(!received.known);
         if received.news {
             self.record_delivery(host);
@@ -259,17 +375,17 @@ impl Region {
 
     /// Sends what a host has to send now and sets its timer.
     #[inline]
-    pub(super) fn serve(&mut self, host: HostId) {
+    pub(super) fn serve(&mut self, host: HostPlace) {
         let state = &mut self.host_states[host.0 as usize];
         let mut outlet = HostOutlet {
             now: self.now,
-            flow: host.flow(),
+            flow: state.id.flow(),
             delay: state.delay,
             access: state.access,
             access_link: &mut self.access_links[usize::from(state.access)],
             slab: &mut self.slab,
             events: &mut self.events,
-            next_packet: &mut self.next_packet,
+            numbers: &mut self.numbers,
             host_drops: &mut self.counters.host_drops,
         };
         let next = state.host.transmit(self.now, self.checksums, &mut outlet);
@@ -277,13 +393,13 @@ impl Region {
     }
 
     /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
-    pub(super) fn set_timer(&mut self, host: HostId) {
+    pub(super) fn set_timer(&mut self, host: HostPlace) {
         let next = self.host_states[host.0 as usize].host.next_timer();
         self.set_timer_at(host, next);
     }
 
     #[inline(always)]
-    fn set_timer_at(&mut self, host: HostId, next: Option<Time>) {
+    fn set_timer_at(&mut self, host: HostPlace, next: Option<Time>) {
         let host_state = &mut self.host_states[host.0 as usize];
         if let Some(at) = next {
             let at = at.max(self.now);
@@ -296,8 +412,7 @@ impl Region {
 
     /// Has a frame of a controller's reach its port of a switch now.
     pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
-        let id = PacketId(self.next_packet);
-        self.next_packet += 1;
+        let id = self.numbers.next(self.now);
         let slot = self.slab.put(Packet { id, bytes, ..Packet::default() });
         let passage = self.nodes[usize::from(switch)].passage.unwrap_or(Time::ZERO);
         self.events.push(self.now + passage, Event::AtSwitch(switch, port, slot));

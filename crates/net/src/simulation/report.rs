@@ -1,25 +1,53 @@
 //! The counters of a run, gathered where they are kept.
 
-use super::layout::End;
-use super::parts::{Bottleneck, HostState};
+use super::layout::{End, Layout};
+use super::parts::{Counters, Node};
+use super::region::Region;
 use super::{RECIRCULATION, Simulation};
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
 use sojourn_switch::{PortId, PortStatistics, ShapedRate, Statistics};
 
+/// An observed port, as a report names it.
+pub(super) struct Observed {
+    switch: u16,
+    port: PortId,
+    /// What is at the other end of its link.
+    towards: String,
+    /// The port that sends towards its switch: at the other end of its link, or if hosts are there its
+    /// switch's first other port.
+    way_back: Option<(u16, PortId)>,
+}
+
+/// The observed ports, in the order of the layout.
+pub(super) fn observed(layout: &Layout) -> Vec<Observed> {
+    let observed = |&(switch, place): &(u16, usize)| {
+        let ports = &layout.switches[usize::from(switch)].ports;
+        let port = &ports[place];
+        let other = || ports.iter().find(|other| other.id != port.id);
+        let way_back = match port.end {
+            End::Switch(switch, port) => Some((switch, port)),
+            End::Hosts(_) => other().map(|other| (switch, other.id)),
+        };
+        Observed { switch, port: port.id, towards: port.towards.clone(), way_back }
+    };
+    layout.bottlenecks.iter().map(observed).collect()
+}
+
 impl Simulation {
     pub(super) fn make_report(&self) -> RunReport {
-        let all: Vec<Statistics> =
-            self.region.nodes.iter().map(|n| n.switch.statistics()).collect();
+        let all: Vec<Statistics> = self.nodes().map(|node| node.switch.statistics()).collect();
         // What is not told for each bottleneck is told for the first one and its way back.
-        let first = &self.region.bottlenecks[0];
+        let first = &self.observed[0];
         let forward = port_of(&all, first.switch, first.port);
-        let reverse = self.way_back(first).map(|(switch, port)| port_of(&all, switch, port));
+        let reverse = first.way_back.map(|(switch, port)| port_of(&all, switch, port));
         let reverse = reverse.unwrap_or_default();
         let (shaper_rate, shaper_burst) = shaper_of(&forward);
+        let counted = self.regions.iter().map(|region| &region.counters);
+        let sum = |of: fn(&Counters) -> u64| counted.clone().map(of).sum::<u64>();
         let mut report = RunReport {
-            simulated: self.region.now.0,
-            events: self.region.counters.events,
+            simulated: self.now().0,
+            events: sum(|counters| counters.events - counters.shared),
             shaper_rate,
             shaper_burst,
             forward_bytes: forward.sent.bytes,
@@ -27,54 +55,47 @@ impl Simulation {
             reverse_bytes: reverse.sent.bytes,
             reverse_packets: reverse.sent.packets,
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
-            malformed_frames: self.region.counters.malformed,
-            stray_frames: self.region.counters.stray,
-            host_drops: self.region.counters.host_drops,
-            bottlenecks: self
-                .region
-                .bottlenecks
-                .iter()
-                .map(|b| self.bottleneck_report(&all, b))
-                .collect(),
+            malformed_frames: sum(|counters| counters.malformed),
+            stray_frames: sum(|counters| counters.stray),
+            host_drops: sum(|counters| counters.host_drops),
+            bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
             flows: self.flow_reports(),
             ..RunReport::default()
         };
         all.iter().for_each(|statistics| add_switch(&mut report, statistics));
         report.faults = all.iter().flat_map(|statistics| &statistics.faults).cloned().collect();
-        report.faults.extend(self.region.refused.as_ref().map(|(count, first)| FaultReport {
-            kind: "refused",
-            count: *count,
-            first: first.clone(),
-            place: None,
-        }));
+        report.faults.extend(self.refused());
         let recirculating = &all[usize::from(first.switch)].recirculation;
         report.recirculated_share = recirculating.share_of_traffic();
         report.recirculation_utilisation = recirculating.share_of_capacity();
         report
     }
 
-    /// The port that sends towards the first bottleneck's switch: at the other end of its link, or
-    /// if hosts are there its switch's first other port.
-    fn way_back(&self, first: &Bottleneck) -> Option<(u16, PortId)> {
-        let node = &self.region.nodes[usize::from(first.switch)];
-        let wire = node.wires.iter().find(|wire| wire.port == first.port)?;
-        match wire.end {
-            End::Switch(switch, port) => Some((switch, port)),
-            End::Hosts(_) => {
-                let other = node.wires.iter().find(|wire| wire.port != first.port)?;
-                Some((first.switch, other.port))
-            }
-        }
+    /// All switches, in the order of the network.
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let homes = self.homes.switches.iter();
+        homes.map(|home| &self.regions[home.region()].nodes[home.place()])
     }
 
-    fn bottleneck_report(&self, all: &[Statistics], bottleneck: &Bottleneck) -> BottleneckReport {
-        let node = &self.region.nodes[usize::from(bottleneck.switch)];
-        let wire = node.wires.iter().find(|wire| wire.port == bottleneck.port);
-        let port = port_of(all, bottleneck.switch, bottleneck.port);
+    /// What was to be done to switches and was refused, with what was said at the first.
+    fn refused(&self) -> Option<FaultReport> {
+        let refused = || self.regions.iter().filter_map(|region| region.refused.as_ref());
+        let first = refused().min_by_key(|refused| refused.at)?;
+        Some(FaultReport {
+            kind: "refused",
+            count: refused().map(|refused| refused.count).sum(),
+            first: first.why.clone(),
+            place: None,
+        })
+    }
+
+    fn bottleneck_report(&self, all: &[Statistics], observed: &Observed) -> BottleneckReport {
+        let port = port_of(all, observed.switch, observed.port);
         let (shaper_rate, shaper_burst) = shaper_of(&port);
+        let name = self.nodes().nth(usize::from(observed.switch)).map(|node| node.name.clone());
         BottleneckReport {
-            switch: node.name.clone(),
-            towards: wire.map(|wire| wire.towards.clone()).unwrap_or_default(),
+            switch: name.unwrap_or_default(),
+            towards: observed.towards.clone(),
             shaper_rate,
             shaper_burst,
             bytes: port.sent.bytes,
@@ -84,17 +105,11 @@ impl Simulation {
     }
 
     fn flow_reports(&self) -> Vec<FlowReport> {
-        let report = |pair: &[HostState]| FlowReport {
-            delivered: pair[1].host.delivered(),
-            ..pair[0].host.sample(self.region.now).totals
-        };
-        let configured = 2 * self.region.transfers.first() as usize;
-        let (own, transfers) = self.region.host_states.split_at(configured);
-        let mut reports: Vec<FlowReport> = own.chunks_exact(2).map(report).collect();
+        let mut reports = self.each_flow();
+        let transfers = reports.split_off(self.sources.configured());
         // A source of transfers is told as all of them together.
-        for (pair, flow) in transfers.chunks_exact(2).zip(self.region.transfers.first()..) {
-            let (source, one) = (self.region.transfers.source(flow), report(pair));
-            let sum = &mut reports[source as usize];
+        for (one, flow) in transfers.iter().zip(self.sources.configured() as u32..) {
+            let sum = &mut reports[self.sources.source(flow) as usize];
             if sum.segments == 0 {
                 sum.started = one.started;
             }
@@ -105,6 +120,29 @@ impl Simulation {
             sum.congestion_events += one.congestion_events;
         }
         reports
+    }
+
+    /// The totals of each flow that has hosts, each transfer by itself.
+    fn each_flow(&self) -> Vec<FlowReport> {
+        let mut reports = vec![FlowReport::default(); self.sources.configured()];
+        for region in &self.regions {
+            add_flows(&mut reports, region);
+        }
+        reports
+    }
+}
+
+/// Adds what the hosts of a region know of their flows.
+fn add_flows(reports: &mut Vec<FlowReport>, region: &Region) {
+    for state in &region.host_states {
+        let flow = state.id.flow() as usize;
+        reports.resize(reports.len().max(flow + 1), FlowReport::default());
+        let report = &mut reports[flow];
+        *report = if state.id.receives() {
+            FlowReport { delivered: state.host.delivered(), ..report.clone() }
+        } else {
+            FlowReport { delivered: report.delivered, ..state.host.sample(region.now).totals }
+        };
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::departures::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::parts::{AccessLink, Bottleneck, Node, Wire};
+use super::parts::{AccessLink, Behind, Due, Node, Wire};
 use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
-use crate::records::GatheredRows;
 use crate::wire::Checksums;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
@@ -14,8 +13,8 @@ use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig,
 
 type Planes<'a> = &'a mut dyn Iterator<Item = HandedOver>;
 
-/// What is done to which switch, the next last.
-type Acts = Vec<(Time, u16, Act)>;
+/// What is done to which switch, in order of time.
+type Acts = Vec<Due<(u16, Act)>>;
 
 /// All switches, in the order of the layout, and what is done to them later.
 pub(super) fn nodes(
@@ -24,14 +23,14 @@ pub(super) fn nodes(
     planes: Planes,
 ) -> Result<(Vec<Node>, Acts), ConfigError> {
     let mut nodes = Vec::with_capacity(layout.switches.len());
-    let mut acts = Acts::new();
+    let mut acts = Vec::new();
     for (place, given) in layout.switches.iter().enumerate() {
         let mut plane = match given.aqm {
             Aqm::HandedOver => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
             Aqm::Native(_) => None,
         };
         let later = plane.iter_mut().flat_map(|plane| std::mem::take(&mut plane.later));
-        acts.extend(later.map(|(at, act)| (at, place as u16, act)));
+        acts.extend(later.map(|(at, act)| (at, (place as u16, act))));
         let switch = switch(config, given, place as u64, layout, plane)?;
         nodes.push(Node {
             name: given.name.into(),
@@ -42,36 +41,32 @@ pub(super) fn nodes(
             wires: given.ports.iter().map(|port| wire(layout, port)).collect(),
         });
     }
-    let observed = layout.bottlenecks.iter().zip(0..);
-    for (&(switch, place), number) in observed {
-        nodes[usize::from(switch)].wires[place].bottleneck = Some(number);
-    }
     let passages: Vec<_> = nodes.iter().map(|node| node.passage.unwrap_or(Time::ZERO)).collect();
     for wire in nodes.iter_mut().flat_map(|node| &mut node.wires) {
-        if let End::Switch(switch, _) = wire.end {
+        if let Behind::Switch(switch, _) = wire.end {
             wire.passage = passages[usize::from(switch)];
         }
     }
     // Stable: of what is done at one instant the first comes first.
-    acts.sort_by_key(|(at, ..)| *at);
-    acts.reverse();
-    Ok((nodes, acts))
+    acts.sort_by_key(|(at, _)| *at);
+    Ok((nodes, Due::each(acts.into_iter())))
 }
 
 fn wire(layout: &Layout, port: &PortLayout) -> Wire {
-    let shared = match port.end {
-        End::Hosts(access) => layout.access_links[usize::from(access)].shared,
-        End::Switch(..) => None,
+    let (end, shared) = match port.end {
+        End::Hosts(access) => {
+            (Behind::Hosts(access), layout.access_links[usize::from(access)].shared)
+        }
+        End::Switch(switch, port) => (Behind::Switch(switch, port), None),
     };
     Wire {
         port: port.id,
-        end: port.end,
+        end,
         shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
         delay: port.delay,
         passage: Time::ZERO,
         last: Time::ZERO,
         bottleneck: None,
-        towards: port.towards.clone(),
     }
 }
 
@@ -199,15 +194,4 @@ pub(super) fn access_links(
         to_switch: Link::new(given.rate, given.delay),
     };
     layout.access_links.iter().map(access).collect()
-}
-
-/// The observed ports.
-pub(super) fn bottlenecks(layout: &Layout) -> Vec<Bottleneck> {
-    let bottleneck = |&(switch, place): &(u16, usize)| Bottleneck {
-        switch,
-        port: layout.switches[usize::from(switch)].ports[place].id,
-        rows: GatheredRows::default(),
-        capture: Vec::new(),
-    };
-    layout.bottlenecks.iter().map(bottleneck).collect()
 }

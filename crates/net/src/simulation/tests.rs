@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Aqm;
-use crate::records::{CapturePoint, CapturedFrame, PacketRows, Verdict};
+use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
 use crate::wire::{Checksums, Frame, Role, Transport, flow_of, read_frame};
 use serde_json::{Value, json};
 use sojourn_packet::{Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput};

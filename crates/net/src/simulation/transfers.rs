@@ -1,136 +1,112 @@
 //! Transfers that arrive at random: drawn before the run, given hosts when they begin.
 
-use super::directory::Attachment;
 use super::hosts::{self, Place};
 use super::layout::Layout;
-use super::parts::HostState;
-use super::region::{Event, HostId, Region};
+use super::parts::Due;
+use super::region::{Event, Region};
 use crate::app::{Arrival, Draws, Purpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;
+use std::sync::Arc;
 
-/// All transfers of a run.
-pub(super) struct Transfers {
-    /// The flow of the first one: as many flows are configured.
-    first: u32,
-    /// In the order of their beginning.
-    plans: Vec<Plan>,
-    /// How many have begun.
-    begun: usize,
-    sources: Vec<Source>,
+/// A transfer that will begin.
+#[derive(Clone)]
+pub(super) struct Planned {
+    pub(super) flow: u32,
+    /// The configured flow that is its source.
+    pub(super) source: u32,
+    pub(super) place: Place,
+    settings: Arc<TransfersFlow>,
     seed: u64,
-}
-
-/// One transfer.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    at: Time,
     size: u64,
-    /// Place of its source.
-    source: u32,
 }
 
-/// A configured flow that is a source of transfers.
-struct Source {
-    flow: u32,
-    settings: TransfersFlow,
-    /// Where each of its transfers is, but for addresses and ports.
-    place: Vec<Place>,
+/// Draws all transfers of a run, in the order of their beginning, which is that of their flows.
+pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Due<Planned>> {
+    let mut drawn = Vec::new();
+    for (source, settings) in (0..).zip(&config.flows) {
+        let FlowConfig::Transfers(settings) = settings else { continue };
+        let settings = Arc::new(settings.clone());
+        let draws = Draws::new(config.seed, source, Purpose::Traffic);
+        let end = settings.stop.unwrap_or(config.duration).min(config.duration);
+        let span = (Time(settings.start), Time(end));
+        let found = arrivals(draws, &sizes_of(&settings), settings.load, span);
+        drawn.extend(found.into_iter().map(|arrival| (arrival, source, settings.clone())));
+    }
+    // Stable, so that among equal instants the first source comes first.
+    drawn.sort_by_key(|(arrival, ..)| arrival.at);
+    let first = config.flows.len() as u32;
+    let plan = |(flow, (arrival, source, settings)): (u32, (Arrival, u32, Arc<TransfersFlow>))| {
+        let of_source = &config.flows[source as usize];
+        let place = Place::of(layout, config.netem.at, flow, of_source);
+        let (seed, size) = (config.seed, arrival.size);
+        (arrival.at, Planned { flow, source, place, settings, seed, size })
+    };
+    Due::each((first..).zip(drawn).map(plan))
 }
 
-impl Transfers {
-    /// Draws all transfers of the configuration.
-    pub(super) fn new(config: &RunConfig, layout: &Layout) -> Transfers {
-        let first = config.flows.len() as u32;
-        let mut transfers = Transfers {
-            first,
-            plans: Vec::new(),
-            begun: 0,
-            sources: Vec::new(),
-            seed: config.seed,
-        };
-        for (flow, settings) in (0..).zip(&config.flows) {
-            let FlowConfig::Transfers(settings) = settings else { continue };
-            let draws = Draws::new(config.seed, flow, Purpose::Traffic);
-            let end = settings.stop.unwrap_or(config.duration).min(config.duration);
-            let span = (Time(settings.start), Time(end));
-            let source = transfers.sources.len() as u32;
-            let found = arrivals(draws, &sizes_of(settings), settings.load, span);
-            let plan = |a: Arrival| Plan { at: a.at, size: a.size, source };
-            transfers.plans.extend(found.into_iter().map(plan));
-            let settings = settings.clone();
-            transfers.sources.push(Source { flow, settings, place: Vec::new() });
+/// Which configured flow each flow belongs to.
+pub(super) struct Sources {
+    /// How many flows are configured: the transfers' come behind them.
+    configured: u32,
+    /// By transfer.
+    sources: Vec<u32>,
+}
+
+impl Sources {
+    pub(super) fn of(config: &RunConfig, planned: &[Due<Planned>]) -> Sources {
+        Sources {
+            configured: config.flows.len() as u32,
+            sources: planned.iter().map(|due| due.what.source).collect(),
         }
-        // Stable, so that among equal instants the first source comes first.
-        transfers.plans.sort_by_key(|plan| plan.at);
-        transfers.place(config, layout);
-        transfers
     }
 
-    /// Finds where each transfer is.
-    fn place(&mut self, config: &RunConfig, layout: &Layout) {
-        for (flow, plan) in (self.first..).zip(&self.plans) {
-            let source = &mut self.sources[plan.source as usize];
-            let settings = &config.flows[source.flow as usize];
-            source.place.push(Place::of(layout, config.netem.at, flow, settings));
-        }
-        // They are taken from the end.
-        self.sources.iter_mut().for_each(|source| source.place.reverse());
+    /// How many flows are configured.
+    pub(super) fn configured(&self) -> usize {
+        self.configured as usize
     }
 
-    /// The flow of the first transfer.
-    pub(super) fn first(&self) -> u32 {
-        self.first
-    }
-
-    /// The configured flow that a flow belongs to: itself, or the source of a transfer.
+    /// The flow itself, or the source of a transfer.
     pub(super) fn source(&self, flow: u32) -> u32 {
-        match flow.checked_sub(self.first) {
-            None => flow,
-            Some(place) => {
-                let plan = self.plans.get(place as usize);
-                plan.map_or(flow, |plan| self.sources[plan.source as usize].flow)
-            }
-        }
+        let transfer = flow.checked_sub(self.configured);
+        transfer.and_then(|place| self.sources.get(place as usize)).map_or(flow, |source| *source)
+    }
+}
+
+impl Planned {
+    /// The same as a region knows it, which has names of its own for places.
+    pub(super) fn at(&self, place: Place) -> Planned {
+        Planned { place, ..self.clone() }
     }
 
-    /// The hosts of the next transfer, if it begins by `now`.
-    fn next(&mut self, now: Time) -> Option<[(HostState, Attachment); 2]> {
-        let plan = *self.plans.get(self.begun).filter(|plan| plan.at <= now)?;
-        let flow = self.first + self.begun as u32;
-        self.begun += 1;
-        let source = &mut self.sources[plan.source as usize];
-        let place = source.place.pop()?;
-        let hosts = hosts::short_transfer(
-            &source.settings,
-            (plan.at, plan.size),
-            self.seed,
-            flow,
-            &place.ends,
-        );
-        Some(place.host_states(hosts))
+    /// The hosts of a transfer that begins.
+    fn hosts(&self, at: Time) -> [crate::host::Host; 2] {
+        let ends = &self.place.ends;
+        hosts::short_transfer(&self.settings, (at, self.size), self.seed, self.flow, ends)
     }
 }
 
 impl Region {
     /// Puts an event at the beginning of the next transfer.
     pub(super) fn schedule_arrival(&mut self) {
-        if let Some(plan) = self.transfers.plans.get(self.transfers.begun) {
-            self.events.push(plan.at, Event::Arrival);
+        if let Some(planned) = self.transfers.last() {
+            self.events.push(planned.at, Event::Arrival);
         }
     }
 
     /// Gives hosts to the transfers that begin now.
     #[cold]
     pub(super) fn begin_transfers(&mut self) {
-        while let Some(pair) = self.transfers.next(self.now) {
-            let client = HostId(self.host_states.len() as u32);
-            for (host_state, attachment) in pair {
-                self.host_states.push(host_state);
-                self.directory.attach(attachment);
+        let mut first = false;
+        while let Some(due) = self.transfers.pop_if(|due| due.at <= self.now) {
+            first |= due.first;
+            let planned = due.what;
+            let client = self.attach(planned.flow, &planned.place, planned.hosts(due.at));
+            if let Some(client) = client {
+                self.serve(client);
             }
-            self.serve(client);
         }
+        self.count_shared(first);
         self.schedule_arrival();
     }
 }

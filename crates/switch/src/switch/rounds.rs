@@ -64,6 +64,13 @@ impl Rounds {
         free
     }
 
+    /// Gives the first packet that was dropped another number.
+    fn renumber(&mut self, number: impl FnOnce(PacketId) -> PacketId) {
+        if let Some((packet, ..)) = &mut self.first {
+            *packet = number(*packet);
+        }
+    }
+
     /// What is to be told of it.
     pub fn fault(&self) -> Option<FaultReport> {
         let (packet, by, at) = self.first?;
@@ -73,6 +80,11 @@ impl Rounds {
 }
 
 impl Switch {
+    /// Gives packets that will be named in its statistics other numbers.
+    pub fn renumber(&mut self, number: impl FnOnce(PacketId) -> PacketId) {
+        self.rounds.renumber(number);
+    }
+
     /// Whether a packet that comes round may go on; one that may not is counted, and is to be dropped.
     pub(super) fn goes_on(&mut self, packet: PacketId, size: Bytes, by: Loop) -> bool {
         if self.rounds.take(self.now) {
@@ -97,5 +109,15 @@ mod tests {
         assert_eq!(taken(110, 9), 1);
         assert_eq!(taken(135, 9), 2, "the third is free at 140");
         assert_eq!(taken(1_000, 9), 3);
+    }
+
+    #[test]
+    fn the_first_that_had_none_is_told_by_the_number_that_it_was_given() {
+        let mut rounds = Rounds::new(RoundLimit::default());
+        rounds.renumber(|_| unreachable!("none was dropped"));
+        rounds.first = Some((PacketId(7), Loop::Copy(3), Time(9)));
+        rounds.renumber(|PacketId(number)| PacketId(number * 6));
+        let told = rounds.fault().map(|fault| fault.first).unwrap_or_default();
+        assert!(told.starts_with("packet 42, copied"), "{told}");
     }
 }

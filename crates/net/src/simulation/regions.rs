@@ -1,0 +1,214 @@
+//! From a layout to regions: each switch with its hosts in one of them, all places told anew.
+
+use super::Act;
+use super::border::{WayIn, WayOut};
+use super::changes::Change;
+use super::cut::Cut;
+use super::directory::ELSEWHERE;
+use super::hosts::{self, Place};
+use super::layout::Layout;
+use super::parts::{Behind, Bottleneck, Due, Node};
+use super::region::Region;
+use super::switches;
+use super::transfers::Planned;
+use crate::config::RunConfig;
+use crate::host::Host;
+use std::mem::replace;
+
+/// Where something of the network is: in which region, and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Home {
+    pub(super) region: u8,
+    pub(super) place: u16,
+}
+
+impl Home {
+    /// Its region's place among all.
+    pub(super) fn region(self) -> usize {
+        usize::from(self.region)
+    }
+
+    pub(super) fn place(self) -> usize {
+        usize::from(self.place)
+    }
+}
+
+/// Where everything of a network is, by its place in the layout.
+pub(super) struct Homes {
+    pub(super) switches: Vec<Home>,
+    pub(super) access_links: Vec<Home>,
+    pub(super) bottlenecks: Vec<Home>,
+}
+
+impl Homes {
+    pub(super) fn of(layout: &Layout, cut: &Cut) -> Homes {
+        let at = |switch: u16| cut.of[usize::from(switch)];
+        let access_links = layout.access_links.iter().map(|access| at(access.switch));
+        let bottlenecks = layout.bottlenecks.iter().map(|(switch, _)| at(*switch));
+        Homes {
+            switches: homes(cut.of.iter().copied()),
+            access_links: homes(access_links),
+            bottlenecks: homes(bottlenecks),
+        }
+    }
+
+    /// A place of hosts as a region knows it.
+    fn place_in(&self, region: u8, place: &Place) -> Place {
+        let access = place.access.map(|access| {
+            let home = self.access_links[usize::from(access)];
+            if home.region == region { home.place } else { ELSEWHERE }
+        });
+        Place { access, ..place.clone() }
+    }
+
+    /// The regions of a flow's ends.
+    fn regions_of(&self, place: &Place) -> Vec<u8> {
+        let mut regions = place.access.map(|a| self.access_links[usize::from(a)].region).to_vec();
+        regions.dedup();
+        regions
+    }
+}
+
+/// Of what is given in the order of the layout, each has the next place in its region.
+fn homes(regions: impl Iterator<Item = u8>) -> Vec<Home> {
+    let mut taken = Vec::new();
+    let mut home = |region: u8| {
+        taken.resize(taken.len().max(usize::from(region) + 1), 0);
+        let place = taken[usize::from(region)];
+        taken[usize::from(region)] += 1;
+        Home { region, place }
+    };
+    regions.map(&mut home).collect()
+}
+
+/// What is done in a run beside its traffic, in the order of time.
+pub(super) struct Plans {
+    pub(super) acts: Vec<Due<(u16, Act)>>,
+    pub(super) transfers: Vec<Due<Planned>>,
+}
+
+/// The regions of a network, ready to be driven.
+pub(super) fn regions(
+    config: &RunConfig,
+    layout: &Layout,
+    homes: &Homes,
+    nodes: Vec<Node>,
+    plans: Plans,
+) -> Vec<Region> {
+    let checksums = switches::checksums(config, layout);
+    let count = homes.switches.iter().map(|home| home.region() + 1).max().unwrap_or(1);
+    let mut regions: Vec<Region> =
+        (0..count).map(|place| Region::new(place as u8, count, checksums)).collect();
+    add_access_links(&mut regions, config, layout, homes, &nodes);
+    add_nodes(&mut regions, layout, homes, nodes);
+    add_hosts(&mut regions, config, layout, homes);
+    add_plans(&mut regions, layout, homes, plans);
+    regions.iter_mut().for_each(Region::begin);
+    regions
+}
+
+fn add_access_links(
+    regions: &mut [Region],
+    config: &RunConfig,
+    layout: &Layout,
+    homes: &Homes,
+    nodes: &[Node],
+) {
+    let links = switches::access_links(layout, &config.netem, nodes);
+    for ((mut link, hosts), home) in links.into_iter().zip(layout.hosts).zip(&homes.access_links) {
+        link.switch = homes.switches[usize::from(link.switch)].place;
+        let region = &mut regions[home.region()];
+        region.access_links.push(link);
+        region.directory.open(hosts.addresses);
+    }
+}
+
+fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<Node>) {
+    for (mut node, home) in nodes.into_iter().zip(&homes.switches) {
+        for wire in &mut node.wires {
+            wire.end = match wire.end {
+                Behind::Switch(switch, port) => {
+                    let next = homes.switches[usize::from(switch)];
+                    if next.region == home.region {
+                        Behind::Switch(next.place, port)
+                    } else {
+                        let ways_in = &mut regions[next.region()].border.ways_in;
+                        ways_in.push(WayIn::new(next.place, port));
+                        let way_in = ways_in.len() - 1;
+                        let ways_out = &mut regions[home.region()].border.ways_out;
+                        ways_out.push(WayOut { region: next.region, way_in, frames: Vec::new() });
+                        Behind::Region(ways_out.len() as u16 - 1)
+                    }
+                }
+                Behind::Hosts(access) => {
+                    Behind::Hosts(homes.access_links[usize::from(access)].place)
+                }
+                way @ Behind::Region(_) => way,
+            };
+        }
+        regions[home.region()].nodes.push(node);
+    }
+    for (&(switch, place), home) in layout.bottlenecks.iter().zip(&homes.bottlenecks) {
+        let region = &mut regions[home.region()];
+        region.bottlenecks.push(Bottleneck::default());
+        let node = &mut region.nodes[homes.switches[usize::from(switch)].place()];
+        node.wires[place].bottleneck = Some(home.place);
+    }
+}
+
+fn add_hosts(regions: &mut [Region], config: &RunConfig, layout: &Layout, homes: &Homes) {
+    for flow in 0..config.flows.len() as u32 {
+        let (place, mut hosts) = hosts::of_flow(config, layout, flow);
+        for region in homes.regions_of(&place) {
+            let place = homes.place_in(region, &place);
+            let its = [0, 1].map(|end| match place.access[end] {
+                ELSEWHERE => Host::Idle,
+                _ => replace(&mut hosts[end], Host::Idle),
+            });
+            regions[usize::from(region)].attach(flow, &place, its);
+        }
+    }
+}
+
+/// Each region's plans, the next last.
+fn add_plans(regions: &mut [Region], layout: &Layout, homes: &Homes, plans: Plans) {
+    let changes = Due::each(layout.changes.iter().copied());
+    for due in changes.into_iter().rev() {
+        let (region, what) = change(homes, due.what);
+        regions[region].changes.push(Due { what, ..due });
+    }
+    for due in plans.acts.into_iter().rev() {
+        let (switch, act) = due.what;
+        let home = homes.switches[usize::from(switch)];
+        regions[home.region()].acts.push(Due {
+            at: due.at,
+            first: due.first,
+            what: (home.place, act),
+        });
+    }
+    for due in plans.transfers.into_iter().rev() {
+        for (number, region) in homes.regions_of(&due.what.place).into_iter().enumerate() {
+            let what = due.what.at(homes.place_in(region, &due.what.place));
+            let first = due.first && number == 0;
+            regions[usize::from(region)].transfers.push(Due { at: due.at, first, what });
+        }
+    }
+}
+
+/// The region that a change is in, and the change as it is known there.
+fn change(homes: &Homes, change: Change) -> (usize, Change) {
+    match change {
+        Change::Shaper(switch, port, shaper) => {
+            let home = homes.switches[usize::from(switch)];
+            (home.region(), Change::Shaper(home.place, port, shaper))
+        }
+        Change::Delay(switch, port, delay) => {
+            let home = homes.switches[usize::from(switch)];
+            (home.region(), Change::Delay(home.place, port, delay))
+        }
+        Change::AccessLink(access, rate, delay) => {
+            let home = homes.access_links[usize::from(access)];
+            (home.region(), Change::AccessLink(home.place, rate, delay))
+        }
+    }
+}

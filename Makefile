@@ -16,7 +16,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure figures stage-figures gallery equivalence papers published docs wheel clean
+.PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -110,6 +110,10 @@ bench-scaling: $(INSTALLED)
 # The same, with its picture in bench/.
 bench-scaling-figure: $(BUILT)
 	$(BIN)/python bench/scaling.py
+
+# Two bottlenecks on one thread and on two; wants a machine with nothing else to do.
+bench-threads: $(INSTALLED)
+	cargo bench --locked --quiet -p sojourn-net --bench threads
 
 $(INSTALLED): requirements.lock
 	@command -v cargo >/dev/null \

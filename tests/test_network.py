@@ -13,6 +13,7 @@ import pytest
 from conftest import SMALL, Sojourn
 from sojourn import _core
 from sojourn.captures import read_frames
+from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.phases import read_phases
@@ -451,3 +452,21 @@ def test_a_schedule_goes_forward_and_changes_something(step: dict[str, str], mes
     with pytest.raises(ScenarioError) as error:
         scenario_from_dict(document)
     assert message in str(error.value)
+
+
+FAST = (
+    CHAIN.replace("20 Mbit/s", "2 Gbit/s")
+    .replace("10 Mbit/s", "1 Gbit/s")
+    .replace('between = ["r1", "s2"]', 'between = ["r1", "s2"]\ndelay = "3 ms"')
+)
+
+
+def test_the_number_of_threads_changes_no_file(tmp_path: Path) -> None:
+    plan = plan_scenario(write(tmp_path, FAST), set={"duration": "200 ms"})
+    for threads in (1, 2):
+        simulate(plan, tmp_path / str(threads), threads=threads)
+    files = [file for file in (tmp_path / "1").rglob("*") if file.is_file()]
+    assert sum(file.name == "packets.parquet" for file in files) >= 2
+    for file in files:
+        other = tmp_path / "2" / file.relative_to(tmp_path / "1")
+        assert other.read_bytes() == file.read_bytes(), file

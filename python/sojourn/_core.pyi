@@ -55,6 +55,9 @@ class Simulation:
     """One run. It reads no clock: it is told how far to go."""
 
     def __init__(self, config: Configuration | str, programs: list[Program] = ...) -> None: ...
+    def use_threads(self, threads: int) -> None:
+        """Uses up to so many from here on; what happens is the same with any number."""
+
     def advance(self, until: int, max_rows: int) -> None:
         """Runs until `until`, the end, or until `max_rows` packet rows wait."""
 

@@ -1,8 +1,8 @@
 """Runs a plan: every AQM in a thread of its own, rows streamed to disk as simulated time passes.
 
 Stands on the engine and on `row_writer`. The engine releases the interpreter while it works, so
-runs share the processor's cores; how they share them changes no row. Knows no statistics and no
-plots.
+runs share the processor's cores; how they share them, and on how many threads each of them runs,
+changes no row. Knows no statistics and no plots.
 """
 
 import contextlib
@@ -53,18 +53,22 @@ def simulate(
     folder: Path,
     progress: Progress | None = None,
     refresh: Callable[[], None] = lambda: None,
+    threads: int | None = None,
 ) -> None:
-    """Runs all of `plan`, each AQM into its own folder below `folder`.
+    """Runs all of `plan`, each AQM into its own folder below `folder`, on up to `threads` threads.
 
-    `refresh` is called once the runs have begun, and every tenth of a second. Whatever ends the
-    runs, the rows until then are in files that can be read.
+    Without `threads`, those cores that other runs leave are a run's own; a network of several
+    switches is faster on more than one. `refresh` is called once the runs have begun, and every
+    tenth of a second. Whatever ends the runs, the rows until then are in files that can be read.
     """
     progress = progress or Progress(plan.scenario.duration)
     progress.now |= {run.label: 0 for run in plan.runs}
     stop = Event()
-    with ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="run") as workers:
+    cores = len(os.sched_getaffinity(0))
+    threads = threads or max(cores // len(plan.runs), 1)
+    with ThreadPoolExecutor(max_workers=cores, thread_name_prefix="run") as workers:
         futures = [
-            workers.submit(_simulate_one, run, folder / run.folder, progress, stop)
+            workers.submit(_simulate_one, run, folder / run.folder, progress, stop, threads)
             for run in plan.runs
         ]
         try:
@@ -94,10 +98,13 @@ def _stopped_at(progress: Progress, folder: Path) -> str:
     )
 
 
-def _simulate_one(run: PlannedRun, folder: Path, progress: Progress, stop: Event) -> None:
+def _simulate_one(
+    run: PlannedRun, folder: Path, progress: Progress, stop: Event, threads: int
+) -> None:
     if stop.is_set():
         return
     simulation = _core.Simulation(run.configuration, list(run.programs))
+    simulation.use_threads(threads)
     try:
         with _Outputs(folder, simulation, run) as outputs:
             controller = None

@@ -102,10 +102,13 @@ def until_undisturbed(
 
 
 class Simulator:
-    """Virtual time."""
+    """Virtual time; each run on up to `threads` threads, or on the cores that other runs leave."""
 
     name = "sim"
     own_disciplines: Mapping[str, str] = {}
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads
 
     def check(self, plan: Plan) -> None:
         """The engine reads each configuration and loads each program."""
@@ -122,7 +125,7 @@ class Simulator:
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """All AQMs at once, as many as there are cores."""
-        simulate(plan, folder, progress, refresh)
+        simulate(plan, folder, progress, refresh, self.threads)
         return {"name": self.name}
 
 

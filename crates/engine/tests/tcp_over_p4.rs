@@ -162,3 +162,36 @@ fn a_discipline_under_a_tofino_program_is_refused() {
     let refused = simulation(&config).err().expect("no run").to_string();
     assert!(refused.starts_with("aqm.discipline: ") && refused.contains("v1model"), "{refused}");
 }
+
+#[test]
+fn programs_on_two_switches_do_the_same_on_one_thread_and_on_two() {
+    let hosts = ["clients", "servers"].map(|name| json!({"name": name, "addresses": name}));
+    let link = |between: [&str; 2], rate: Option<u64>, delay: u64| json!({"between": between, "rate": rate, "delay": delay});
+    let flow = json!({"kind": "tcp", "rtt": 2_000_000});
+    let config = json!({
+        "duration": 300_000_000,
+        "network": {
+            "hosts": hosts,
+            "switches": [{"name": "s1"}, {"name": "s2"}],
+            "links": [
+                link(["clients", "s1"], None, 0),
+                link(["s1", "s2"], Some(1_000_000_000), 4_000_000),
+                link(["s2", "servers"], Some(700_000_000), 0),
+            ],
+        },
+        "aqm": codel_act(),
+        "flows": vec![flow; 20],
+    });
+    let config = config::read(&config.to_string()).expect("a configuration");
+    let done = |threads| {
+        let mut run = simulation(&config).expect("a run");
+        run.use_threads(threads);
+        run.advance(Time::MAX, usize::MAX);
+        let rows: Vec<_> = (0..run.bottlenecks()).map(|place| run.take_packets_of(place)).collect();
+        (rows, run.take_flows(), run.report())
+    };
+    let one = done(1);
+    assert!(one.0.iter().filter(|rows| rows.len() > 5_000).count() >= 2);
+    assert!(one.2.mirrored_packets > 0);
+    assert!(done(2) == one);
+}

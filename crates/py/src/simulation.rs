@@ -133,6 +133,11 @@ impl Simulation {
         Ok(Simulation { run: Mutex::new(run), watched: WatchedRegisters::new(watched) })
     }
 
+    /// Uses up to so many threads from here on; what happens is the same with any number.
+    fn use_threads(&mut self, threads: usize) {
+        self.run().use_threads(threads);
+    }
+
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
         let run = self.run();

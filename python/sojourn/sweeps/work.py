@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import OutputError, ScenarioError, SojournError
+from sojourn.ground import Simulator
 from sojourn.layout import data_root
 from sojourn.result import AqmResult, Result, read_result
 from sojourn.runner import finish, plan_scenario, record
@@ -63,7 +64,8 @@ def _no_scratch(why: str) -> str:
 def _run(job: Job, scratch: Path) -> Outcome:
     scenario = _unpacked(job, scratch / "files")
     plan = plan_scenario(scenario)
-    folder = record(plan, scratch / "run")
+    # The other cores are for other jobs.
+    folder = record(plan, scratch / "run", ground=Simulator(threads=1))
     result = finish(folder) if "report" in job.keep else read_result(folder)
     (aqm,) = result.aqms.values()
     kept = {str(path): (folder.path / path).read_bytes() for path in _kept(folder.path, job.keep)}

@@ -1,41 +1,100 @@
 //! The links from one region to another: what is on its way over them, and how it is handed on.
 //!
-//! A frame waits with its sender's region until the regions meet, then in the order of the link with the
-//! region that it goes to. Which of several links has the next one is decided by instants alone, so
-//! that it is the same however often the regions meet and whoever drives them.
+//! Frames wait with their sender's region until the regions meet, then with the region that they go to.
+//! They are written one behind the other, so that a core which reads what another has written finds it
+//! in a row; the buffers that frames lie in elsewhere stay where they are. Which of several links has
+//! the next frame is decided by instants alone, so that it is the same however often the regions meet
+//! and whoever drives them.
 
 use super::region::Region;
-use sojourn_packet::{Packet, Time};
+use super::slab::PacketSlab;
+use sojourn_packet::{FlowId, Packet, PacketId, Time};
 use sojourn_switch::PortId;
 use std::collections::VecDeque;
 
-/// A frame that leaves its region.
-pub(super) struct Crossing {
+/// What is said of a frame beside its bytes.
+struct Crossing {
     /// When it is at the other end.
-    pub(super) at: Time,
+    at: Time,
     /// When its switch handed it out.
-    pub(super) sent: Time,
-    pub(super) packet: Packet,
+    sent: Time,
+    id: PacketId,
+    flow: FlowId,
+    zeros: u32,
+    /// How many bytes it has beside the zeros.
+    len: u32,
+}
+
+/// Frames that cross in one window, in the order of the link.
+#[derive(Default)]
+struct Batch {
+    frames: Vec<Crossing>,
+    bytes: Vec<u8>,
+    /// How many frames and bytes have been taken.
+    taken: (usize, usize),
+}
+
+impl Batch {
+    fn front(&self) -> Option<&Crossing> {
+        self.frames.get(self.taken.0)
+    }
+
+    fn take(&mut self, slab: &mut PacketSlab) -> Option<Packet> {
+        let Crossing { id, flow, zeros, len, .. } = *self.front()?;
+        let mut bytes = slab.buffer();
+        bytes.extend_from_slice(&self.bytes[self.taken.1..][..len as usize]);
+        self.taken = (self.taken.0 + 1, self.taken.1 + len as usize);
+        Some(Packet { id, flow, bytes, zeros })
+    }
+
+    /// The same room, empty.
+    fn emptied(mut self) -> Batch {
+        self.frames.clear();
+        self.bytes.clear();
+        Batch { taken: (0, 0), ..self }
+    }
 }
 
 /// A link out of the region.
 pub(super) struct WayOut {
     /// Where it leads: a region, and the place of the way in there.
-    pub(super) region: u8,
-    pub(super) way_in: usize,
-    pub(super) frames: Vec<Crossing>,
+    region: u8,
+    way_in: usize,
+    batch: Batch,
+}
+
+impl WayOut {
+    pub(super) fn new(region: u8, way_in: usize) -> WayOut {
+        WayOut { region, way_in, batch: Batch::default() }
+    }
+
+    /// A frame that was handed out at `sent` is at the other end at `at`.
+    pub(super) fn put(&mut self, at: Time, sent: Time, packet: Packet, slab: &mut PacketSlab) {
+        let Packet { id, flow, bytes, zeros } = packet;
+        let len = bytes.len() as u32;
+        self.batch.frames.push(Crossing { at, sent, id, flow, zeros, len });
+        self.batch.bytes.extend_from_slice(&bytes);
+        slab.recycle(bytes);
+    }
 }
 
 /// A link into the region. No frame overtakes another.
 pub(super) struct WayIn {
-    pub(super) node: u16,
-    pub(super) port: PortId,
-    frames: VecDeque<Crossing>,
+    node: u16,
+    port: PortId,
+    /// None of them is empty.
+    batches: VecDeque<Batch>,
+    /// Those that were.
+    room: Vec<Batch>,
 }
 
 impl WayIn {
     pub(super) fn new(node: u16, port: PortId) -> WayIn {
-        WayIn { node, port, frames: VecDeque::new() }
+        WayIn { node, port, batches: VecDeque::new(), room: Vec::new() }
+    }
+
+    fn front(&self) -> Option<&Crossing> {
+        self.batches.front()?.front()
     }
 }
 
@@ -50,15 +109,24 @@ impl Border {
     /// When the next frame comes in, and by which way: of equal instants the one that was sent first.
     pub(super) fn next(&self) -> Option<(Time, usize)> {
         let fronts = self.ways_in.iter().zip(0..);
-        let fronts = fronts.filter_map(|(way, place)| Some((way.frames.front()?, place)));
+        let fronts = fronts.filter_map(|(way, place)| Some((way.front()?, place)));
         let first = fronts.min_by_key(|(frame, place)| (frame.at, frame.sent, *place));
         first.map(|(frame, place)| (frame.at, place))
     }
 
     /// Takes the next frame of a way in, with where it goes.
-    pub(super) fn take(&mut self, way_in: usize) -> Option<(u16, PortId, Packet)> {
+    pub(super) fn take(
+        &mut self,
+        way_in: usize,
+        slab: &mut PacketSlab,
+    ) -> Option<(u16, PortId, Packet)> {
         let way = &mut self.ways_in[way_in];
-        way.frames.pop_front().map(|frame| (way.node, way.port, frame.packet))
+        let batch = way.batches.front_mut()?;
+        let packet = batch.take(slab)?;
+        if batch.front().is_none() {
+            way.room.extend(way.batches.pop_front().map(Batch::emptied));
+        }
+        Some((way.node, way.port, packet))
     }
 }
 
@@ -69,9 +137,11 @@ pub(super) fn exchange(regions: &mut [&mut Region]) {
             let to = usize::from(regions[from].border.ways_out[way].region);
             let Ok([from, to]) = regions.get_disjoint_mut([from, to]) else { continue };
             let out = &mut from.border.ways_out[way];
-            // As many buffers come back as have gone.
-            from.slab.take_spare(&mut to.slab, out.frames.len());
-            to.border.ways_in[out.way_in].frames.extend(out.frames.drain(..));
+            if out.batch.front().is_some() {
+                let way_in = &mut to.border.ways_in[out.way_in];
+                let room = way_in.room.pop().unwrap_or_default();
+                way_in.batches.push_back(std::mem::replace(&mut out.batch, room));
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ const SAMPLES: u64 = 8_000;
 /// Both hosts of a configured flow, and where they are.
 pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> (Place, [Host; 2]) {
     let settings = &config.flows[flow as usize];
-    let place = Place::of(layout, config.netem.at, flow, settings);
+    let place = Place::of_flow(config, layout, flow);
     let ends = &place.ends;
     let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
     let hosts = match settings {
@@ -51,6 +51,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Of a configured flow.
+    pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> Place {
+        Place::of(layout, config.netem.at, flow, &config.flows[flow as usize])
+    }
+
     pub(super) fn of(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> Place {
         let common = settings.common();
         let half = Time(common.rtt / 2);

@@ -3,7 +3,7 @@
 //!
 //! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
 
-use super::border::{Border, Crossing};
+use super::border::Border;
 use super::changes::{Change, Refused};
 use super::directory::{Attachment, Directory, ELSEWHERE};
 use super::hosts::Place;
@@ -62,6 +62,8 @@ impl HostId {
 }
 
 /// Switches with the hosts at them, and everything that happens there.
+// No cache line has something of two regions: cores would take it from each other.
+#[repr(align(128))]
 pub(super) struct Region {
     /// Which it is of all regions.
     pub(super) place: u8,
@@ -201,7 +203,7 @@ impl Region {
             while self.soonest.0 <= at {
                 self.serve_switch(self.soonest.1);
             }
-            if let Some((switch, port, packet)) = self.border.take(way) {
+            if let Some((switch, port, packet)) = self.border.take(way, &mut self.slab) {
                 self.counters.events += 1;
                 self.receive(switch, port, packet);
             }
@@ -311,9 +313,8 @@ impl Region {
                     events.push(at + wire.passage, event);
                 }
                 Behind::Region(way) => {
-                    let (at, sent, packet) = (at + wire.passage, self.now, transmit.packet);
                     let way = &mut border.ways_out[usize::from(way)];
-                    way.frames.push(Crossing { at, sent, packet });
+                    way.put(at + wire.passage, self.now, transmit.packet, slab);
                 }
                 Behind::Hosts(access) => {
                     let found = match self.checksums {

@@ -12,8 +12,6 @@ use super::region::Region;
 use super::switches;
 use super::transfers::Planned;
 use crate::config::RunConfig;
-use crate::host::Host;
-use std::mem::replace;
 
 /// Where something of the network is: in which region, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +134,7 @@ fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<
                         ways_in.push(WayIn::new(next.place, port));
                         let way_in = ways_in.len() - 1;
                         let ways_out = &mut regions[home.region()].border.ways_out;
-                        ways_out.push(WayOut { region: next.region, way_in, frames: Vec::new() });
+                        ways_out.push(WayOut::new(next.region, way_in));
                         Behind::Region(ways_out.len() as u16 - 1)
                     }
                 }
@@ -156,17 +154,17 @@ fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<
     }
 }
 
+/// Region by region, so that what hosts of one have in memory lies together.
 fn add_hosts(regions: &mut [Region], config: &RunConfig, layout: &Layout, homes: &Homes) {
+    let mut ends: Vec<(u8, u32)> = Vec::new();
     for flow in 0..config.flows.len() as u32 {
-        let (place, mut hosts) = hosts::of_flow(config, layout, flow);
-        for region in homes.regions_of(&place) {
-            let place = homes.place_in(region, &place);
-            let its = [0, 1].map(|end| match place.access[end] {
-                ELSEWHERE => Host::Idle,
-                _ => replace(&mut hosts[end], Host::Idle),
-            });
-            regions[usize::from(region)].attach(flow, &place, its);
-        }
+        let regions = homes.regions_of(&Place::of_flow(config, layout, flow));
+        ends.extend(regions.into_iter().map(|region| (region, flow)));
+    }
+    ends.sort_unstable();
+    for (region, flow) in ends {
+        let (place, hosts) = hosts::of_flow(config, layout, flow);
+        regions[usize::from(region)].attach(flow, &homes.place_in(region, &place), hosts);
     }
 }
 

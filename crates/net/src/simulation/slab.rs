@@ -62,10 +62,4 @@ impl PacketSlab {
         buffer.clear();
         self.buffers.push(buffer);
     }
-
-    /// Takes so many buffers of another's that nothing is in, if it has them.
-    pub(super) fn take_spare(&mut self, other: &mut PacketSlab, count: usize) {
-        let kept = other.buffers.len().saturating_sub(count);
-        self.buffers.extend(other.buffers.drain(kept..));
-    }
 }

@@ -128,8 +128,9 @@ def install() -> Path:
     """
     venv = WORK / "venv"
     python = venv / "bin" / "python"
+    # Isolated: `ns3/` beside this file is no package.
     find = "import importlib.util as u; print(u.find_spec('ns3').submodule_search_locations[0])"
-    found = python.exists() and run([str(python), "-c", find], check=False)
+    found = python.exists() and run([str(python), "-I", "-c", find], check=False)
     if found:
         return Path(found.strip())
     print(f"installing {NS3} into {venv}", file=sys.stderr)
@@ -149,7 +150,7 @@ def install() -> Path:
         )
     except subprocess.CalledProcessError as error:
         sys.exit(f"ns-3 cannot be installed, so there is nothing to compare with:\n{error.stderr}")
-    return Path(run([str(python), "-c", find]).strip())
+    return Path(run([str(python), "-I", "-c", find]).strip())
 
 
 def build(

@@ -5,7 +5,7 @@
 //! to whoever drives it. Knows no architecture: which units can be joined, and what lies between
 //! them, is said by the caller.
 
-use super::context::Externs;
+use super::context::{Externs, unheard};
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
 use super::machine::{Around, At, Ends, MachineCode, ROOM, To};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
@@ -27,6 +27,13 @@ pub struct Link {
     pub moves: Vec<(Slot, Slot)>,
     /// Slots that get constants, behind the moves.
     pub sets: Vec<(Slot, u128)>,
+}
+
+impl Link {
+    /// A unit with nothing done in front of it.
+    pub fn plain(unit: UnitId) -> Link {
+        Link { unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
+    }
 }
 
 /// What a chain is made of.
@@ -168,7 +175,7 @@ impl Interpreter {
         joined.clear_wide(frame);
         let (code, mut place) = (&joined.unit.code, Place::default());
         if let Some(machine) = machine {
-            let lately = if externs.hears_lookups() { None } else { Some(tables) };
+            let lately = unheard(tables, externs);
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
             let room = (out.as_deref_mut(), ROOM);
@@ -200,7 +207,7 @@ impl Interpreter {
         }
         joined.clear_wide(frame);
         let room = (out.as_deref_mut(), joined.room);
-        let lately = if externs.hears_lookups() { None } else { Some(tables) };
+        let lately = unheard(tables, externs);
         let slots = &mut frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, 0);
         let at = packet::move_ends(Some(&mut packet), room, lately, run);
@@ -224,7 +231,7 @@ impl Interpreter {
         let code = &joined.unit.code;
         let mut place = Place::at(at);
         let mut direct = Direct { code, machine, frame: &mut *frame, tables };
-        let lately = if externs.hears_lookups() { None } else { Some(tables) };
+        let lately = unheard(tables, externs);
         let run = |ends: &mut Ends<'_>| direct.go_on(ends, &mut place, externs);
         let room = (out.as_deref_mut(), joined.room);
         if packet::move_ends(Some(&mut packet), room, lately, run).is_some() {

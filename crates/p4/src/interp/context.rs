@@ -81,6 +81,15 @@ pub trait Externs {
     }
 }
 
+/// The tables that machine code may look keys up in by itself: none if somebody wants to hear of lookups.
+#[inline(always)]
+pub(super) fn unheard<'t, E: Externs + ?Sized>(
+    tables: &'t Tables,
+    externs: &E,
+) -> Option<&'t Tables> {
+    (!externs.hears_lookups()).then_some(tables)
+}
+
 /// Where a run is that is being followed.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'p> {

@@ -288,10 +288,9 @@ impl Interpreter {
                 frame.narrow.resize(code.slots, 0);
             }
             let room = out.as_ref().map_or(0, |_| machine.room());
-            let heard = externs.hears_lookups();
+            let lately = context::unheard(tables, externs);
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut machine::Ends<'_>| direct.run(ends, &mut place, externs);
-            let lately = if heard { None } else { Some(tables) };
             let ends = packet::move_ends(packet.as_mut(), (out.as_deref_mut(), room), lately, run);
             if let Some(end) = ends {
                 return Ran {

@@ -33,8 +33,7 @@ pub fn join(
     calls: &dyn Calls,
 ) -> Option<Joined> {
     let program = interpreter.program().clone();
-    let parser =
-        Link { unit: gress.parser.unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() };
+    let parser = Link::plain(gress.parser.unit);
     // A residual checksum is stored once the parser has ended.
     if has_call(&program, parser.unit, |call| &*call.name == "subtract_all_and_deposit") {
         return None;
@@ -88,7 +87,7 @@ fn link(block: &Block, handover: &Handover, invalid: &[Slot]) -> Option<Link> {
     }
     let zeros = cleared.iter().map(|slot| (*slot, 0));
     let sets = zeros.chain(invalid.iter().map(|slot| (*slot, INVALID))).collect();
-    Some(Link { unit: block.unit, ends_if: Vec::new(), moves: moves.clone(), sets })
+    Some(Link { moves: moves.clone(), sets, ..Link::plain(block.unit) })
 }
 
 /// True if what the control tells the chip lies there behind the deparser as well.

@@ -58,14 +58,14 @@ fn join_ingress_blocks(
 ) -> Option<Joint> {
     let Blocks { parser, verify, ingress, .. } = blocks;
     let standard = &ingress.standard;
-    let mut links = vec![link(parser)];
+    let mut links = vec![Link::plain(parser.unit)];
     if !verify.idle {
         let right = standard.checksum_error.slot().map(|slot| (slot, 0));
-        links.push(Link { sets: zeros(verify).chain(right).collect(), ..link(verify) });
+        links.push(Link { sets: zeros(verify).chain(right).collect(), ..Link::plain(verify.unit) });
     }
     let no_error = interpreter.errors().no_error.into();
     let error = standard.parser_error.slot().map(|slot| (slot, no_error));
-    links.push(Link { sets: zeros(ingress).chain(error).collect(), ..link(ingress) });
+    links.push(Link { sets: zeros(ingress).chain(error).collect(), ..Link::plain(ingress.unit) });
     let mut left = taken_along(interpreter, blocks, runtime);
     let mut read = read_by_all(interpreter, &[parser, verify, ingress], runtime);
     read.extend(&left);
@@ -104,11 +104,11 @@ fn join_egress_blocks(
     let slots = units.iter().map(|unit| program.units[unit.index()].slots.len());
     let asked = Slot(slots.max().unwrap_or(0) as u32);
     let spec = egress.standard.egress_spec.slot();
-    let mut links = vec![link(egress)];
+    let mut links = vec![Link::plain(egress.unit)];
     if !compute.idle {
-        links.push(Link { sets: zeros(compute).collect(), ..link(compute) });
+        links.push(Link { sets: zeros(compute).collect(), ..Link::plain(compute.unit) });
     }
-    links.push(Link { sets: zeros(deparser).collect(), ..link(deparser) });
+    links.push(Link { sets: zeros(deparser).collect(), ..Link::plain(deparser.unit) });
     let dropped = spec.map(|spec| (spec, DROP_PORT as u64));
     links[1].ends_if = [(asked, 1)].into_iter().chain(dropped).collect();
     let mut left: Vec<Slot> = spec.into_iter().collect();
@@ -133,10 +133,6 @@ fn join_egress_blocks(
         keeps_widths: true,
     })?;
     Some(Joint { chain, told: egress.standard.told(&read) })
-}
-
-fn link(block: &Block) -> Link {
-    Link { unit: block.unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
 }
 
 /// The block's own variables, which begin with zero.

@@ -65,18 +65,13 @@ pub(in crate::interp) fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
     }
 }
 
-/// A unit with nothing done in front of it.
-pub(in crate::interp) fn plain(unit: UnitId) -> Link {
-    Link { unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
-}
-
 /// The slot of `m`: behind the header, in all three.
 const M: Slot = Slot(2);
 
 #[test]
 fn a_chain_does_what_its_units_do_one_by_one() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
-    let chain = interpreter.chain(whole(&units.map(plain), 0)).expect("there is one");
+    let chain = interpreter.chain(whole(&units.map(Link::plain), 0)).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
     for byte in 0..=20 {
         let mut one = interpreter.frame(units[1]);
@@ -106,7 +101,7 @@ fn a_chain_does_what_its_units_do_one_by_one() {
 #[test]
 fn what_lies_between_units_is_done_in_order_moves_first() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
-    let mut links = units.map(plain);
+    let mut links = units.map(Link::plain);
     let input = Slot(interpreter.frame(units[1]).narrow.len() as u32);
     links[1].moves = vec![(input, M)];
     links[2].sets = vec![(M, 5)];
@@ -137,15 +132,15 @@ fn what_lies_between_units_is_done_in_order_moves_first() {
 fn units_that_count_steps_each_for_itself_are_not_joined() {
     let rounds = "for (bit<32> i = 0; i < 3; i = i + 1) { m = m + i; }";
     let (mut one, units) = interpreter("transition accept;", rounds);
-    assert!(one.chain(whole(&units.map(plain), 0)).is_some());
+    assert!(one.chain(whole(&units.map(Link::plain), 0)).is_some());
     let (mut two, units) = interpreter("transition start;", rounds);
-    assert!(two.chain(whole(&units.map(plain), 0)).is_none());
+    assert!(two.chain(whole(&units.map(Link::plain), 0)).is_none());
 }
 
 #[test]
 fn a_chain_ends_in_front_of_a_unit_where_a_slot_says_so() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
-    let mut links = units.map(plain);
+    let mut links = units.map(Link::plain);
     links[2].ends_if = vec![(M, 108)];
     let chain = interpreter.chain(whole(&links, 0)).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
@@ -164,7 +159,7 @@ fn a_chain_ends_in_front_of_a_unit_where_a_slot_says_so() {
 #[test]
 fn a_chain_without_a_parser_begins_with_what_is_given_and_zeros() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
-    let links = [plain(units[1]), plain(units[2])];
+    let links = [Link::plain(units[1]), Link::plain(units[2])];
     let plan = Plan { given: &[Slot(1)], ..whole(&links, 0) };
     let chain = interpreter.chain(plan).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
@@ -181,7 +176,7 @@ fn a_chain_without_a_parser_begins_with_what_is_given_and_zeros() {
 #[test]
 fn a_header_that_stays_is_not_taken_off_the_packet_but_has_to_be_there() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
-    let links = units.map(plain);
+    let links = units.map(Link::plain);
     let plan = Plan { stay: &[Slot(0)], ..whole(&links, 0) };
     let chain = interpreter.chain(plan).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
@@ -204,5 +199,5 @@ fn a_header_that_stays_is_not_taken_off_the_packet_but_has_to_be_there() {
 fn the_tree_has_no_chains() {
     let (interpreter, units) = interpreter("transition accept;", "");
     let mut tree = Interpreter::with_executor(interpreter.program().clone(), Executor::Tree);
-    assert!(tree.chain(whole(&units.map(plain), 0)).is_none());
+    assert!(tree.chain(whole(&units.map(Link::plain), 0)).is_none());
 }

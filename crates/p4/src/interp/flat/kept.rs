@@ -288,7 +288,8 @@ fn uses_packet(op: &Op) -> bool {
 mod tests {
     use super::*;
     use crate::compile::compile_with;
-    use crate::interp::chain::tests::{plain, whole};
+    use crate::interp::chain::Link;
+    use crate::interp::chain::tests::whole;
     use crate::interp::flat::{NoCode, chain};
     use crate::ir::UnitId;
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
@@ -329,7 +330,7 @@ mod tests {
             .program;
         let link = |name: &str| {
             let at = program.units.iter().position(|unit| &*unit.name == name);
-            plain(UnitId(at.expect("it is one of the units") as u32))
+            Link::plain(UnitId(at.expect("it is one of the units") as u32))
         };
         let links = ["P", "C", "D"].map(link);
         let mut code = chain(&program, &whole(&links, 0), 0, &NoCode).expect("there is one");

@@ -6,10 +6,10 @@
 //! the next frame is decided by instants alone, so that it is the same however often the regions meet
 //! and whoever drives them.
 
+use super::parts::Door;
 use super::region::Region;
 use super::slab::PacketSlab;
 use sojourn_packet::{FlowId, Packet, PacketId, Time};
-use sojourn_switch::PortId;
 use std::collections::VecDeque;
 
 /// What is said of a frame beside its bytes.
@@ -80,8 +80,7 @@ impl WayOut {
 
 /// A link into the region. No frame overtakes another.
 pub(super) struct WayIn {
-    node: u16,
-    port: PortId,
+    door: Door,
     /// None of them is empty.
     batches: VecDeque<Batch>,
     /// Those that were.
@@ -89,8 +88,8 @@ pub(super) struct WayIn {
 }
 
 impl WayIn {
-    pub(super) fn new(node: u16, port: PortId) -> WayIn {
-        WayIn { node, port, batches: VecDeque::new(), room: Vec::new() }
+    pub(super) fn new(door: Door) -> WayIn {
+        WayIn { door, batches: VecDeque::new(), room: Vec::new() }
     }
 
     fn front(&self) -> Option<&Crossing> {
@@ -115,18 +114,14 @@ impl Border {
     }
 
     /// Takes the next frame of a way in, with where it goes.
-    pub(super) fn take(
-        &mut self,
-        way_in: usize,
-        slab: &mut PacketSlab,
-    ) -> Option<(u16, PortId, Packet)> {
+    pub(super) fn take(&mut self, way_in: usize, slab: &mut PacketSlab) -> Option<(Door, Packet)> {
         let way = &mut self.ways_in[way_in];
         let batch = way.batches.front_mut()?;
         let packet = batch.take(slab)?;
         if batch.front().is_none() {
             way.room.extend(way.batches.pop_front().map(Batch::emptied));
         }
-        Some((way.node, way.port, packet))
+        Some((way.door, packet))
     }
 }
 

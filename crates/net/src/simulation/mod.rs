@@ -10,6 +10,7 @@
 //! (`windows.rs`). Stands on everything else in this crate; must not know what TCP or a queue decides,
 //! only when something is due.
 
+mod arrivals;
 mod border;
 mod changes;
 mod cut;

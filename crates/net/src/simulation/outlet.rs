@@ -73,7 +73,7 @@ impl AccessLink {
         events: &mut EventQueue<Event>,
     ) {
         let at = self.to_switch.send(now, packet.len());
-        let event = Event::AtSwitch(self.switch, self.port, slab.put(packet));
+        let event = Event::AtSwitch(self.door, slab.put(packet));
         events.push(at + self.passage, event);
     }
 }

@@ -24,10 +24,20 @@ pub(super) struct HostState {
     pub(super) timer: Time,
 }
 
-/// The way from a host, or a group of hosts, to its switch.
-pub(super) struct AccessLink {
+/// A port of a switch, by its place in the region, that frames come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Door {
     pub(super) switch: u16,
     pub(super) port: PortId,
+}
+
+/// Where a door is kept in its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DoorPlace(pub(super) u16);
+
+/// The way from a host, or a group of hosts, to its switch.
+pub(super) struct AccessLink {
+    pub(super) door: DoorPlace,
     /// The switch's [`Switch::passage`], nothing if it has none.
     pub(super) passage: Time,
     pub(super) departures: Departures,
@@ -44,6 +54,13 @@ pub(super) struct Node {
     pub(super) cpu: Option<PortId>,
     pub(super) for_controller: Vec<(Time, Packet)>,
     pub(super) wires: Vec<Wire>,
+}
+
+impl Node {
+    /// [`Switch::passage`], nothing if it has none.
+    pub(super) fn passage_or_none(&self) -> Time {
+        self.passage.unwrap_or(Time::ZERO)
+    }
 }
 
 /// What is behind one port.
@@ -65,7 +82,7 @@ pub(super) struct Wire {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
     /// A port of a switch.
-    Switch(u16, PortId),
+    Switch(DoorPlace),
     /// The hosts behind an access link.
     Hosts(u16),
     /// Another region, which a way out leads to.

@@ -3,20 +3,23 @@
 //!
 //! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
 
+use super::arrivals::{Arrivals, Arriving};
 use super::border::Border;
 use super::changes::{Change, Refused};
 use super::directory::{Attachment, Directory, ELSEWHERE};
 use super::hosts::Place;
 use super::numbers::Numbers;
 use super::outlet::HostOutlet;
-use super::parts::{AccessLink, Behind, Bottleneck, Counters, Due, HostState, Node};
+use super::parts::{
+    AccessLink, Behind, Bottleneck, Counters, Door, DoorPlace, Due, HostState, Node,
+};
 use super::records::{Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
 use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
 use crate::event::EventQueue;
 use crate::host::{Datagram, Exchange, Host, Received};
-use crate::wire::{Checksums, read_frame, read_usual};
+use crate::wire::{Checksums, read_frame};
 use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
 
@@ -25,11 +28,11 @@ use sojourn_switch::PortId;
 pub(super) enum Event {
     /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
     /// until the frame is at its queues has passed.
-    AtSwitch(u16, PortId, Slot),
+    AtSwitch(DoorPlace, Slot),
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
-    /// A frame's last bit reaches a host.
-    AtHost(HostPlace, Slot),
+    /// The last bit of the first frame that is on its way to a host reaches it.
+    AtHost(HostPlace),
     /// A host may have something to do.
     Timer(HostPlace),
     /// Flows are sampled.
@@ -69,6 +72,8 @@ pub(super) struct Region {
     pub(super) place: u8,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
+    /// Where frames come to switches.
+    pub(super) doors: Vec<Door>,
     pub(super) access_links: Vec<AccessLink>,
     pub(super) host_states: Vec<HostState>,
     /// How many of them, the first, are of configured flows.
@@ -87,6 +92,7 @@ pub(super) struct Region {
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
     pub(super) slab: PacketSlab,
+    pub(super) arrivals: Arrivals,
     /// What hosts do with them.
     pub(super) checksums: Checksums,
     pub(super) numbers: Numbers,
@@ -109,6 +115,7 @@ impl Region {
             place,
             now: Time::ZERO,
             nodes: Vec::new(),
+            doors: Vec::new(),
             access_links: Vec::new(),
             host_states: Vec::new(),
             configured: 0,
@@ -122,6 +129,7 @@ impl Region {
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
             slab: PacketSlab::new(checksums),
+            arrivals: Arrivals::default(),
             checksums,
             numbers,
             counters: Counters::default(),
@@ -143,6 +151,7 @@ impl Region {
                 continue;
             }
             let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
+            self.arrivals.attach();
             self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
             ends[end] = Attachment { access, place: HostPlace(place), delay: at.delay[end] };
             place += 1;
@@ -203,9 +212,9 @@ impl Region {
             while self.soonest.0 <= at {
                 self.serve_switch(self.soonest.1);
             }
-            if let Some((switch, port, packet)) = self.border.take(way, &mut self.slab) {
+            if let Some((door, packet)) = self.border.take(way, &mut self.slab) {
                 self.counters.events += 1;
-                self.receive(switch, port, packet);
+                self.receive(door, packet);
             }
         }
         self.run(end, usize::MAX);
@@ -243,7 +252,7 @@ impl Region {
 
     /// A frame comes to a switch.
     #[inline(always)]
-    fn receive(&mut self, switch: u16, port: PortId, packet: Packet) {
+    fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
         let node = &mut self.nodes[usize::from(switch)];
         match node.passage {
             Some(_) => node.switch.receive_passed(self.now, port, packet),
@@ -255,16 +264,16 @@ impl Region {
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
-            Event::AtSwitch(switch, port, slot) => {
+            Event::AtSwitch(door, slot) => {
                 let packet = self.slab.take(slot);
-                self.receive(switch, port, packet);
+                self.receive(self.doors[usize::from(door.0)], packet);
             }
             Event::Departs(access, slot) => {
                 let packet = self.slab.take(slot);
                 let link = &mut self.access_links[usize::from(access)];
                 link.carry_later(self.now, packet, &mut self.slab, &mut self.events);
             }
-            Event::AtHost(host, slot) => self.deliver(host, slot),
+            Event::AtHost(host) => self.deliver(host),
             Event::Timer(host) => {
                 let host_state = &mut self.host_states[host.0 as usize];
                 // An event that a later, earlier one has replaced finds nothing to do.
@@ -295,7 +304,7 @@ impl Region {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Region { nodes, directory, slab, events, border, .. } = self;
+        let Region { nodes, directory, slab, arrivals, events, border, .. } = self;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
         for transmit in switch.take_transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
@@ -308,8 +317,8 @@ impl Region {
             };
             let at = wire.carry(&transmit);
             match wire.end {
-                Behind::Switch(next, port) => {
-                    let event = Event::AtSwitch(next, port, slab.put(transmit.packet));
+                Behind::Switch(door) => {
+                    let event = Event::AtSwitch(door, slab.put(transmit.packet));
                     events.push(at + wire.passage, event);
                 }
                 Behind::Region(way) => {
@@ -325,7 +334,11 @@ impl Region {
                         self.counters.stray += 1;
                         continue;
                     };
-                    events.push(at + delay, Event::AtHost(host, slab.put(transmit.packet)));
+                    let at = at + delay;
+                    let arriving = slab.arriving(transmit.packet, self.checksums);
+                    if arrivals.put(host, at, arriving) {
+                        events.push(at, Event::AtHost(host));
+                    }
                 }
             }
         }
@@ -339,22 +352,26 @@ impl Region {
 
     /// A frame reaches its host, which may answer.
     #[inline]
-    fn deliver(&mut self, host: HostPlace, slot: Slot) {
-        let packet = self.slab.take(slot);
-        if let Some((ports, segment)) = &read_usual(&packet, self.checksums) {
-            let receiver = &mut self.host_states[host.0 as usize].host;
-            let received = receiver.receive_tcp(self.now, *ports, segment);
-            self.answer(host, received);
-        } else {
-            self.deliver_any(host, &packet);
+    fn deliver(&mut self, host: HostPlace) {
+        let (arriving, next) = self.arrivals.take(host);
+        if let Some(at) = next {
+            self.events.push(at, Event::AtHost(host));
         }
-        self.slab.recycle(packet.bytes);
+        match *arriving {
+            Arriving::Segment(ref usual) => {
+                let receiver = &mut self.host_states[host.0 as usize].host;
+                let received = receiver.receive_tcp(self.now, usual.ports, &usual.segment());
+                self.answer(host, received);
+            }
+            Arriving::Frame(slot) => self.deliver_any(host, slot),
+        }
     }
 
     /// The same of a frame that has not the usual form.
     #[inline(never)]
-    fn deliver_any(&mut self, host: HostPlace, packet: &Packet) {
-        match &read_frame(packet) {
+    fn deliver_any(&mut self, host: HostPlace, slot: Slot) {
+        let packet = self.slab.take(slot);
+        match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
                 let receiver = &mut self.host_states[host.0 as usize].host;
@@ -362,6 +379,7 @@ impl Region {
                 self.answer(host, received);
             }
         }
+        self.slab.recycle(packet.bytes);
     }
 
     /// A host has read a frame.
@@ -415,7 +433,18 @@ impl Region {
     pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
         let id = self.numbers.next(self.now);
         let slot = self.slab.put(Packet { id, bytes, ..Packet::default() });
-        let passage = self.nodes[usize::from(switch)].passage.unwrap_or(Time::ZERO);
-        self.events.push(self.now + passage, Event::AtSwitch(switch, port, slot));
+        let passage = self.nodes[usize::from(switch)].passage_or_none();
+        let door = self.door(Door { switch, port });
+        self.events.push(self.now + passage, Event::AtSwitch(door, slot));
+    }
+
+    /// Where a door is kept, from now on if it was not yet.
+    pub(super) fn door(&mut self, door: Door) -> DoorPlace {
+        let known = self.doors.iter().position(|known| *known == door);
+        let place = known.unwrap_or_else(|| {
+            self.doors.push(door);
+            self.doors.len() - 1
+        });
+        DoorPlace(place as u16)
     }
 }

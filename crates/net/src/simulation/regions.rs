@@ -6,12 +6,13 @@ use super::changes::Change;
 use super::cut::Cut;
 use super::directory::ELSEWHERE;
 use super::hosts::{self, Place};
-use super::layout::Layout;
-use super::parts::{Behind, Bottleneck, Due, Node};
+use super::layout::{End, Layout};
+use super::parts::{Behind, Bottleneck, Door, Due, Node};
 use super::region::Region;
 use super::switches;
 use super::transfers::Planned;
 use crate::config::RunConfig;
+use sojourn_packet::Time;
 
 /// Where something of the network is: in which region, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,37 +113,34 @@ fn add_access_links(
     homes: &Homes,
     nodes: &[Node],
 ) {
-    let links = switches::access_links(layout, &config.netem, nodes);
-    for ((mut link, hosts), home) in links.into_iter().zip(layout.hosts).zip(&homes.access_links) {
-        link.switch = homes.switches[usize::from(link.switch)].place;
+    let links = layout.access_links.iter().zip(layout.hosts);
+    for ((given, hosts), home) in links.zip(&homes.access_links) {
         let region = &mut regions[home.region()];
-        region.access_links.push(link);
+        let switch = usize::from(given.switch);
+        let door = Door { switch: homes.switches[switch].place, port: given.port };
+        let (door, passage) = (region.door(door), nodes[switch].passage_or_none());
+        region.access_links.push(switches::access_link(given, &config.netem, door, passage));
         region.directory.open(hosts.addresses);
     }
 }
 
 fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<Node>) {
-    for (mut node, home) in nodes.into_iter().zip(&homes.switches) {
-        for wire in &mut node.wires {
-            wire.end = match wire.end {
-                Behind::Switch(switch, port) => {
+    let passages: Vec<_> = nodes.iter().map(Node::passage_or_none).collect();
+    let switches = nodes.into_iter().zip(&layout.switches).zip(&homes.switches);
+    for ((mut node, given), home) in switches {
+        for port in &given.ports {
+            let (end, passage) = match port.end {
+                End::Hosts(access) => {
+                    let access = homes.access_links[usize::from(access)].place;
+                    (Behind::Hosts(access), Time::ZERO)
+                }
+                End::Switch(switch, port) => {
                     let next = homes.switches[usize::from(switch)];
-                    if next.region == home.region {
-                        Behind::Switch(next.place, port)
-                    } else {
-                        let ways_in = &mut regions[next.region()].border.ways_in;
-                        ways_in.push(WayIn::new(next.place, port));
-                        let way_in = ways_in.len() - 1;
-                        let ways_out = &mut regions[home.region()].border.ways_out;
-                        ways_out.push(WayOut::new(next.region, way_in));
-                        Behind::Region(ways_out.len() as u16 - 1)
-                    }
+                    let door = Door { switch: next.place, port };
+                    (behind(regions, *home, next, door), passages[usize::from(switch)])
                 }
-                Behind::Hosts(access) => {
-                    Behind::Hosts(homes.access_links[usize::from(access)].place)
-                }
-                way @ Behind::Region(_) => way,
             };
+            node.wires.push(switches::wire(layout, port, end, passage));
         }
         regions[home.region()].nodes.push(node);
     }
@@ -152,6 +150,19 @@ fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<
         let node = &mut region.nodes[homes.switches[usize::from(switch)].place()];
         node.wires[place].bottleneck = Some(home.place);
     }
+}
+
+/// The other end of a link from one switch to a door of the next.
+fn behind(regions: &mut [Region], home: Home, next: Home, door: Door) -> Behind {
+    if next.region == home.region {
+        return Behind::Switch(regions[next.region()].door(door));
+    }
+    let ways_in = &mut regions[next.region()].border.ways_in;
+    ways_in.push(WayIn::new(door));
+    let way_in = ways_in.len() - 1;
+    let ways_out = &mut regions[home.region()].border.ways_out;
+    ways_out.push(WayOut::new(next.region, way_in));
+    Behind::Region(ways_out.len() as u16 - 1)
 }
 
 /// Region by region, so that what hosts of one have in memory lies together.

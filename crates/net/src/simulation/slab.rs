@@ -1,7 +1,8 @@
 //! Packets under way, kept in place so that events stay small, and the buffers of those that have
 //! arrived, so that nothing is allocated per packet.
 
-use crate::wire::{Checksums, USUAL_LEN};
+use super::arrivals::Arriving;
+use crate::wire::{Checksums, USUAL_LEN, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -48,6 +49,18 @@ impl PacketSlab {
     pub(super) fn take(&mut self, slot: Slot) -> Packet {
         self.free.push(slot.0);
         self.packets[slot.0 as usize].take().expect("it was put there")
+    }
+
+    /// What is on its way to a host with a frame: the segment that it has, if it is of the usual form.
+    #[inline(always)]
+    pub(super) fn arriving(&mut self, packet: Packet, checksums: Checksums) -> Arriving {
+        match read_usual(&packet, checksums) {
+            Some(segment) => {
+                self.recycle(packet.bytes);
+                Arriving::Segment(segment)
+            }
+            None => Arriving::Frame(self.put(packet)),
+        }
     }
 
     /// An empty buffer for the headers of a new packet.

@@ -1,8 +1,8 @@
-//! From a layout to switches at rest, what is behind their ports, and the rows that they fill.
+//! From a layout to switches at rest, and what is behind their ports.
 
 use super::departures::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::parts::{AccessLink, Behind, Due, Node, Wire};
+use super::parts::{AccessLink, Behind, DoorPlace, Due, Node, Wire};
 use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
@@ -38,33 +38,26 @@ pub(super) fn nodes(
             switch,
             cpu: given.cpu,
             for_controller: Vec::new(),
-            wires: given.ports.iter().map(|port| wire(layout, port)).collect(),
+            wires: Vec::with_capacity(given.ports.len()),
         });
-    }
-    let passages: Vec<_> = nodes.iter().map(|node| node.passage.unwrap_or(Time::ZERO)).collect();
-    for wire in nodes.iter_mut().flat_map(|node| &mut node.wires) {
-        if let Behind::Switch(switch, _) = wire.end {
-            wire.passage = passages[usize::from(switch)];
-        }
     }
     // Stable: of what is done at one instant the first comes first.
     acts.sort_by_key(|(at, _)| *at);
     Ok((nodes, Due::each(acts.into_iter())))
 }
 
-fn wire(layout: &Layout, port: &PortLayout) -> Wire {
-    let (end, shared) = match port.end {
-        End::Hosts(access) => {
-            (Behind::Hosts(access), layout.access_links[usize::from(access)].shared)
-        }
-        End::Switch(switch, port) => (Behind::Switch(switch, port), None),
+/// What is behind a port: the other end, and the passage of a switch there.
+pub(super) fn wire(layout: &Layout, port: &PortLayout, end: Behind, passage: Time) -> Wire {
+    let shared = match port.end {
+        End::Hosts(access) => layout.access_links[usize::from(access)].shared,
+        End::Switch(..) => None,
     };
     Wire {
         port: port.id,
         end,
         shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
         delay: port.delay,
-        passage: Time::ZERO,
+        passage,
         last: Time::ZERO,
         bottleneck: None,
     }
@@ -180,18 +173,17 @@ pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
     }
 }
 
-/// The links from hosts to switches.
-pub(super) fn access_links(
-    layout: &Layout,
+/// The link from hosts to their switch, which it leads to by `door`.
+pub(super) fn access_link(
+    given: &AccessLayout,
     netem: &NetemSection,
-    nodes: &[Node],
-) -> Vec<AccessLink> {
-    let access = |given: &AccessLayout| AccessLink {
-        switch: given.switch,
-        port: given.port,
-        passage: nodes[usize::from(given.switch)].passage.unwrap_or(Time::ZERO),
+    door: DoorPlace,
+    passage: Time,
+) -> AccessLink {
+    AccessLink {
+        door,
+        passage,
         departures: Departures::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
-    };
-    layout.access_links.iter().map(access).collect()
+    }
 }

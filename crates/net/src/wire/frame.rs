@@ -4,7 +4,7 @@ use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
 use super::ip::{Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
-use super::predicted::{self, Checksums};
+use super::predicted::{self, Checksums, UsualSegment};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
 use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
@@ -43,10 +43,10 @@ struct Ip {
     addresses: OnesComplementSum,
 }
 
-/// The ports and the segment of a frame of the usual form, whose checksums are right if they were made;
-/// of any other, [`read_frame`] says more.
+/// What a frame of the usual form says, whose checksums are right if they were made; of any other,
+/// [`read_frame`] says more.
 #[inline]
-pub fn read_usual(packet: &Packet, checksums: Checksums) -> Option<((u16, u16), TcpSegment)> {
+pub fn read_usual(packet: &Packet, checksums: Checksums) -> Option<UsualSegment> {
     predicted::read(packet, checksums)
 }
 

@@ -21,7 +21,7 @@ pub use error::WireError;
 pub use frame::{Frame, Transport, addressee, destination, read_frame, read_usual};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
-pub use predicted::{Checksums, LEN as USUAL_LEN};
+pub use predicted::{Checksums, LEN as USUAL_LEN, UsualSegment};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_tcp};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};

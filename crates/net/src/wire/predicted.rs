@@ -47,6 +47,37 @@ pub enum Checksums {
     Left,
 }
 
+/// What a frame of the usual form says, in the little room that this needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsualSegment {
+    /// Source and destination port.
+    pub ports: (u16, u16),
+    /// As [`TcpSegment::seq`].
+    pub seq: u32,
+    /// As [`TcpSegment::ack`].
+    pub ack: u32,
+    /// The one option.
+    pub timestamps: Timestamps,
+    /// As [`TcpSegment::payload`].
+    pub payload: u32,
+    /// As [`TcpSegment::flags`].
+    pub flags: TcpFlags,
+    /// As [`TcpSegment::window`].
+    pub window: u16,
+    /// As [`TcpSegment::ecn`].
+    pub ecn: Ecn,
+}
+
+impl UsualSegment {
+    /// The same as any segment is.
+    #[inline(always)]
+    pub fn segment(&self) -> TcpSegment {
+        let UsualSegment { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;
+        let options = TcpOptions { timestamps: Some(timestamps), ..TcpOptions::default() };
+        TcpSegment { seq, ack, flags, window, options, payload, ecn }
+    }
+}
+
 /// What each frame of the form has behind IPv4's header.
 pub(super) fn prepare(bytes: &mut [u8; LEN]) {
     bytes[IPV4_FRONT_LEN + 12] = DATA_OFFSET;
@@ -87,18 +118,18 @@ pub(super) fn write(
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
 #[inline]
-pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<((u16, u16), TcpSegment)> {
+pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<UsualSegment> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-    let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
+    let word =
+        |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let (ip, tcp, options) = (ETHERNET_HEADER_LEN, IPV4_FRONT_LEN, IPV4_FRONT_LEN + TCP_HEADER_LEN);
-    let is_fragment = half(ip + 6) & 0x3fff != 0;
-    let has_the_form = half(ip - 2) == ETHERTYPE_IPV4
-        && bytes[ip] == 0x45
-        && !is_fragment
-        && bytes[ip + 9] == Protocol::Tcp as u8
-        && bytes[tcp + 12] & 0xf0 == DATA_OFFSET
-        && bytes[options..options + 4] == OPTIONS;
+    // EtherType, version and length of the header; fragment and protocol; length and control bits.
+    let (front, middle, control) = (word(ip - 2), word(ip + 6), word(tcp + 12));
+    let has_the_form = front >> 8 == u32::from(ETHERTYPE_IPV4) << 8 | 0x45
+        && middle & 0x3fff_00ff == Protocol::Tcp as u32
+        && control >> 28 == u32::from(DATA_OFFSET) >> 4
+        && word(options) == u32::from_be_bytes(OPTIONS);
     let transport_len = usize::from(half(ip + 2)).checked_sub(IPV4_HEADER_LEN)?;
     let room = packet.len().0 as usize - IPV4_FRONT_LEN;
     if !has_the_form || !(TRANSPORT_LEN..=room).contains(&transport_len) {
@@ -107,17 +138,16 @@ pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<((u16, u16),
     if checksums == Checksums::Made && !is_valid(bytes, transport_len as u16) {
         return None;
     }
-    let timestamps = Timestamps { value: word(options + 4), echo: word(options + 8) };
-    let segment = TcpSegment {
+    Some(UsualSegment {
+        ports: (half(tcp), half(tcp + 2)),
         seq: word(tcp + 4),
         ack: word(tcp + 8),
-        flags: TcpFlags(half(tcp + 12) & 0x1ff),
-        window: half(tcp + 14),
-        options: TcpOptions { timestamps: Some(timestamps), ..TcpOptions::default() },
+        timestamps: Timestamps { value: word(options + 4), echo: word(options + 8) },
         payload: (transport_len - TRANSPORT_LEN) as u32,
-        ecn: Ecn::from_bits(bytes[ip + 1]),
-    };
-    Some(((half(tcp), half(tcp + 2)), segment))
+        flags: TcpFlags((control >> 16) as u16 & 0x1ff),
+        window: control as u16,
+        ecn: Ecn::from_bits(front as u8),
+    })
 }
 
 /// True if both checksums of a frame are right.

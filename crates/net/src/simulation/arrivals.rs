@@ -1,0 +1,134 @@
+//! What is on its way to hosts: for each host its frames, in the order of their arrival.
+//!
+//! Frames to one host do not overtake each other, so only the first of each host needs an event; the
+//! others wait behind it, in lists through one array. A segment of the usual form has been read by
+//! then, which takes a third of its frame's room and gives the buffer back where it is still in the
+//! cache. Must not know what a host does with either.
+
+use super::region::HostPlace;
+use super::slab::Slot;
+use crate::wire::UsualSegment;
+use sojourn_packet::Time;
+
+/// Behind the last of a list.
+const NONE: u32 = u32::MAX;
+
+/// Something that will reach a host.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arriving {
+    Segment(UsualSegment),
+    /// A frame of any other form.
+    Frame(Slot),
+}
+
+/// What follows, at the same host: nothing if `next` is [`NONE`].
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    arriving: Arriving,
+    next: u32,
+    next_at: Time,
+}
+
+/// The places of the first and the last that are on their way to a host, [`NONE`] if there are none.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+/// What is on its way to the hosts of a region.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// By host.
+    lists: Vec<List>,
+}
+
+impl Arrivals {
+    /// Another host, behind those that are there.
+    pub(super) fn attach(&mut self) {
+        self.lists.push(List { first: NONE, last: NONE });
+    }
+
+    /// Something will reach a host at `at`, not before what is on its way already. True if it is the
+    /// first: then its instant is to be waited for.
+    #[inline(always)]
+    pub(super) fn put(&mut self, host: HostPlace, at: Time, arriving: Arriving) -> bool {
+        let index = self.free.pop().unwrap_or_else(|| self.grow());
+        let place = &mut self.places[index as usize];
+        place.arriving = arriving;
+        place.next = NONE;
+        let list = &mut self.lists[host.0 as usize];
+        let last = std::mem::replace(&mut list.last, index);
+        if last == NONE {
+            list.first = index;
+            return true;
+        }
+        let before = &mut self.places[last as usize];
+        (before.next, before.next_at) = (index, at);
+        false
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let arriving = Arriving::Segment(UsualSegment::default());
+        self.places.push(Place { arriving, next: NONE, next_at: Time::MAX });
+        self.places.len() as u32 - 1
+    }
+
+    /// Takes the first, which has reached its host, to be looked at where it lies; and when the next
+    /// one will, if there is one. There must be a first.
+    #[inline]
+    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Time>) {
+        let list = &mut self.lists[host.0 as usize];
+        let Place { arriving, next, next_at } = &self.places[list.first as usize];
+        self.free.push(list.first);
+        list.first = *next;
+        if *next == NONE {
+            list.last = NONE;
+            return (arriving, None);
+        }
+        (arriving, Some(*next_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(seq: u32) -> Arriving {
+        Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() })
+    }
+
+    fn seq(arriving: &Arriving) -> u32 {
+        match arriving {
+            Arriving::Segment(segment) => segment.seq,
+            Arriving::Frame(slot) => panic!("a frame at {slot:?}"),
+        }
+    }
+
+    #[test]
+    fn each_host_is_reached_in_order_and_told_of_the_next_alone() {
+        let mut arrivals = Arrivals::default();
+        let hosts = [HostPlace(0), HostPlace(1)];
+        hosts.iter().for_each(|_| arrivals.attach());
+        assert!(arrivals.put(hosts[0], Time(10), segment(1)));
+        assert!(arrivals.put(hosts[1], Time(5), segment(2)));
+        assert!(!arrivals.put(hosts[0], Time(20), segment(3)));
+        let (first, next) = arrivals.take(hosts[0]);
+        assert_eq!((seq(first), next), (1, Some(Time(20))));
+        assert!(!arrivals.put(hosts[0], Time(20), segment(4)));
+        let (second, next) = arrivals.take(hosts[0]);
+        assert_eq!((seq(second), next), (3, Some(Time(20))));
+        let (third, next) = arrivals.take(hosts[0]);
+        assert_eq!((seq(third), next), (4, None));
+        assert!(arrivals.put(hosts[0], Time(30), segment(5)), "nothing was on its way");
+        assert_eq!(seq(arrivals.take(hosts[1]).0), 2);
+    }
+
+    #[test]
+    fn a_segment_takes_less_room_than_a_line_of_the_cache() {
+        assert!(size_of::<Place>() <= 48, "{} bytes", size_of::<Place>());
+    }
+}

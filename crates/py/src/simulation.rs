@@ -175,7 +175,7 @@ impl Simulation {
         py: Python<'py>,
         bottleneck: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &self.run().take_packets_of(bottleneck))
+        self.run().read_packets_of(bottleneck, |rows| columns(py, rows))
     }
 
     /// The flow samples that wait, as little-endian columns.

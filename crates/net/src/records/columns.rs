@@ -160,6 +160,11 @@ macro_rules! rows {
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
+
+            /// Forgets all rows and keeps their room.
+            pub fn clear(&mut self) {
+                $(self.$column.clear();)+
+            }
         }
 
         impl $crate::records::Rows for $rows {

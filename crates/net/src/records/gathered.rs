@@ -30,9 +30,9 @@ impl GatheredRows {
         self.fresh.clear();
     }
 
-    /// Hands over all rows.
-    pub(crate) fn take(&mut self) -> PacketRows {
+    /// All rows, to be taken, or looked at and forgotten.
+    pub(crate) fn settled(&mut self) -> &mut PacketRows {
         self.settle();
-        std::mem::take(&mut self.columns)
+        &mut self.columns
     }
 }

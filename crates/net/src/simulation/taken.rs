@@ -31,17 +31,37 @@ impl Simulation {
     /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
     /// such bottleneck.
     pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
-        let Some(home) = self.homes.bottlenecks.get(bottleneck) else {
-            return PacketRows::default();
-        };
+        self.packets_of(bottleneck).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them
+    /// over, and uses their room again: what is as large as they are is slow to get.
+    pub fn read_packets_of<T>(
+        &mut self,
+        bottleneck: usize,
+        read: impl FnOnce(&PacketRows) -> T,
+    ) -> T {
+        match self.packets_of(bottleneck) {
+            Some(rows) => {
+                let told = read(rows);
+                rows.clear();
+                told
+            }
+            None => read(&PacketRows::default()),
+        }
+    }
+
+    /// The packet rows that wait, which no longer count as waiting.
+    fn packets_of(&mut self, bottleneck: usize) -> Option<&mut PacketRows> {
+        let home = self.homes.bottlenecks.get(bottleneck)?;
         let region = &mut self.regions[home.region()];
-        let mut rows = region.bottlenecks[home.place()].rows.take();
+        let rows = region.bottlenecks[home.place()].rows.settled();
         region.rows -= rows.len();
         if let Some(numbering) = &self.numbering {
             let in_run = |packet: &mut u64| *packet = numbering.in_run(PacketId(*packet)).0;
             rows.packet.iter_mut().for_each(in_run);
         }
-        rows
+        Some(rows)
     }
 
     /// Hands over the flow samples that wait.

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 /// Bits of a digit, but for the wide one.
 const DIGIT: u32 = 6;
 /// The level of the wide digit, which has twice as many bits.
-const WIDE: usize = 3;
+const WIDE: usize = 9;
 /// Digits of a 64-bit instant.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize - 1;
 /// At most so many events of a slot are sorted, and at most so many are kept sorted.

@@ -133,17 +133,19 @@ impl FrameTemplate {
         ecn: Ecn,
         transport_len: u16,
     ) -> OnesComplementSum {
+        let begin = out.len();
+        put_front(out, &self.bytes, self.len);
+        let ip = &mut out[begin + ETHERNET_HEADER_LEN..];
         if self.is_ipv4() {
-            self.fill_ipv4(ecn, transport_len);
-            self.sum_ipv4();
+            let own = self.next_ipv4(ecn, transport_len);
+            own.fill(ip);
+            self.sum_ipv4(&own, ip);
         } else {
             let class = self.dscp | ecn as u8;
-            let ip = &mut self.bytes[ETHERNET_HEADER_LEN..];
             ip[0] = IPV6_VERSION | class >> 4;
             ip[1] = class << 4;
             ip[4..6].copy_from_slice(&transport_len.to_be_bytes());
         }
-        put_front(out, &self.bytes, self.len);
         self.pseudo(transport_len)
     }
 
@@ -157,34 +159,38 @@ impl FrameTemplate {
         self.len == IPV4_FRONT_LEN
     }
 
-    /// What an IPv4 header has of its own in each frame, but for its checksum.
-    #[inline]
-    pub(super) fn fill_ipv4(&mut self, ecn: Ecn, transport_len: u16) {
-        let ip = &mut self.bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
-        let class = self.dscp | ecn as u8;
-        let total = IPV4_HEADER_LEN as u16 + transport_len;
-        ip[1] = class;
-        ip[2..4].copy_from_slice(&total.to_be_bytes());
+    /// What the IPv4 header of the next frame has of its own.
+    #[inline(always)]
+    pub(super) fn next_ipv4(&mut self, ecn: Ecn, transport_len: u16) -> OwnIpv4 {
+        let identification = self.identification;
+        self.identification = identification.wrapping_add(1);
+        let total_len = IPV4_HEADER_LEN as u16 + transport_len;
+        OwnIpv4 { class: self.dscp | ecn as u8, total_len, identification }
+    }
+
+    /// Puts the checksum into the IPv4 header of a frame.
+    #[inline(always)]
+    pub(super) fn sum_ipv4(&self, own: &OwnIpv4, ip: &mut [u8]) {
+        let OwnIpv4 { class, total_len, identification } = *own;
+        let words = u64::from(class) << 32 | u64::from(total_len) << 16 | u64::from(identification);
+        ip[10..12].copy_from_slice(&self.fixed.words(words).checksum().to_be_bytes());
+    }
+}
+
+/// What an IPv4 header has of its own in each frame, but for its checksum.
+pub(super) struct OwnIpv4 {
+    class: u8,
+    total_len: u16,
+    identification: u16,
+}
+
+impl OwnIpv4 {
+    /// Puts it into a header that begins as the template has it.
+    #[inline(always)]
+    pub(super) fn fill(&self, ip: &mut [u8]) {
+        ip[1] = self.class;
+        ip[2..4].copy_from_slice(&self.total_len.to_be_bytes());
         ip[4..6].copy_from_slice(&self.identification.to_be_bytes());
-        self.identification = self.identification.wrapping_add(1);
-    }
-
-    /// Puts the checksum into an IPv4 header that is otherwise filled.
-    fn sum_ipv4(&mut self) {
-        let ip = &mut self.bytes[ETHERNET_HEADER_LEN..IPV4_FRONT_LEN];
-        let word = |at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
-        let header = self.fixed.word(u16::from(ip[1])).word(word(2)).word(word(4));
-        ip[10..12].copy_from_slice(&header.checksum().to_be_bytes());
-    }
-
-    /// Puts both checksums into the usual headers, which are otherwise filled.
-    pub(super) fn sum_tcp(&mut self, transport_len: u16) {
-        let pseudo = self.pseudo(transport_len);
-        let header = &mut self.bytes[IPV4_FRONT_LEN..];
-        header[16..18].fill(0);
-        let checksum = pseudo.bytes(header).checksum();
-        header[16..18].copy_from_slice(&checksum.to_be_bytes());
-        self.sum_ipv4();
     }
 }
 

@@ -97,22 +97,35 @@ pub(super) fn write(
         return false;
     };
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
-    template.fill_ipv4(segment.ecn, transport_len);
-    let (_, header) =
-        template.bytes.split_last_chunk_mut::<TRANSPORT_LEN>().expect("shorter than the frame");
-    header[0..2].copy_from_slice(&ports.0.to_be_bytes());
-    header[2..4].copy_from_slice(&ports.1.to_be_bytes());
+    let own = template.next_ipv4(segment.ecn, transport_len);
+    // Copied first and filled there: to copy what was just filled in would be to wait for it.
+    out.extend_from_slice(&template.bytes);
+    let frame = out.last_chunk_mut::<LEN>().expect("it was appended");
+    let (front, header) = frame.split_at_mut(IPV4_FRONT_LEN);
+    let ip = &mut front[ETHERNET_HEADER_LEN..];
+    own.fill(ip);
+    let ports = u32::from(ports.0) << 16 | u32::from(ports.1);
+    let control = u32::from(DATA_OFFSET) << 24
+        | u32::from(segment.flags.0 & 0x1ff) << 16
+        | u32::from(segment.window);
+    header[0..4].copy_from_slice(&ports.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
     header[8..12].copy_from_slice(&segment.ack.to_be_bytes());
-    header[12] = DATA_OFFSET | (segment.flags.0 >> 8) as u8 & 1;
-    header[13] = segment.flags.0 as u8;
-    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    header[12..16].copy_from_slice(&control.to_be_bytes());
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
     if checksums == Checksums::Made {
-        template.sum_tcp(transport_len);
+        let pair = |one: u32, other: u32| u64::from(one) << 32 | u64::from(other);
+        let checksum = template
+            .pseudo(transport_len)
+            .words(pair(ports, segment.seq))
+            .words(pair(segment.ack, control))
+            .words(pair(u32::from_be_bytes(OPTIONS), timestamps.value))
+            .words(timestamps.echo.into())
+            .checksum();
+        header[16..18].copy_from_slice(&checksum.to_be_bytes());
+        template.sum_ipv4(&own, ip);
     }
-    out.extend_from_slice(&template.bytes);
     true
 }
 

@@ -1,10 +1,8 @@
 //! The queue of future events: earliest first, and among equal instants in order of insertion.
 //!
-//! A hierarchical timing wheel (Varghese and Lauck 1987), because packets in flight are many and a
-//! heap's cost grows with them. Level `l` has a slot for each value of the `l`-th digit of an
-//! instant, written in base 64, but for one digit that is in base 4,096: it reaches from a quarter of a
-//! millisecond to a second, so that what a network holds in flight is put into its place at once. An
-//! event lies on the level of the highest digit in which its instant differs from the present; time
+//! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many and a heap's cost
+//! grows with them. Level `l` has a slot for each value of the `l`-th digit of an instant, written in
+//! base 64. An event lies on the level of the highest digit in which its instant differs from the present; time
 //! does not go backwards, so all that lie on a level are earlier than all on the levels above. When
 //! the events of a slot become the earliest, they are taken out of the wheel and sorted if they are
 //! few, which they are nearly always; else they move down, each in the order in which they were put
@@ -13,66 +11,32 @@
 use sojourn_packet::Time;
 use std::cmp::Reverse;
 
-/// Bits of a digit, but for the wide one.
+/// Bits of a digit.
 const DIGIT: u32 = 6;
-/// The level of the wide digit, which has twice as many bits.
-const WIDE: usize = 9;
+/// Slots of a level.
+const SLOTS: usize = 1 << DIGIT;
 /// Digits of a 64-bit instant.
-const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize - 1;
+const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
 /// At most so many events of a slot are sorted, and at most so many are kept sorted.
 const FEW: usize = 16;
 const MANY: usize = 64;
-
-/// The lowest bit of a level's digit.
-const fn lowest_bit(level: usize) -> u32 {
-    let before = if level > WIDE { level + 1 } else { level };
-    before as u32 * DIGIT
-}
-
-/// How many slots a level has.
-const fn slots_of(level: usize) -> usize {
-    1 << if level == WIDE { 2 * DIGIT } else { DIGIT }
-}
-
-/// The slots of all levels below this one.
-const fn first_slot(level: usize) -> usize {
-    let before = if level > WIDE { slots_of(WIDE) - slots_of(0) } else { 0 };
-    level * slots_of(0) + before
-}
-
-/// A level's place among the bits of instants and among the slots.
-#[derive(Clone, Copy)]
-struct Level {
-    bit: u32,
-    mask: u64,
-    slot: usize,
-}
-
-const PLACES: [Level; LEVELS] = {
-    let mut places = [Level { bit: 0, mask: 0, slot: 0 }; LEVELS];
-    let mut level = 0;
-    while level < LEVELS {
-        let mask = slots_of(level) as u64 - 1;
-        places[level] = Level { bit: lowest_bit(level), mask, slot: first_slot(level) };
-        level += 1;
-    }
-    places
-};
 
 /// The level that each bit of an instant belongs to.
 const LEVEL_OF: [u8; 64] = {
     let mut levels = [0; 64];
     let mut bit = 0;
     while bit < 64 {
-        let mut level = LEVELS - 1;
-        while lowest_bit(level) > bit {
-            level -= 1;
-        }
-        levels[bit as usize] = level as u8;
+        levels[bit] = (bit as u32 / DIGIT) as u8;
         bit += 1;
     }
     levels
 };
+
+/// A digit of an instant.
+#[inline]
+fn digit(at: Time, level: usize) -> usize {
+    (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS
+}
 
 /// A priority queue over time whose order never depends on its internals.
 #[derive(Debug)]
@@ -88,10 +52,8 @@ pub(crate) struct EventQueue<E> {
     first: First,
     /// The wheel, level by level: events from `horizon` on.
     slots: Vec<Slot<E>>,
-    /// The slots of each level that have events, one bit each; of the wide one, the words of `wide`
-    /// that have.
+    /// The slots of each level that have events, one bit each.
     occupied: [u64; LEVELS],
-    wide: [u64; 1 << DIGIT],
     /// The levels that have events, one bit each.
     levels: u32,
     /// Room of slots of each level that were emptied: those of a level have about as many events.
@@ -128,9 +90,8 @@ impl<E> EventQueue<E> {
             horizon: Time::ZERO,
             present: Time::ZERO,
             first: First::NONE,
-            slots: std::iter::repeat_with(slot).take(first_slot(LEVELS)).collect(),
+            slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
             occupied: [0; LEVELS],
-            wide: [0; 1 << DIGIT],
             levels: 0,
             room: [const { Vec::new() }; LEVELS],
         }
@@ -178,9 +139,8 @@ impl<E> EventQueue<E> {
     fn put(&mut self, at: Time, event: E) {
         let differing = (at.0 ^ self.present.0) | 1;
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
-        let Level { bit, mask, slot } = PLACES[level];
-        let digit = at.0 >> bit & mask;
-        let place = slot + digit as usize;
+        let digit = digit(at, level);
+        let place = level * SLOTS + digit;
         if self.slots[place].events.is_empty() {
             self.occupy(level, digit, place);
         }
@@ -188,25 +148,18 @@ impl<E> EventQueue<E> {
         slot.earliest = slot.earliest.min(at);
         slot.events.push((at, event));
         if at <= self.first.at {
-            self.first = First { at, level, digit: digit as usize };
+            self.first = First { at, level, digit };
         }
     }
 
     /// Notes that a slot gets its first event, and gives it the room of one that was emptied.
     #[inline(never)]
-    fn occupy(&mut self, level: usize, digit: u64, place: usize) {
+    fn occupy(&mut self, level: usize, digit: usize, place: usize) {
         let events = &mut self.slots[place].events;
         if events.capacity() == 0 {
             *events = self.room[level].pop().unwrap_or_default();
         }
-        let bit = if level == WIDE {
-            let word = digit >> DIGIT;
-            self.wide[word as usize] |= 1 << (digit % u64::from(u64::BITS));
-            word
-        } else {
-            digit
-        };
-        self.occupied[level] |= 1 << bit;
+        self.occupied[level] |= 1 << digit;
         self.levels |= 1 << level;
     }
 
@@ -225,24 +178,13 @@ impl<E> EventQueue<E> {
             return First::NONE;
         }
         let level = self.levels.trailing_zeros() as usize;
-        let mut digit = self.occupied[level].trailing_zeros() as usize;
-        if level == WIDE {
-            digit = digit << DIGIT | self.wide[digit].trailing_zeros() as usize;
-        }
-        First { at: self.slots[PLACES[level].slot + digit].earliest, level, digit }
+        let digit = self.occupied[level].trailing_zeros() as usize;
+        First { at: self.slots[level * SLOTS + digit].earliest, level, digit }
     }
 
     /// Notes that a slot has no events any more.
     fn vacate(&mut self, level: usize, digit: usize) {
-        let mut bit = digit;
-        if level == WIDE {
-            bit = digit >> DIGIT;
-            self.wide[bit] &= !(1 << (digit % u64::BITS as usize));
-            if self.wide[bit] != 0 {
-                return;
-            }
-        }
-        self.occupied[level] &= !(1 << bit);
+        self.occupied[level] &= !(1 << digit);
         self.levels &= !(u32::from(self.occupied[level] == 0) << level);
     }
 
@@ -273,14 +215,14 @@ impl<E> EventQueue<E> {
         let First { level, digit, .. } = self.first;
         self.vacate(level, digit);
         self.first = self.find_first();
-        let Level { bit, mask, slot } = PLACES[level];
-        let slot = &mut self.slots[slot + digit];
+        let slot = &mut self.slots[level * SLOTS + digit];
         let earliest = std::mem::replace(&mut slot.earliest, Time::MAX);
         let mut events = std::mem::take(&mut slot.events);
         // The slot's first instant, and its last.
+        let bit = level as u32 * DIGIT;
         let begin = earliest.0 >> bit << bit;
         let end = begin | ((1 << bit) - 1);
-        debug_assert_eq!(begin >> bit & mask, digit as u64);
+        debug_assert_eq!(self::digit(earliest, level), digit);
         self.present = Time(begin);
         // All events of a slot of the lowest level are at one instant.
         if events.len() <= FEW || level == 0 {

@@ -1,15 +1,16 @@
-//! The queue of future events: earliest first, and among equal instants in order of insertion.
+//! The queue of future events: earliest first, and among equal instants in order of insertion, or of
+//! when a place among them was taken.
 //!
 //! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many and a heap's cost
 //! grows with them. Level `l` has a slot for each value of the `l`-th digit of an instant, written in
 //! base 64. An event lies on the level of the highest digit in which its instant differs from the present; time
 //! does not go backwards, so all that lie on a level are earlier than all on the levels above. When
 //! the events of a slot become the earliest, they are taken out of the wheel and sorted if they are
-//! few, which they are nearly always; else they move down, each in the order in which they were put
-//! in. It must not know what an event is.
+//! few, which they are nearly always; else they move down. Events are numbered as they are put in, and
+//! among equal instants the numbers decide. It must not know what an event is.
 
 use sojourn_packet::Time;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 /// Bits of a digit.
 const DIGIT: u32 = 6;
@@ -38,13 +39,38 @@ fn digit(at: Time, level: usize) -> usize {
     (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS
 }
 
+/// A place among the events of an instant. Numbers wrap: of two that are compared neither was taken two
+/// billion events before the other, or it does not matter which comes first, since it is the same always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Number(u32);
+
+/// An event and its place.
+#[derive(Clone, Copy, Debug)]
+struct Entry<E> {
+    at: Time,
+    number: Number,
+    event: E,
+}
+
+impl<E> Entry<E> {
+    #[inline]
+    fn is_before(&self, other: &Entry<E>) -> bool {
+        if self.at != other.at {
+            return self.at < other.at;
+        }
+        (self.number.0.wrapping_sub(other.number.0) as i32) < 0
+    }
+}
+
 /// A priority queue over time whose order never depends on its internals.
 #[derive(Debug)]
 pub(crate) struct EventQueue<E> {
     /// The instant of the last event taken.
     taken: Time,
+    /// Of the next event.
+    number: Number,
     /// The events before `horizon`, the next one last: most of what is put there comes first.
-    near: Vec<(Time, E)>,
+    near: Vec<Entry<E>>,
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
     present: Time,
@@ -57,7 +83,7 @@ pub(crate) struct EventQueue<E> {
     /// The levels that have events, one bit each.
     levels: u32,
     /// Room of slots of each level that were emptied: those of a level have about as many events.
-    room: [Vec<Vec<(Time, E)>>; LEVELS],
+    room: [Vec<Vec<Entry<E>>>; LEVELS],
 }
 
 /// A slot and the instant of its first event.
@@ -77,8 +103,7 @@ impl First {
 struct Slot<E> {
     /// The first instant, if there are events.
     earliest: Time,
-    /// In order of insertion.
-    events: Vec<(Time, E)>,
+    events: Vec<Entry<E>>,
 }
 
 impl<E> EventQueue<E> {
@@ -86,6 +111,7 @@ impl<E> EventQueue<E> {
         let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
         EventQueue {
             taken: Time::ZERO,
+            number: Number(0),
             near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
@@ -100,34 +126,50 @@ impl<E> EventQueue<E> {
     /// Puts an event at an instant, which must not be before that of an event already taken.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: E) {
+        let number = self.take_number();
+        self.push_numbered(at, number, event);
+    }
+
+    /// Takes a place for an event that will be put later, as if it were put now.
+    #[inline]
+    pub(crate) fn take_number(&mut self) -> Number {
+        let number = self.number;
+        self.number = Number(number.0.wrapping_add(1));
+        number
+    }
+
+    /// Puts an event to the place that was taken for it, at an instant that is not before that of an
+    /// event already taken.
+    #[inline(always)]
+    pub(crate) fn push_numbered(&mut self, at: Time, number: Number, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
-        let at = at.max(self.taken);
-        if at >= self.horizon {
-            return self.put(at, event);
+        let entry = Entry { at: at.max(self.taken), number, event };
+        if entry.at >= self.horizon {
+            return self.put(entry);
         }
         if self.near.len() >= MANY {
             self.spread();
-            return self.put(at, event);
+            return self.put(entry);
         }
-        if self.near.last().is_none_or(|next| at < next.0) {
-            self.near.push((at, event));
+        if self.near.last().is_none_or(|next| entry.is_before(next)) {
+            self.near.push(entry);
         } else {
-            self.insert(at, event);
+            self.insert(entry);
         }
     }
 
-    /// Puts an event among the near ones, behind those of its instant.
+    /// Puts an event among the near ones.
     #[inline(never)]
-    fn insert(&mut self, at: Time, event: E) {
+    fn insert(&mut self, entry: Entry<E>) {
         let len = self.near.len();
-        if len > FEW && self.near[len - FEW].0 <= at {
-            let place = self.near.partition_point(|other| other.0 > at);
-            return self.near.insert(place, (at, event));
+        if len > FEW && !entry.is_before(&self.near[len - FEW]) {
+            let place = self.near.partition_point(|other| entry.is_before(other));
+            return self.near.insert(place, entry);
         }
         // Few come before it.
-        self.near.push((at, event));
+        self.near.push(entry);
         for place in (0..len).rev() {
-            if self.near[place].0 > at {
+            if self.near[place + 1].is_before(&self.near[place]) {
                 return;
             }
             self.near.swap(place, place + 1);
@@ -136,7 +178,8 @@ impl<E> EventQueue<E> {
 
     /// Puts an event into the wheel.
     #[inline]
-    fn put(&mut self, at: Time, event: E) {
+    fn put(&mut self, entry: Entry<E>) {
+        let at = entry.at;
         let differing = (at.0 ^ self.present.0) | 1;
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
         let digit = digit(at, level);
@@ -146,7 +189,7 @@ impl<E> EventQueue<E> {
         }
         let slot = &mut self.slots[place];
         slot.earliest = slot.earliest.min(at);
-        slot.events.push((at, event));
+        slot.events.push(entry);
         if at <= self.first.at {
             self.first = First { at, level, digit };
         }
@@ -167,8 +210,8 @@ impl<E> EventQueue<E> {
     #[cold]
     fn spread(&mut self) {
         self.horizon = self.present;
-        while let Some((at, event)) = self.near.pop() {
-            self.put(at, event);
+        while let Some(entry) = self.near.pop() {
+            self.put(entry);
         }
     }
 
@@ -192,7 +235,7 @@ impl<E> EventQueue<E> {
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Time> {
         match self.near.last() {
-            Some((at, _)) => Some(*at),
+            Some(next) => Some(next.at),
             None => (self.levels != 0).then_some(self.first.at),
         }
     }
@@ -203,7 +246,7 @@ impl<E> EventQueue<E> {
         while self.near.is_empty() && self.levels != 0 {
             self.open_slot();
         }
-        let (at, event) = self.near.pop()?;
+        let Entry { at, event, .. } = self.near.pop()?;
         self.taken = at;
         Some((at, event))
     }
@@ -228,15 +271,16 @@ impl<E> EventQueue<E> {
         if events.len() <= FEW || level == 0 {
             std::mem::swap(&mut self.near, &mut events);
             if self.near.len() > 1 {
-                // Stable: of equal instants the first to have been put in stays the next.
-                self.near.reverse();
-                self.near.sort_by_key(|(at, _)| Reverse(*at));
+                self.near.sort_unstable_by(|one, other| match other.is_before(one) {
+                    true => Ordering::Less,
+                    false => Ordering::Greater,
+                });
             }
             self.horizon = Time(end.saturating_add(1));
         } else {
             self.horizon = self.present;
-            for (at, event) in events.drain(..) {
-                self.put(at, event);
+            for entry in events.drain(..) {
+                self.put(entry);
             }
         }
         self.room[level].push(events);
@@ -258,6 +302,21 @@ mod tests {
         assert_eq!(queue.next_time(), Some(Time(1)));
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
         assert_eq!(order, "ebdac");
+    }
+
+    #[test]
+    fn an_event_that_is_put_late_comes_where_its_place_was_taken() {
+        for at in [Time(7), Time(1_000_000)] {
+            for others in [1, 40] {
+                let mut queue = EventQueue::new();
+                (0..others).for_each(|n| queue.push(at, n));
+                let number = queue.take_number();
+                (0..others).for_each(|n| queue.push(at, 100 + n));
+                queue.push_numbered(at, number, 50);
+                let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, n)| n).collect();
+                assert!(order.is_sorted() && order.len() == 2 * others + 1, "{order:?}");
+            }
+        }
     }
 
     #[test]

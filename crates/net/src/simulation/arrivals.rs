@@ -7,6 +7,7 @@
 
 use super::region::HostPlace;
 use super::slab::Slot;
+use crate::event::Number;
 use crate::wire::UsualSegment;
 use sojourn_packet::Time;
 
@@ -21,11 +22,15 @@ pub(super) enum Arriving {
     Frame(Slot),
 }
 
+/// When something reaches its host, and its place among the events of that instant.
+pub(super) type Due = (Time, Number);
+
 /// What follows, at the same host: nothing if `next` is [`NONE`].
 #[derive(Clone, Copy, Debug)]
 struct Place {
     arriving: Arriving,
     next: u32,
+    next_number: Number,
     next_at: Time,
 }
 
@@ -51,10 +56,10 @@ impl Arrivals {
         self.lists.push(List { first: NONE, last: NONE });
     }
 
-    /// Something will reach a host at `at`, not before what is on its way already. True if it is the
-    /// first: then its instant is to be waited for.
+    /// Something will reach a host, not before what is on its way already. True if it is the first:
+    /// then its instant is to be waited for.
     #[inline(always)]
-    pub(super) fn put(&mut self, host: HostPlace, at: Time, arriving: Arriving) -> bool {
+    pub(super) fn put(&mut self, host: HostPlace, due: Due, arriving: Arriving) -> bool {
         let index = self.free.pop().unwrap_or_else(|| self.grow());
         let place = &mut self.places[index as usize];
         place.arriving = arriving;
@@ -66,36 +71,39 @@ impl Arrivals {
             return true;
         }
         let before = &mut self.places[last as usize];
-        (before.next, before.next_at) = (index, at);
+        before.next = index;
+        (before.next_at, before.next_number) = due;
         false
     }
 
     #[cold]
     fn grow(&mut self) -> u32 {
         let arriving = Arriving::Segment(UsualSegment::default());
-        self.places.push(Place { arriving, next: NONE, next_at: Time::MAX });
+        let (next_at, next_number) = (Time::MAX, Number::default());
+        self.places.push(Place { arriving, next: NONE, next_number, next_at });
         self.places.len() as u32 - 1
     }
 
     /// Takes the first, which has reached its host, to be looked at where it lies; and when the next
     /// one will, if there is one. There must be a first.
     #[inline]
-    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Time>) {
+    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Due>) {
         let list = &mut self.lists[host.0 as usize];
-        let Place { arriving, next, next_at } = &self.places[list.first as usize];
+        let Place { arriving, next, next_number, next_at } = &self.places[list.first as usize];
         self.free.push(list.first);
         list.first = *next;
         if *next == NONE {
             list.last = NONE;
             return (arriving, None);
         }
-        (arriving, Some(*next_at))
+        (arriving, Some((*next_at, *next_number)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::EventQueue;
 
     fn segment(seq: u32) -> Arriving {
         Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() })
@@ -111,19 +119,23 @@ mod tests {
     #[test]
     fn each_host_is_reached_in_order_and_told_of_the_next_alone() {
         let mut arrivals = Arrivals::default();
+        let mut numbers = EventQueue::<()>::new();
+        let mut due = |at| (Time(at), numbers.take_number());
         let hosts = [HostPlace(0), HostPlace(1)];
         hosts.iter().for_each(|_| arrivals.attach());
-        assert!(arrivals.put(hosts[0], Time(10), segment(1)));
-        assert!(arrivals.put(hosts[1], Time(5), segment(2)));
-        assert!(!arrivals.put(hosts[0], Time(20), segment(3)));
+        assert!(arrivals.put(hosts[0], due(10), segment(1)));
+        assert!(arrivals.put(hosts[1], due(5), segment(2)));
+        let third = due(20);
+        assert!(!arrivals.put(hosts[0], third, segment(3)));
         let (first, next) = arrivals.take(hosts[0]);
-        assert_eq!((seq(first), next), (1, Some(Time(20))));
-        assert!(!arrivals.put(hosts[0], Time(20), segment(4)));
+        assert_eq!((seq(first), next), (1, Some(third)));
+        let fourth = due(20);
+        assert!(!arrivals.put(hosts[0], fourth, segment(4)));
         let (second, next) = arrivals.take(hosts[0]);
-        assert_eq!((seq(second), next), (3, Some(Time(20))));
+        assert_eq!((seq(second), next), (3, Some(fourth)));
         let (third, next) = arrivals.take(hosts[0]);
         assert_eq!((seq(third), next), (4, None));
-        assert!(arrivals.put(hosts[0], Time(30), segment(5)), "nothing was on its way");
+        assert!(arrivals.put(hosts[0], due(30), segment(5)), "nothing was on its way");
         assert_eq!(seq(arrivals.take(hosts[1]).0), 2);
     }
 

@@ -336,8 +336,9 @@ impl Region {
                     };
                     let at = at + delay;
                     let arriving = slab.arriving(transmit.packet, self.checksums);
-                    if arrivals.put(host, at, arriving) {
-                        events.push(at, Event::AtHost(host));
+                    let due = (at, events.take_number());
+                    if arrivals.put(host, due, arriving) {
+                        events.push_numbered(due.0, due.1, Event::AtHost(host));
                     }
                 }
             }
@@ -354,8 +355,8 @@ impl Region {
     #[inline]
     fn deliver(&mut self, host: HostPlace) {
         let (arriving, next) = self.arrivals.take(host);
-        if let Some(at) = next {
-            self.events.push(at, Event::AtHost(host));
+        if let Some((at, number)) = next {
+            self.events.push_numbered(at, number, Event::AtHost(host));
         }
         match *arriving {
             Arriving::Segment(ref usual) => {

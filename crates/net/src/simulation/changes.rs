@@ -71,7 +71,7 @@ impl Region {
                 self.nodes[usize::from(switch)].wires[place].delay = delay;
             }
             Change::AccessLink(access, rate, delay) => {
-                let link = &mut self.access_links[usize::from(access)].to_switch;
+                let link = &mut self.sending.access_links[usize::from(access)].to_switch;
                 rate.into_iter().for_each(|rate| link.set_rate(rate));
                 delay.into_iter().for_each(|delay| link.set_delay(delay));
             }

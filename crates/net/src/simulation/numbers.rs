@@ -59,7 +59,7 @@ impl Numbering {
         self.marks.resize_with(regions.len(), Vec::new);
         self.counts.resize(regions.len(), 0);
         for (region, place) in regions.iter_mut().zip(0..) {
-            let sent = region.numbers.sent.iter_mut().flat_map(|sent| sent.drain(..));
+            let sent = region.sending.numbers.sent.iter_mut().flat_map(|sent| sent.drain(..));
             self.sent.extend(sent.map(|at| (at, place)));
         }
         // Stable, and each region's are in order already.

@@ -9,6 +9,22 @@ use crate::event::EventQueue;
 use crate::host::Outlet;
 use sojourn_packet::{FlowId, HeaderBytes, Packet, Time};
 
+/// What the hosts of a region send through.
+pub(super) struct Sending {
+    pub(super) access_links: Vec<AccessLink>,
+    pub(super) slab: PacketSlab,
+    pub(super) numbers: Numbers,
+    /// Packets that a host's own shaper or delay had no room for.
+    pub(super) dropped: u64,
+}
+
+impl Sending {
+    /// No link yet.
+    pub(super) fn new(slab: PacketSlab, numbers: Numbers) -> Sending {
+        Sending { access_links: Vec::new(), slab, numbers, dropped: 0 }
+    }
+}
+
 /// Where the frames of one host go at one instant.
 pub(super) struct HostOutlet<'a> {
     pub(super) now: Time,
@@ -16,35 +32,31 @@ pub(super) struct HostOutlet<'a> {
     /// Of what it sends, in front of its link.
     pub(super) delay: Time,
     pub(super) access: u16,
-    pub(super) access_link: &'a mut AccessLink,
-    pub(super) slab: &'a mut PacketSlab,
+    pub(super) sending: &'a mut Sending,
     pub(super) events: &'a mut EventQueue<Event>,
-    pub(super) numbers: &'a mut Numbers,
-    pub(super) host_drops: &'a mut u64,
 }
 
 impl Outlet for HostOutlet<'_> {
     #[inline]
     fn buffer(&mut self) -> HeaderBytes {
-        self.slab.buffer()
+        self.sending.slab.buffer()
     }
 
     #[inline(always)]
     fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
-        let (id, flow) = (self.numbers.next(self.now), FlowId(self.flow));
+        let Sending { access_links, slab, numbers, dropped } = &mut *self.sending;
+        let (id, flow) = (numbers.next(self.now), FlowId(self.flow));
         let packet = Packet { id, flow, bytes, zeros };
-        let departures = &mut self.access_link.departures;
-        match departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
-            Some(at) if at == self.now => {
-                self.access_link.carry(self.now, packet, self.slab, self.events);
-            }
+        let link = &mut access_links[usize::from(self.access)];
+        match link.departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
+            Some(at) if at == self.now => link.carry(self.now, packet, slab, self.events),
             Some(at) => {
-                let slot = self.slab.put(packet);
+                let slot = slab.put(packet);
                 self.events.push(at, Event::Departs(self.access, slot));
             }
             None => {
-                *self.host_drops += 1;
-                self.slab.recycle(packet.bytes);
+                *dropped += 1;
+                slab.recycle(packet.bytes);
             }
         }
     }

@@ -121,7 +121,6 @@ pub(super) struct Counters {
     pub(super) shared: u64,
     pub(super) malformed: u64,
     pub(super) stray: u64,
-    pub(super) host_drops: u64,
 }
 
 impl Wire {

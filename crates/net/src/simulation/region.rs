@@ -9,10 +9,8 @@ use super::changes::{Change, Refused};
 use super::directory::{Attachment, Directory, ELSEWHERE};
 use super::hosts::Place;
 use super::numbers::Numbers;
-use super::outlet::HostOutlet;
-use super::parts::{
-    AccessLink, Behind, Bottleneck, Counters, Door, DoorPlace, Due, HostState, Node,
-};
+use super::outlet::{HostOutlet, Sending};
+use super::parts::{Behind, Bottleneck, Counters, Door, DoorPlace, Due, HostState, Node};
 use super::records::{Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
@@ -74,7 +72,6 @@ pub(super) struct Region {
     pub(super) nodes: Vec<Node>,
     /// Where frames come to switches.
     pub(super) doors: Vec<Door>,
-    pub(super) access_links: Vec<AccessLink>,
     pub(super) host_states: Vec<HostState>,
     /// How many of them, the first, are of configured flows.
     pub(super) configured: usize,
@@ -91,11 +88,10 @@ pub(super) struct Region {
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
-    pub(super) slab: PacketSlab,
+    pub(super) sending: Sending,
     pub(super) arrivals: Arrivals,
     /// What hosts do with them.
     pub(super) checksums: Checksums,
-    pub(super) numbers: Numbers,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
     pub(super) rows: usize,
@@ -116,7 +112,6 @@ impl Region {
             now: Time::ZERO,
             nodes: Vec::new(),
             doors: Vec::new(),
-            access_links: Vec::new(),
             host_states: Vec::new(),
             configured: 0,
             directory: Directory::new(),
@@ -128,10 +123,9 @@ impl Region {
             transfers: Vec::new(),
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
-            slab: PacketSlab::new(checksums),
+            sending: Sending::new(PacketSlab::new(checksums), numbers),
             arrivals: Arrivals::default(),
             checksums,
-            numbers,
             counters: Counters::default(),
             rows: 0,
             flows: Vec::new(),
@@ -212,7 +206,7 @@ impl Region {
             while self.soonest.0 <= at {
                 self.serve_switch(self.soonest.1);
             }
-            if let Some((door, packet)) = self.border.take(way, &mut self.slab) {
+            if let Some((door, packet)) = self.border.take(way, &mut self.sending.slab) {
                 self.counters.events += 1;
                 self.receive(door, packet);
             }
@@ -265,13 +259,14 @@ impl Region {
     fn handle(&mut self, event: Event) {
         match event {
             Event::AtSwitch(door, slot) => {
-                let packet = self.slab.take(slot);
+                let packet = self.sending.slab.take(slot);
                 self.receive(self.doors[usize::from(door.0)], packet);
             }
             Event::Departs(access, slot) => {
-                let packet = self.slab.take(slot);
-                let link = &mut self.access_links[usize::from(access)];
-                link.carry_later(self.now, packet, &mut self.slab, &mut self.events);
+                let packet = self.sending.slab.take(slot);
+                let Sending { access_links, slab, .. } = &mut self.sending;
+                let link = &mut access_links[usize::from(access)];
+                link.carry_later(self.now, packet, slab, &mut self.events);
             }
             Event::AtHost(host) => self.deliver(host),
             Event::Timer(host) => {
@@ -304,7 +299,8 @@ impl Region {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Region { nodes, directory, slab, arrivals, events, border, .. } = self;
+        let Region { nodes, directory, sending, arrivals, events, border, .. } = self;
+        let slab = &mut sending.slab;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
         for transmit in switch.take_transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
@@ -371,7 +367,7 @@ impl Region {
     /// The same of a frame that has not the usual form.
     #[inline(never)]
     fn deliver_any(&mut self, host: HostPlace, slot: Slot) {
-        let packet = self.slab.take(slot);
+        let packet = self.sending.slab.take(slot);
         match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
@@ -380,7 +376,7 @@ impl Region {
                 self.answer(host, received);
             }
         }
-        self.slab.recycle(packet.bytes);
+        self.sending.slab.recycle(packet.bytes);
     }
 
     /// A host has read a frame.
@@ -402,11 +398,8 @@ impl Region {
             flow: state.id.flow(),
             delay: state.delay,
             access: state.access,
-            access_link: &mut self.access_links[usize::from(state.access)],
-            slab: &mut self.slab,
+            sending: &mut self.sending,
             events: &mut self.events,
-            numbers: &mut self.numbers,
-            host_drops: &mut self.counters.host_drops,
         };
         let next = state.host.transmit(self.now, self.checksums, &mut outlet);
         self.set_timer_at(host, next);
@@ -432,8 +425,8 @@ impl Region {
 
     /// Has a frame of a controller's reach its port of a switch now.
     pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
-        let id = self.numbers.next(self.now);
-        let slot = self.slab.put(Packet { id, bytes, ..Packet::default() });
+        let id = self.sending.numbers.next(self.now);
+        let slot = self.sending.slab.put(Packet { id, bytes, ..Packet::default() });
         let passage = self.nodes[usize::from(switch)].passage_or_none();
         let door = self.door(Door { switch, port });
         self.events.push(self.now + passage, Event::AtSwitch(door, slot));

@@ -119,7 +119,12 @@ fn add_access_links(
         let switch = usize::from(given.switch);
         let door = Door { switch: homes.switches[switch].place, port: given.port };
         let (door, passage) = (region.door(door), nodes[switch].passage_or_none());
-        region.access_links.push(switches::access_link(given, &config.netem, door, passage));
+        region.sending.access_links.push(switches::access_link(
+            given,
+            &config.netem,
+            door,
+            passage,
+        ));
         region.directory.open(hosts.addresses);
     }
 }

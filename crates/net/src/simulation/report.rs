@@ -57,7 +57,7 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: sum(|counters| counters.malformed),
             stray_frames: sum(|counters| counters.stray),
-            host_drops: sum(|counters| counters.host_drops),
+            host_drops: self.regions.iter().map(|region| region.sending.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
             flows: self.flow_reports(),
             ..RunReport::default()

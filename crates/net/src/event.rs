@@ -150,7 +150,7 @@ impl<E> EventQueue<E> {
             return self.near.push(entry);
         };
         if entry.at >= self.horizon {
-            return self.put(entry);
+            return self.put(entry.at, number, entry.event);
         }
         let is_next = entry.is_before(next);
         if self.near.len() >= MANY {
@@ -158,13 +158,14 @@ impl<E> EventQueue<E> {
         } else if is_next {
             self.near.push(entry);
         } else {
-            self.insert(entry);
+            self.insert(entry.at, number, entry.event);
         }
     }
 
     /// Puts an event among the near ones.
     #[inline(never)]
-    fn insert(&mut self, entry: Entry<E>) {
+    fn insert(&mut self, at: Time, number: Number, event: E) {
+        let entry = Entry { at, number, event };
         let len = self.near.len();
         if len > FEW && !entry.is_before(&self.near[len - FEW]) {
             let place = self.near.partition_point(|other| entry.is_before(other));
@@ -180,10 +181,9 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Puts an event into the wheel.
-    #[inline]
-    fn put(&mut self, entry: Entry<E>) {
-        let at = entry.at;
+    /// Puts an event into the wheel. It comes in pieces, which stay in registers.
+    #[inline(never)]
+    fn put(&mut self, at: Time, number: Number, event: E) {
         let differing = (at.0 ^ self.present.0) | 1;
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
         let digit = digit(at, level);
@@ -193,7 +193,7 @@ impl<E> EventQueue<E> {
         }
         let slot = &mut self.slots[place];
         slot.earliest = slot.earliest.min(at);
-        slot.events.push(entry);
+        slot.events.push(Entry { at, number, event });
         if at <= self.first.at {
             self.first = First { at, level, digit };
         }
@@ -216,7 +216,7 @@ impl<E> EventQueue<E> {
     fn spread(&mut self, another: Entry<E>) {
         self.near.push(another);
         while let Some(entry) = self.near.pop() {
-            self.put(entry);
+            self.put(entry.at, entry.number, entry.event);
         }
         self.come_near();
     }
@@ -289,7 +289,7 @@ impl<E> EventQueue<E> {
         } else {
             self.horizon = self.present;
             for entry in events.drain(..) {
-                self.put(entry);
+                self.put(entry.at, entry.number, entry.event);
             }
         }
         self.room[level].push(events);

@@ -107,7 +107,7 @@ struct Slot<E> {
     events: Vec<Entry<E>>,
 }
 
-impl<E> EventQueue<E> {
+impl<E: Copy> EventQueue<E> {
     pub(crate) fn new() -> EventQueue<E> {
         let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
         EventQueue {
@@ -171,14 +171,14 @@ impl<E> EventQueue<E> {
             let place = self.near.partition_point(|other| entry.is_before(other));
             return self.near.insert(place, entry);
         }
-        // Few come before it.
-        self.near.push(entry);
-        for place in (0..len).rev() {
-            if self.near[place + 1].is_before(&self.near[place]) {
-                return;
-            }
-            self.near.swap(place, place + 1);
+        // Few come before it, and are moved by one: the next one's place is free then.
+        let mut place = len - 1;
+        self.near.push(self.near[place]);
+        while place > 0 && !entry.is_before(&self.near[place - 1]) {
+            self.near[place] = self.near[place - 1];
+            place -= 1;
         }
+        self.near[place] = entry;
     }
 
     /// Puts an event into the wheel. It comes in pieces, which stay in registers.

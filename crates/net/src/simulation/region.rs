@@ -302,36 +302,37 @@ impl Region {
         let Region { nodes, directory, sending, arrivals, events, border, .. } = self;
         let slab = &mut sending.slab;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
-        for transmit in switch.take_transmits() {
+        for transmit in switch.transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
                 if *cpu != Some(transmit.port) {
                     self.counters.stray += 1;
                 } else if for_controller.len() < FOR_CONTROLLER {
-                    for_controller.push((self.now, transmit.packet));
+                    for_controller.push((self.now, std::mem::take(&mut transmit.packet)));
                 }
                 continue;
             };
-            let at = wire.carry(&transmit);
+            let at = wire.carry(transmit);
+            let packet = std::mem::take(&mut transmit.packet);
             match wire.end {
                 Behind::Switch(door) => {
-                    let event = Event::AtSwitch(door, slab.put(transmit.packet));
+                    let event = Event::AtSwitch(door, slab.put(packet));
                     events.push(at + wire.passage, event);
                 }
                 Behind::Region(way) => {
                     let way = &mut border.ways_out[usize::from(way)];
-                    way.put(at + wire.passage, self.now, transmit.packet, slab);
+                    way.put(at + wire.passage, self.now, packet, slab);
                 }
                 Behind::Hosts(access) => {
                     let found = match self.checksums {
-                        Checksums::Made => directory.find(&transmit.packet, access),
-                        Checksums::Left => directory.end(transmit.packet.flow.0, access),
+                        Checksums::Made => directory.find(&packet, access),
+                        Checksums::Left => directory.end(packet.flow.0, access),
                     };
                     let Some((host, delay)) = found else {
                         self.counters.stray += 1;
                         continue;
                     };
                     let at = at + delay;
-                    let arriving = slab.arriving(transmit.packet, self.checksums);
+                    let arriving = slab.arriving(packet, self.checksums);
                     let due = (at, events.take_number());
                     if arrivals.put(host, due, arriving) {
                         events.push_numbered(due.0, due.1, Event::AtHost(host));
@@ -339,6 +340,7 @@ impl Region {
                 }
             }
         }
+        switch.forget_transmits();
         for observation in switch.observations() {
             let wire = wires.iter().find(|wire| wire.port == observation.port());
             let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };

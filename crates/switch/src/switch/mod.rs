@@ -178,6 +178,19 @@ impl Switch {
         self.transmits.drain(..)
     }
 
+    /// The packets for wires that wait to be handed out, in the same order, to be emptied where they are:
+    /// what is left of them is [forgotten](Switch::forget_transmits).
+    #[inline]
+    pub fn transmits(&mut self) -> &mut [Transmit] {
+        &mut self.transmits
+    }
+
+    /// Forgets the packets for wires: they were looked at.
+    #[inline]
+    pub fn forget_transmits(&mut self) {
+        self.transmits.clear();
+    }
+
     /// Hands out the measurements, in the order of time.
     #[inline]
     pub fn take_observations(&mut self) -> Drain<'_, Observation> {

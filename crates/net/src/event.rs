@@ -69,8 +69,7 @@ pub(crate) struct EventQueue<E> {
     taken: Time,
     /// Of the next event.
     number: Number,
-    /// The events before `horizon`, the next one last: most of what is put there comes first. Not empty
-    /// if there is any event.
+    /// The events before `horizon`, the next one last: most of what is put there comes first.
     near: Vec<Entry<E>>,
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
@@ -145,17 +144,14 @@ impl<E: Copy> EventQueue<E> {
     pub(crate) fn push_numbered(&mut self, at: Time, number: Number, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
         let entry = Entry { at: at.max(self.taken), number, event };
-        let Some(next) = self.near.last() else {
-            self.horizon = self.horizon.max(Time(entry.at.0.saturating_add(1)));
-            return self.near.push(entry);
-        };
         if entry.at >= self.horizon {
             return self.put(entry.at, number, entry.event);
         }
-        let is_next = entry.is_before(next);
         if self.near.len() >= MANY {
-            self.spread(entry);
-        } else if is_next {
+            self.spread();
+            return self.put(entry.at, number, entry.event);
+        }
+        if self.near.last().is_none_or(|next| entry.is_before(next)) {
             self.near.push(entry);
         } else {
             self.insert(entry.at, number, entry.event);
@@ -210,22 +206,12 @@ impl<E: Copy> EventQueue<E> {
         self.levels |= 1 << level;
     }
 
-    /// Puts the near events into the wheel, with another one: they have become too many to be kept
-    /// sorted.
+    /// Puts the near events into the wheel: they have become too many to be kept sorted.
     #[cold]
-    fn spread(&mut self, another: Entry<E>) {
-        self.near.push(another);
-        while let Some(entry) = self.near.pop() {
-            self.put(entry.at, entry.number, entry.event);
-        }
-        self.come_near();
-    }
-
-    /// Has the next events be near, if there are none.
-    #[inline]
-    fn come_near(&mut self) {
-        while self.near.is_empty() && self.levels != 0 {
-            self.open_slot();
+    fn spread(&mut self) {
+        self.horizon = self.present;
+        while let Some(Entry { at, number, event }) = self.near.pop() {
+            self.put(at, number, event);
         }
     }
 
@@ -248,15 +234,20 @@ impl<E: Copy> EventQueue<E> {
     /// The instant of the earliest event.
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Time> {
-        self.near.last().map(|next| next.at)
+        match self.near.last() {
+            Some(next) => Some(next.at),
+            None => (self.levels != 0).then_some(self.first.at),
+        }
     }
 
     /// Takes the earliest event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
+        while self.near.is_empty() && self.levels != 0 {
+            self.open_slot();
+        }
         let Entry { at, event, .. } = self.near.pop()?;
         self.taken = at;
-        self.come_near();
         Some((at, event))
     }
 

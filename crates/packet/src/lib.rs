@@ -15,6 +15,7 @@ mod overlapping;
 mod packet;
 mod program_log;
 mod register;
+mod room;
 mod split_mix;
 mod units;
 
@@ -30,5 +31,6 @@ pub use overlapping::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
 pub use program_log::{LogLine, ProgramLog};
 pub use register::{NameTaken, Named, Register};
+pub use room::make_room;
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

@@ -1,7 +1,7 @@
 //! The packets of one queue, first in, first out, with their bytes counted.
 
 use super::Queued;
-use sojourn_packet::Bytes;
+use sojourn_packet::{Bytes, make_room};
 use std::collections::VecDeque;
 
 /// How much a queue holds.
@@ -24,6 +24,7 @@ impl Backlog {
     /// Puts a packet at the tail.
     pub fn push(&mut self, packet: Queued) {
         self.bytes += packet.size();
+        make_room(&mut self.packets);
         self.packets.push_back(packet);
     }
 

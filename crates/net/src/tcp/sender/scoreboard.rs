@@ -5,7 +5,7 @@
 
 use super::rate::Snapshot;
 use crate::tcp::ranges::RangeSet;
-use sojourn_packet::Time;
+use sojourn_packet::{Time, make_room};
 use std::collections::VecDeque;
 
 /// One segment as it was sent; `end` counts a FIN.
@@ -150,6 +150,7 @@ impl Scoreboard {
     pub(crate) fn send(&mut self, now: Time, end: u64, snapshot: Snapshot) {
         let start = self.next;
         self.transmissions += 1;
+        make_room(&mut self.segments);
         self.segments.push_back(Sent {
             start,
             end,

@@ -1,0 +1,34 @@
+//! How queues grow that hold what is under way: by a quarter, not to twice as much.
+//!
+//! There are many of them or they are large, and what is kept first in, first out comes to lie in all
+//! of the room sooner or later, so that room that is not needed is memory all the same.
+
+use std::collections::VecDeque;
+
+/// The least that a queue grows by.
+const LEAST: usize = 8;
+
+/// Has room for one more in a queue.
+///
+/// ```
+/// use sojourn_packet::make_room;
+/// use std::collections::VecDeque;
+///
+/// let mut queue = VecDeque::new();
+/// for n in 0..1_000 {
+///     make_room(&mut queue);
+///     queue.push_back(n);
+///     assert!(queue.capacity() <= queue.len() + queue.len() / 4 + 8);
+/// }
+/// ```
+#[inline(always)]
+pub fn make_room<T>(queue: &mut VecDeque<T>) {
+    if queue.len() == queue.capacity() {
+        grow(queue);
+    }
+}
+
+#[cold]
+fn grow<T>(queue: &mut VecDeque<T>) {
+    queue.reserve_exact(LEAST.max(queue.len() / 4));
+}

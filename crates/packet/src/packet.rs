@@ -9,8 +9,9 @@ use crate::units::Bytes;
 /// place to place; who makes many packets uses the buffers of those that are gone once more.
 pub type HeaderBytes = Vec<u8>;
 
-/// Room for Ethernet, IPv6, TCP with options and a bridged header.
-pub const HEADER_ROOM: usize = 128;
+/// Room for Ethernet, IPv6, TCP with options and a bridged header, and as much as who writes headers a
+/// word at a time wants behind them. A packet with that room and a deparser exchange their buffers.
+pub const HEADER_ROOM: usize = 256;
 
 /// Names one packet of a run; copies (mirror, multicast) keep the number of their original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

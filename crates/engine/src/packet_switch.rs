@@ -294,7 +294,8 @@ impl PacketSwitch {
 mod tests {
     use super::*;
     use sojourn_packet::{
-        Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput,
+        Admission, Carried, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+        Packet,
     };
     use sojourn_targets::Targets;
 
@@ -302,19 +303,24 @@ mod tests {
     struct Next;
 
     impl DataPlane for Next {
-        fn ingress_carrying(
+        fn ingress_pass(
             &mut self,
             input: &IngressInput,
-            packet: Packet,
-            _: Carried,
-        ) -> IngressOutput {
+            _: &mut Packet,
+            _: &mut Carried,
+        ) -> IngressDecision {
             let port = if input.port == PortId(68) { 2 } else { input.port.0 + 1 };
             let admission = Admission { unicast: Some(PortId(port)), ..Admission::default() };
-            IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+            IngressDecision::admit(admission)
         }
 
-        fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-            EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+        fn egress_pass(
+            &mut self,
+            _: &EgressInput,
+            _: &mut Packet,
+            _: &mut Carried,
+        ) -> EgressDecision {
+            EgressFate::Sent.into()
         }
     }
 

@@ -10,8 +10,8 @@ use sojourn_p4::ir;
 use sojourn_p4::preprocess::MemoryLoader;
 use sojourn_p4::source::{SourceMap, Span};
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Packet,
-    PortId, Time,
+    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    IngressInput, Packet, PortId, Time,
 };
 use sojourn_targets::profiles::Profiles;
 use sojourn_targets::runtime_control::{Parts, RegisterCells};
@@ -105,19 +105,19 @@ struct Wired {
 }
 
 impl DataPlane for Wired {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
         let port = if input.port == self.out { PortId(1) } else { self.out };
         let admission = Admission { unicast: Some(port), ..Admission::default() };
-        IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+        IngressDecision::admit(admission)
     }
 
-    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 }
 

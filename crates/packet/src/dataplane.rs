@@ -8,6 +8,7 @@ use crate::carried::Carried;
 use crate::forwarder::Forwarder;
 use crate::overlapping::Overlapping;
 use crate::packet::Packet;
+pub use crate::passed::{EgressOutput, IngressOutput};
 use crate::program_log::ProgramLog;
 use crate::units::Time;
 use serde::Serialize;
@@ -46,6 +47,14 @@ pub struct Admission {
     pub bypass_egress: bool,
     /// Copies, if a group was set and not dropped, or one is for the processor.
     pub replication: Option<Replication>,
+}
+
+impl Admission {
+    /// True if nobody gets the packet: it is dropped.
+    #[inline]
+    pub fn is_nowhere(&self) -> bool {
+        self.unicast.is_none() && self.replication.is_none()
+    }
 }
 
 /// The multicast request of a packet.
@@ -87,22 +96,27 @@ pub struct Mirror {
     pub carried: Carried,
 }
 
-/// What an ingress pass decided.
+/// What an ingress pass decided about the packet that it was given, which lies as the pass has left it.
 #[derive(Clone, Debug, Default)]
-pub struct IngressOutput {
-    /// The packet for the traffic manager, bridged headers in front; absent if nobody wants it.
-    pub packet: Option<Packet>,
-    /// Where it goes.
+pub struct IngressDecision {
+    /// Where the packet goes, bridged headers in front; if that is nowhere, it is dropped.
     pub admission: Admission,
+    /// The packet is to go through ingress once more, on Tofino resubmit data in front. Where that
+    /// may not be, `admission` counts.
+    pub resubmit: bool,
     /// At most one mirrored copy.
-    pub mirror: Option<Mirror>,
-    /// The packet to go through ingress once more, on Tofino resubmit data in front.
-    pub resubmit: Option<Packet>,
-    /// What goes with `packet` or with `resubmit` beside its bytes.
-    pub carried: Carried,
+    pub mirror: Option<Box<Mirror>>,
     /// True if the parser ended in an error. On Tofino that drops the packet, unless the program
     /// looks at the error; on v1model it never does.
     pub parser_rejected: bool,
+}
+
+impl IngressDecision {
+    /// Sends the packet on.
+    #[inline]
+    pub fn admit(admission: Admission) -> IngressDecision {
+        IngressDecision { admission, ..IngressDecision::default() }
+    }
 }
 
 /// A packet that enters the egress pass, with what the traffic manager measured.
@@ -144,19 +158,34 @@ pub struct EgressInput {
     pub mirrored: bool,
 }
 
-/// What an egress pass decided.
+/// What becomes of a packet behind egress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EgressFate {
+    /// It is dropped.
+    #[default]
+    Dropped,
+    /// It goes to its port's wire.
+    Sent,
+    /// It goes back to ingress.
+    Recirculated,
+}
+
+/// What an egress pass decided about the packet that it was given, which lies as the pass has left it.
 #[derive(Clone, Debug, Default)]
-pub struct EgressOutput {
-    /// The packet to send, if it was not dropped.
-    pub packet: Option<Packet>,
-    /// True if `packet` goes back to ingress instead of to its port's wire.
-    pub recirculate: bool,
-    /// What goes with a recirculated packet beside its bytes.
-    pub carried: Carried,
+pub struct EgressDecision {
+    /// What becomes of the packet.
+    pub fate: EgressFate,
     /// At most one mirrored copy, made also of a dropped packet.
-    pub mirror: Option<Mirror>,
+    pub mirror: Option<Box<Mirror>>,
     /// True if the parser refused the packet.
     pub parser_rejected: bool,
+}
+
+impl From<EgressFate> for EgressDecision {
+    #[inline]
+    fn from(fate: EgressFate) -> EgressDecision {
+        EgressDecision { fate, ..EgressDecision::default() }
+    }
 }
 
 /// What a program did while packets passed that its switch cannot do, or claimed itself would not
@@ -178,18 +207,19 @@ pub struct FaultReport {
 /// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
 /// plane reaches a running program.
 ///
+/// A pass is handed a packet where it lies, changes it there, and says what is to become of it.
+///
 /// ```
 /// use sojourn_packet::*;
 /// /// Sends everything back where it came from, and drops what waited for more than 5 ms.
 /// struct Echo;
 /// impl DataPlane for Echo {
-///     fn ingress_carrying(&mut self, input: &IngressInput, p: Packet, _: Carried) -> IngressOutput {
-///         let admission = Admission { unicast: Some(input.port), ..Admission::default() };
-///         IngressOutput { packet: Some(p), admission, ..IngressOutput::default() }
+///     fn ingress_pass(&mut self, input: &IngressInput, _: &mut Packet, _: &mut Carried) -> IngressDecision {
+///         IngressDecision::admit(Admission { unicast: Some(input.port), ..Admission::default() })
 ///     }
-///     fn egress_carrying(&mut self, input: &EgressInput, p: Packet, _: Carried) -> EgressOutput {
+///     fn egress_pass(&mut self, input: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
 ///         let late = input.dequeued - input.enqueued > Time::from_millis(5);
-///         EgressOutput { packet: (!late).then_some(p), ..EgressOutput::default() }
+///         if late { EgressFate::Dropped.into() } else { EgressFate::Sent.into() }
 ///     }
 /// }
 /// let waited = |ms| EgressInput { dequeued: Time::from_millis(ms), ..EgressInput::default() };
@@ -197,21 +227,44 @@ pub struct FaultReport {
 /// assert!(Echo.egress(&waited(6), Packet::default()).packet.is_none());
 /// ```
 pub trait DataPlane: Any + Send {
-    /// Runs the ingress pass on a packet, with what a pass before it carried.
+    /// Runs the ingress pass on a packet. What a pass before it carried lies in `carried`, and what
+    /// goes with the packet from here on is left there.
+    fn ingress_pass(
+        &mut self,
+        input: &IngressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision;
+
+    /// Runs the egress pass, likewise.
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision;
+
+    /// The ingress pass for whoever has a packet by itself, with what a pass before it carried.
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput;
+        mut packet: Packet,
+        mut carried: Carried,
+    ) -> IngressOutput {
+        let decision = self.ingress_pass(input, &mut packet, &mut carried);
+        IngressOutput::new(decision, packet, carried)
+    }
 
-    /// Runs the egress pass, with what the pass before carried.
+    /// The egress pass, likewise.
     fn egress_carrying(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> EgressOutput;
+        mut packet: Packet,
+        mut carried: Carried,
+    ) -> EgressOutput {
+        let decision = self.egress_pass(input, &mut packet, &mut carried);
+        EgressOutput::new(decision, packet, carried)
+    }
 
     /// The ingress pass on a packet that has come in by a port.
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
@@ -230,7 +283,7 @@ pub trait DataPlane: Any + Send {
     }
 
     /// The same as one whose ingress passes take time, if they do: the switch then submits them and
-    /// does not call [`DataPlane::ingress_carrying`], which runs a pass as if it were alone.
+    /// does not call [`DataPlane::ingress_pass`], which runs a pass as if it were alone.
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
         None
     }

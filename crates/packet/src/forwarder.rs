@@ -5,7 +5,8 @@
 
 use crate::carried::Carried;
 use crate::dataplane::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    PortId,
 };
 use crate::packet::Packet;
 use std::any::Any;
@@ -43,19 +44,18 @@ pub trait Forwarder: Any + Send {
 }
 
 impl<F: Forwarder> DataPlane for F {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput {
-        let unicast = self.port(input.port, &packet);
-        let admission = Admission { unicast, ..Admission::default() };
-        IngressOutput { packet: Some(packet), admission, carried, ..IngressOutput::default() }
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
+        let unicast = self.port(input.port, packet);
+        IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 
     fn forwarder(&self) -> Option<&dyn Forwarder> {

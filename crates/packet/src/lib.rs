@@ -13,6 +13,7 @@ mod forwarder;
 mod ip;
 mod overlapping;
 mod packet;
+mod passed;
 mod program_log;
 mod register;
 mod room;
@@ -22,13 +23,14 @@ mod units;
 pub use carried::{Carried, Luggage};
 pub use checksum::OnesComplementSum;
 pub use dataplane::{
-    Admission, DataPlane, EgressInput, EgressOutput, FaultReport, IngressInput, IngressOutput,
-    Mirror, MirrorDirection, PortId, Replication,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, FaultReport, IngressDecision,
+    IngressInput, Mirror, MirrorDirection, PortId, Replication,
 };
 pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use overlapping::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
+pub use passed::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
 pub use register::{NameTaken, Named, Register};
 pub use room::make_room;

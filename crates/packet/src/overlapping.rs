@@ -5,8 +5,9 @@
 //! packet. Egress passes stay calls: the wire is held while one decides.
 
 use crate::carried::Carried;
-use crate::dataplane::{IngressInput, IngressOutput, PortId};
+use crate::dataplane::{IngressInput, PortId};
 use crate::packet::Packet;
+use crate::passed::IngressOutput;
 use crate::units::Time;
 
 /// Names a pass from its submission to its completion.

@@ -9,8 +9,8 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection,
+    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    IngressInput, Mirror, MirrorDirection,
 };
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
@@ -26,26 +26,32 @@ struct Trivial {
 }
 
 impl DataPlane for Trivial {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
         let unicast = (input.port == PortId(1)).then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
-        IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+        IngressDecision::admit(admission)
     }
 
-    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        let mirror = (self.mirroring && !input.mirrored).then(|| Mirror {
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> EgressDecision {
+        let copy = || Mirror {
             session: 1,
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
             carried: Carried::default(),
-        });
-        EgressOutput { packet: Some(packet), mirror, ..EgressOutput::default() }
+        };
+        let mirror = (self.mirroring && !input.mirrored).then(|| Box::new(copy()));
+        EgressDecision { fate: EgressFate::Sent, mirror, parser_rejected: false }
     }
 }
 

@@ -1,7 +1,9 @@
 //! A loaded program of any architecture: its target, and what the target made of it.
 
 use crate::control::{ControlError, ControlPlane};
-use crate::dataplane::{DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput};
+use crate::dataplane::{
+    DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,
+};
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
 use crate::phv::Carried;
@@ -154,15 +156,15 @@ impl Plane {
     fn any_ingress(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
         if let Some(loaded) = self.elsewhere(input.port.0) {
-            return loaded.ingress_carrying(input, packet, carried);
+            return loaded.ingress_pass(input, packet, carried);
         }
         match self.watch.take() {
             Some(watch) => self.watched_ingress(watch, input, packet, carried),
-            None => self.loaded.ingress_carrying(input, packet, carried),
+            None => self.loaded.ingress_pass(input, packet, carried),
         }
     }
 
@@ -171,13 +173,13 @@ impl Plane {
         &mut self,
         mut watch: Box<Watch>,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput {
-        let pass = self.begin(&watch, &packet, input.now, input.into());
-        let out = self.loaded.ingress_carrying(input, packet, carried);
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        let pass = self.begin(&watch, packet, input.now, input.into());
+        let out = self.loaded.ingress_pass(input, packet, carried);
         if let Some(pass) = pass {
-            watch.passed(self.end(pass, ingress_became(&out)));
+            watch.passed(self.end(pass, ingress_became(&out, packet)));
         }
         watch.look(input.now, &mut *self.loaded);
         self.watch = Some(watch);
@@ -189,15 +191,15 @@ impl Plane {
     fn any_egress(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> EgressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
         if let Some(loaded) = self.elsewhere(input.port.0) {
-            return loaded.egress_carrying(input, packet, carried);
+            return loaded.egress_pass(input, packet, carried);
         }
         match self.watch.take() {
             Some(watch) => self.watched_egress(watch, input, packet, carried),
-            None => self.loaded.egress_carrying(input, packet, carried),
+            None => self.loaded.egress_pass(input, packet, carried),
         }
     }
 
@@ -206,13 +208,13 @@ impl Plane {
         &mut self,
         mut watch: Box<Watch>,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> EgressOutput {
-        let pass = self.begin(&watch, &packet, input.now, input.into());
-        let out = self.loaded.egress_carrying(input, packet, carried);
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
+        let pass = self.begin(&watch, packet, input.now, input.into());
+        let out = self.loaded.egress_pass(input, packet, carried);
         if let Some(pass) = pass {
-            watch.passed(self.end(pass, egress_became(&out)));
+            watch.passed(self.end(pass, egress_became(&out, packet)));
         }
         watch.look(input.now, &mut *self.loaded);
         self.watch = Some(watch);
@@ -240,26 +242,26 @@ impl Plane {
 }
 
 impl DataPlane for Plane {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
         if self.further.is_empty() && self.watch.is_none() {
-            return self.loaded.ingress_carrying(input, packet, carried);
+            return self.loaded.ingress_pass(input, packet, carried);
         }
         self.any_ingress(input, packet, carried)
     }
 
-    fn egress_carrying(
+    fn egress_pass(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> EgressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
         if self.further.is_empty() && self.watch.is_none() {
-            return self.loaded.egress_carrying(input, packet, carried);
+            return self.loaded.egress_pass(input, packet, carried);
         }
         self.any_egress(input, packet, carried)
     }
@@ -291,18 +293,18 @@ impl DataPlane for Plane {
     }
 }
 
-/// What an ingress pass has decided, in words.
-fn ingress_became(out: &IngressOutput) -> Became {
+/// What an ingress pass has decided about a packet, in words.
+fn ingress_became(out: &IngressDecision, packet: &Packet) -> Became {
     let mut said = Vec::new();
-    if out.parser_rejected && out.packet.is_none() {
-        said.push("dropped by the parser".to_owned());
-    } else if out.resubmit.is_some() {
+    let admission = &out.admission;
+    let goes_on = !out.resubmit && !admission.is_nowhere();
+    if out.resubmit {
         said.push("resubmitted".to_owned());
-    } else if out.packet.is_none() {
-        said.push("dropped".to_owned());
+    } else if !goes_on {
+        let by = if out.parser_rejected { "dropped by the parser" } else { "dropped" };
+        said.push(by.to_owned());
     }
-    if out.packet.is_some() {
-        let admission = &out.admission;
+    if goes_on {
         if let Some(port) = admission.unicast {
             let past = if admission.bypass_egress { ", past egress" } else { "" };
             said.push(format!("to port {}, queue {}{past}", port.0, admission.queue));
@@ -312,24 +314,25 @@ fn ingress_became(out: &IngressOutput) -> Became {
             said.push(format!("to multicast group {}", groups.collect::<Vec<_>>().join(" and ")));
         }
     }
-    Became { to: with_mirror(said, &out.mirror), bytes: out.packet.as_ref().map(hex) }
+    Became { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
 }
 
-/// What an egress pass has decided, in words.
-fn egress_became(out: &EgressOutput) -> Became {
-    let what = match &out.packet {
-        Some(_) if out.recirculate => "recirculated",
-        Some(_) => "sent",
-        None if out.parser_rejected => "dropped by the parser",
-        None => "dropped",
+/// What an egress pass has decided about a packet, in words.
+fn egress_became(out: &EgressDecision, packet: &Packet) -> Became {
+    let what = match out.fate {
+        EgressFate::Recirculated => "recirculated",
+        EgressFate::Sent => "sent",
+        EgressFate::Dropped if out.parser_rejected => "dropped by the parser",
+        EgressFate::Dropped => "dropped",
     };
+    let goes_on = out.fate != EgressFate::Dropped;
     Became {
-        to: with_mirror(vec![what.to_owned()], &out.mirror),
-        bytes: out.packet.as_ref().map(hex),
+        to: with_mirror(vec![what.to_owned()], out.mirror.as_deref()),
+        bytes: goes_on.then(|| hex(packet)),
     }
 }
 
-fn with_mirror(mut said: Vec<String>, mirror: &Option<sojourn_packet::Mirror>) -> String {
+fn with_mirror(mut said: Vec<String>, mirror: Option<&Mirror>) -> String {
     if let Some(mirror) = mirror {
         said.push(format!("a copy to mirror session {}", mirror.session));
     }

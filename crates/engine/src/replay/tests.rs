@@ -4,8 +4,8 @@
 use super::*;
 use sojourn_net::config::NativeAqm;
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection, PortId,
+    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    IngressInput, Mirror, MirrorDirection, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_targets::ControlPlane;
@@ -24,33 +24,42 @@ struct EveryThird {
 }
 
 impl DataPlane for EveryThird {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
         let passes = self.drops_from == 0 || input.now.0 < self.drops_from;
         let unicast = (self.forwards && passes).then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
-        IngressOutput { packet: Some(packet), admission, ..IngressOutput::default() }
+        IngressDecision::admit(admission)
     }
 
-    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> EgressDecision {
         if input.mirrored {
             assert_eq!((input.port, packet.len()), (PortId(68), Bytes(100)));
             self.copies.lock().unwrap().push((input.now.0, self.seen));
-            return EgressOutput::default();
+            return EgressFate::Dropped.into();
         }
         self.sojourns.lock().unwrap().push(input.now.0 - input.enqueued.0);
         self.seen += 1;
         if !self.seen.is_multiple_of(3) {
-            return EgressOutput { packet: Some(packet), ..EgressOutput::default() };
+            return EgressFate::Sent.into();
         }
-        let direction = MirrorDirection::Egress;
-        let mirror =
-            Mirror { session: 100, direction, packet, header_len: 0, carried: Carried::default() };
-        EgressOutput { mirror: Some(mirror), ..EgressOutput::default() }
+        let mirror = Some(Box::new(Mirror {
+            session: 100,
+            direction: MirrorDirection::Egress,
+            packet: packet.clone(),
+            header_len: 0,
+            carried: Carried::default(),
+        }));
+        EgressDecision { mirror, ..EgressDecision::default() }
     }
 }
 

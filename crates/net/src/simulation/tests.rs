@@ -5,7 +5,8 @@ use crate::config::Aqm;
 use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
 use crate::wire::{Checksums, Frame, Role, Transport, flow_of, read_frame};
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, Carried, EgressInput, EgressOutput, IngressInput, IngressOutput};
+use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{IngressDecision, IngressInput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
 const FRAMING: u64 = 24;
@@ -438,27 +439,18 @@ fn a_data_plane_is_wanted_where_one_is_handed_over_and_nowhere_else() {
 struct Forwarder;
 
 impl DataPlane for Forwarder {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
         let unicast = Some(if input.port == SENDERS { PortId(2) } else { SENDERS });
-        IngressOutput {
-            packet: Some(packet),
-            admission: Admission { unicast, ..Admission::default() },
-            ..IngressOutput::default()
-        }
+        IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_carrying(
-        &mut self,
-        _input: &EgressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> EgressOutput {
-        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 }
 

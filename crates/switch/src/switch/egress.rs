@@ -12,7 +12,7 @@ use crate::tm::port::{Decision, Port};
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{Carried, EgressInput, EgressOutput, Mirror};
+use sojourn_packet::{EgressDecision, EgressFate, EgressInput, Mirror};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
@@ -75,22 +75,19 @@ impl Switch {
     fn leave_by_egress(&mut self, index: usize, turn: Turn, packet: &mut Queued) {
         let (now, slot) = (self.now, packet.size());
         let marked = self.marked_in_queue(index, turn.queue, packet);
-        let out = self.egress_pass(index, turn.queue, packet);
-        if let Some(mirror) = out.mirror {
-            self.request_mirror(mirror, now + self.egress_latency);
+        let EgressDecision { fate, mirror, parser_rejected } =
+            self.egress_pass(index, turn.queue, packet);
+        if let Some(mirror) = mirror {
+            self.request_mirror(*mirror, now + self.egress_latency);
         }
-        self.egress_parser_rejected += u64::from(out.parser_rejected);
-        let mut departing = out.packet;
-        if let (true, Some(sent)) = (marked, &mut departing) {
-            ecn::mark(sent);
+        self.egress_parser_rejected += u64::from(parser_rejected);
+        if marked {
+            ecn::mark(&mut packet.packet);
         }
-        match departing {
-            Some(sent) if out.recirculate => self.send_back(index, sent, out.carried),
-            Some(sent) => {
-                packet.packet = sent;
-                self.depart(index, turn.queue, packet);
-            }
-            None => {
+        match fate {
+            EgressFate::Sent => self.depart(index, turn.queue, packet),
+            EgressFate::Recirculated => self.send_back(index, packet),
+            EgressFate::Dropped => {
                 // The scheduler had given the slot away: it passes unused.
                 self.hold_wire(index, slot);
                 self.ports[index].queues[turn.queue].statistics.egress_drops.add(slot);
@@ -107,11 +104,9 @@ impl Switch {
             && ecn::is_marked(&packet.packet)
     }
 
-    /// Runs the program's egress pass, for which the packet's bytes are taken out of `queued`.
-    fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressOutput {
-        let length = queued.length();
-        let packet = std::mem::take(&mut queued.packet);
-        let carried = std::mem::take(&mut queued.carried);
+    /// Runs the program's egress pass on a packet, where it lies.
+    #[inline(always)]
+    fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressDecision {
         let port = &self.ports[index];
         let queue = &port.queues[number];
         let noted = &queued.noted;
@@ -132,10 +127,10 @@ impl Switch {
             dequeue_packets: queue.packets(),
             rid: noted.rid,
             rid_first: noted.rid_first,
-            length,
+            length: queued.length(),
             mirrored: queued.tag.mirror_requested.is_copy(),
         };
-        self.plane.egress_carrying(&input, packet, carried)
+        self.plane.egress_pass(&input, &mut queued.packet, &mut queued.carried)
     }
 
     /// A packet that found its port free, and for which nothing but that was chosen, goes onto the
@@ -178,8 +173,10 @@ impl Switch {
 
     /// A packet leaves egress for ingress, past its port's wire.
     #[cold]
-    fn send_back(&mut self, index: usize, packet: Packet, carried: Carried) {
+    fn send_back(&mut self, index: usize, queued: &mut Queued) {
         let port = self.ports[index].id;
+        let packet = std::mem::take(&mut queued.packet);
+        let carried = std::mem::take(&mut queued.carried);
         self.returned.push_back(Returned { packet, carried, port });
         // Never at the same instant, so that a packet that goes round for ever lets time pass.
         let latency = self.egress_latency.max(Time(1));

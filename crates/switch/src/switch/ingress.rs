@@ -10,17 +10,8 @@ use crate::ecn;
 use crate::tm::queue::Room;
 use crate::tm::queued::{Noted, Queued, Requested, Tag};
 use crate::tm::replication::CopyOrder;
-use sojourn_packet::{Admission, Carried, IngressInput, IngressOutput, PortId, Replication};
+use sojourn_packet::{Admission, Carried, IngressDecision, IngressInput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
-
-/// How a packet comes to ingress.
-struct Entry {
-    port: PortId,
-    arrived: Time,
-    /// How often it has been resubmitted.
-    resubmitted: u32,
-    carried: Carried,
-}
 
 impl Switch {
     /// A packet has arrived at a front-panel port.
@@ -107,12 +98,10 @@ impl Switch {
     #[cold]
     pub(super) fn resubmit(&mut self) {
         let Some(r) = self.resubmitted.pop_front() else { return };
-        if !self.goes_on(r.tag.id, r.packet.len(), Loop::Resubmission(r.port)) {
+        if !self.goes_on(r.packet.tag.id, r.packet.size(), Loop::Resubmission(r.port)) {
             return;
         }
-        let entry =
-            Entry { port: r.port, arrived: r.arrived, resubmitted: r.times, carried: r.carried };
-        self.ingress_pass(entry, r.packet, r.tag);
+        self.ingress_pass((r.port, r.arrived, r.times), r.packet);
     }
 
     pub(super) fn enter(
@@ -123,8 +112,8 @@ impl Switch {
         from_wire: bool,
     ) {
         let tag = self.tag(&packet, from_wire);
-        let entry = Entry { port, arrived: self.now, resubmitted: 0, carried };
-        self.ingress_pass(entry, packet, tag);
+        let packet = Queued { packet, carried, tag, ..Queued::default() };
+        self.ingress_pass((port, self.now, 0), packet);
     }
 
     /// What is noted of a packet as it comes to ingress.
@@ -141,63 +130,56 @@ impl Switch {
         }
     }
 
-    fn ingress_pass(&mut self, entry: Entry, packet: Packet, tag: Tag) {
+    /// A packet that has arrived at a port at an instant enters ingress, resubmitted so many times.
+    #[inline]
+    fn ingress_pass(&mut self, (port, arrived, times): (PortId, Time, u32), mut packet: Queued) {
         self.ingress_statistics.passes += 1;
-        let input = IngressInput {
-            port: entry.port,
-            arrived: entry.arrived,
-            now: self.now,
-            resubmitted: entry.resubmitted > 0,
-        };
+        let input = IngressInput { port, arrived, now: self.now, resubmitted: times > 0 };
         if self.passes.is_some() {
-            return self.submit(input, entry.resubmitted, packet, entry.carried, tag);
+            return self.submit(input, times, packet);
         }
-        let out = self.plane.ingress_carrying(&input, packet, entry.carried);
-        self.carry_out(&input, entry.resubmitted, out, tag);
+        let decision = self.plane.ingress_pass(&input, &mut packet.packet, &mut packet.carried);
+        self.carry_out(&input, times, decision, packet);
     }
 
     /// Does what the data plane has decided for a packet that had been resubmitted `times` times.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn carry_out(
         &mut self,
         input: &IngressInput,
         times: u32,
-        out: IngressOutput,
-        tag: Tag,
+        decision: IngressDecision,
+        mut packet: Queued,
     ) {
-        let IngressInput { port, arrived, .. } = *input;
-        self.ingress_statistics.parser_rejected += u64::from(out.parser_rejected);
         let due = self.now + self.ingress_latency;
-        if let Some(mirror) = out.mirror {
-            self.request_mirror(mirror, due);
+        let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
+        self.ingress_statistics.parser_rejected += u64::from(parser_rejected);
+        if let Some(mirror) = mirror {
+            self.request_mirror(*mirror, due);
         }
-        if let Some(packet) = out.resubmit {
-            // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
-            // second one is not possible.
-            if times < self.resubmit_limit {
-                self.ingress_statistics.resubmitted += 1;
-                let (carried, times) = (out.carried, times + 1);
-                let again = Resubmitted { packet, carried, port, arrived, tag, times };
-                self.resubmitted.push_back(again);
-                self.events.set(due, Event::Resubmit);
-                return;
-            }
-            self.ingress_statistics.resubmits_refused += 1;
+        // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
+        // second one is not possible.
+        if resubmit && times < self.resubmit_limit {
+            return self.send_round(input, times, packet);
         }
-        let wanted = out.admission.unicast.is_some() || out.admission.replication.is_some();
-        match out.packet {
-            Some(packet) if wanted => {
-                let (admission, carried) = (out.admission, out.carried);
-                self.send_on(Admitted { packet, carried, admission, tag });
-            }
-            _ => self.drop_at_ingress(port, tag, out.parser_rejected),
+        self.ingress_statistics.resubmits_refused += u64::from(resubmit);
+        if admission.is_nowhere() {
+            return self.drop_at_ingress(input.port, packet.tag, parser_rejected);
         }
+        packet.noted.cos = admission.cos;
+        packet.noted.color = admission.color;
+        packet.noted.bypass_egress = admission.bypass_egress;
+        self.admitted.push_back(Admitted { packet, admission });
+        self.events.set(due, Event::Admit);
     }
 
-    /// Sends a packet from ingress to the traffic manager.
-    fn send_on(&mut self, admitted: Admitted) {
-        self.admitted.push_back(admitted);
-        self.events.set(self.now + self.ingress_latency, Event::Admit);
+    /// Sends a packet to ingress once more.
+    #[cold]
+    fn send_round(&mut self, input: &IngressInput, times: u32, packet: Queued) {
+        self.ingress_statistics.resubmitted += 1;
+        let IngressInput { port, arrived, .. } = *input;
+        self.resubmitted.push_back(Resubmitted { packet, port, arrived, times: times + 1 });
+        self.events.set(self.now + self.ingress_latency, Event::Resubmit);
     }
 
     /// Counts a packet that does not leave ingress.
@@ -210,20 +192,12 @@ impl Switch {
 
     /// The oldest admitted packet has reached the traffic manager.
     pub(super) fn admit(&mut self) {
-        let Some(admitted) = self.admitted.pop_front() else { return };
-        let Admitted { packet, carried, admission, tag } = admitted;
-        let noted = Noted {
-            cos: admission.cos,
-            color: admission.color,
-            bypass_egress: admission.bypass_egress,
-            ..Noted::default()
-        };
-        let original = Queued { packet, enqueued: self.now, tag, noted, carried };
+        let Some(Admitted { packet, admission }) = self.admitted.pop_front() else { return };
         if let Some(replication) = &admission.replication {
-            self.replicate(replication, admission.queue, &original);
+            self.replicate(replication, admission.queue, &packet);
         }
         match admission.unicast {
-            Some(port) => self.enqueue(port, admission.queue, original),
+            Some(port) => self.enqueue(port, admission.queue, packet),
             None => self.ingress_statistics.multicast_originals += 1,
         }
     }

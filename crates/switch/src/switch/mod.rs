@@ -29,7 +29,7 @@ use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
-use crate::tm::queued::Tag;
+use crate::tm::queued::Queued;
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
 use overlap::Passes;
@@ -86,19 +86,15 @@ pub struct Switch {
 
 /// A packet that ingress has sent to the traffic manager.
 struct Admitted {
-    packet: Packet,
-    carried: Carried,
+    packet: Queued,
     admission: Admission,
-    tag: Tag,
 }
 
 /// A packet that ingress wants to see once more.
 struct Resubmitted {
-    packet: Packet,
-    carried: Carried,
+    packet: Queued,
     port: PortId,
     arrived: Time,
-    tag: Tag,
     /// How often it has been resubmitted.
     times: u32,
 }
@@ -115,10 +111,10 @@ impl Switch {
     ///
     /// `now` must not be earlier than any instant given before; if it is, the latest one counts.
     pub fn receive(&mut self, now: Time, port: PortId, packet: Packet) {
-        self.advance(now);
+        self.catch_up(now);
         self.arrive(port, packet);
         // Latencies of zero make consequences due at once.
-        self.advance(now);
+        self.catch_up(now);
     }
 
     /// How long a packet takes from its arrival at a port to the traffic manager, if nothing happens
@@ -133,11 +129,17 @@ impl Switch {
     /// everything due up to `now` first.
     #[inline]
     pub fn receive_passed(&mut self, now: Time, port: PortId, packet: Packet) {
+        self.catch_up(now);
+        self.pass(port, packet);
+    }
+
+    /// Does everything that is due up to and including `now`, where that is seldom anything.
+    #[inline(always)]
+    fn catch_up(&mut self, now: Time) {
         if self.next_timer().is_some_and(|at| at <= now) {
             self.advance(now);
         }
         self.now = self.now.max(now);
-        self.pass(port, packet);
     }
 
     /// When [`Switch::advance`] must be called next, if anything is going on.

@@ -5,10 +5,8 @@
 
 use super::{Event, Switch};
 use crate::tm::port::Port;
-use crate::tm::queued::Tag;
-use sojourn_packet::{
-    Carried, IngressInput, IngressOutput, Packet, PassId, PortId, QueueDepths, Time,
-};
+use crate::tm::queued::{Queued, Tag};
+use sojourn_packet::{IngressInput, IngressOutput, PassId, PortId, QueueDepths, Time};
 use std::collections::BTreeMap;
 
 /// The passes that have begun and not completed.
@@ -52,14 +50,8 @@ impl QueueDepths for Depths<'_> {
 impl Switch {
     /// Lets a pass begin.
     #[cold]
-    pub(super) fn submit(
-        &mut self,
-        input: IngressInput,
-        resubmitted: u32,
-        packet: Packet,
-        carried: Carried,
-        tag: Tag,
-    ) {
+    pub(super) fn submit(&mut self, input: IngressInput, resubmitted: u32, packet: Queued) {
+        let Queued { packet, carried, tag, .. } = packet;
         let (Some(passes), Some(plane)) = (&mut self.passes, self.plane.overlapping()) else {
             return;
         };
@@ -80,7 +72,9 @@ impl Switch {
             passes.wake = None;
         }
         while let Some((inside, out)) = self.next_completed() {
-            self.carry_out(&inside.input, inside.resubmitted, out, inside.tag);
+            let (decision, packet, carried) = out.into_decision();
+            let packet = Queued { packet, carried, tag: inside.tag, ..Queued::default() };
+            self.carry_out(&inside.input, inside.resubmitted, decision, packet);
         }
         // What is due has been done, so that a data plane which says otherwise lets time pass.
         self.wake_for_passes(self.now + Time(1));

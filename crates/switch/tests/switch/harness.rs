@@ -1,7 +1,8 @@
 //! A data plane made of closures, and a driver with a fake clock.
 
 use sojourn_packet::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
+    Admission, DataPlane, EgressDecision, EgressInput, EgressOutput, IngressDecision, IngressInput,
+    IngressOutput, PortId,
 };
 use sojourn_packet::{Bytes, Carried, FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{Disciplines, Observation, PortConfig, Switch, SwitchConfig, Transmit};
@@ -53,19 +54,30 @@ impl Fake {
 }
 
 impl DataPlane for Fake {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
         self.ingress_log.lock().unwrap().push((*input, packet.clone()));
-        (self.ingress)(input, packet)
+        let out = (self.ingress)(input, std::mem::take(packet));
+        let decision;
+        (decision, *packet, *carried) = out.into_decision();
+        decision
     }
 
-    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
         self.egress_log.lock().unwrap().push((*input, packet.clone()));
-        (self.egress)(input, packet)
+        let out = (self.egress)(input, std::mem::take(packet));
+        let decision;
+        (decision, *packet, *carried) = out.into_decision();
+        decision
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    Bytes, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Overlapping,
-    Packet, PacketId, PassId, QueueDepths, Rate, Time,
+    Bytes, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    IngressInput, IngressOutput, Overlapping, Packet, PacketId, PassId, QueueDepths, Rate, Time,
 };
 use sojourn_switch::{PortConfig, ShaperConfig, SwitchConfig};
 use std::collections::{BTreeMap, VecDeque};
@@ -27,12 +27,17 @@ impl Threads {
 }
 
 impl DataPlane for Threads {
-    fn ingress_carrying(&mut self, _: &IngressInput, packet: Packet, _: Carried) -> IngressOutput {
-        to(OUT, 0, packet)
+    fn ingress_pass(
+        &mut self,
+        _: &IngressInput,
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
+        unreachable!("passes are submitted")
     }
 
-    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        pass(packet)
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
@@ -113,12 +118,17 @@ fn a_pass_reads_how_deep_a_queue_is_when_it_looks_and_not_when_its_packet_came()
 struct Stuck(Option<Time>);
 
 impl DataPlane for Stuck {
-    fn ingress_carrying(&mut self, _: &IngressInput, packet: Packet, _: Carried) -> IngressOutput {
-        to(OUT, 0, packet)
+    fn ingress_pass(
+        &mut self,
+        _: &IngressInput,
+        _: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
+        unreachable!("passes are submitted")
     }
 
-    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        pass(packet)
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {

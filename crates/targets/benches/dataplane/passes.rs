@@ -5,7 +5,9 @@
 //! through egress once more, recirculated packets through ingress: both are work of the packet that
 //! caused them. It must not know how anything is measured.
 
-use sojourn_packet::{DataPlane, EgressInput, EgressOutput, HEADER_ROOM, IngressInput, PortId};
+use sojourn_packet::{
+    Carried, DataPlane, EgressFate, EgressInput, HEADER_ROOM, IngressInput, Mirror, PortId,
+};
 use sojourn_packet::{Packet, Time};
 use sojourn_targets::{ControlPlane, LoadOptions, Plane, load};
 use std::path::{Path, PathBuf};
@@ -86,11 +88,13 @@ pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
     // With the room that the simulator's packets have.
     let mut bytes = Vec::with_capacity(HEADER_ROOM);
     bytes.extend_from_slice(frame);
-    let packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
+    let mut packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
+    let mut carried = Carried::default();
     let arrived = Time(1_000_000_000 + number * GAP);
     let input = IngressInput { port: PortId(1), arrived, now: arrived, resubmitted: false };
-    let admitted = plane.ingress(&input, packet);
-    let Some(packet) = admitted.packet else { return false };
+    if plane.ingress_pass(&input, &mut packet, &mut carried).admission.is_nowhere() {
+        return false;
+    }
     let delay = 4_000_000 + number / 1_000 % 2 * 2_000_000;
     let now = arrived + Time(delay);
     let out = EgressInput {
@@ -105,20 +109,26 @@ pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
         length: 1_518,
         ..EgressInput::default()
     };
-    let mut sent = plane.egress_carrying(&out, packet, admitted.carried);
-    if let Some(copy) = sent.mirror.take() {
+    let sent = plane.egress_pass(&out, &mut packet, &mut carried);
+    if let Some(copy) = sent.mirror {
         let again = EgressInput { port: PortId(68), now: now + Time(1_000), mirrored: true, ..out };
-        let back = plane.egress_carrying(&again, copy.packet, copy.carried);
-        recirculated(plane, now, back);
+        let Mirror { mut packet, mut carried, .. } = *copy;
+        let fate = plane.egress_pass(&again, &mut packet, &mut carried).fate;
+        recirculated(plane, now, fate, (packet, carried));
     }
-    recirculated(plane, now, sent);
+    recirculated(plane, now, sent.fate, (packet, carried));
     true
 }
 
 /// The ingress pass of what egress has sent back.
-fn recirculated(plane: &mut dyn DataPlane, now: Time, sent: EgressOutput) {
-    if let (true, Some(packet)) = (sent.recirculate, sent.packet) {
+fn recirculated(
+    plane: &mut dyn DataPlane,
+    now: Time,
+    fate: EgressFate,
+    (mut packet, mut carried): (Packet, Carried),
+) {
+    if fate == EgressFate::Recirculated {
         let input = IngressInput { port: PortId(2), arrived: now, now, resubmitted: false };
-        plane.ingress_carrying(&input, packet, sent.carried);
+        plane.ingress_pass(&input, &mut packet, &mut carried);
     }
 }

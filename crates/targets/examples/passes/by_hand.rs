@@ -4,8 +4,8 @@
 //! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.
 
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Packet,
-    PortId,
+    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    IngressInput, Packet, PortId,
 };
 
 const TARGET: u32 = 5_000_000;
@@ -46,40 +46,42 @@ fn spacing(count: u32) -> u32 {
 }
 
 impl DataPlane for P4CodelByHand {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
         let to = match input.port {
             PortId(1) => PortId(2),
             PortId(2) => PortId(1),
-            _ => return IngressOutput::default(),
+            _ => return IngressDecision::default(),
         };
         if packet.bytes.len() < ETHERNET {
-            return IngressOutput { parser_rejected: true, ..IngressOutput::default() };
+            return IngressDecision { parser_rejected: true, ..IngressDecision::default() };
         }
         let mut bytes = Vec::with_capacity(BRIDGE + packet.bytes.len());
         bytes.push(0);
         bytes.extend_from_slice(&low48(input.now.as_nanos()).to_be_bytes()[2..]);
         bytes.extend_from_slice(&packet.bytes);
-        IngressOutput {
-            packet: Some(Packet { bytes, ..packet }),
-            admission: Admission { unicast: Some(to), ..Admission::default() },
-            ..IngressOutput::default()
-        }
+        packet.bytes = bytes;
+        IngressDecision::admit(Admission { unicast: Some(to), ..Admission::default() })
     }
 
-    fn egress_carrying(&mut self, input: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> EgressDecision {
         let Some(front) = packet.bytes.first_chunk::<{ BRIDGE + ETHERNET }>() else {
-            return EgressOutput { parser_rejected: true, ..EgressOutput::default() };
+            return EgressDecision { parser_rejected: true, ..EgressDecision::default() };
         };
         let arrival = u64::from_be_bytes(*front.first_chunk().unwrap_or(&[0; 8])) >> 8;
         let now = input.now.as_nanos() as u32;
         let violation = now.wrapping_sub(arrival as u32) >= TARGET;
         let Some(port) = self.ports.get_mut(usize::from(input.port.0)) else {
-            return EgressOutput::default();
+            return EgressFate::Dropped.into();
         };
         let first = violation && !port.dropping;
         port.dropping = violation;
@@ -92,9 +94,9 @@ impl DataPlane for P4CodelByHand {
             due = true;
         }
         if due && violation {
-            return EgressOutput::default();
+            return EgressFate::Dropped.into();
         }
-        let bytes = packet.bytes[BRIDGE..].to_vec();
-        EgressOutput { packet: Some(Packet { bytes, ..packet }), ..EgressOutput::default() }
+        packet.bytes = packet.bytes[BRIDGE..].to_vec();
+        EgressFate::Sent.into()
     }
 }

@@ -14,7 +14,8 @@ use super::mutex::ThreadId;
 use super::processor::Processor;
 use super::threads::Threads;
 use crate::dataplane::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, PortId,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    IngressOutput, PortId,
 };
 use crate::deparsed::deparse;
 use crate::faults::Faults;
@@ -256,14 +257,14 @@ const ALONE: ThreadId = ThreadId::MAX;
 
 impl DataPlane for Npu {
     /// The pass as if it were alone: no request takes time, and every queue is empty.
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _: Carried,
-    ) -> IngressOutput {
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
         let mut pass = Pass::default();
-        self.begin(input.now, input, packet, &mut pass);
+        self.begin(input.now, input, std::mem::take(packet), &mut pass);
         let mut answer = None;
         while !pass.halted {
             match self.go_on(&mut pass, input.now, answer) {
@@ -281,11 +282,13 @@ impl DataPlane for Npu {
             }
         }
         self.shared.take_back(ALONE);
-        self.end(input.now, &mut pass)
+        let (decision, left, goes_with) = self.end(input.now, &mut pass).into_decision();
+        (*packet, *carried) = (left, goes_with);
+        decision
     }
 
-    fn egress_carrying(&mut self, _: &EgressInput, packet: Packet, _: Carried) -> EgressOutput {
-        EgressOutput { packet: Some(packet), ..EgressOutput::default() }
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
     }
 
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {

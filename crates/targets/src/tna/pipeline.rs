@@ -21,8 +21,8 @@ use super::pass::{ParserErrors, Pass};
 use super::runtime::{RegisterState, Runtime};
 use crate::control::fits;
 use crate::dataplane::{
-    Admission, DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror,
-    MirrorDirection,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Mirror, MirrorDirection,
 };
 use crate::deparsed::deparse;
 use crate::digest::Digest;
@@ -191,24 +191,23 @@ impl Tofino {
     fn run_ingress(
         &mut self,
         input: &IngressInput,
-        mut packet: Packet,
-        out: &mut IngressOutput,
+        packet: &mut Packet,
+        out: &mut IngressDecision,
     ) -> Result<(), Halt> {
-        let Some(consumed) = self.ingress_blocks(input, &packet, &mut out.admission)? else {
+        let Some(consumed) = self.ingress_blocks(input, packet, &mut out.admission)? else {
             out.parser_rejected = true;
             return Ok(());
         };
         if self.runtime.pass.asked {
             if let Some(data) = self.runtime.pass.resubmit.take() {
-                out.admission = Admission::default();
-                out.resubmit = Some(with_front(&data, &packet));
+                (out.admission, out.resubmit) = (Admission::default(), true);
+                *packet = with_front(&data, packet);
                 return Ok(());
             }
-            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, &packet);
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, packet);
         }
-        if out.admission.unicast.is_some() || out.admission.replication.is_some() {
-            deparse(&mut packet, &mut self.written, consumed);
-            out.packet = Some(packet);
+        if !out.admission.is_nowhere() {
+            deparse(packet, &mut self.written, consumed);
         }
         Ok(())
     }
@@ -239,10 +238,10 @@ impl Tofino {
     fn run_egress(
         &mut self,
         input: &EgressInput,
-        mut packet: Packet,
-        out: &mut EgressOutput,
+        packet: &mut Packet,
+        out: &mut EgressDecision,
     ) -> Result<(), Halt> {
-        let Some((consumed, drop_ctl)) = self.egress_blocks(input, &packet)? else {
+        let Some((consumed, drop_ctl)) = self.egress_blocks(input, packet)? else {
             out.parser_rejected = true;
             return Ok(());
         };
@@ -251,12 +250,12 @@ impl Tofino {
         if !sent && !copied {
             return Ok(());
         }
-        deparse(&mut packet, &mut self.written, consumed);
+        deparse(packet, &mut self.written, consumed);
         if copied {
-            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, &packet);
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
         if sent {
-            out.packet = Some(packet);
+            out.fate = EgressFate::Sent;
         }
         Ok(())
     }
@@ -273,18 +272,17 @@ struct Beside<'a> {
 
 impl DataPlane for Tofino {
     /// What a packet of Tofino brings from another pass is in front of its bytes.
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        _carried: Carried,
-    ) -> IngressOutput {
-        // Made where the caller wants it: it is a large one.
-        let mut out = IngressOutput::default();
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> IngressDecision {
+        let mut out = IngressDecision::default();
         let followed = self.follow(false);
         if let Err(halt) = self.run_ingress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
-            out = IngressOutput::default();
+            out = IngressDecision::default();
         }
         if let Some(followed) = followed {
             self.followed(false, followed);
@@ -292,17 +290,17 @@ impl DataPlane for Tofino {
         out
     }
 
-    fn egress_carrying(
+    fn egress_pass(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        _carried: Carried,
-    ) -> EgressOutput {
-        let mut out = EgressOutput::default();
+        packet: &mut Packet,
+        _: &mut Carried,
+    ) -> EgressDecision {
+        let mut out = EgressDecision::default();
         let followed = self.follow(true);
         if let Err(halt) = self.run_egress(input, packet, &mut out) {
             self.runtime.faults.halted(&halt);
-            out = EgressOutput::default();
+            out = EgressDecision::default();
         }
         if let Some(followed) = followed {
             self.followed(true, followed);
@@ -317,15 +315,15 @@ fn requested_copy(
     runtime: &mut Runtime,
     direction: MirrorDirection,
     packet: &Packet,
-) -> Option<Mirror> {
+) -> Option<Box<Mirror>> {
     let request = runtime.pass.mirror.take().filter(|request| request.session != 0)?;
-    Some(Mirror {
+    Some(Box::new(Mirror {
         session: request.session,
         direction,
         header_len: request.header.len() as u16,
         carried: Carried::default(),
         packet: with_front(&request.header, packet),
-    })
+    }))
 }
 
 /// A copy of `packet` with some bytes in front.

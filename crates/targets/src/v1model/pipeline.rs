@@ -18,8 +18,8 @@ use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType};
 use crate::control::fits;
 use crate::dataplane::{
-    DataPlane, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId, Replication,
+    DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,
+    MirrorDirection, PortId, Replication,
 };
 use crate::deparsed::deparse;
 use crate::digest::Digest;
@@ -148,13 +148,13 @@ impl V1Model {
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
-    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, carried: Carried) {
+    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, carried: &mut Carried) {
         let length = packet.len().0;
         self.runtime.begin(input.now, length);
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
         let standard = &parser.standard;
-        match carried.take::<Phv>() {
+        match std::mem::take(carried).take::<Phv>() {
             Some(mut phv) => {
                 frames.restore(parser, &mut phv);
                 frames.clear_own(parser);
@@ -168,21 +168,21 @@ impl V1Model {
     fn run_ingress(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-        out: &mut IngressOutput,
+        packet: &Packet,
+        carried: &mut Carried,
+        out: &mut IngressDecision,
     ) -> Result<(), Halt> {
         // What a packet brings from another pass is not what a chain begins with.
         let as_one = carried.is_empty() && self.runtime.trace.is_none();
-        let ran = if as_one { self.run_ingress_chain(input, &packet) } else { None };
+        let ran = if as_one { self.run_ingress_chain(input, packet) } else { None };
         let arrived = packet.len().0 as u32;
         let (parsed, length) = match ran {
             Some(Ok(parsed)) if parsed.accepted => (parsed, arrived),
-            Some(ran) => self.behind_parser(&packet, ran?)?,
+            Some(ran) => self.behind_parser(packet, ran?)?,
             None => {
-                self.begin_ingress(input, &packet, carried);
-                let parsed = self.parse(&packet)?;
-                self.behind_parser(&packet, parsed)?
+                self.begin_ingress(input, packet, carried);
+                let parsed = self.parse(packet)?;
+                self.behind_parser(packet, parsed)?
             }
         };
         out.parser_rejected = !parsed.accepted;
@@ -191,17 +191,18 @@ impl V1Model {
         phv.ingress_length = arrived;
         phv.length = length;
         phv.truncated = self.runtime.pass.truncate;
-        self.after_ingress(input, packet, phv, out)
+        *carried = self.after_ingress(input, packet, phv, out)?;
+        Ok(())
     }
 
-    /// What is done with a packet behind the ingress control.
+    /// What is done with a packet behind the ingress control. Says what goes with it.
     fn after_ingress(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
+        packet: &Packet,
         mut phv: Box<Phv>,
-        out: &mut IngressOutput,
-    ) -> Result<(), Halt> {
+        out: &mut IngressDecision,
+    ) -> Result<Carried, Halt> {
         let Blocks { ingress, frames, .. } = &mut self.blocks;
         let (standard, frame) = (&ingress.standard, frames.of(ingress));
         let group = standard.mcast_grp.get(frame) as u16;
@@ -209,18 +210,18 @@ impl V1Model {
         let queue = standard.priority.get(frame) as u8;
         frames.take_along(ingress, &mut phv);
         if let Some(request) = self.runtime.pass.clone.take() {
-            out.mirror = Some(self.clone_of_ingress(request, input, &packet, &phv)?);
+            out.mirror = Some(self.clone_of_ingress(request, input, packet, &phv)?);
         }
         self.runtime.send_digest();
         if let Some(list) = self.runtime.pass.resubmit.take() {
             let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
             self.spare.push(phv);
-            (out.resubmit, out.carried) = (Some(packet), Carried::from(kept));
-            return Ok(());
+            out.resubmit = true;
+            return Ok(Carried::from(kept));
         }
         if group == 0 && spec == DROP_PORT {
             self.spare.push(phv);
-            return Ok(());
+            return Ok(Carried::default());
         }
         let instance = if group == 0 { InstanceType::Normal } else { InstanceType::Replication };
         out.admission.queue = queue;
@@ -232,8 +233,7 @@ impl V1Model {
                 Some(Replication { groups: [Some(group), None], ..Replication::default() });
         }
         self.set_instance(&mut phv, instance);
-        (out.packet, out.carried) = (Some(packet), Carried::from(phv));
-        Ok(())
+        Ok(Carried::from(phv))
     }
 
     /// The clone of a packet at the end of ingress: as it began ingress, parsed again.
@@ -243,7 +243,7 @@ impl V1Model {
         input: &IngressInput,
         packet: &Packet,
         original: &Phv,
-    ) -> Result<Mirror, Halt> {
+    ) -> Result<Box<Mirror>, Halt> {
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
         let frame = frames.of(parser);
@@ -259,13 +259,13 @@ impl V1Model {
         kept.consumed = parsed.consumed;
         kept.length = original.ingress_length;
         kept.ingress_length = original.ingress_length;
-        Ok(Mirror {
+        Ok(Box::new(Mirror {
             session: request.session,
             direction: MirrorDirection::Ingress,
             packet: packet.clone(),
             header_len: 0,
             carried: Carried::from(kept),
-        })
+        }))
     }
 
     fn new_phv(&mut self) -> Box<Phv> {
@@ -318,12 +318,12 @@ impl V1Model {
     fn run_egress(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-        out: &mut EgressOutput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+        out: &mut EgressDecision,
     ) -> Result<(), Halt> {
         // A packet that brings nothing along has no headers that egress could know.
-        let Some(mut phv) = carried.take::<Phv>() else { return Ok(()) };
+        let Some(mut phv) = std::mem::take(carried).take::<Phv>() else { return Ok(()) };
         self.begin_egress(input, &mut phv);
         let ran = if self.runtime.trace.is_none() { self.run_egress_chain() } else { None };
         let written = match ran {
@@ -336,10 +336,13 @@ impl V1Model {
         let Blocks { egress, frames, .. } = &mut self.blocks;
         let sent = egress.standard.egress_spec.get(frames.of(egress)) != DROP_PORT;
         if let Some(request) = self.runtime.pass.clone.take() {
-            self.clone_of_egress(request, &packet, &mut phv, out);
+            self.clone_of_egress(request, packet, &mut phv, out);
         }
         if sent {
-            self.after_egress(packet, &mut phv, written, out)?;
+            out.fate = EgressFate::Sent;
+            if let Some(kept) = self.after_egress(packet, &mut phv, written)? {
+                (out.fate, *carried) = (EgressFate::Recirculated, Carried::from(kept));
+            }
         }
         self.spare.push(phv);
         Ok(())
@@ -381,49 +384,44 @@ impl V1Model {
         request: CloneRequest,
         packet: &Packet,
         phv: &mut Phv,
-        out: &mut EgressOutput,
+        out: &mut EgressDecision,
     ) {
         let Blocks { egress, frames, .. } = &self.blocks;
         frames.save(egress, phv);
         let mut kept = self.preserved(phv, request.fields, InstanceType::EgressClone);
         // It is not parsed again: all headers are those that the pass has left.
         self.runtime.headers_within.copy(phv, &mut kept);
-        out.mirror = Some(Mirror {
+        out.mirror = Some(Box::new(Mirror {
             session: request.session,
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
             carried: Carried::from(kept),
-        });
+        }));
     }
 
-    /// What is done with a packet that egress has not dropped, which may have been `written`.
+    /// What is done with a packet that egress has not dropped, which may have been `written`. Says what
+    /// goes with it to ingress, if that is where it goes.
     fn after_egress(
         &mut self,
-        mut packet: Packet,
+        packet: &mut Packet,
         phv: &mut Phv,
         written: bool,
-        out: &mut EgressOutput,
-    ) -> Result<(), Halt> {
+    ) -> Result<Option<Box<Phv>>, Halt> {
         let recirculate = self.runtime.pass.recirculate;
         if recirculate.is_some() {
             let Blocks { egress, frames, .. } = &self.blocks;
             frames.save(egress, phv);
         }
         if !written {
-            self.deparse(&packet, phv.consumed)?;
+            self.deparse(packet, phv.consumed)?;
         }
         self.written.align();
-        deparse(&mut packet, &mut self.written, phv.consumed);
+        deparse(packet, &mut self.written, phv.consumed);
         if let Some(length) = self.runtime.pass.truncate {
             packet.truncate(Bytes(length.into()));
         }
-        out.packet = Some(packet);
-        if let Some(list) = recirculate {
-            out.recirculate = true;
-            out.carried = Carried::from(self.preserved(phv, list, InstanceType::Recirculated));
-        }
-        Ok(())
+        Ok(recirculate.map(|list| self.preserved(phv, list, InstanceType::Recirculated)))
     }
 
     /// Updates checksums and writes the headers.
@@ -445,30 +443,30 @@ impl V1Model {
 }
 
 impl DataPlane for V1Model {
-    fn ingress_carrying(
+    fn ingress_pass(
         &mut self,
         input: &IngressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> IngressOutput {
-        let mut out = IngressOutput::default();
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        let mut out = IngressDecision::default();
         if let Err(halt) = self.run_ingress(input, packet, carried, &mut out) {
             self.runtime.faults.halted(&halt);
-            out = IngressOutput::default();
+            out = IngressDecision::default();
         }
         out
     }
 
-    fn egress_carrying(
+    fn egress_pass(
         &mut self,
         input: &EgressInput,
-        packet: Packet,
-        carried: Carried,
-    ) -> EgressOutput {
-        let mut out = EgressOutput::default();
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
+        let mut out = EgressDecision::default();
         if let Err(halt) = self.run_egress(input, packet, carried, &mut out) {
             self.runtime.faults.halted(&halt);
-            out = EgressOutput::default();
+            out = EgressDecision::default();
         }
         out
     }

@@ -40,6 +40,7 @@ pub struct Carried(Option<Box<dyn Luggage>>);
 
 impl Carried {
     /// True if nothing is carried.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }

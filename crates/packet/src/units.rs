@@ -39,11 +39,13 @@ impl Time {
     }
 
     /// The span in nanoseconds.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// `self - earlier`, or [`Time::ZERO`] if `earlier` is later.
+    #[inline]
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
@@ -51,12 +53,14 @@ impl Time {
 
 impl Add for Time {
     type Output = Time;
+    #[inline]
     fn add(self, span: Time) -> Time {
         Time(self.0 + span.0)
     }
 }
 
 impl AddAssign for Time {
+    #[inline]
     fn add_assign(&mut self, span: Time) {
         self.0 += span.0;
     }
@@ -64,12 +68,14 @@ impl AddAssign for Time {
 
 impl Sub for Time {
     type Output = Time;
+    #[inline]
     fn sub(self, earlier: Time) -> Time {
         Time(self.0 - earlier.0)
     }
 }
 
 impl SubAssign for Time {
+    #[inline]
     fn sub_assign(&mut self, span: Time) {
         self.0 -= span.0;
     }
@@ -109,12 +115,14 @@ pub struct Bytes(pub u64);
 
 impl Add for Bytes {
     type Output = Bytes;
+    #[inline]
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0 + other.0)
     }
 }
 
 impl AddAssign for Bytes {
+    #[inline]
     fn add_assign(&mut self, other: Bytes) {
         self.0 += other.0;
     }
@@ -122,12 +130,14 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Bytes;
+    #[inline]
     fn sub(self, other: Bytes) -> Bytes {
         Bytes(self.0 - other.0)
     }
 }
 
 impl SubAssign for Bytes {
+    #[inline]
     fn sub_assign(&mut self, other: Bytes) {
         self.0 -= other.0;
     }

@@ -20,6 +20,7 @@ pub struct PacketIn<'p> {
 
 impl<'p> PacketIn<'p> {
     /// A packet with the cursor at its first bit.
+    #[inline]
     pub fn new(bytes: &'p [u8], zeros: u32) -> PacketIn<'p> {
         PacketIn { bytes, zeros, position: 0 }
     }
@@ -169,7 +170,10 @@ pub(super) fn move_ends<R>(
     run: impl FnOnce(&mut Ends<'_>) -> R,
 ) -> R {
     let ahead = packet.as_deref().and_then(PacketIn::ahead).unwrap_or_default();
-    let room = out.as_deref_mut().and_then(|out| out.room_ahead(room)).unwrap_or_default();
+    let room = match out.as_deref_mut() {
+        Some(out) => out.room_ahead(room).unwrap_or_default(),
+        None => &mut [],
+    };
     let mut ends = Ends::new(ahead, room);
     if let Some(tables) = lately {
         ends.look_at(tables);
@@ -240,9 +244,10 @@ impl PacketOut {
     /// old memory.
     #[inline]
     pub fn exchange(&mut self, packet: &mut Vec<u8>, behind: usize) {
-        self.buffer.truncate(self.len);
-        self.buffer.extend_from_slice(packet.get(behind..).unwrap_or_default());
-        std::mem::swap(&mut self.buffer, packet);
+        let mut whole = std::mem::take(&mut self.buffer);
+        whole.truncate(self.len);
+        whole.extend_from_slice(packet.get(behind..).unwrap_or_default());
+        self.buffer = std::mem::replace(packet, whole);
         self.clear();
     }
 
@@ -272,7 +277,7 @@ impl PacketOut {
     }
 
     /// The place of the next `bytes` bytes.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, bytes: usize) -> &mut [u8] {
         if self.buffer.len() - self.len < bytes {
             self.grow(bytes);

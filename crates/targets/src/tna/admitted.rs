@@ -20,6 +20,8 @@ pub struct Admitted {
     copy_to_cpu: IntrinsicField,
     /// There may be copies.
     copies: bool,
+    /// Something beside the port is told of the packet itself.
+    more: bool,
     drop_ctl: IntrinsicField,
 }
 
@@ -29,7 +31,9 @@ impl Admitted {
         let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
         let field = |name| tm(name).0;
         let copies = ["mcast_grp_a", "mcast_grp_b", "copy_to_cpu"];
+        let more = ["bypass_egress", "ingress_cos", "qid", "packet_color"];
         Admitted {
+            more: more.into_iter().any(|name| field(name).is_some()),
             copies: copies.into_iter().any(|name| field(name).is_some()),
             unicast: tm("ucast_egress_port"),
             bypass: tm("bypass_egress"),
@@ -46,7 +50,7 @@ impl Admitted {
     }
 
     /// Where the traffic manager is told to send a packet.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self, frame: &Frame, to: &mut Admission) {
         let drop = self.drop_ctl.or_zero(frame);
         if self.copies {
@@ -55,8 +59,11 @@ impl Admitted {
         if drop & 1 != 0 {
             return;
         }
-        let word = |field: IntrinsicField| field.or_zero(frame) as u8;
         to.unicast = self.unicast.get(frame).map(|port| PortId(port as u16));
+        if !self.more {
+            return;
+        }
+        let word = |field: IntrinsicField| field.or_zero(frame) as u8;
         (to.queue, to.cos, to.color) = (word(self.queue), word(self.cos), word(self.color));
         to.bypass_egress = self.bypass.or_zero(frame) != 0;
     }

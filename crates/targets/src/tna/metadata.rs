@@ -74,7 +74,8 @@ pub fn write_ingress_front(
 
 /// What the egress parser finds in front of a packet, each field filled up to bytes: a word of eight
 /// bytes, the last one of [`EGRESS_FRONT_BYTES`] less 24.
-#[inline]
+// A call, because a program seldom reads more than one of the words; inlined, all of them are made.
+#[inline(never)]
 pub fn egress_front(input: &EgressInput, clock: &Clock, word: u8) -> u64 {
     let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
     let enqueued = || clock.enqueued(input.enqueued);

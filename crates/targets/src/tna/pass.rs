@@ -185,6 +185,7 @@ impl Pass<'_> {
     }
 
     /// Runs the deparser behind the control.
+    #[inline(always)]
     fn run_deparser(&mut self, gress: &mut Gress) -> Result<(), Halt> {
         self.runtime.pass.copies = gress.chosen_copies();
         gress.controlled();

@@ -172,8 +172,8 @@ impl Tofino {
     ) -> Result<Option<u64>, Halt> {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
         let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
-        let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
         if !input.resubmitted {
+            let (mut pass, Beside { ingress, admitted, clock, .. }) = self.parts(input.now);
             let words = ingress_front(input, clock, of_port);
             let words = |word: u8| words[usize::from(word & 1)];
             let answers = |frame: &Frame| admitted.read(frame, admission);
@@ -182,6 +182,19 @@ impl Tofino {
                 return Ok(ran);
             }
         }
+        self.ingress_behind(input, of_port, packet, admission)
+    }
+
+    /// The same with what the chip puts in front of the packet as bytes.
+    #[inline(never)]
+    fn ingress_behind(
+        &mut self,
+        input: &IngressInput,
+        of_port: u64,
+        packet: &Packet,
+        admission: &mut Admission,
+    ) -> Result<Option<u64>, Halt> {
+        let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
         front.clear();
         write_ingress_front(input, clock, of_port, front);
         pass.run_behind(front, ingress, packet, |frame| admitted.read(frame, admission))
@@ -221,12 +234,24 @@ impl Tofino {
     ) -> Result<Option<(u64, u8)>, Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
         let (drop, mut drop_ctl) = (self.egress_drop, 0);
-        let (mut pass, Beside { egress, clock, front, .. }) = self.parts(input.now);
+        let (mut pass, Beside { egress, clock, .. }) = self.parts(input.now);
         let words = |word: u8| egress_front(input, clock, word);
         let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
-        if let Some(consumed) = pass.run_at_once(egress, words, packet, answers)? {
-            return Ok(Some((consumed, drop_ctl)));
+        match pass.run_at_once(egress, words, packet, answers)? {
+            Some(consumed) => Ok(Some((consumed, drop_ctl))),
+            None => self.egress_behind(input, packet),
         }
+    }
+
+    /// The same with what the chip puts in front of the packet as bytes.
+    #[inline(never)]
+    fn egress_behind(
+        &mut self,
+        input: &EgressInput,
+        packet: &Packet,
+    ) -> Result<Option<(u64, u8)>, Halt> {
+        let (drop, mut drop_ctl) = (self.egress_drop, 0);
+        let (mut pass, Beside { egress, clock, front, .. }) = self.parts(input.now);
         front.clear();
         write_egress_front(input, clock, front);
         let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;

@@ -207,7 +207,8 @@ pub struct FaultReport {
 /// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
 /// plane reaches a running program.
 ///
-/// A pass is handed a packet where it lies, changes it there, and says what is to become of it.
+/// A pass is handed a packet where it lies, changes it there, and says what is to become of it. What
+/// names the packet, `id` and `flow`, stays as it is, also of one that is dropped.
 ///
 /// ```
 /// use sojourn_packet::*;

@@ -44,6 +44,7 @@ pub struct Packet {
 
 impl Packet {
     /// Length on the wire without the FCS.
+    #[inline]
     pub fn len(&self) -> Bytes {
         Bytes(self.bytes.len() as u64 + u64::from(self.zeros))
     }
@@ -51,6 +52,12 @@ impl Packet {
     /// True if there is not a single byte.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.zeros == 0
+    }
+
+    /// The packet without its bytes, for whoever only needs to know which it was.
+    #[inline]
+    pub fn name(&self) -> Packet {
+        Packet { id: self.id, flow: self.flow, ..Packet::default() }
     }
 
     /// Cuts the packet to at most `max` bytes.

@@ -13,6 +13,7 @@ pub const CE: u8 = 3;
 
 /// The ECN field: [`NOT_ECT`], [`ECT_1`], 2 for ECT(0) or [`CE`]. Frames that have no such field are
 /// not capable of ECN.
+#[inline]
 pub fn codepoint(frame: &Packet) -> u8 {
     // Nearly every frame is IPv4 and has no tag.
     if let Some([0x08, 0x00, _, tos]) = frame.bytes.get(12..16) {
@@ -27,6 +28,7 @@ pub fn codepoint(frame: &Packet) -> u8 {
 }
 
 /// True if the frame is marked with Congestion Experienced.
+#[inline]
 pub fn is_marked(frame: &Packet) -> bool {
     codepoint(frame) == CE
 }

@@ -12,7 +12,7 @@ use crate::tm::port::{Decision, Port};
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{EgressDecision, EgressFate, EgressInput, Mirror};
+use sojourn_packet::{Carried, EgressDecision, EgressFate, EgressInput, Mirror};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
@@ -59,24 +59,31 @@ impl Switch {
             }
         }
         self.settle_drops(index, turn.queue);
-        let Some(packet) = &mut taken else { return };
+        if let Some(packet) = &mut taken {
+            self.leave(index, turn.queue, packet);
+        }
+    }
+
+    /// Takes a packet whose turn it is through egress and onto the wire.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, index: usize, queue: usize, packet: &mut Queued) {
         if packet.tag.mirror_requested.is_copy() {
             self.note_synchronised(packet);
         }
         if self.forwards || packet.noted.bypass_egress {
             // The data plane does not look at the packet again.
-            return self.depart(index, turn.queue, packet);
+            return self.depart(index, queue, packet);
         }
-        self.leave_by_egress(index, turn, packet);
+        self.leave_by_egress(index, queue, packet);
     }
 
     /// Takes a packet through the program's egress pass and carries out what that decides.
     #[inline(never)]
-    fn leave_by_egress(&mut self, index: usize, turn: Turn, packet: &mut Queued) {
+    fn leave_by_egress(&mut self, index: usize, queue: usize, packet: &mut Queued) {
         let (now, slot) = (self.now, packet.size());
-        let marked = self.marked_in_queue(index, turn.queue, packet);
+        let marked = self.marked_in_queue(index, queue, packet);
         let EgressDecision { fate, mirror, parser_rejected } =
-            self.egress_pass(index, turn.queue, packet);
+            self.egress_pass(index, queue, packet);
         if let Some(mirror) = mirror {
             self.request_mirror(*mirror, now + self.egress_latency);
         }
@@ -85,13 +92,13 @@ impl Switch {
             ecn::mark(&mut packet.packet);
         }
         match fate {
-            EgressFate::Sent => self.depart(index, turn.queue, packet),
+            EgressFate::Sent => self.depart(index, queue, packet),
             EgressFate::Recirculated => self.send_back(index, packet),
             EgressFate::Dropped => {
                 // The scheduler had given the slot away: it passes unused.
                 self.hold_wire(index, slot);
-                self.ports[index].queues[turn.queue].statistics.egress_drops.add(slot);
-                self.observe(index, turn.queue, packet, Verdict::Aqm);
+                self.ports[index].queues[queue].statistics.egress_drops.add(slot);
+                self.observe(index, queue, packet, Verdict::Aqm);
             }
         }
     }
@@ -145,7 +152,8 @@ impl Switch {
         let Port { id, observed, .. } = *port;
         if observed {
             let tag = self.tag(&packet, true);
-            let queued = Queued { enqueued: now, tag, ..Queued::default() };
+            let queued = Queued::entering(packet.name(), tag, Carried::default());
+            let queued = Queued { enqueued: now, ..queued };
             self.observe(index, 0, &queued, Verdict::Sent);
         }
         self.transmits.push(Transmit { port: id, packet, start, end });

@@ -13,8 +13,12 @@ use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Admission, Carried, IngressDecision, IngressInput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
 
+/// The colour of packets that nobody has given one.
+const GREEN: u8 = 0;
+
 impl Switch {
     /// A packet has arrived at a front-panel port.
+    #[inline(always)]
     pub(super) fn arrive(&mut self, port: PortId, packet: Packet) {
         let Some(index) = self.find_port(port) else {
             self.ingress_statistics.unknown_port.add(packet.len());
@@ -42,12 +46,11 @@ impl Switch {
             },
         };
         let port = &mut self.ports[index];
-        if port.is_free(self.now) && port.queues[0].pass_through(&packet, &mut self.buffer) {
+        if port.is_free(self.now) && port.queues[0].pass_through(&packet, GREEN, &mut self.buffer) {
             return self.send_through(index, packet);
         }
         let tag = self.tag(&packet, true);
-        let (enqueued, noted, carried) = (self.now, Noted::default(), Carried::default());
-        let queued = Queued { packet, enqueued, tag, noted, carried };
+        let queued = Queued::entering(packet, tag, Carried::default());
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
@@ -57,7 +60,8 @@ impl Switch {
         let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
         let Some(out) = out else {
             let tag = self.tag(packet, true);
-            self.drop_at_ingress(came_by, tag, false);
+            let gone = Queued::entering(packet.name(), tag, Carried::default());
+            self.drop_at_ingress(came_by, gone, false);
             return None;
         };
         let found = self.find_port(out);
@@ -98,12 +102,14 @@ impl Switch {
     #[cold]
     pub(super) fn resubmit(&mut self) {
         let Some(r) = self.resubmitted.pop_front() else { return };
-        if !self.goes_on(r.packet.tag.id, r.packet.size(), Loop::Resubmission(r.port)) {
+        if !self.goes_on(r.packet.packet.id, r.packet.size(), Loop::Resubmission(r.port)) {
             return;
         }
         self.ingress_pass((r.port, r.arrived, r.times), r.packet);
     }
 
+    /// A packet enters ingress for the first time, or again as if it were a new one.
+    #[inline(always)]
     pub(super) fn enter(
         &mut self,
         port: PortId,
@@ -112,8 +118,7 @@ impl Switch {
         from_wire: bool,
     ) {
         let tag = self.tag(&packet, from_wire);
-        let packet = Queued { packet, carried, tag, ..Queued::default() };
-        self.ingress_pass((port, self.now, 0), packet);
+        self.ingress_pass((port, self.now, 0), Queued::entering(packet, tag, carried));
     }
 
     /// What is noted of a packet as it comes to ingress.
@@ -121,25 +126,25 @@ impl Switch {
     pub(super) fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
         Tag {
             from_wire,
-            id: packet.id,
-            flow: packet.flow,
             arrived_length: packet.len().0 as u32,
             arrived_marked: ecn::is_marked(packet),
-            arrived: self.capturing.then(|| Box::new(packet.clone())),
+            arrived: if self.capturing { Some(Box::new(packet.clone())) } else { None },
             mirror_requested: Requested::default(),
         }
     }
 
     /// A packet that has arrived at a port at an instant enters ingress, resubmitted so many times.
-    #[inline]
-    fn ingress_pass(&mut self, (port, arrived, times): (PortId, Time, u32), mut packet: Queued) {
+    #[inline(always)]
+    fn ingress_pass(&mut self, (port, arrived, times): (PortId, Time, u32), packet: Queued) {
         self.ingress_statistics.passes += 1;
         let input = IngressInput { port, arrived, now: self.now, resubmitted: times > 0 };
         if self.passes.is_some() {
             return self.submit(input, times, packet);
         }
-        let decision = self.plane.ingress_pass(&input, &mut packet.packet, &mut packet.carried);
-        self.carry_out(&input, times, decision, packet);
+        let mut admitted = Admitted::nowhere(packet);
+        let Queued { packet, carried, .. } = &mut admitted.packet;
+        let decision = self.plane.ingress_pass(&input, packet, carried);
+        self.carry_out(&input, times, decision, admitted);
     }
 
     /// Does what the data plane has decided for a packet that had been resubmitted `times` times.
@@ -149,7 +154,7 @@ impl Switch {
         input: &IngressInput,
         times: u32,
         decision: IngressDecision,
-        mut packet: Queued,
+        mut admitted: Admitted,
     ) {
         let due = self.now + self.ingress_latency;
         let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
@@ -160,16 +165,19 @@ impl Switch {
         // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
         // second one is not possible.
         if resubmit && times < self.resubmit_limit {
-            return self.send_round(input, times, packet);
+            return self.send_round(input, times, admitted.packet);
         }
         self.ingress_statistics.resubmits_refused += u64::from(resubmit);
         if admission.is_nowhere() {
-            return self.drop_at_ingress(input.port, packet.tag, parser_rejected);
+            return self.drop_at_ingress(input.port, admitted.packet, parser_rejected);
         }
-        packet.noted.cos = admission.cos;
-        packet.noted.color = admission.color;
-        packet.noted.bypass_egress = admission.bypass_egress;
-        self.admitted.push_back(Admitted { packet, admission });
+        let noted = &mut admitted.packet.noted;
+        noted.cos = admission.cos;
+        noted.color = admission.color;
+        noted.bypass_egress = admission.bypass_egress;
+        (admitted.unicast, admitted.queue) = (admission.unicast, admission.queue);
+        admitted.replication = admission.replication.map(Box::new);
+        self.admitted.push_back(admitted);
         self.events.set(due, Event::Admit);
     }
 
@@ -183,21 +191,24 @@ impl Switch {
     }
 
     /// Counts a packet that does not leave ingress.
-    fn drop_at_ingress(&mut self, port: PortId, tag: Tag, parser_rejected: bool) {
-        self.ingress_statistics.dropped.add(Bytes(u64::from(tag.arrived_length)));
+    #[cold]
+    fn drop_at_ingress(&mut self, port: PortId, packet: Queued, parser_rejected: bool) {
+        self.ingress_statistics.dropped.add(Bytes(u64::from(packet.tag.arrived_length)));
         if !parser_rejected {
-            self.observe_ingress_drop(port, tag);
+            self.observe_ingress_drop(port, packet);
         }
     }
 
     /// The oldest admitted packet has reached the traffic manager.
+    #[inline(always)]
     pub(super) fn admit(&mut self) {
-        let Some(Admitted { packet, admission }) = self.admitted.pop_front() else { return };
-        if let Some(replication) = &admission.replication {
-            self.replicate(replication, admission.queue, &packet);
+        let Some(admitted) = self.admitted.pop_front() else { return };
+        let Admitted { packet, unicast, queue, replication } = admitted;
+        if let Some(replication) = replication {
+            self.replicate(&replication, queue, &packet);
         }
-        match admission.unicast {
-            Some(port) => self.enqueue(port, admission.queue, packet),
+        match unicast {
+            Some(port) => self.enqueue(port, queue, packet),
             None => self.ingress_statistics.multicast_originals += 1,
         }
     }
@@ -220,7 +231,7 @@ impl Switch {
     pub(super) fn mirror_copy(&mut self) {
         let Some(copy) = self.mirror.arrive() else { return };
         let session = copy.session;
-        if !self.goes_on(copy.tag.id, copy.packet.len(), Loop::Copy(session.id)) {
+        if !self.goes_on(copy.packet.id, copy.packet.len(), Loop::Copy(session.id)) {
             return;
         }
         let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
@@ -238,23 +249,29 @@ impl Switch {
     }
 
     /// Puts a packet into a queue, or counts why not, and lets the port send if it can.
-    fn enqueue(&mut self, port: PortId, queue: u8, packet: Queued) {
+    #[inline]
+    fn enqueue(&mut self, port: PortId, queue: u8, mut packet: Queued) {
         let number = usize::from(queue);
         let index = self.find_port(port).filter(|&i| number < self.ports[i].queues.len());
         let Some(index) = index else {
             self.ingress_statistics.unroutable.add(packet.size());
             return;
         };
+        if packet.tag.mirror_requested.is_copy() {
+            self.mirror.statistics.mirrored.add(packet.size());
+        }
+        let (now, port) = (self.now, &mut self.ports[index]);
+        // Where nothing waits and nothing is decided, a packet is not moved into a queue and out again.
+        if port.is_free(now) && port.queues[0].note_passage(now, &mut packet, &mut self.buffer) {
+            return self.leave(index, 0, &mut packet);
+        }
         self.enqueue_at(index, number, packet);
     }
 
     /// The same of a queue that is there.
-    #[inline]
+    #[inline(always)]
     fn enqueue_at(&mut self, index: usize, number: usize, mut packet: Queued) {
         self.capture_entry(index, &packet);
-        if packet.tag.mirror_requested.is_copy() {
-            self.mirror.statistics.mirrored.add(packet.size());
-        }
         let now = self.now;
         let port = &mut self.ports[index];
         let queue = &mut port.queues[number];

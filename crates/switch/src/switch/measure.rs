@@ -10,7 +10,7 @@ use crate::statistics::{
     BufferStatistics, Count, PortStatistics, QueueStatistics, RecirculationStatistics, Statistics,
 };
 use crate::tm::port::Port;
-use crate::tm::queued::{Queued, Tag};
+use crate::tm::queued::Queued;
 use crate::tm::shaper::TokenBucket;
 use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, FaultReport, Time};
@@ -139,10 +139,11 @@ impl Switch {
     ///
     /// Where it would have gone nobody knows any more. Observed ports are bottlenecks, so it is taken
     /// for that one's, of several for the first one's, and never for the one's that it came in by.
-    pub(super) fn observe_ingress_drop(&mut self, came_by: PortId, tag: Tag) {
+    pub(super) fn observe_ingress_drop(&mut self, came_by: PortId, mut packet: Queued) {
         let bottleneck = |port: &Port| port.observed && port.id != came_by;
-        if let (Some(index), true) = (self.ports.iter().position(bottleneck), tag.from_wire) {
-            let packet = Queued { enqueued: self.now, tag, ..Queued::default() };
+        let is_new = packet.tag.from_wire;
+        if let (Some(index), true) = (self.ports.iter().position(bottleneck), is_new) {
+            packet.enqueued = self.now;
             self.observe(index, 0, &packet, Verdict::Ingress);
         }
     }
@@ -167,11 +168,16 @@ impl Switch {
     }
 
     /// Keeps the frame of a packet that comes to a queue, if the port captures.
+    #[inline(always)]
     pub(super) fn capture_entry(&mut self, index: usize, packet: &Queued) {
-        let port = &self.ports[index];
-        if !port.capture {
-            return;
+        if self.capturing && self.ports[index].capture {
+            self.capture_arrived(index, packet);
         }
+    }
+
+    #[cold]
+    fn capture_arrived(&mut self, index: usize, packet: &Queued) {
+        let port = &self.ports[index];
         if let Some(frame) = &packet.tag.arrived {
             let frame = CapturedFrame { time: self.now, port: port.id, packet: (**frame).clone() };
             self.observations.push(Observation::Entered(frame));
@@ -183,8 +189,8 @@ impl Switch {
 #[inline]
 fn row(port: &Port, queue: usize, packet: &Queued, now: Time, verdict: Verdict) -> Observation {
     Observation::Packet(PacketObservation {
-        packet: packet.tag.id,
-        flow: packet.tag.flow,
+        packet: packet.packet.id,
+        flow: packet.packet.flow,
         size: Bytes(u64::from(packet.tag.arrived_length)),
         port: port.id,
         queue: queue as u8,

@@ -34,7 +34,7 @@ use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
 use overlap::Passes;
 use rounds::Rounds;
-use sojourn_packet::{Admission, Carried, DataPlane, PortId};
+use sojourn_packet::{Carried, DataPlane, PortId, Replication};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
@@ -87,7 +87,17 @@ pub struct Switch {
 /// A packet that ingress has sent to the traffic manager.
 struct Admitted {
     packet: Queued,
-    admission: Admission,
+    unicast: Option<PortId>,
+    queue: u8,
+    replication: Option<Box<Replication>>,
+}
+
+impl Admitted {
+    /// One of which is not known yet where it goes.
+    #[inline(always)]
+    fn nowhere(packet: Queued) -> Admitted {
+        Admitted { packet, unicast: None, queue: 0, replication: None }
+    }
 }
 
 /// A packet that ingress wants to see once more.

@@ -3,10 +3,10 @@
 //! What was noted of a packet stays here while its bytes are inside. The data plane says when it is
 //! to be asked again; the ingress latency comes behind, as for every pass.
 
-use super::{Event, Switch};
+use super::{Admitted, Event, Switch};
 use crate::tm::port::Port;
 use crate::tm::queued::{Queued, Tag};
-use sojourn_packet::{IngressInput, IngressOutput, PassId, PortId, QueueDepths, Time};
+use sojourn_packet::{IngressInput, IngressOutput, Packet, PassId, PortId, QueueDepths, Time};
 use std::collections::BTreeMap;
 
 /// The passes that have begun and not completed.
@@ -29,6 +29,8 @@ impl Passes {
 struct Inside {
     input: IngressInput,
     resubmitted: u32,
+    /// Without its bytes, which are in the pass.
+    packet: Packet,
     tag: Tag,
 }
 
@@ -57,7 +59,8 @@ impl Switch {
         };
         let pass = PassId(passes.begun);
         passes.begun += 1;
-        passes.noted.insert(pass, Inside { input, resubmitted, tag });
+        let name = packet.name();
+        passes.noted.insert(pass, Inside { input, resubmitted, packet: name, tag });
         plane.submit(pass, &input, packet, carried);
         self.wake_for_passes(self.now);
     }
@@ -72,9 +75,10 @@ impl Switch {
             passes.wake = None;
         }
         while let Some((inside, out)) = self.next_completed() {
-            let (decision, packet, carried) = out.into_decision();
-            let packet = Queued { packet, carried, tag: inside.tag, ..Queued::default() };
-            self.carry_out(&inside.input, inside.resubmitted, decision, packet);
+            let Inside { input, resubmitted, packet: Packet { id, flow, .. }, tag } = inside;
+            let (decision, left, carried) = out.into_decision();
+            let packet = Queued::entering(Packet { id, flow, ..left }, tag, carried);
+            self.carry_out(&input, resubmitted, decision, Admitted::nowhere(packet));
         }
         // What is due has been done, so that a data plane which says otherwise lets time pass.
         self.wake_for_passes(self.now + Time(1));

@@ -112,8 +112,6 @@ impl MirrorBuffer {
         self.free_entries -= entries;
         let arrival = self.drain.hold(written, packet.len());
         let tag = Tag {
-            id: packet.id,
-            flow: packet.flow,
             arrived_length: packet.len().0 as u32,
             mirror_requested: Requested::at(asked),
             ..Tag::default()

@@ -122,10 +122,9 @@ impl Queue {
     /// Takes a packet in and out of an empty queue without management; false, and nothing has
     /// happened, if there is no room for it.
     #[inline]
-    pub fn pass_through(&mut self, packet: &Packet, buffer: &mut Buffer) -> bool {
+    pub fn pass_through(&mut self, packet: &Packet, color: u8, buffer: &mut Buffer) -> bool {
         debug_assert!(self.is_empty() && !self.managed);
         let cells = cells_of(counted_length(packet));
-        let color = Noted::default().color;
         if self.packet_limit == Some(0) || !self.share.admit(buffer, cells, color) {
             return false;
         }
@@ -135,8 +134,17 @@ impl Queue {
         true
     }
 
-    /// Finds room for a packet that comes, and notes down in it what it has found.
+    /// The same of a packet for an egress pass, in which is noted down what it has found.
     #[inline]
+    pub fn note_passage(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> bool {
+        let (depth, packets, congestion) = (self.share.usage().cells, 0, self.congestion());
+        packet.enqueued = now;
+        packet.noted = Noted { depth, packets, congestion, ..packet.noted };
+        self.pass_through(&packet.packet, packet.noted.color, buffer)
+    }
+
+    /// Finds room for a packet that comes, and notes down in it what it has found.
+    #[inline(always)]
     pub fn find_room(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> Room {
         let cells = cells_of(packet.length());
         packet.enqueued = now;

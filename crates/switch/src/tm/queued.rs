@@ -1,11 +1,11 @@
 //! A packet as the traffic manager holds it: the packet and what was known when it came.
 
 use sojourn_packet::Carried;
-use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
+use sojourn_packet::{Bytes, Packet, Time};
 use std::num::NonZeroU64;
 
 /// When the pass ran that asked for a copy, if the packet is one. In eight bytes, so that what waits
-/// in a queue has 128 and is moved without a call.
+/// for the traffic manager has at most 128 and is moved without a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requested(Option<NonZeroU64>);
 
@@ -28,9 +28,6 @@ impl Requested {
 /// What a packet carries through the switch beside its bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Tag {
-    /// Identity; kept here because the bytes leave the tag for the egress pass.
-    pub(crate) id: PacketId,
-    pub(crate) flow: FlowId,
     /// Length as it arrived at the switch (or as the copy was made), without FCS.
     pub(crate) arrived_length: u32,
     /// It came in by a wire, and is no copy and not on another round.
@@ -76,18 +73,28 @@ impl Queued {
         Queued { packet, enqueued, ..Queued::default() }
     }
 
+    /// A packet that has not come to a queue yet.
+    #[inline(always)]
+    pub(crate) fn entering(packet: Packet, tag: Tag, carried: Carried) -> Queued {
+        // Each part once: a default one would be made and dropped for what is left of it.
+        Queued { packet, enqueued: Time::ZERO, tag, noted: Noted::default(), carried }
+    }
+
     /// Its length without FCS, headers of the switch's own included.
+    #[inline]
     pub fn size(&self) -> Bytes {
         self.packet.len()
     }
 
     /// Its length as the traffic manager counts it: FCS included (TNA p. 40).
+    #[inline]
     pub fn length(&self) -> u32 {
         counted_length(&self.packet)
     }
 }
 
 /// Length of a packet as the traffic manager counts it.
+#[inline]
 pub fn counted_length(packet: &Packet) -> u32 {
     (packet.len().0 + super::line::FCS) as u32
 }
@@ -98,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_waits_in_a_queue_is_moved_without_a_call() {
-        assert!(size_of::<Queued>() <= 128, "{} bytes", size_of::<Queued>());
+        assert!(size_of::<Queued>() <= 112, "{} bytes", size_of::<Queued>());
     }
 
     #[test]

@@ -46,6 +46,32 @@ fn egress_is_told_what_the_traffic_manager_measured() {
 }
 
 #[test]
+fn a_packet_that_finds_its_port_free_is_treated_as_one_that_goes_through_a_queue() {
+    // Beside a second queue a packet is put into its own and taken out again, however free the port.
+    let run = |queues: usize, drop: bool| {
+        let mut config = config();
+        let congestion = Some([0, 1, 20]);
+        let queue = QueueConfig { congestion, limit: 25, ..QueueConfig::default() };
+        config.ports[1].queues = vec![queue; queues];
+        let egress = move |_: &_, packet| if drop { EgressOutput::default() } else { pass(packet) };
+        let mut driver = Driver::p4(config, Fake::new().egress(egress));
+        // The last one is too long for its queue, the one before finds the wire held.
+        for (id, (at, size)) in
+            [(0, 60), (5_000, 1514), (5_001, 200), (9_000, 4_000)].iter().enumerate()
+        {
+            driver.receive(*at, IN, packet(id as u64, *size));
+        }
+        driver.finish();
+        let told = format!("{:?}", driver.egress_log.lock().unwrap());
+        let queue = driver.switch.statistics().ports[1].queues[0];
+        (told, driver.sent.clone(), driver.rows(), queue)
+    };
+    for drop in [false, true] {
+        assert_eq!(run(1, drop), run(2, drop));
+    }
+}
+
+#[test]
 fn bridged_bytes_count_in_the_traffic_manager_and_not_on_the_wire() {
     let add = |_: &_, mut packet: Packet| {
         packet.bytes.splice(0..0, [7; 8]).for_each(drop);

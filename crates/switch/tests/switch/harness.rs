@@ -61,9 +61,10 @@ impl DataPlane for Fake {
         carried: &mut Carried,
     ) -> IngressDecision {
         self.ingress_log.lock().unwrap().push((*input, packet.clone()));
-        let out = (self.ingress)(input, std::mem::take(packet));
-        let decision;
-        (decision, *packet, *carried) = out.into_decision();
+        let Packet { id, flow, .. } = *packet;
+        let (decision, left, goes_with) =
+            (self.ingress)(input, std::mem::take(packet)).into_decision();
+        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 
@@ -74,9 +75,10 @@ impl DataPlane for Fake {
         carried: &mut Carried,
     ) -> EgressDecision {
         self.egress_log.lock().unwrap().push((*input, packet.clone()));
-        let out = (self.egress)(input, std::mem::take(packet));
-        let decision;
-        (decision, *packet, *carried) = out.into_decision();
+        let Packet { id, flow, .. } = *packet;
+        let (decision, left, goes_with) =
+            (self.egress)(input, std::mem::take(packet)).into_decision();
+        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 }

@@ -264,6 +264,7 @@ impl DataPlane for Npu {
         carried: &mut Carried,
     ) -> IngressDecision {
         let mut pass = Pass::default();
+        let Packet { id, flow, .. } = *packet;
         self.begin(input.now, input, std::mem::take(packet), &mut pass);
         let mut answer = None;
         while !pass.halted {
@@ -283,7 +284,7 @@ impl DataPlane for Npu {
         }
         self.shared.take_back(ALONE);
         let (decision, left, goes_with) = self.end(input.now, &mut pass).into_decision();
-        (*packet, *carried) = (left, goes_with);
+        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 

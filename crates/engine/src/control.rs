@@ -35,6 +35,20 @@ pub struct BatchError {
     pub error: OperationError,
 }
 
+impl BatchError {
+    /// As it is counted in plain data, where entries that are alike are one operation each.
+    fn of(batch: &[Operation], at: usize, error: OperationError) -> BatchError {
+        let before: usize = batch[..at].iter().map(Operation::count).sum();
+        match (&batch[at], error) {
+            (
+                Operation::AddEntries { .. },
+                OperationError::Program(ControlError::Entry { number, why, .. }),
+            ) => BatchError { at: before + number - 1, error: ControlError::Table(why).into() },
+            (_, error) => BatchError { at: before, error },
+        }
+    }
+}
+
 /// Carries out a batch at `now`, all of it or nothing: for each operation the handle of the entry
 /// that it has added, if it has added one.
 ///
@@ -79,7 +93,7 @@ pub fn apply(
             Ok(handle) => handles.push(handle),
             Err(error) => {
                 all.roll_back();
-                return Err(BatchError { at, error });
+                return Err(BatchError::of(batch, at, error));
             }
         }
     }
@@ -166,6 +180,7 @@ impl<'s> Transaction<'s> {
         let entries = matches!(
             operation,
             Operation::AddEntry { .. }
+                | Operation::AddEntries { .. }
                 | Operation::ModifyEntry { .. }
                 | Operation::DeleteEntry { .. }
         );

@@ -13,6 +13,7 @@ use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use sojourn_targets::watch::{self, RegisterChange, SharedSeen};
 use sojourn_targets::{ControlPlane, Plane, Program, Targets, traced};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -134,13 +135,13 @@ impl Programs {
         let mut controls = vec![control];
         // What runs in a pipe: a program, how many pipelines others have before it, and how many of its
         // pipes there are already.
-        let mut runs = vec![(p4.clone(), 0, 0)];
+        let mut runs = vec![(Cow::Borrowed(p4), 0, 0)];
         for other in beside {
             let architecture = Some(plane.target().name().to_owned());
             let before = runs.last().map_or(Ok(0), |(p4, before, _)| {
                 self.program(p4).map(|program| before + pipelines(&program))
             })?;
-            runs.push((P4Aqm { architecture, ..other.p4.clone() }, before, 0));
+            runs.push((Cow::Owned(P4Aqm { architecture, ..other.p4.clone() }), before, 0));
         }
         runs[0].2 = 1;
         for pipe in 1..pipes {

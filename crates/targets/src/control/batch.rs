@@ -8,13 +8,16 @@ use super::carry::{carry_out, find_profile, find_table, find_value_set, read};
 use super::{
     ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup, Operation,
     ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply, TableEntries,
-    TableEntry, ValueSetMembers, commands,
+    TableEntry, ValueSetMembers, commands, rows,
 };
 use crate::describe::describe;
 use crate::runtime_control::RuntimeControl;
 use num_bigint::BigUint;
+use smallvec::{SmallVec, smallvec};
+use sojourn_p4::interp::tables::Rows;
 use sojourn_p4::ir::Program;
 use sojourn_packet::Time;
+use std::sync::Arc;
 
 /// Operations in their order.
 ///
@@ -45,12 +48,12 @@ struct Placed {
     place: Place,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// The entry of its table with this number, counted from 1; computed ones begin there.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// The entry of its table with this number, counted from 1; several begin there.
     Entry(usize),
-    /// A line of the file of commands.
-    Line(usize),
+    /// A line of the file of commands; of entries that are alike, the line of each.
+    Lines(SmallVec<[u32; 2]>),
     /// The item itself says where it stands.
     Item,
 }
@@ -101,9 +104,7 @@ impl ControlPlane {
         let queues = self.queues.iter().cloned().map(Operation::SetQueue);
         sessions.chain(groups).chain(queues).for_each(|operation| batch.item(operation));
         if let Some(file) = &self.commands {
-            let lines = commands::read(file, describe(program))?;
-            let placed = |(line, operation)| Placed { operation, place: Place::Line(line) };
-            batch.operations.extend(lines.into_iter().map(placed));
+            commands::read(file, describe(program), &mut batch)?;
             batch.document.commands =
                 Some(super::CommandFile { name: file.name.clone(), ..Default::default() });
         }
@@ -121,17 +122,63 @@ impl Batch {
         self.item(Operation::SetProfile(entries.clone()));
     }
 
+    /// What a line of the file of commands asks for.
+    pub(super) fn line(&mut self, line: u32, operation: Operation) {
+        let place = Place::Lines(smallvec![line]);
+        let Operation::AddEntry { table, entry } = operation else {
+            return self.operations.push(Placed { operation, place });
+        };
+        if let Some((rows, Place::Lines(lines))) = self.last_rows(&table)
+            && rows::takes(rows, &entry)
+        {
+            return lines.push(line);
+        }
+        self.entry(table, entry, place);
+    }
+
+    /// Adds a line to the last rows, if there are some of this table: the numbers of an entry.
+    pub(super) fn row(&mut self, table: &str, line: u32, numbers: &[u128]) -> bool {
+        let Some((rows, Place::Lines(lines))) = self.last_rows(table) else { return false };
+        rows.push(numbers.iter().copied());
+        lines.push(line);
+        true
+    }
+
+    /// The rows that came last, if they are of this table, and where they stand.
+    pub(super) fn last_rows(&mut self, of: &str) -> Option<(&mut Rows, &mut Place)> {
+        let Placed { operation, place } = self.operations.last_mut()?;
+        match operation {
+            Operation::AddEntries { table, rows } if table == of => {
+                Some((Arc::get_mut(rows)?, place))
+            }
+            _ => None,
+        }
+    }
+
+    /// An entry that is not like the last.
+    fn entry(&mut self, table: String, entry: TableEntry, place: Place) {
+        self.operations.push(Placed { operation: rows::added(table, entry), place });
+    }
+
     fn table(&mut self, given: &TableEntries) {
         let table = || given.name.clone();
         self.named.push(Named::Table(table()));
-        for (entry, number) in given.entries.iter().zip(1..) {
-            let operation = Operation::AddEntry { table: table(), entry: entry.clone() };
+        let mut number = 1;
+        for rows in &given.rows {
+            let operation = Operation::AddEntries { table: table(), rows: rows.clone() };
             self.operations.push(Placed { operation, place: Place::Entry(number) });
+            number += rows.len();
+        }
+        for entry in &given.entries {
+            let last = self.last_rows(&given.name).filter(|_| number > 1);
+            if !last.is_some_and(|(rows, _)| rows::takes(rows, entry)) {
+                self.entry(table(), entry.clone(), Place::Entry(number));
+            }
+            number += 1;
         }
         if let Some(from) = &given.entries_from {
             let operation = Operation::AddComputed { table: table(), from: from.clone() };
-            let place = Place::Entry(given.entries.len() + 1);
-            self.operations.push(Placed { operation, place });
+            self.operations.push(Placed { operation, place: Place::Entry(number) });
         }
         if let Some(call) = &given.default {
             self.item(Operation::SetDefault { table: table(), call: call.clone() });
@@ -153,9 +200,14 @@ impl Batch {
 
     /// `why` with the place that asked for the operation `at`.
     pub fn refused(&self, at: usize, why: ControlError) -> ControlError {
-        match (self.operations[at].place, why) {
-            (Place::Line(line), why) => {
+        match (&self.operations[at].place, why) {
+            (Place::Lines(lines), why) => {
+                let (nth, why) = match why {
+                    ControlError::Entry { number, why, .. } => (number, ControlError::Table(why)),
+                    why => (1, why),
+                };
                 let file = self.document.commands.as_ref().map_or("", |file| &file.name);
+                let line = lines.get(nth - 1).map_or(0, |line| *line as usize);
                 ControlError::Line { file: file.to_owned(), line, why: Box::new(why) }
             }
             (Place::Entry(number), ControlError::Table(why)) => {
@@ -163,10 +215,10 @@ impl Batch {
                     Operation::AddEntry { table, .. } => table.clone(),
                     _ => return ControlError::Table(why),
                 };
-                ControlError::Entry { table, number, why }
+                ControlError::Entry { table, number: *number, why }
             }
             (Place::Entry(number), ControlError::Target { table, .. }) => {
-                ControlError::Target { table, number }
+                ControlError::Target { table, number: *number }
             }
             (Place::Entry(first), ControlError::Entry { table, number, why }) => {
                 ControlError::Entry { table, number: first + number - 1, why }
@@ -204,7 +256,7 @@ impl Batch {
         let mut left = ControlPlane { commands: None, ..self.document.clone() };
         for (at, Placed { operation, place }) in self.operations.iter().enumerate() {
             // What a document says twice is for the switch to refuse; a command replaces.
-            let replaces = matches!(place, Place::Line(_));
+            let replaces = matches!(place, Place::Lines(_));
             match operation {
                 Operation::SetMirrorSession(session) => {
                     let same = |known: &MirrorSession| known.session == session.session;
@@ -244,6 +296,7 @@ impl Batch {
         for operation in self.operations() {
             match operation {
                 Operation::AddEntry { table, .. }
+                | Operation::AddEntries { table, .. }
                 | Operation::AddComputed { table, .. }
                 | Operation::ModifyEntry { table, .. }
                 | Operation::DeleteEntry { table, .. }

@@ -21,7 +21,7 @@ use crate::snapshot::Snapshots;
 use num_bigint::BigUint;
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{
-    EntryHandle, EntryTarget, EntryView, Match, TableState, Undone, ValueSetState,
+    EntryHandle, EntryTarget, EntryView, Match, Rows, TableState, Undone, ValueSetState,
 };
 use sojourn_p4::interp::{ActionRun, Tables};
 use sojourn_p4::ir::{TableId, ValueSetId};
@@ -61,7 +61,15 @@ fn carry(
             note(id, Undone::absent(handle));
             return Ok(Some(handle.0));
         }
-        Operation::AddComputed { table, from } => add_computed(program, table, from)?,
+        Operation::AddEntries { table, rows } => {
+            let id = find_table(program, table)?;
+            note(id, add_rows(program, id, table, rows)?);
+        }
+        Operation::AddComputed { table, from } => {
+            let id = find_table(program, table)?;
+            let rows = computed(program, id, table, from)?;
+            note(id, add_rows(program, id, table, &rows)?);
+        }
         Operation::ModifyEntry { table, at, to } => {
             let id = find_table(program, table)?;
             let spec = entry_spec(to).ok_or_else(|| no_target(table))?;
@@ -311,9 +319,7 @@ impl Before {
     /// does not exist is not kept: the operation will be refused.
     fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
-            Operation::AddComputed { table, .. }
-            | Operation::ClearTable { table }
-            | Operation::SetKeyMask { table, .. } => {
+            Operation::ClearTable { table } | Operation::SetKeyMask { table, .. } => {
                 let Ok(id) = find_table(program, table) else { return };
                 if let Ok(saved) = program.tables().saved(id) {
                     self.tables.push(TableWas::Whole(id, Box::new(saved)));
@@ -519,24 +525,30 @@ fn which(
     }
 }
 
-/// Entries that are computed are added by rows, with their names resolved once.
-fn add_computed(
+/// Adds entries that are alike; how the table was.
+fn add_rows(
     program: &mut dyn RuntimeControl,
+    id: TableId,
+    table: &str,
+    rows: &Rows,
+) -> Result<Undone, ControlError> {
+    program.tables().add_rows(id, rows).map_err(|(at, why)| {
+        let (table, number) = (table.to_owned(), at + 1);
+        ControlError::Entry { table, number, why: Box::new(why) }
+    })
+}
+
+/// The entries that are computed from `from`.
+fn computed(
+    program: &mut dyn RuntimeControl,
+    id: TableId,
     table: &str,
     from: &law::EntriesFrom,
-) -> Result<(), ControlError> {
-    let id = find_table(program, table)?;
+) -> Result<Rows, ControlError> {
     let tables = program.tables();
-    let Some(described) = tables.description(id) else { return Ok(()) };
+    let described = &tables.program().tables[id.index()];
     let refused = |why| ControlError::Computed { table: table.to_owned(), why };
-    let computed = law::entries(from, described, tables.program()).map_err(refused)?;
-    let before = tables.saved(id).map_err(Box::new)?;
-    if let Err((at, why)) = tables.add_plain(id, &computed.action, &computed.entries) {
-        tables.put_back(id, before);
-        let (table, number) = (table.to_owned(), at + 1);
-        return Err(ControlError::Entry { table, number, why: Box::new(why) });
-    }
-    Ok(())
+    law::entries(from, described, tables.program()).map_err(refused)
 }
 
 /// What a member runs, in terms of the table that uses the profile.
@@ -625,7 +637,7 @@ fn entry_read(view: EntryView) -> EntryRead {
 }
 
 /// An entry that leads to a target; nothing is said of what it matches.
-fn led(target: EntryTarget) -> TableEntry {
+pub(super) fn led(target: EntryTarget) -> TableEntry {
     let mut entry = TableEntry::default();
     match target {
         EntryTarget::Action(action, args) => {
@@ -638,7 +650,8 @@ fn led(target: EntryTarget) -> TableEntry {
     entry
 }
 
-fn value_of(matched: &Match) -> Option<MatchValue> {
+/// What an entry says of a key element; nothing if that may be anything.
+pub(super) fn value_of(matched: &Match) -> Option<MatchValue> {
     let number = |value: &BigUint| Number(value.clone());
     Some(match matched {
         Match::Any => return None,

@@ -4,11 +4,9 @@
 //! to the nearest nanosecond. The interval is a constant of the program and no number, so that
 //! program and table cannot differ. It must not know in which switch a count is looked up.
 
-use super::{ByName, MatchValue, Number, TableEntry};
-use num_bigint::BigUint;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
-use sojourn_p4::interp::tables::PlainEntry;
+use sojourn_p4::interp::tables::{Alike, Form, Rows};
 use sojourn_p4::ir::{Layout, Program, Table};
 use std::collections::BTreeMap;
 
@@ -31,39 +29,6 @@ struct Law {
     last: u64,
 }
 
-/// The entries that `from` stands for, of one table of a program.
-#[derive(Debug)]
-pub(super) struct Computed {
-    /// Name of the key that they match.
-    key: String,
-    /// The action that all of them run.
-    pub action: String,
-    /// Its only parameter.
-    parameter: String,
-    /// What is matched, and what the action is given.
-    pub entries: Vec<PlainEntry>,
-}
-
-impl Computed {
-    /// The same as a control plane writes entries by hand.
-    pub fn written_out(&self) -> impl Iterator<Item = TableEntry> {
-        self.entries.iter().map(|entry| {
-            let value = Number(BigUint::from(entry.value));
-            let matched = match entry.mask {
-                None => MatchValue::Exact(value),
-                Some(mask) => MatchValue::Ternary { value, mask: Number(BigUint::from(mask)) },
-            };
-            let datum = Number(BigUint::from(entry.datum));
-            TableEntry {
-                matches: ByName::from([(self.key.clone(), matched)]),
-                action: Some(self.action.clone()),
-                args: ByName::from([(self.parameter.clone(), datum)]),
-                ..TableEntry::default()
-            }
-        })
-    }
-}
-
 /// The entries that `from` stands for, in a table of a program.
 ///
 /// # Errors
@@ -72,7 +37,7 @@ pub(super) fn entries(
     from: &EntriesFrom,
     table: &Table,
     program: &Program,
-) -> Result<Computed, String> {
+) -> Result<Rows, String> {
     let mut named = from.iter();
     let (Some((generator, options)), None) = (named.next(), named.next()) else {
         return Err("entries_from names one generator, as in entries_from = { control_law = { \
@@ -136,7 +101,7 @@ fn is_identifier(name: &str) -> bool {
 
 /// A table with an exact key gets an entry a count, one with a ternary key an entry for each pattern
 /// of leading bits.
-fn control_law(law: &Law, table: &Table) -> Result<Computed, String> {
+fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
     let [key] = &table.keys[..] else {
         let keys = table.keys.len();
         return Err(format!("control_law wants a key of one field, not of {keys}"));
@@ -150,14 +115,18 @@ fn control_law(law: &Law, table: &Table) -> Result<Computed, String> {
     if width < 64 && law.last >> width != 0 {
         return Err(format!("counts end at {}, but the key has {width} bits", law.last));
     }
-    let entries = match &*key.match_kind {
+    let rows_by = |form| {
+        let (keys, args) = (vec![(key.name.to_string(), form)], vec![parameter.to_string()]);
+        Rows::new(Alike { keys, action: action.name.to_string(), args, prioritised: false })
+    };
+    match &*key.match_kind {
         "exact" => {
-            let one = |count: u64| PlainEntry {
-                value: count.into(),
-                mask: None,
-                datum: spacing(law, count),
-            };
-            (law.first..=law.last).map(one).collect()
+            let mut rows = rows_by(Form::Exact);
+            rows.reserve((law.last - law.first) as usize + 1);
+            for count in law.first..=law.last {
+                rows.push([count.into(), spacing(law, count)]);
+            }
+            Ok(rows)
         }
         "ternary" => {
             let top = 1u64.checked_shl(width).map_or(u64::MAX, |end| end - 1);
@@ -165,12 +134,12 @@ fn control_law(law: &Law, table: &Table) -> Result<Computed, String> {
                 let range = format!("counts go from a power of two to {top}");
                 return Err(format!("for a ternary key {range}"));
             }
-            by_leading_bits(law, width).collect()
+            let mut rows = rows_by(Form::Ternary);
+            by_leading_bits(law, width).for_each(|row| rows.push(row));
+            Ok(rows)
         }
-        kind => return Err(format!("control_law has no entries for a {kind} key")),
-    };
-    let (key, action) = (key.name.to_string(), action.name.to_string());
-    Ok(Computed { key, action, parameter: parameter.to_string(), entries })
+        kind => Err(format!("control_law has no entries for a {kind} key")),
+    }
 }
 
 const ONE_ACTION: &str = "control_law wants a table with one action with one parameter";
@@ -188,18 +157,18 @@ fn spacing(law: &Law, count: u64) -> u128 {
     }
 }
 
-/// A value for each pattern of leading bits of a count of `width` bits.
+/// Pattern, mask and value for each pattern of leading bits of a count of `width` bits.
 ///
 /// The value of a group of counts is the one whose largest relative error is least, the harmonic
 /// mean of the group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
-fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = PlainEntry> {
+fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = [u128; 3]> {
     (law.first.ilog2()..width).flat_map(move |exponent| {
         let group = 1u64 << exponent.saturating_sub(LEADING_BITS - 1);
         let mask = (1u64 << width) - group;
         let lows = (1u64 << exponent..2 << exponent).step_by(group as usize);
         lows.map(move |low| {
             let datum = between(law, low, low + (group - 1));
-            PlainEntry { value: low.into(), mask: Some(mask.into()), datum }
+            [low.into(), mask.into(), datum]
         })
     })
 }
@@ -242,11 +211,9 @@ mod tests {
         for count in (1024..1u64 << 20).step_by(997) {
             let matching: Vec<_> = groups
                 .iter()
-                .filter(|entry| {
-                    entry.mask.map(|mask| u128::from(count) & mask) == Some(entry.value)
-                })
+                .filter(|[value, mask, _]| u128::from(count) & mask == *value)
                 .collect();
-            let [PlainEntry { datum: given, .. }] = matching[..] else {
+            let [[_, _, given]] = matching[..] else {
                 panic!("{count}: {} groups", matching.len())
             };
             let exact = 1e8 / (count as f64).sqrt();

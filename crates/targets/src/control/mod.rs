@@ -13,6 +13,7 @@ mod law;
 mod names;
 mod number;
 mod operation;
+mod rows;
 pub mod stf;
 mod words;
 
@@ -22,14 +23,16 @@ pub use carry::{Before, carry_out, read};
 pub use error::ControlError;
 pub use number::Number;
 pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
+pub use rows::{gather, written_out};
 
 use crate::externs::filter::FilterSpec;
 use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
-use serde::{Deserialize, Serialize};
-use sojourn_p4::interp::tables::Match;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sojourn_p4::interp::tables::{Match, Rows};
 use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a control plane installs before the first packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,17 +89,41 @@ pub struct ControlPlane {
 pub struct CommandFile {
     /// What messages call it.
     pub name: String,
-    /// Its text.
-    pub text: String,
+    /// Its text, which may be long and is read by each run of it.
+    #[serde(with = "shared")]
+    pub text: Arc<str>,
+}
+
+/// A text that is shared, as JSON has it.
+mod shared {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
+    }
 }
 
 impl ControlPlane {
+    /// The same as plain data: rows are entries like the others.
+    pub fn plain(mut self) -> ControlPlane {
+        for entries in &mut self.tables {
+            let rows = std::mem::take(&mut entries.rows);
+            let written = rows.iter().flat_map(|rows| rows::written_out(rows));
+            entries.entries.splice(..0, written.collect::<Vec<_>>());
+        }
+        self
+    }
+
     /// The same with every computed entry written out, as `program` has the tables.
     ///
     /// # Errors
     /// Entries that cannot be computed, with their table.
     pub(crate) fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
-        let mut all = self;
+        let mut all = self.plain();
         for entries in &mut all.tables {
             let Some(from) = entries.entries_from.take() else { continue };
             let refused = |why| ControlError::Computed { table: entries.name.clone(), why };
@@ -106,7 +133,7 @@ impl ControlPlane {
                 return Err(ControlError::unknown("table", &entries.name, &known));
             };
             let computed = law::entries(&from, table, program).map_err(refused)?;
-            entries.entries.extend(computed.written_out());
+            entries.entries.extend(rows::written_out(&computed));
         }
         Ok(all)
     }
@@ -194,6 +221,9 @@ pub struct ParameterValue {
 pub struct TableEntries {
     /// Its name, or as much of its end as is unique.
     pub name: String,
+    /// Entries that are alike, in front of the others; plain data has them among those.
+    #[serde(skip)]
+    pub rows: Vec<Arc<Rows>>,
     /// Entries in the order of installation.
     #[serde(default)]
     pub entries: Vec<TableEntry>,

@@ -15,7 +15,9 @@ use crate::externs::meter::MeterSpec;
 use crate::externs::selector::{GroupId, MemberId};
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
+use sojourn_p4::interp::tables::Rows;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +29,14 @@ pub enum Operation {
         table: String,
         /// The entry.
         entry: TableEntry,
+    },
+    /// Adds entries that are alike, all of them or none. Plain data has an `AddEntry` for each.
+    #[serde(skip)]
+    AddEntries {
+        /// The table.
+        table: String,
+        /// The entries.
+        rows: Arc<Rows>,
     },
     /// Adds entries that are computed, behind those that are there.
     AddComputed {
@@ -233,6 +243,14 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// How many operations it is as plain data.
+    pub fn count(&self) -> usize {
+        match self {
+            Operation::AddEntries { rows, .. } => rows.len(),
+            _ => 1,
+        }
+    }
+
     /// True if it is about the switch around the program.
     pub fn is_for_switch(&self) -> bool {
         matches!(

@@ -39,6 +39,20 @@ pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Numbe
     Ok(Number(value))
 }
 
+/// What [`number`] says, if there is nothing wrong with it and it has at most 128 bits.
+pub(super) fn narrow(text: &str, width: u32) -> Option<u128> {
+    // As many digits fit for certain; an address has other signs in it.
+    let plain = (1..=38).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain {
+        return u128::try_from(number(text, "", Some(width)).ok()?.0).ok();
+    }
+    let value = match text.len() {
+        ..=19 => text.parse::<u64>().ok()?.into(),
+        _ => text.parse::<u128>().ok()?,
+    };
+    (u128::BITS - value.leading_zeros() <= width).then_some(value)
+}
+
 /// A plain number of 0 to `most`: a port, a handle, a cell.
 pub(super) fn index(text: &str, what: &str, most: u64) -> Result<u64, ControlError> {
     if text.len() > LONGEST {

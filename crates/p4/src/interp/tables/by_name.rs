@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use super::index::Row;
-use super::plain::{self, PlainEntry};
+use super::plain::{Meaning, Rows};
 use super::{
     ActionData, Column, Entry, EntryHandle, TableState, Tables, Target, ValueSetState,
     declared_default,
@@ -11,7 +11,6 @@ use crate::diagnostic::near_name;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
 use num_bigint::BigUint;
-use std::sync::Arc;
 
 /// What a key element is matched against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +94,7 @@ enum Was {
     There(EntryHandle, Box<Entry>),
     Led(EntryHandle, Target),
     Default(Option<Target>),
+    Several(Vec<EntryHandle>),
 }
 
 impl Undone {
@@ -167,41 +167,35 @@ impl Tables {
     /// [`TableError`] says what does not fit; the table is as it was.
     pub fn add(&mut self, id: TableId, spec: &EntrySpec) -> Result<EntryHandle, TableError> {
         let (table, state) = self.both(id)?;
-        takes_entries(table)?;
-        let patterns = patterns(table, &spec.keys)?;
-        let target = target(table, &spec.target, false)?;
-        let row = state.row(&patterns, spec.priority);
-        insert_new(table, state, Entry { target, row, is_const: false })
+        let entry = entry(table, state, spec)?;
+        insert_new(table, state, entry)
     }
 
-    /// Adds entries that are computed: what [`Tables::add`] does with names, many times over,
-    /// without them. Among ternary entries the first one wins.
+    /// Adds entries that are alike: what [`Tables::add`] does with each of them, with their names
+    /// looked up once.
     ///
     /// # Errors
-    /// What does not fit, and the number of the entry, counted from 0; those before it stay.
-    pub fn add_plain(
-        &mut self,
-        id: TableId,
-        action: &str,
-        entries: &[PlainEntry],
-    ) -> Result<(), (usize, TableError)> {
+    /// The first that does not fit, counted from 0, and why; the table is as it was.
+    pub fn add_rows(&mut self, id: TableId, rows: &Rows) -> Result<Undone, (usize, TableError)> {
         let (table, state) = self.both(id).map_err(|error| (0, error))?;
-        takes_entries(table).map_err(|error| (0, error))?;
-        let run = plain::Run::new(table, action).map_err(|error| (0, error))?;
-        let key = plain::Key::new(table).map_err(|error| (0, error))?;
-        state.reserve(entries.len());
-        let mut masks: Arc<[u128]> = Arc::default();
-        for (at, entry) in entries.iter().enumerate() {
-            let wrong = |error| (at, error);
-            let target = Target::Action(run.with(table, entry).map_err(wrong)?);
-            let (value, mask) = key.check(table, entry).map_err(wrong)?;
-            if *masks != [mask] {
-                masks = Arc::new([mask]);
+        state.reserve(rows.len());
+        let mut handles = Vec::with_capacity(rows.len());
+        let mut meaning: Option<Meaning> = None;
+        for at in 0..rows.len() {
+            let quick = meaning.as_mut().and_then(|known| known.entry(state, rows.row(at)));
+            let made = quick.map_or_else(|| entry(table, state, &rows.spec(at)), Ok);
+            match made.and_then(|entry| insert_new(table, state, entry)) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    state.take_out(handles);
+                    return Err((at, error));
+                }
             }
-            let row = state.masked_row(value, masks.clone());
-            insert_new(table, state, Entry { target, row, is_const: false }).map_err(wrong)?;
+            if at == 0 && rows.len() > 1 {
+                meaning = Meaning::of(table, state, rows.alike());
+            }
         }
-        Ok(())
+        Ok(Undone(Was::Several(handles)))
     }
 
     /// The entry that matches the same keys, of that priority.
@@ -282,6 +276,7 @@ impl Tables {
             Was::There(handle, entry) => state.put_back(handle, *entry),
             Was::Led(handle, target) => drop(state.lead(handle, target)),
             Was::Default(default) => drop(state.lead_misses(default)),
+            Was::Several(handles) => state.take_out(handles),
         }
     }
 
@@ -453,23 +448,35 @@ fn insert_new(
     Ok(state.insert(entry))
 }
 
+/// An entry as it is given by name, not yet in its table.
+fn entry(table: &ir::Table, state: &mut TableState, spec: &EntrySpec) -> Result<Entry, TableError> {
+    takes_entries(table)?;
+    let patterns = patterns(table, &spec.keys)?;
+    let target = target(table, &spec.target, false)?;
+    let row = state.row(&patterns, spec.priority);
+    Ok(Entry { target, row, is_const: false })
+}
+
+/// The key element that a name means: the one of that name, or the only one whose name ends in it.
+pub(super) fn find_key(table: &ir::Table, wanted: &str) -> Option<usize> {
+    let names = || table.keys.iter().map(|key| &*key.name);
+    names().position(|name| name == wanted).or_else(|| {
+        let mut ends = names().enumerate().filter(|(_, name)| fits(name, wanted));
+        ends.next().filter(|_| ends.next().is_none()).map(|(at, _)| at)
+    })
+}
+
 /// Key elements by name as one pattern per element.
 fn patterns(table: &ir::Table, keys: &[(String, Match)]) -> Result<Vec<Pattern>, TableError> {
     let mut found: Vec<Option<Pattern>> = vec![None; table.keys.len()];
     let names = || table.keys.iter().map(|key| &*key.name);
     for (wanted, given) in keys {
-        let at = names()
-            .position(|name| name == wanted)
-            .or_else(|| {
-                let mut ends = names().enumerate().filter(|(_, name)| fits(name, wanted));
-                ends.next().filter(|_| ends.next().is_none()).map(|(at, _)| at)
-            })
-            .ok_or_else(|| TableError::NoKey {
-                table: table.name.to_string(),
-                key: wanted.clone(),
-                near: near(wanted, names()),
-                known: names().map(String::from).collect(),
-            })?;
+        let at = find_key(table, wanted).ok_or_else(|| TableError::NoKey {
+            table: table.name.to_string(),
+            key: wanted.clone(),
+            near: near(wanted, names()),
+            known: names().map(String::from).collect(),
+        })?;
         let key = &table.keys[at];
         let pattern = pattern(&table.name, wanted, key.expr.scalar, &key.match_kind, given)?;
         if found[at].replace(pattern).is_some() {
@@ -588,10 +595,7 @@ fn action_data(
     let mut data: Vec<Option<BigUint>> = vec![None; action.data.len()];
     for (name, value) in args {
         let at = parameter(action, name)?;
-        let width = match &action.data[at].1 {
-            ir::Layout::Narrow(_, scalar) | ir::Layout::Wide(_, scalar) => scalar.width(),
-            _ => 0,
-        };
+        let width = bits(&action.data[at].1);
         if value.bits() > u64::from(width) {
             let what = format!("parameter `{name}` of action `{wanted}`");
             let value = value.to_string();
@@ -609,6 +613,14 @@ fn action_data(
     });
     let data = data.collect::<Result<Vec<BigUint>, TableError>>()?;
     Ok(ActionData::new(at as u32, &data))
+}
+
+/// The bits of a number that action data has room for.
+pub(super) fn bits(layout: &ir::Layout) -> u32 {
+    match layout {
+        ir::Layout::Narrow(_, scalar) | ir::Layout::Wide(_, scalar) => scalar.width(),
+        _ => 0,
+    }
 }
 
 fn parameter(action: &ir::TableAction, wanted: &str) -> Result<usize, TableError> {

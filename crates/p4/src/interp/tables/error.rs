@@ -58,8 +58,6 @@ pub enum TableError {
     NoEntry { table: String, handle: EntryHandle },
     #[error("the entries of table `{table}` name actions, not members or groups")]
     NoImplementation { table: String },
-    #[error("table `{table}` cannot have computed entries: they want {what}")]
-    NotPlain { table: String, what: &'static str },
     #[error("table `{table}` has entries: which bits of its keys count is said before")]
     NotEmpty { table: String },
     #[error("key `{key}` of table `{table}` is not exact: all its bits count")]

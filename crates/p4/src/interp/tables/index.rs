@@ -7,7 +7,7 @@
 use super::Entry;
 use crate::interp::arith;
 use crate::ir::{Pattern, Scalar};
-use hashbrown::{HashTable, hash_table};
+use hashbrown::HashTable;
 use num_bigint::BigUint;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
@@ -162,17 +162,16 @@ impl Row {
     }
 }
 
-/// Entries of one value under a group's masks, in falling rank, by their places in the table.
-type Candidates = SmallVec<[u32; 2]>;
-
 #[derive(Clone, Debug)]
 struct Group {
     masks: Arc<[u128]>,
     /// No entry of the group ranks higher.
     best: Rank,
-    /// Found by the values of their rows, which stand in the table's entries and nowhere else: an
-    /// entry that is found is looked at anyway.
-    found: HashTable<Candidates>,
+    /// The places of entries, found by the values of their rows, which stand in the table's entries and
+    /// nowhere else: an entry that is found is looked at anyway.
+    found: HashTable<u32>,
+    /// Some have, or had, the same values: ranges or priorities tell them apart.
+    several: bool,
 }
 
 fn hash(values: &[u128]) -> u64 {
@@ -185,22 +184,16 @@ fn row(entries: &[Option<Entry>], at: u32) -> Option<&Row> {
     entries.get(at as usize)?.as_ref().map(|entry| &entry.row)
 }
 
-fn rank(entries: &[Option<Entry>], at: u32) -> Option<Rank> {
-    row(entries, at).map(|row| row.rank)
-}
-
 #[inline]
-fn has_values(entries: &[Option<Entry>], candidates: &Candidates, values: &[u128]) -> bool {
-    let first = candidates.first().and_then(|first| row(entries, *first));
-    first.is_some_and(|row| match (&row.values[..], values) {
+fn has_values(entries: &[Option<Entry>], at: u32, values: &[u128]) -> bool {
+    row(entries, at).is_some_and(|row| match (&row.values[..], values) {
         ([a], [b]) => a == b,
         (row, values) => row == values,
     })
 }
 
-fn hash_of(entries: &[Option<Entry>], candidates: &Candidates) -> u64 {
-    let first = candidates.first().and_then(|first| row(entries, *first));
-    first.map_or(0, |row| hash(&row.values))
+fn hash_of(entries: &[Option<Entry>], at: u32) -> u64 {
+    row(entries, at).map_or(0, |row| hash(&row.values))
 }
 
 impl Group {
@@ -221,14 +214,29 @@ impl Group {
         masked: &[u128],
         entries: &'e [Option<Entry>],
     ) -> Option<(u32, &'e Row)> {
-        let candidates = self.candidates(masked, entries)?;
-        let rows = candidates.iter().filter_map(|at| Some((*at, row(entries, *at)?)));
-        rows.into_iter().find(|(_, row)| row.ranges.iter().all(|range| range.holds(key)))
+        let holds = |row: &Row| row.ranges.iter().all(|range| range.holds(key));
+        if !self.several {
+            let at = self.one(masked, entries)?;
+            return row(entries, at).filter(|row| holds(row)).map(|row| (at, row));
+        }
+        let rows = self.all(masked, entries).filter_map(|at| Some((at, row(entries, at)?)));
+        rows.filter(|(_, row)| holds(row)).max_by_key(|(_, row)| row.rank)
     }
 
+    /// An entry with these values.
     #[inline]
-    fn candidates(&self, values: &[u128], entries: &[Option<Entry>]) -> Option<&Candidates> {
-        self.found.find(hash(values), |candidates| has_values(entries, candidates, values))
+    fn one(&self, values: &[u128], entries: &[Option<Entry>]) -> Option<u32> {
+        self.found.find(hash(values), |at| has_values(entries, *at, values)).copied()
+    }
+
+    /// All entries with these values, in no order.
+    fn all<'i>(
+        &'i self,
+        values: &'i [u128],
+        entries: &'i [Option<Entry>],
+    ) -> impl Iterator<Item = u32> + 'i {
+        let found = self.found.iter_hash(hash(values)).copied();
+        found.filter(move |at| has_values(entries, *at, values))
     }
 }
 
@@ -253,7 +261,7 @@ impl Index {
         let place = self.groups.iter().position(|group| group.masks == new.row.masks);
         let place = place.unwrap_or_else(|| {
             let masks = new.row.masks.clone();
-            self.groups.push(Group { masks, best: rank, found: HashTable::new() });
+            self.groups.push(Group { masks, best: rank, found: HashTable::new(), several: false });
             self.groups.len() - 1
         });
         let group = &mut self.groups[place];
@@ -263,18 +271,8 @@ impl Index {
         group.best = group.best.max(rank);
         let entries = &*entries;
         let Some(row) = row(entries, at) else { return };
-        let same = |candidates: &Candidates| has_values(entries, candidates, &row.values);
-        let rehash = |candidates: &Candidates| hash_of(entries, candidates);
-        match group.found.entry(hash(&row.values), same, rehash) {
-            hash_table::Entry::Occupied(mut found) => {
-                let candidates = found.get_mut();
-                let higher = |other: &u32| self::rank(entries, *other) > Some(rank);
-                candidates.insert(candidates.partition_point(higher), at);
-            }
-            hash_table::Entry::Vacant(free) => {
-                free.insert(Candidates::from_slice(&[at]));
-            }
-        }
+        group.several |= group.one(&row.values, entries).is_some();
+        group.found.insert_unique(hash(&row.values), at, |at| hash_of(entries, *at));
         if reorder {
             self.groups.sort_by_key(|group| Reverse(group.best));
         }
@@ -287,12 +285,8 @@ impl Index {
             return;
         };
         let group = &mut self.groups[place];
-        let same = |candidates: &Candidates| has_values(entries, candidates, &row.values);
-        if let Ok(mut found) = group.found.find_entry(hash(&row.values), same) {
-            found.get_mut().retain(|candidate| *candidate != at);
-            if found.get().is_empty() {
-                found.remove();
-            }
+        if let Ok(found) = group.found.find_entry(hash(&row.values), |found| *found == at) {
+            found.remove();
         }
         if group.found.is_empty() {
             self.groups.remove(place);
@@ -306,8 +300,7 @@ impl Index {
         entries: &'i [Option<Entry>],
     ) -> impl Iterator<Item = u32> + 'i {
         let group = self.groups.iter().find(|group| group.masks == row.masks);
-        let candidates = group.and_then(|group| group.candidates(&row.values, entries));
-        candidates.into_iter().flatten().copied()
+        group.into_iter().flat_map(|group| group.all(&row.values, entries))
     }
 
     #[inline(never)]

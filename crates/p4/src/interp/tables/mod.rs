@@ -17,7 +17,7 @@ mod value_set;
 
 pub use by_name::{EntrySpec, EntryTarget, Match, Undone};
 pub use error::TableError;
-pub use plain::PlainEntry;
+pub use plain::{Alike, Form, Rows};
 pub use read::EntryView;
 pub use value_set::ValueSetState;
 
@@ -69,7 +69,7 @@ pub struct ActionData {
     /// Index into [`ir::Table::actions`].
     pub action: u32,
     /// In the order of [`ir::TableAction::data`].
-    pub data: Box<[Datum]>,
+    pub data: SmallVec<[Datum; 1]>,
 }
 
 impl ActionData {
@@ -221,12 +221,17 @@ impl TableState {
         self.counting = Some(counting.into_vec().into());
     }
 
-    /// The row of a key of one limb.
-    fn masked_row(&mut self, value: u128, masks: Arc<[u128]>) -> Row {
+    /// The row of a key whose elements have one limb each.
+    fn masked_row(
+        &mut self,
+        values: SmallVec<[u128; 1]>,
+        masks: Arc<[u128]>,
+        priority: i64,
+    ) -> Row {
         self.sequence += 1;
-        let prefix = if self.prioritised { 0 } else { masks.iter().map(|m| m.count_ones()).sum() };
-        let rank = Rank { priority: 0, prefix, earlier: Reverse(self.sequence) };
-        let values = SmallVec::from_buf([value]);
+        let bits = || masks.iter().map(|mask| mask.count_ones()).sum();
+        let (priority, prefix) = if self.prioritised { (priority, 0) } else { (0, bits()) };
+        let rank = Rank { priority, prefix, earlier: Reverse(self.sequence) };
         let mut row = Row { values, masks, ranges: Box::default(), rank };
         if let Some(counting) = &self.counting {
             row.keep(counting);
@@ -236,7 +241,7 @@ impl TableState {
 
     /// Makes room for `more` entries.
     fn reserve(&mut self, more: usize) {
-        self.entries.reserve_exact(more.saturating_sub(self.free.len()));
+        self.entries.reserve(more.saturating_sub(self.free.len()));
     }
 
     fn insert(&mut self, entry: Entry) -> EntryHandle {
@@ -300,6 +305,11 @@ impl TableState {
         self.release(&entry.target);
         self.free.insert(handle.0);
         Some(entry)
+    }
+
+    /// Takes out entries that were added last, in this order.
+    fn take_out(&mut self, handles: Vec<EntryHandle>) {
+        handles.into_iter().rev().for_each(|handle| drop(self.remove(handle)));
     }
 
     /// Puts an entry back that was the last one to be taken out.

@@ -305,57 +305,109 @@ proptest! {
     }
 }
 
-fn plain(value: u128, mask: Option<u128>, datum: u128) -> PlainEntry {
-    PlainEntry { value, mask, datum }
+/// A kind of key element, and a form that it may be given in.
+fn kind_and_form() -> impl Strategy<Value = (&'static str, Form)> {
+    let pairs = [
+        ("exact", Form::Exact),
+        ("lpm", Form::Exact),
+        ("lpm", Form::Prefix),
+        ("ternary", Form::Ternary),
+        ("ternary", Form::Prefix),
+        ("range", Form::Range),
+        ("optional", Form::Exact),
+        ("exact", Form::Ternary),
+    ];
+    prop::sample::select(pairs.to_vec())
 }
 
-#[test]
-fn computed_entries_are_found_as_the_same_entries_by_name_are() {
-    let of = |kind| tables(table(vec![key("k", Scalar::Bit(12), kind)]));
-    for (kind, mask) in [("exact", None), ("ternary", Some(0xff0u128))] {
-        let (mut computed, mut named) = (of(kind), of(kind));
-        let entries: Vec<_> = (0..200).map(|at| plain(at << 4 | at & 15, mask, at)).collect();
-        computed.add_plain(FORWARD, "send", &entries).expect("they fit");
-        for entry in &entries {
-            let value = BigUint::from(entry.value);
-            let given = match mask {
-                None => Match::Exact(value),
-                Some(mask) => Match::Ternary { value, mask: BigUint::from(mask) },
+/// Keys of a table, rows for it, and whether the last key element is left out.
+fn rows_of_a_table() -> impl Strategy<Value = (Vec<Key>, Rows)> {
+    let element = (kind_and_form(), prop::sample::select(vec![5u32, 9, 128, 130]));
+    (prop::collection::vec(element, 1..4), any::<bool>(), any::<bool>()).prop_flat_map(
+        |(elements, prioritised, partly)| {
+            let name = |at: usize| format!("k{at}");
+            let keys = elements.iter().enumerate().map(|(at, ((kind, _), width))| {
+                let scalar = if at == 1 { Scalar::Int(*width) } else { Scalar::Bit(*width) };
+                key(&name(at), scalar, kind)
+            });
+            let given = elements.len() - usize::from(partly && elements.len() > 1);
+            let forms = elements.iter().enumerate().map(|(at, ((_, form), _))| (name(at), *form));
+            let alike = Alike {
+                keys: forms.take(given).collect(),
+                action: "send".into(),
+                args: vec!["port".into()],
+                prioritised,
             };
-            let entry = spec(vec![("k", given)], send(entry.datum as u32));
-            named.add(FORWARD, &entry).expect("it fits");
+            let row = prop::collection::vec(0..34u128, alike.width());
+            let rows = prop::collection::vec(row, 1..8).prop_map(move |numbers| {
+                let mut rows = Rows::new(alike.clone());
+                numbers.into_iter().for_each(|row| rows.push(row));
+                rows
+            });
+            (Just(keys.collect::<Vec<Key>>()), rows)
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn rows_are_taken_and_refused_as_the_same_entries_by_name_are(
+        (keys, rows) in rows_of_a_table(),
+    ) {
+        let (mut together, mut named) = (tables(table(keys.clone())), tables(table(keys)));
+        let mut one_by_one = (0..rows.len()).map(|at| {
+            named.add(FORWARD, &rows.spec(at)).map_err(|error| (at, error.to_string()))
+        });
+        let refused = one_by_one.find_map(Result::err);
+        let done = together.add_rows(FORWARD, &rows);
+        prop_assert_eq!(done.as_ref().err().map(|(at, why)| (*at, why.to_string())), refused);
+        let left = together.entries(FORWARD).expect("there");
+        match done {
+            Ok(undone) => {
+                prop_assert_eq!(left, named.entries(FORWARD).expect("there"));
+                together.undo(FORWARD, undone);
+            }
+            Err(_) => prop_assert!(left.is_empty()),
         }
-        let (computed, named) =
-            (computed.get(FORWARD).expect("there"), named.get(FORWARD).expect("there"));
-        for value in 0..4096u128 {
-            let found = |state: &TableState| match state.found(state.lookup(&[value])) {
-                Found::Action(data) => Some(data.clone()),
-                _ => None,
-            };
-            assert_eq!(found(computed), found(named), "{kind} {value}");
-        }
+        prop_assert!(together.entries(FORWARD).expect("there").is_empty());
     }
 }
 
 #[test]
-fn a_computed_entry_that_does_not_fit_is_named_by_its_number() {
-    let exact = || tables(table(vec![key("k", Scalar::Bit(12), "exact")]));
-    let refused = |entries: &[PlainEntry]| {
-        let (at, error) = exact().add_plain(FORWARD, "send", entries).expect_err("refused");
+fn a_row_without_numbers_is_an_entry_like_another() {
+    let mut any = tables(table(vec![key("k", Scalar::Bit(12), "ternary")]));
+    let action = "NoAction".to_owned();
+    let mut rows = Rows::new(Alike { keys: vec![], action, args: vec![], prioritised: false });
+    rows.push([]);
+    any.add_rows(FORWARD, &rows).expect("it fits");
+    assert!(any.get(FORWARD).expect("there").lookup(&[5]).is_some());
+    rows.push([]);
+    assert_eq!(any.add_rows(FORWARD, &rows).expect_err("the same match").0, 0);
+}
+
+fn by_number(numbers: impl IntoIterator<Item = [u128; 2]>) -> Rows {
+    let keys = vec![("k".to_owned(), Form::Exact)];
+    let (action, args) = ("send".to_owned(), vec!["port".to_owned()]);
+    let mut rows = Rows::new(Alike { keys, action, args, prioritised: false });
+    numbers.into_iter().for_each(|row| rows.push(row));
+    rows
+}
+
+#[test]
+fn a_row_that_does_not_fit_is_named_by_its_number_and_leaves_the_table_as_it_was() {
+    let mut exact = tables(table(vec![key("k", Scalar::Bit(12), "exact")]));
+    exact.add(FORWARD, &spec(vec![("k", self::exact(7))], send(1))).expect("it fits");
+    let mut refused = |rows: Rows| {
+        let (at, error) = exact.add_rows(FORWARD, &rows).expect_err("refused");
+        assert_eq!(exact.get(FORWARD).expect("there").len(), 1);
         (at, error.to_string())
     };
-    let (at, why) = refused(&[plain(1, None, 1), plain(4096, None, 1)]);
+    let (at, why) = refused(by_number([[1, 1], [4096, 1]]));
     assert!(at == 1 && why.contains("12 bits"), "{why}");
-    let (at, why) = refused(&[plain(1, None, 512)]);
+    let (at, why) = refused(by_number([[1, 512]]));
     assert!(at == 0 && why.contains("9 bits"), "{why}");
-    let (at, why) = refused(&[plain(1, None, 1), plain(2, None, 1), plain(1, None, 2)]);
+    let (at, why) = refused(by_number([[1, 1], [2, 1], [7, 2]]));
     assert!(at == 2 && why.contains("same match"), "{why}");
-    let (at, why) = refused(&[plain(1, Some(1), 1)]);
-    assert!(at == 0 && why.contains("exact"), "{why}");
-    let many: Vec<_> = (0..1001).map(|at| plain(at, None, 0)).collect();
-    let (at, why) = refused(&many);
-    assert!(at == 1000 && why.contains("full"), "{why}");
-    let two = vec![key("a", Scalar::Bit(1), "exact"), key("b", Scalar::Bit(1), "exact")];
-    let refused = tables(table(two)).add_plain(FORWARD, "send", &[plain(0, None, 0)]);
-    assert!(refused.expect_err("two keys").1.to_string().contains("one exact or ternary key"));
+    let (at, why) = refused(by_number((10..1010).map(|at| [at, 0])));
+    assert!(at == 999 && why.contains("full"), "{why}");
 }

@@ -7,6 +7,7 @@
 mod copies;
 mod profiles;
 mod queues;
+mod same_again;
 mod session;
 mod state;
 mod tables;
@@ -15,9 +16,11 @@ mod tests;
 
 pub use session::{Asked, Question, Session};
 
+use super::batch::Batch;
 use super::names::hint;
-use super::{CommandFile, ControlError, Operation};
+use super::{CommandFile, ControlError};
 use crate::describe::ProgramDescription;
+use same_again::SameAgain;
 use session::Outcome;
 
 /// A command: its name, how its words are written, and what it does.
@@ -148,34 +151,39 @@ impl Session {
     }
 }
 
-/// The operations that a file of commands asks for, each with its line, counted from 1; what only
-/// reads is left out.
+/// Puts the operations that a file of commands asks for into a batch, each with its line, counted from
+/// 1; what only reads is left out.
 ///
 /// # Errors
 /// Every line that is wrong.
-pub fn read(
+pub(super) fn read(
     file: &CommandFile,
     program: ProgramDescription,
-) -> Result<Vec<(usize, Operation)>, ControlError> {
+    batch: &mut Batch,
+) -> Result<(), ControlError> {
     let mut session = Session::new(program);
-    let (mut operations, mut wrong) = (Vec::new(), Vec::new());
-    for (number, line) in file.text.lines().enumerate() {
-        let (line, text) = (number + 1, without_comment(line).trim());
-        if text.is_empty() {
+    let (mut same, mut wrong) = (None::<SameAgain>, Vec::new());
+    for (line, text) in (1u32..).zip(file.text.lines()) {
+        let text = without_comment(text).trim();
+        if text.is_empty() || same.as_ref().is_some_and(|same| same.takes(text, line, batch)) {
             continue;
         }
         match session.run(text) {
-            Ok(asked) => operations.extend(asked.into_iter().filter_map(|asked| match asked {
-                Asked::Operation(operation) => Some((line, operation)),
-                Asked::Question(_) => None,
-            })),
+            Ok(asked) => {
+                for one in asked {
+                    if let Asked::Operation(operation) = one {
+                        batch.line(line, operation);
+                    }
+                }
+                same = SameAgain::after(text, &session, batch);
+            }
             Err(why) => {
-                let (file, why) = (file.name.clone(), Box::new(why));
+                let (file, line, why) = (file.name.clone(), line as usize, Box::new(why));
                 wrong.push(ControlError::Line { file, line, why });
             }
         }
     }
-    if wrong.is_empty() { Ok(operations) } else { Err(ControlError::Lines(wrong)) }
+    if wrong.is_empty() { Ok(()) } else { Err(ControlError::Lines(wrong)) }
 }
 
 /// What stands before `#` or `//`: published files have either. `//` counts only where a word could

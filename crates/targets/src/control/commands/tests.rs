@@ -1,6 +1,7 @@
 use super::*;
 use crate::control::{
-    ActionCall, ControlPlane, MatchValue, MulticastNode, Number, QueueSetting, TableEntry,
+    ActionCall, ControlPlane, MatchValue, MulticastNode, Number, Operation, QueueSetting,
+    TableEntry,
 };
 use crate::{LoadOptions, Program};
 use std::path::Path;
@@ -133,15 +134,10 @@ fn comments_begin_with_a_sharp_or_with_two_slashes() {
     let text = "// routes\n\
                 table_add by_prefix note 0xab00/8 => 2 // to the servers\n\
                 \ttable_add by_value note 1 => 3# to the clients\n   // table_add by_value nonsense\n";
-    let lines = read(&file(text).commands.unwrap(), program("tna/match_kinds").describe()).unwrap();
-    let given: Vec<_> = lines
-        .iter()
-        .map(|(line, operation)| match operation {
-            Operation::AddEntry { entry, .. } => (*line, entry.args["value"].clone()),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(given, [(2, n(2)), (3, n(3))]);
+    let left = program("tna/match_kinds").written_out(file(text)).unwrap();
+    let given = left.tables.iter().flat_map(|table| &table.entries);
+    let given: Vec<_> = given.map(|entry| entry.args["value"].clone()).collect();
+    assert_eq!(given, [n(2), n(3)]);
 }
 
 #[test]
@@ -155,7 +151,46 @@ fn every_wrong_line_of_a_file_is_told_with_its_place() {
 }
 
 #[test]
+fn a_line_after_one_like_it_means_what_it_means_alone() {
+    let program = program("tna/match_kinds");
+    let lines = [
+        ("by_value", ["1 => 1", "0x12 => 0x2a", "070000 => 1", "70000 => 1", "x => 1", "2 3 => 1"]),
+        ("by_value", ["1 => 1", "2 => 256", "2 =>", "2 => 1 1", "2 1", "2\t=>\t+3"]),
+        (
+            "by_mask",
+            ["1&&&3 => 1 4", "2&&&0xf => 1 0", "2 => 1 4", "2&&&3 => 1", "2&&&3 => 1 x", ""],
+        ),
+        ("by_mask", ["1&&&3 => 1 0", "2&&&3 => 1 0", "3&&&3 => 1 7", "", "1&&& => 1 1", "=> 1 1"]),
+        (
+            "by_prefix",
+            ["0xab00/8 => 1", "1/16 => 2", "1/17 => 2", "1/-1 => 2", "1 => 2", "1/ => 2"],
+        ),
+        ("by_range", ["1->2 => 1 1", "3->3 => 1 1", "3->2 => 1 1", "3 => 1 1", "5->9 => 1 2", ""]),
+    ];
+    let entries = |lines: &[String]| {
+        let left = program.written_out(file(&lines.join("\n"))).map_err(|why| why.to_string())?;
+        Ok::<_, String>(
+            left.tables.iter().flat_map(|table| table.entries.clone()).collect::<Vec<_>>(),
+        )
+    };
+    for (table, rests) in lines {
+        let line = |rest: &&str| format!("table_add {table} note {rest}");
+        let first = line(&rests[0]);
+        let begun = entries(&[first.clone()]).unwrap();
+        for second in rests[1..].iter().map(line) {
+            let alone = entries(&["".into(), second.clone()]);
+            let expected = alone.map(|alone| [begun.clone(), alone].concat());
+            assert_eq!(entries(&[first.clone(), second.clone()]), expected, "{second}");
+        }
+    }
+}
+
+#[test]
 fn what_only_the_program_refuses_is_told_with_its_line_too() {
+    let like = "table_add by_value note 1 => 1\n# a comment\n\ntable_add by_value note 2 => 2\n\
+                table_add by_value note 3 => 3\ntable_add by_value note 2 => 4\n";
+    let said = program("tna/match_kinds").written_out(file(like)).unwrap_err().to_string();
+    assert!(said.starts_with("commands.txt:6: ") && said.contains("Ingress.by_value"), "{said}");
     let twice = file("table_add by_value note 1 => 1\n\ntable_add by_value note 1 => 2\n");
     let said = program("tna/match_kinds").written_out(twice).unwrap_err().to_string();
     assert!(said.starts_with("commands.txt:3: ") && said.contains("Ingress.by_value"), "{said}");

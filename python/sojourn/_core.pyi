@@ -1,6 +1,6 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,12 @@ def congestion_controls() -> list[tuple[str, str, str | None]]:
 class Configuration:
     """A run's configuration, read from JSON once; `ConfigError` says what is not allowed in it."""
 
-    def __init__(self, config: str) -> None: ...
+    def __init__(
+        self, config: str, beside: Sequence[tuple[int | None, int, Entries | Text]] = ()
+    ) -> None:
+        """What is `beside` takes the place of empty things in the control planes of `config`: the
+        place of a switch that has an AQM of its own, that of a table, and the table's entries; or
+        the commands' text."""
 
 class Simulation:
     """One run. It reads no clock: it is told how far to go."""
@@ -97,7 +102,7 @@ class Simulation:
     def describe(self, switch: int) -> str:
         """As `PacketSwitch.describe`, of a switch by its place in the network."""
 
-    def apply(self, switch: int, operations: str) -> list[int | None]:
+    def apply(self, switch: int, operations: str | Operations) -> list[int | None]:
         """As `PacketSwitch.apply`, now."""
 
     def read(self, switch: int, query: str) -> str:
@@ -376,6 +381,51 @@ def drive_switch(
     """The rows of each port, and the switch's statistics as JSON, of a live switch's configuration
     into which frames come at instants in virtual time: ns, port, bytes, in the order of time."""
 
+class Entries:
+    """Entries of a table, in their order, as rows."""
+
+    def __len__(self) -> int: ...
+    def json(self) -> str:
+        """All of them as a control plane writes them, a list in JSON."""
+
+class Text:
+    """A text that Python holds and does not read; `str` makes one that it can."""
+
+    def __init__(self, text: str) -> None: ...
+
+def take_entries(text: str) -> tuple[str, list[Entries | None]]:
+    """Takes entries that are plainly written out of a control plane's TOML: what is left of the
+    text, and for each `[[tables]]` its first entries, which were taken, if any were."""
+
+class Operations:
+    """Operations in their order, gathered for a switch."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, operation: str) -> None:
+        """Puts one behind the others, as JSON."""
+
+    def written_as(
+        self,
+        matched: Mapping[str, Any],
+        action: str,
+        args: Mapping[str, Any] | None,
+        keys: Sequence[str],
+    ) -> None:
+        """Says how the entry that was added last is written in Python, and by their full names the
+        key elements of `matched`, in its order: others may follow that are written alike."""
+
+    def another(
+        self,
+        table: str,
+        matched: Mapping[str, Any],
+        action: str,
+        args: Mapping[str, Any] | None,
+        priority: int,
+    ) -> bool:
+        """Adds an entry that is written like the last one, with other numbers; false if it is not,
+        and nothing is done."""
+
 class PacketSwitch:
     """One program on one switch that nothing is connected to, in virtual time."""
 
@@ -390,9 +440,9 @@ class PacketSwitch:
     def configure(self, control: str) -> None:
         """Installs a control plane given as JSON, in addition to what is there."""
 
-    def apply(self, operations: str) -> list[int | None]:
-        """Carries out a list of operations in JSON, all of them or none; the handle of each entry
-        that was added."""
+    def apply(self, operations: str | Operations) -> list[int | None]:
+        """Carries out operations, gathered or a list in JSON, all of them or none; the handle of
+        each entry that was added alone."""
 
     def operation_of(self, statement: str) -> str:
         """The operation that a statement of STF asks for, both as JSON."""

@@ -53,7 +53,7 @@ class _Door:
     def describe(self) -> str:
         return self._asked(lambda: self._simulation.describe(self._place))
 
-    def apply(self, operations: str) -> list[int | None]:
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
         try:
             return self._simulation.apply(self._place, operations)
         except _core.ConfigError as error:

@@ -75,7 +75,7 @@ class _PacketDoor:
     def describe(self) -> str:
         return self._switch.describe()
 
-    def apply(self, operations: str) -> list[int | None]:
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
         try:
             return self._switch.apply(operations)
         except _core.ConfigError as error:

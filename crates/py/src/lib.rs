@@ -5,8 +5,10 @@
 
 mod columns;
 mod commands;
+mod entries;
 mod errors;
 mod live;
+mod operations;
 mod packet_switch;
 mod program;
 mod replay;
@@ -33,9 +35,13 @@ mod _core {
     #[pymodule_export]
     use super::commands::{Commands, uncommented};
     #[pymodule_export]
+    use super::entries::{Entries, Text, take_entries};
+    #[pymodule_export]
     use super::errors::{ConfigError, ProgramError, SojournError};
     #[pymodule_export]
     use super::live::{LiveSwitch, drive_switch};
+    #[pymodule_export]
+    use super::operations::Operations;
     #[pymodule_export]
     use super::packet_switch::PacketSwitch;
     #[pymodule_export]

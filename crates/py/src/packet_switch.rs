@@ -3,16 +3,16 @@
 //! Requests are JSON as in a control-plane file; numbers wider than Python's door are digits.
 
 use crate::errors::ConfigError;
+use crate::operations::{Asked, batch_refused};
 use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use sojourn_engine::Watched;
-use sojourn_engine::control::BatchError;
 use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
 use sojourn_packet::Time;
 use sojourn_switch::PortId;
-use sojourn_targets::control::{ControlPlane, Operation};
+use sojourn_targets::control::ControlPlane;
 use sojourn_targets::{Digest, RuntimeControl, describe};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
@@ -96,16 +96,11 @@ impl PacketSwitch {
         serde_json::to_string(&operation).map_err(wrong)
     }
 
-    /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
-    /// that was added.
-    fn apply(&mut self, operations: &str) -> PyResult<Vec<Option<u32>>> {
-        let batch: Vec<Operation> = read(operations)?;
-        // Who asks for one operation need not be told which one was refused.
-        let refused = |error: BatchError| match batch.len() {
-            1 => wrong(error.error),
-            _ => wrong(error),
-        };
-        self.bench().apply(&batch).map_err(refused)
+    /// Carries out operations, gathered or a list in JSON, all of them or none; the handle of each
+    /// entry that was added alone.
+    fn apply(&mut self, operations: Asked<'_>) -> PyResult<Vec<Option<u32>>> {
+        let batch = operations.read()?;
+        self.bench().apply(&batch).map_err(batch_refused(&batch))
     }
 
     /// What a question in JSON is answered, as JSON.

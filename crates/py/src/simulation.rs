@@ -1,7 +1,9 @@
 //! A run as a Python object: advanced without the interpreter lock, read as columns.
 
 use crate::columns::{self, columns};
+use crate::entries::Beside;
 use crate::errors::ConfigError;
+use crate::operations::{Asked, batch_refused};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
@@ -11,7 +13,7 @@ use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
-use sojourn_targets::control::{Operation, Query};
+use sojourn_targets::control::Query;
 use sojourn_targets::describe;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -70,9 +72,31 @@ pub struct Configuration {
 
 #[pymethods]
 impl Configuration {
+    /// What is `beside` takes the place of empty things in the control planes of `config`: the place of
+    /// a switch that has an AQM of its own, that of a table, and the table's entries; or the commands'
+    /// text.
     #[new]
-    fn new(config: &str) -> PyResult<Configuration> {
-        Ok(Configuration { config: Arc::new(read_config(config)?) })
+    #[pyo3(signature = (config, beside = Vec::new()))]
+    fn new(
+        config: &str,
+        beside: Vec<(Option<usize>, usize, Beside<'_>)>,
+    ) -> PyResult<Configuration> {
+        let mut config = read_config(config)?;
+        for (switch, table, given) in beside {
+            let aqm = match switch {
+                None => Some(&mut config.aqm),
+                Some(place) => {
+                    let switch = config.network.switches.get_mut(place);
+                    switch.and_then(|switch| switch.aqm.as_mut())
+                }
+            };
+            let put = match aqm {
+                Some(Aqm::P4(p4)) => given.put_into(&mut p4.control, table),
+                _ => None,
+            };
+            put.ok_or_else(|| wrong("what is beside the configuration has no place in it"))?;
+        }
+        Ok(Configuration { config: Arc::new(config) })
     }
 }
 
@@ -240,16 +264,12 @@ impl Simulation {
         })
     }
 
-    /// Carries out operations on a switch now, given as a list in JSON, all of them or none; the
-    /// handle of each entry that was added.
-    fn apply(&mut self, switch: u16, operations: &str) -> PyResult<Vec<Option<u32>>> {
-        let batch: Vec<Operation> = read(operations)?;
+    /// Carries out operations on a switch now, gathered or a list in JSON, all of them or none; the
+    /// handle of each entry that was added alone.
+    fn apply(&mut self, switch: u16, operations: Asked<'_>) -> PyResult<Vec<Option<u32>>> {
+        let batch = operations.read()?;
         self.with_switch(switch, |switch, now| {
-            let alone = batch.len() == 1;
-            control::apply(switch, &batch, now).map_err(|refused| match alone {
-                true => wrong(refused.error),
-                false => wrong(refused),
-            })
+            control::apply(switch, &batch, now).map_err(batch_refused(&batch))
         })
     }
 

@@ -9,6 +9,8 @@ no switch and no scenario.
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -68,7 +70,7 @@ def control_file(program: Path, named: Path | None = None) -> Path | None:
     return found[0] if found else None
 
 
-_OF_SCENARIOS = re.compile(r"^\s*(aqms\s*=|\[\[flows\]\])", re.MULTILINE)
+_OF_SCENARIOS = re.compile(rb"^\s*(aqms\s*=|\[\[flows\]\])", re.MULTILINE)
 """What every scenario has, and no control plane."""
 
 
@@ -76,31 +78,97 @@ def _is_scenario(path: Path) -> bool:
     if path.suffix != ".toml":
         return False
     try:
-        return _OF_SCENARIOS.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+        text = path.read_bytes()
     except OSError:
         return False
+    # Most control planes have neither word in their megabytes of entries.
+    return (b"aqms" in text or b"[[flows]]" in text) and _OF_SCENARIOS.search(text) is not None
 
 
 def read_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     """The control plane of a program with all its entries written out."""
-    return with_all_entries(written_control_plane(choice), choice)
+    return with_all_entries(plain(written_control_plane(choice)), choice)
 
 
 def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
     """The control plane of a program as its file has it, which is what the engine takes; empty if
-    there is none."""
+    there is none. What there may be much of, entries of a table and the text of commands, is the
+    engine's own; `plain` makes data of it."""
     path = choice.control_file
     if path is None:
         return {"tables": [], "mirror_sessions": []}
     if path.suffix != ".toml":
         text = read_text(path, shown(path), ControlPlaneError)
-        return {"commands": {"name": shown(path), "text": text}}
+        return {"commands": {"name": shown(path), "text": _core.Text(text)}}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _document(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
     except RecursionError:
         raise ControlPlaneError(f"{shown(path)}: nested too deep for a control plane") from None
+
+
+def _document(text: str) -> dict[str, Any]:
+    """What a text in TOML says. Entries by the thousand do not go through the parser, which would
+    take nearly all the time of a start for them."""
+    left, taken = _core.take_entries(text)
+    if any(taken):
+        # Whatever is wrong is told of the whole text, with its lines.
+        with suppress(tomllib.TOMLDecodeError):
+            document = tomllib.loads(left)
+            if _put_back(document.get("tables"), taken):
+                return document
+    return tomllib.loads(text)
+
+
+def _put_back(tables: Any, taken: Sequence[_core.Entries | None]) -> bool:
+    """Gives tables the entries that were taken from their text, in front of those that they have;
+    false if they are not the tables that the entries were taken from."""
+    if not isinstance(tables, list) or len(tables) != len(taken):
+        return False
+    for table, entries in zip(tables, taken, strict=True):
+        if entries is None:
+            continue
+        others = table.get("entries", [])
+        if not isinstance(others, list):
+            return False
+        table["entries"] = [*json.loads(entries.json()), *others] if others else entries
+    return True
+
+
+def plain(control: Mapping[str, Any]) -> dict[str, Any]:
+    """A control plane as data alone."""
+    found = dict(control)
+    for table, own in kept(control):
+        if isinstance(own, _core.Text):
+            found["commands"] = found["commands"] | {"text": str(own)}
+            continue
+        if found["tables"] is control["tables"]:
+            found["tables"] = list(control["tables"])
+        found["tables"][table] = found["tables"][table] | {"entries": as_plain(own)}
+    return found
+
+
+def kept(control: Mapping[str, Any]) -> Iterator[tuple[int, _core.Entries | _core.Text]]:
+    """What of a control plane is the engine's own: entries with the place of their table, and the
+    text of commands."""
+    tables = control.get("tables")
+    for place, table in enumerate(tables if isinstance(tables, list) else []):
+        if isinstance(table, dict) and isinstance(table.get("entries"), _core.Entries):
+            yield place, table["entries"]
+    commands = control.get("commands")
+    if isinstance(commands, dict) and isinstance(commands.get("text"), _core.Text):
+        yield 0, commands["text"]
+
+
+def as_plain(own: object) -> Any:
+    """What `json.dumps` is to write for what is the engine's own (its `default`)."""
+    match own:
+        case _core.Entries():
+            return json.loads(own.json())
+        case _core.Text():
+            return str(own)
+    raise TypeError(f"{type(own).__name__} is not data")
 
 
 _ABOUT = "control plane: "

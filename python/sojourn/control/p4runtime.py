@@ -11,6 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from sojourn import _core
 from sojourn.control import messages
 from sojourn.control.description import ControlError
 
@@ -139,9 +140,9 @@ class P4RuntimeDoor:
         """What a switch says of its interfaces, which no controller is told."""
         raise ControlError("ports are not told over P4Runtime; name the folder of the switch")
 
-    def apply(self, operations: str) -> list[int | None]:
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
         """As `_core.PacketSwitch.apply`; entries have no handles."""
-        given: list[dict[str, Any]] = json.loads(operations)
+        given: list[dict[str, Any]] = json.loads(str(operations))
         if self._is_backup:
             raise ControlError(self._is_backup)
         request = messages.message("p4.v1.WriteRequest")()

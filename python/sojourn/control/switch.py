@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
+from sojourn import _core
 from sojourn.control.apply import Operation
 from sojourn.control.description import ControlError, Object, ProgramDescription, read_description
 from sojourn.control.description import Table as Described
@@ -21,12 +22,12 @@ Match = int | str | Mapping[str, int | str]
 
 
 class Door(Protocol):
-    """The way to a switch; requests are the engine's JSON."""
+    """The way to a switch; requests are the engine's JSON. `str` makes it of gathered ones."""
 
     def describe(self) -> str:
         """What the program offers."""
 
-    def apply(self, operations: str) -> list[int | None]:
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
         """All of them or none; the handle of each entry that was added, if it has one."""
 
     def read(self, query: dict[str, Any]) -> Any:
@@ -56,7 +57,7 @@ class Switch:
 
     def __init__(self, door: Door) -> None:
         self._door = door
-        self._batch: list[Operation] | None = None
+        self._batch: _core.Operations | None = None
         self._program: ProgramDescription | None = None
 
     @property
@@ -93,20 +94,20 @@ class Switch:
         all of it or, if any of it is refused or the block is left by an exception, nothing."""
         if self._batch is not None:
             raise ControlError("a batch in a batch: leave the first before")
-        self._batch = []
+        self._batch = _core.Operations()
         try:
             yield
             operations, self._batch = self._batch, None
         finally:
             self._batch = None
         if operations:
-            self._door.apply(json.dumps(operations))
+            self._door.apply(operations)
 
     def apply(self, operation: Operation) -> int | None:
         """Carries out one operation, now or with the batch; the handle of an entry that it adds, if
         it has one."""
         if self._batch is not None:
-            self._batch.append(operation)
+            self._batch.add(json.dumps(operation))
             return None
         return self._door.apply(json.dumps([operation]))[0]
 
@@ -133,6 +134,7 @@ class Table:
         self._switch, self._described = switch, described
         # Entries come by the thousand, with the same few names.
         self._key, self._action = cache(described.key), cache(described.action)
+        self._ordered = described.ordered
         self.name = described.name
         """The full name."""
 
@@ -158,8 +160,15 @@ class Table:
         priority: int = 0,
     ) -> None:
         """Adds an entry; of several that match, the lowest `priority` wins."""
+        batch = self._switch._batch
+        if batch is not None and batch.another(
+            self.name, match, action, args, priority if self._ordered else 0
+        ):
+            return
         entry = self._matched(match, priority) | self._called(action, args)
         self._switch.apply({"op": "add_entry", "table": self.name, "entry": entry})
+        if batch is not None:
+            batch.written_as(match, action, args, [self._key(name).name for name in match])
 
     def modify(
         self,
@@ -212,7 +221,7 @@ class Table:
 
     def _matched(self, match: Mapping[str, Match], priority: int) -> dict[str, Any]:
         found = {self._key(name).name: value for name, value in match.items()}
-        return {"match": found} | ({"priority": priority} if self._described.ordered else {})
+        return {"match": found} | ({"priority": priority} if self._ordered else {})
 
     def _called(self, action: str, args: Mapping[str, int | str] | None) -> dict[str, Any]:
         known = self._action(action)

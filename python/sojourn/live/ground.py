@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.congestion import kernel_controls
+from sojourn.control.file import as_plain
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.ground import ATTEMPTS, SIMULATOR, one_by_one, refuse_script, until_undisturbed
 from sojourn.linux.checks import check_flows, check_network, flow_names
@@ -213,7 +214,7 @@ def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> N
             for way in network.directions
             if way.near == name
         }
-        text = json.dumps(orders | {"interfaces": interfaces}, indent=1)
+        text = json.dumps(orders | {"interfaces": interfaces}, indent=1, default=as_plain)
         (folder / orders_for(place)).write_text(text, encoding="utf-8")
 
 

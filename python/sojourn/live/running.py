@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.control.file import in_its_file
+from sojourn.control.file import as_plain, in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
 from sojourn.faults import of_program
 from sojourn.layout import shown
@@ -69,7 +69,7 @@ def run_live(
     with switched_off(plain):
         try:
             switch = _core.LiveSwitch(
-                json.dumps(plan.config),
+                json.dumps(plan.config, default=as_plain),
                 interfaces,
                 _SPIN,
                 plan.programs,

@@ -122,9 +122,9 @@ class RemoteSwitch:
         report: dict[str, Any] = self._ask({"ask": "report"})
         return report
 
-    def apply(self, operations: str) -> list[int | None]:
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
         """As `_core.PacketSwitch.apply`."""
-        handles: list[int | None] = self._ask({"apply": json.loads(operations)})
+        handles: list[int | None] = self._ask({"apply": json.loads(str(operations))})
         return handles
 
     def read(self, query: dict[str, Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sojourn import _core
-from sojourn.control.file import control_file, in_its_file
+from sojourn.control.file import as_plain, control_file, in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.replay.trace import Rows
@@ -57,7 +57,7 @@ def ask(
     """
     config = {"aqm": aqm, "recirculation_latency": latency}
     try:
-        replay = _core.Replay(json.dumps(config), list(programs))
+        replay = _core.Replay(json.dumps(config, default=as_plain), list(programs))
         decided = []
         for chunk in rows.chunks():
             decided.append(replay.decide(chunk))

@@ -6,7 +6,7 @@ in ns, bit/s and bytes. Runs nothing.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm, is_path
-from sojourn.control.file import ProgramChoice, written_control_plane
+from sojourn.control.file import ProgramChoice, kept, plain, written_control_plane
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.hardware import modules
@@ -81,7 +81,8 @@ class PlannedRun:
     @cached_property
     def configuration(self) -> _core.Configuration:
         """`config` as the engine has read it, once for check and run; or its `ConfigError`."""
-        return _core.Configuration(json.dumps(self.config))
+        text = json.dumps(self.config, default=_empty)
+        return _core.Configuration(text, list(_beside(self.config)))
 
     @property
     def sources(self) -> dict[str, str]:
@@ -93,7 +94,30 @@ class PlannedRun:
     def described(self) -> dict[str, Any]:
         """Its AQM as a run's folder names it."""
         described: dict[str, Any] = self.config["aqm"]
-        return described
+        if "control" not in described:
+            return described
+        return described | {"control": plain(described["control"])}
+
+
+def _empty(own: object) -> list[Any] | str:
+    """What stands in a configuration in place of what goes beside it."""
+    match own:
+        case _core.Entries():
+            return []
+        case _core.Text():
+            return ""
+    raise TypeError(f"{type(own).__name__} is not data")
+
+
+def _beside(
+    config: Mapping[str, Any],
+) -> Iterator[tuple[int | None, int, _core.Entries | _core.Text]]:
+    """What of a configuration's control planes is the engine's own: the place of the switch whose
+    program it is for, if it has its own, and that of a table."""
+    switches = enumerate(switch["aqm"] for switch in config["network"]["switches"])
+    for place, aqm in [(None, config["aqm"]), *switches]:
+        for table, own in kept((aqm or {}).get("control") or {}):
+            yield place, table, own
 
 
 @dataclass(frozen=True)
@@ -376,7 +400,8 @@ def _planned(
     bottlenecks: tuple[Bottleneck, ...],
     nodes: Sequence[NetworkSwitch],
 ) -> PlannedRun:
-    config, program = aqm_config(choice, aqm, beside)
+    chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
+    config, program = _config(choice, aqm, chosen)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     switches = [
@@ -386,9 +411,7 @@ def _planned(
     network = common["network"] | {"switches": switches}
     everything = common | {"network": network, "aqm": config}
     programs = own_programs if program is None else (*own_programs, program)
-    control = None
-    if aqm.program is not None:
-        control = program_choice(choice, aqm.program, aqm, beside).control_file
+    control = None if chosen is None else chosen.control_file
     return PlannedRun(label, folder, aqm.name, variant, everything, programs, bottlenecks, control)
 
 
@@ -396,12 +419,19 @@ def aqm_config(
     choice: AqmChoice, aqm: Aqm, beside: Path | None
 ) -> tuple[dict[str, Any], _core.Program | None]:
     """What the engine is told of an AQM, and its P4 program, compiled."""
-    if aqm.program is None:
+    chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
+    return _config(choice, aqm, chosen)
+
+
+def _config(
+    choice: AqmChoice, aqm: Aqm, chosen: ProgramChoice | None
+) -> tuple[dict[str, Any], _core.Program | None]:
+    """The same, once it is known which program is meant."""
+    if chosen is None:
         return {"kind": "native", "name": _engine_name(aqm)} | choice.parameters, None
-    chosen = program_choice(choice, aqm.program, aqm, beside)
     config: dict[str, Any] = {
         "kind": "p4",
-        "program": str(aqm.program),
+        "program": str(chosen.program),
         "architecture": chosen.architecture or chosen.compiled.target,
         "math_unit": _math_unit(choice),
         "include_paths": list(chosen.include_paths),

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.control.file import ProgramChoice, at_its_line, written_control_plane
+from sojourn.control.file import ProgramChoice, as_plain, at_its_line, written_control_plane
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.folder import RecordedRun, RunFolder
@@ -59,7 +59,7 @@ def trace_frames(
     """
     switch = _core.PacketSwitch(choice.compiled)
     try:
-        switch.configure(json.dumps(written_control_plane(choice)))
+        switch.configure(json.dumps(written_control_plane(choice), default=as_plain))
     except ConfigError as error:
         file = choice.control_file or choice.program
         raise ControlPlaneError(at_its_line(str(error), file)) from error
@@ -114,7 +114,8 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
         if switch.get("aqm") and switch["aqm"]["kind"] == "p4":
             switch["aqm"] = switch["aqm"] | {"follow": [number]}
     try:
-        simulation = _core.Simulation(json.dumps(config), list(planned.programs))
+        text = json.dumps(config, default=as_plain)
+        simulation = _core.Simulation(text, list(planned.programs))
     except ConfigError as error:
         raise ScenarioError(f"{run.label}: {error}") from error
     end = dequeued + _AFTERWARDS

@@ -15,6 +15,7 @@ mod number;
 mod operation;
 mod rows;
 pub mod stf;
+mod taken;
 mod words;
 
 pub use batch::Batch;
@@ -24,6 +25,7 @@ pub use error::ControlError;
 pub use number::Number;
 pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
 pub use rows::{gather, written_out};
+pub use taken::{Taken, take_entries};
 
 use crate::externs::filter::FilterSpec;
 use crate::externs::meter::MeterSpec;

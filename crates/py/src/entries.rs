@@ -1,0 +1,90 @@
+//! What is handed from a file to a run beside its JSON, for there is much of it: table entries as rows,
+//! and the text of commands.
+
+use crate::packet_switch::wrong;
+use pyo3::prelude::*;
+use sojourn_p4::interp::tables::Rows;
+use sojourn_targets::control::{self, ControlPlane};
+use std::sync::Arc;
+
+/// Entries of a table, in their order.
+#[pyclass(module = "sojourn._core", frozen)]
+pub struct Entries {
+    pub rows: Vec<Arc<Rows>>,
+}
+
+#[pymethods]
+impl Entries {
+    /// How many there are.
+    fn __len__(&self) -> usize {
+        self.rows.iter().map(|rows| rows.len()).sum()
+    }
+
+    /// All of them as the control plane writes them, a list in JSON.
+    fn json(&self) -> PyResult<String> {
+        let mut entries = Vec::with_capacity(self.__len__());
+        for rows in &self.rows {
+            for entry in control::written_out(rows) {
+                let mut entry = serde_json::to_value(entry).map_err(wrong)?;
+                if let Some(said) = entry.as_object_mut() {
+                    said.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
+                    if !rows.alike().prioritised {
+                        said.remove("priority");
+                    }
+                }
+                entries.push(entry);
+            }
+        }
+        serde_json::to_string(&entries).map_err(wrong)
+    }
+}
+
+/// A text that Python holds and does not read.
+#[pyclass(module = "sojourn._core", frozen)]
+pub struct Text {
+    pub text: Arc<str>,
+}
+
+#[pymethods]
+impl Text {
+    #[new]
+    fn new(text: &str) -> Text {
+        Text { text: text.into() }
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Either of them.
+#[derive(FromPyObject)]
+pub enum Beside<'py> {
+    /// Entries of a table.
+    Entries(PyRef<'py, Entries>),
+    /// The text of commands.
+    Text(PyRef<'py, Text>),
+}
+
+impl Beside<'_> {
+    /// Puts it into a control plane: entries into the table with this place, the text into the
+    /// commands. None if there is no such place.
+    pub fn put_into(&self, control: &mut ControlPlane, table: usize) -> Option<()> {
+        match self {
+            Beside::Entries(entries) => {
+                control.tables.get_mut(table)?.rows.clone_from(&entries.rows);
+            }
+            Beside::Text(text) => control.commands.as_mut()?.text = text.text.clone(),
+        }
+        Some(())
+    }
+}
+
+/// Takes entries that are plainly written out of a control plane's TOML: what is left of the text, and
+/// for each `[[tables]]` its first entries, which were taken, if any were.
+#[pyfunction]
+pub fn take_entries(py: Python<'_>, text: &str) -> (String, Vec<Option<Entries>>) {
+    let taken = py.detach(|| control::take_entries(text));
+    let given = |rows: Vec<Arc<Rows>>| (!rows.is_empty()).then_some(Entries { rows });
+    (taken.left, taken.tables.into_iter().map(given).collect())
+}

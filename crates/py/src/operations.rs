@@ -1,0 +1,299 @@
+//! Operations on their way from Python to a switch: as JSON, and entries that are alike as rows.
+
+use crate::packet_switch::{read, wrong};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyString};
+use smallvec::{SmallVec, smallvec};
+use sojourn_engine::control::BatchError;
+use sojourn_p4::interp::tables::{Form, Rows};
+use sojourn_targets::control::{Operation, gather, written_out};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Operations in their order.
+///
+/// Entries that are written like the one before, by the thousand in a loop, are taken apart where they
+/// are given; everything else is JSON until it is carried out.
+#[pyclass(module = "sojourn._core", frozen)]
+#[derive(Default)]
+pub struct Operations {
+    gathered: Mutex<Gathered>,
+}
+
+#[derive(Default)]
+struct Gathered {
+    pieces: Vec<Piece>,
+    /// How the last entry was written, if others can be like it.
+    like: Option<Written>,
+}
+
+enum Piece {
+    /// One operation.
+    Json(String),
+    /// Entries of a table.
+    Entries(String, Arc<Rows>),
+}
+
+#[pymethods]
+impl Operations {
+    #[new]
+    fn new() -> Operations {
+        Operations::default()
+    }
+
+    /// How many there are.
+    fn __len__(&self) -> usize {
+        self.gathered().pieces.iter().map(Piece::count).sum()
+    }
+
+    /// Puts one behind the others, as JSON.
+    fn add(&self, operation: String) {
+        let mut gathered = self.gathered();
+        gathered.pieces.push(Piece::Json(operation));
+        gathered.like = None;
+    }
+
+    /// Says how the entry that was added last is written in Python, and by their full names the key
+    /// elements of `matched`, in its order: others may follow that are written alike.
+    fn written_as(
+        &self,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        keys: Vec<String>,
+    ) {
+        // What is written in another way goes on as JSON.
+        let _ = self.gathered().written_as(matched, action, args, &keys);
+    }
+
+    /// Adds an entry that is written like the last one, with other numbers; false if it is not, and
+    /// nothing is done.
+    fn another(
+        &self,
+        table: &Bound<'_, PyString>,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        priority: &Bound<'_, PyAny>,
+    ) -> bool {
+        self.gathered().another(table, matched, action, args, priority).is_some()
+    }
+
+    /// All of them as a list in JSON.
+    fn __str__(&self) -> PyResult<String> {
+        let mut all = Vec::new();
+        for piece in &self.gathered().pieces {
+            match piece {
+                Piece::Json(text) => all.push(text.clone()),
+                Piece::Entries(table, rows) => {
+                    for entry in written_out(rows) {
+                        let operation = Operation::AddEntry { table: table.clone(), entry };
+                        all.push(serde_json::to_string(&operation).map_err(wrong)?);
+                    }
+                }
+            }
+        }
+        Ok(format!("[{}]", all.join(",")))
+    }
+}
+
+impl Operations {
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Piece {
+    fn count(&self) -> usize {
+        match self {
+            Piece::Json(_) => 1,
+            Piece::Entries(_, rows) => rows.len(),
+        }
+    }
+}
+
+impl Gathered {
+    fn written_as(
+        &mut self,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        keys: &[String],
+    ) -> Option<()> {
+        let Piece::Json(text) = self.pieces.last()? else { return None };
+        let mut entry = Vec::with_capacity(1);
+        gather(&mut entry, serde_json::from_str(text).ok()?);
+        let Some(Operation::AddEntries { table, rows }) = entry.pop() else { return None };
+        self.like = Some(Written::of(&rows, matched, action, args, keys)?);
+        *self.pieces.last_mut()? = Piece::Entries(table, rows);
+        Some(())
+    }
+
+    fn another(
+        &mut self,
+        table: &Bound<'_, PyString>,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        priority: &Bound<'_, PyAny>,
+    ) -> Option<()> {
+        let like = self.like.as_ref()?;
+        let Some(Piece::Entries(name, rows)) = self.pieces.last_mut() else { return None };
+        if table.to_str().ok()? != name {
+            return None;
+        }
+        let numbers = like.numbers(matched, action, args, priority)?;
+        Arc::get_mut(rows)?.push(numbers);
+        Some(())
+    }
+}
+
+/// How an entry is written in Python, and where its numbers stand in a row.
+struct Written {
+    keys: Vec<(Py<PyString>, usize, Form)>,
+    action: Py<PyString>,
+    args: Vec<(Py<PyString>, usize)>,
+    priority: Option<usize>,
+    width: usize,
+}
+
+impl Written {
+    fn of(
+        rows: &Rows,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        names: &[String],
+    ) -> Option<Written> {
+        let alike = rows.alike();
+        let place = |of: &str| {
+            let nth = alike.keys.iter().position(|(name, _)| name == of)?;
+            let before = alike.keys[..nth].iter().map(|(_, form)| form.numbers()).sum();
+            Some((before, alike.keys[nth].1))
+        };
+        let mut keys = Vec::with_capacity(names.len());
+        for ((written, _), name) in matched.cast_exact::<PyDict>().ok()?.iter().zip(names) {
+            let (at, form) = place(name)?;
+            keys.push((written.cast_into::<PyString>().ok()?.unbind(), at, form));
+        }
+        let first = alike.keys.iter().map(|(_, form)| form.numbers()).sum::<usize>();
+        let mut given = Vec::new();
+        if let Some(args) = args {
+            for (written, _) in args.cast_exact::<PyDict>().ok()?.iter() {
+                let written = written.cast_into::<PyString>().ok()?;
+                let nth = alike.args.iter().position(|name| written.to_str().ok() == Some(name))?;
+                given.push((written.unbind(), first + nth));
+            }
+        }
+        let whole = keys.len() == alike.keys.len() && given.len() == alike.args.len();
+        let priority = alike.prioritised.then(|| first + given.len());
+        let action = action.clone().unbind();
+        whole.then_some(Written { keys, action, args: given, priority, width: alike.width() })
+    }
+
+    /// The row of an entry that is written like this one; none for another.
+    fn numbers(
+        &self,
+        matched: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyString>,
+        args: Option<&Bound<'_, PyAny>>,
+        priority: &Bound<'_, PyAny>,
+    ) -> Option<SmallVec<[u128; 8]>> {
+        same(action, &self.action).then_some(())?;
+        let mut numbers: SmallVec<[u128; 8]> = smallvec![0; self.width];
+        let matched = matched.cast_exact::<PyDict>().ok()?;
+        (matched.len() == self.keys.len()).then_some(())?;
+        for ((name, value), (known, at, form)) in matched.iter().zip(&self.keys) {
+            same(&name, known).then_some(())?;
+            match names_of(*form) {
+                None => numbers[*at] = number(&value)?,
+                Some(names) => {
+                    let value = value.cast_exact::<PyDict>().ok()?;
+                    (value.len() == names.len()).then_some(())?;
+                    for (nth, name) in names.into_iter().enumerate() {
+                        numbers[at + nth] = number(&value.get_item(name).ok()??)?;
+                    }
+                }
+            }
+            if *form == Form::Prefix {
+                u32::try_from(numbers[at + 1]).ok()?;
+            }
+        }
+        match args {
+            None => self.args.is_empty().then_some(())?,
+            Some(args) => {
+                let args = args.cast_exact::<PyDict>().ok()?;
+                (args.len() == self.args.len()).then_some(())?;
+                for ((name, value), (known, at)) in args.iter().zip(&self.args) {
+                    same(&name, known).then_some(())?;
+                    numbers[*at] = number(&value)?;
+                }
+            }
+        }
+        let priority = u32::try_from(number(priority)?).ok()?;
+        match self.priority {
+            Some(at) => numbers[at] = priority.into(),
+            None => (priority == 0).then_some(())?,
+        }
+        Some(numbers)
+    }
+}
+
+/// What the two numbers of a form are called; none if it has one.
+fn names_of(form: Form) -> Option<[&'static str; 2]> {
+    match form {
+        Form::Exact => None,
+        Form::Ternary => Some(["value", "mask"]),
+        Form::Prefix => Some(["value", "prefix"]),
+        Form::Range => Some(["low", "high"]),
+    }
+}
+
+/// Most names are one and the same object.
+fn same(name: &Bound<'_, PyAny>, known: &Py<PyString>) -> bool {
+    name.is(known) || name.eq(known).unwrap_or(false)
+}
+
+/// An integer of 0 to 128 bits, and no truth value.
+fn number(value: &Bound<'_, PyAny>) -> Option<u128> {
+    let value = value.cast_exact::<PyInt>().ok()?;
+    value.extract::<u64>().map(u128::from).or_else(|_| value.extract()).ok()
+}
+
+/// Operations as Python gives them.
+#[derive(FromPyObject)]
+pub enum Asked<'py> {
+    /// As they were gathered.
+    Gathered(PyRef<'py, Operations>),
+    /// A list in JSON.
+    Json(String),
+}
+
+impl Asked<'_> {
+    /// All of them.
+    pub fn read(self) -> PyResult<Vec<Operation>> {
+        let gathered = match self {
+            Asked::Json(text) => return read(&text),
+            Asked::Gathered(gathered) => gathered,
+        };
+        let mut all = Vec::new();
+        for piece in &gathered.gathered().pieces {
+            match piece {
+                Piece::Json(text) => gather(&mut all, read(text)?),
+                Piece::Entries(table, rows) => {
+                    let (table, rows) = (table.clone(), rows.clone());
+                    all.push(Operation::AddEntries { table, rows });
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Why a batch is refused. Who asks for one operation need not be told which one it was.
+pub fn batch_refused(batch: &[Operation]) -> impl Fn(BatchError) -> PyErr {
+    let count: usize = batch.iter().map(Operation::count).sum();
+    move |refused| match count {
+        1 => wrong(refused.error),
+        _ => wrong(refused),
+    }
+}

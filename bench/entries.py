@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from machine import machine
@@ -62,36 +62,35 @@ V1Switch(Read(), Verify(), Look(), Pass(), Update(), Write()) main;
 KEY, ACTION, TABLE = "md.count", "set_gap", "Look.gaps"
 
 
-def law(entries: int) -> str:
+def law(entries: int) -> Iterator[str]:
     """Computed by the engine."""
     counts = f'interval = "INTERVAL", counts = [1, {entries}]'
-    return f'[[tables]]\nname = "{TABLE}"\nentries_from = {{ control_law = {{ {counts} }} }}\n'
+    yield f'[[tables]]\nname = "{TABLE}"\nentries_from = {{ control_law = {{ {counts} }} }}\n'
 
 
-def toml(entries: int) -> str:
+def toml(entries: int) -> Iterator[str]:
     """Written out in a control plane's file."""
-    each = (
-        f'[[tables.entries]]\nmatch = {{ "{KEY}" = {n} }}\naction = "{ACTION}"\n'
-        f"args = {{ gap = {n} }}\n"
-        for n in range(1, entries + 1)
-    )
-    return f'[[tables]]\nname = "{TABLE}"\n\n' + "\n".join(each)
+    yield f'[[tables]]\nname = "{TABLE}"\n'
+    for n in range(1, entries + 1):
+        yield f'\n[[tables.entries]]\nmatch = {{ "{KEY}" = {n} }}\naction = "{ACTION}"\n'
+        yield f"args = {{ gap = {n} }}\n"
 
 
-def commands(entries: int) -> str:
+def commands(entries: int) -> Iterator[str]:
     """As simple_switch_CLI reads them."""
-    return "".join(f"table_add gaps {ACTION} {n} => {n}\n" for n in range(1, entries + 1))
+    return (f"table_add gaps {ACTION} {n} => {n}\n" for n in range(1, entries + 1))
 
 
-def started(text: str, suffix: str) -> Callable[[], object]:
-    """A run's start with the text in a file."""
+def started(text: Iterator[str], suffix: str) -> Callable[[], object]:
+    """A run's start with the text in a file, which is never whole in the memory of this process."""
     from sojourn import _core
     from sojourn.runner import plan_scenario
 
     folder = Path(tempfile.mkdtemp())
     program, control = folder / "program.p4", folder / f"control{suffix}"
     program.write_text(PROGRAM)
-    control.write_text(text)
+    with control.open("w") as file:
+        file.writelines(text)
     scenario = {
         "duration": "1 s",
         "aqms": [{"use": str(program), "control": str(control)}],

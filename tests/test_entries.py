@@ -3,6 +3,7 @@
 import json
 import random
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +12,35 @@ import pytest
 import sojourn
 from sojourn import ControlError, _core
 from sojourn.control.file import _document, plain
+from sojourn.control.switch import Table
+from sojourn.errors import ControlPlaneError
 from sojourn.run_files import RUN
 
 ENTRY = '[[tables.entries]]\nmatch = { "hdr.k" = 1 }\naction = "hit"\nargs = { to = 2 }\n'
 ROWS = f"[[tables]]\nname = 'Ingress.known'\n\n{ENTRY}\n{ENTRY.replace('1', '7')}"
 
 
-def parsed(text: str, read: Any) -> Any:
-    """What `read` makes of a text, or what it has against it."""
+def parsed(path: Path, read: Callable[[Path], dict[str, Any]]) -> Any:
+    """What `read` makes of a file, or what it has against it."""
     try:
-        return read(text)
+        return read(path)
     except tomllib.TOMLDecodeError as error:
         return str(error)
 
 
-def is_right(text: str) -> bool:
+def alone(path: Path) -> dict[str, Any]:
+    """What the parser alone reads."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def is_right(text: str, folder: Path) -> bool:
     """Whether entries are read as the parser alone reads them; if so, whether some were taken."""
-    document = parsed(text, _document)
-    assert (plain(document) if isinstance(document, dict) else document) == parsed(
-        text, tomllib.loads
-    ), text
+    path = folder / "control.toml"
+    path.write_bytes(text.encode())
+    document = parsed(path, _document)
+    assert (plain(document) if isinstance(document, dict) else document) == parsed(path, alone), (
+        text
+    )
     tables = document.get("tables", []) if isinstance(document, dict) else []
     return any(
         isinstance(table, dict) and isinstance(table.get("entries"), _core.Entries)
@@ -48,11 +58,11 @@ def is_right(text: str) -> bool:
         '\t action="x"\r\n\n# nothing\n  args={"p"=1,q=2}',
     ],
 )
-def test_plain_entries_are_taken(section: str) -> None:
+def test_plain_entries_are_taken(section: str, tmp_path: Path) -> None:
     text = f'[[tables]]\nname = "t" # its name\n[[tables.entries]]\n{section}'
     behind = "[tables.default]\naction = 'y'\n[[mirror_sessions]]\nport = 1\n"
-    assert is_right(text)
-    assert is_right(f"{text}\n{ENTRY}{behind}")
+    assert is_right(text, tmp_path)
+    assert is_right(f"{text}\n{ENTRY}{behind}", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +101,13 @@ def test_plain_entries_are_taken(section: str) -> None:
         "[[tables]]\n[[tables.entries]]\nmatch = { a = 1 }\n",
     ],
 )
-def test_whatever_else_stands_there_is_read_and_refused_as_the_parser_does(text: str) -> None:
-    is_right(text)
+def test_whatever_else_stands_there_is_read_and_refused_as_the_parser_does(
+    text: str, tmp_path: Path
+) -> None:
+    is_right(text, tmp_path)
 
 
-def test_a_slip_anywhere_in_a_file_is_read_and_refused_as_the_parser_does() -> None:
+def test_a_slip_anywhere_in_a_file_is_read_and_refused_as_the_parser_does(tmp_path: Path) -> None:
     lines = [
         *ROWS.splitlines(),
         'match = { "hdr.k" = { value = 3, mask = 0xf }, b = "12" }',
@@ -120,7 +132,7 @@ def test_a_slip_anywhere_in_a_file_is_read_and_refused_as_the_parser_does() -> N
         if chance.random() < 0.5:
             at = chance.randrange(len(whole))
             whole = whole[:at] + chance.choice("\"'{}[],=#.\n 0x") + whole[at + 1 :]
-        taken += is_right(whole)
+        taken += is_right(whole, tmp_path)
     assert taken > 100
 
 
@@ -137,7 +149,7 @@ FORMS: dict[str, list[Any]] = {
 def test_a_batch_adds_what_one_after_the_other_adds() -> None:
     together, alone = sojourn.open_switch(MATCHES), sojourn.open_switch(MATCHES)
 
-    def add(table: sojourn.Table, values: list[Any]) -> None:
+    def add(table: Table, values: list[Any]) -> None:
         for number, value in enumerate(values):
             given = number if number % 3 else hex(number)
             table.add({table.keys[0]: value}, "note", {"value": given}, priority=number // 2)
@@ -199,5 +211,5 @@ def test_rows_of_a_file_are_in_the_table_and_in_what_the_folder_says(tmp_path: P
     described = json.loads((tmp_path / "out" / RUN).read_text())["runs"][0]["aqm"]
     assert described["control"]["tables"] == tomllib.loads(written)["tables"]
     program.with_suffix(".toml").write_text(written + entry % 2)
-    with pytest.raises(sojourn.ControlPlaneError, match=r"entry 4 of table .*same match"):
+    with pytest.raises(ControlPlaneError, match=r"entry 4 of table .*same match"):
         sojourn.run(scenario, out=tmp_path / "twice", report=False)

@@ -393,9 +393,10 @@ class Text:
 
     def __init__(self, text: str) -> None: ...
 
-def take_entries(text: str) -> tuple[str, list[Entries | None]]:
+def take_entries(text: bytes) -> tuple[str, list[Entries | None]]:
     """Takes entries that are plainly written out of a control plane's TOML: what is left of the
-    text, and for each `[[tables]]` its first entries, which were taken, if any were."""
+    text, and for each `[[tables]]` its first entries, which were taken, if any were. None are of
+    what is no UTF-8."""
 
 class Operations:
     """Operations in their order, gathered for a switch."""

@@ -81,10 +81,11 @@ impl Beside<'_> {
 }
 
 /// Takes entries that are plainly written out of a control plane's TOML: what is left of the text, and
-/// for each `[[tables]]` its first entries, which were taken, if any were.
+/// for each `[[tables]]` its first entries, which were taken, if any were. None are of what is no UTF-8.
 #[pyfunction]
-pub fn take_entries(py: Python<'_>, text: &str) -> (String, Vec<Option<Entries>>) {
-    let taken = py.detach(|| control::take_entries(text));
+pub fn take_entries(py: Python<'_>, text: &[u8]) -> (String, Vec<Option<Entries>>) {
+    let taken = std::str::from_utf8(text).map(|text| py.detach(|| control::take_entries(text)));
+    let taken = taken.unwrap_or_default();
     let given = |rows: Vec<Arc<Rows>>| (!rows.is_empty()).then_some(Entries { rows });
     (taken.left, taken.tables.into_iter().map(given).collect())
 }

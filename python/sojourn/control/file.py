@@ -101,24 +101,24 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
         text = read_text(path, shown(path), ControlPlaneError)
         return {"commands": {"name": shown(path), "text": _core.Text(text)}}
     try:
-        return _document(path.read_text(encoding="utf-8"))
+        return _document(path)
     except (OSError, ValueError) as error:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
     except RecursionError:
         raise ControlPlaneError(f"{shown(path)}: nested too deep for a control plane") from None
 
 
-def _document(text: str) -> dict[str, Any]:
-    """What a text in TOML says. Entries by the thousand do not go through the parser, which would
+def _document(path: Path) -> dict[str, Any]:
+    """What a file in TOML says. Entries by the thousand do not go through the parser, which would
     take nearly all the time of a start for them."""
-    left, taken = _core.take_entries(text)
+    left, taken = _core.take_entries(path.read_bytes())
     if any(taken):
         # Whatever is wrong is told of the whole text, with its lines.
         with suppress(tomllib.TOMLDecodeError):
             document = tomllib.loads(left)
             if _put_back(document.get("tables"), taken):
                 return document
-    return tomllib.loads(text)
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _put_back(tables: Any, taken: Sequence[_core.Entries | None]) -> bool:

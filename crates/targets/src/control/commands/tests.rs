@@ -176,7 +176,7 @@ fn a_line_after_one_like_it_means_what_it_means_alone() {
     for (table, rests) in lines {
         let line = |rest: &&str| format!("table_add {table} note {rest}");
         let first = line(&rests[0]);
-        let begun = entries(&[first.clone()]).unwrap();
+        let begun = entries(std::slice::from_ref(&first)).unwrap();
         for second in rests[1..].iter().map(line) {
             let alone = entries(&["".into(), second.clone()]);
             let expected = alone.map(|alone| [begun.clone(), alone].concat());

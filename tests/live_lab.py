@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
+from sojourn.control.file import as_plain
 from sojourn.live import live_plan
 from sojourn.live.offloads import features
 from sojourn.live.served import RemoteSwitch
@@ -392,7 +393,7 @@ def decisions(folder: Path) -> object:
             None if native else name, ports=ports, rates=["2=4 Mbit/s"],
             aqm=name if native else None,
         )  # fmt: skip
-        config = json.dumps(plan.config)
+        config = json.dumps(plan.config, default=as_plain)
         switches.append(_core.LiveSwitch(config, interfaces, 0, plan.programs, "{}", True))
         plans.append((config, plan.programs))
         sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)

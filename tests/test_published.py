@@ -17,6 +17,7 @@ import pytest
 
 from conftest import Sojourn
 from sojourn._core import check_config
+from sojourn.control.file import as_plain
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.layout import programs_folder
 from sojourn.papers.library import find_papers
@@ -183,9 +184,9 @@ def test_what_a_payload_begins_with_is_bytes_that_fit_the_packet() -> None:
     ):
         with pytest.raises(SojournError, match=re.escape(message)):
             plan = plan_scenario(base | {"flows": [flow | {key: value}]})
-            check_config(json.dumps(plan.runs[0].config))
+            check_config(json.dumps(plan.runs[0].config, default=as_plain))
     plan = plan_scenario(base | {"flows": [flow | {"payload_begins": "0x" + "00" * 18}]})
-    check_config(json.dumps(plan.runs[0].config))
+    check_config(json.dumps(plan.runs[0].config, default=as_plain))
 
 
 @pytest.mark.skipif(REAL is None, reason="SOJOURN_SOURCES names no folder with clones")

@@ -49,6 +49,13 @@ impl IngressOutput {
 }
 
 /// What came of an egress pass.
+///
+/// ```
+/// use sojourn_packet::{Carried, EgressFate, EgressOutput, Packet};
+/// let out = |fate: EgressFate| EgressOutput::new(fate.into(), Packet::default(), Carried::default());
+/// assert!(out(EgressFate::Sent).packet.is_some());
+/// assert!(out(EgressFate::Dropped).packet.is_none());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct EgressOutput {
     /// The packet to send, if it was not dropped.

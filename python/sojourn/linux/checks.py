@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.congestion import kernel_controls
+from sojourn.control.file import as_plain
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.linux.addresses import sends_from_behind
 from sojourn.linux.groups import check_groups, has_groups
@@ -139,7 +140,7 @@ def _check_config(plan: Plan, run: PlannedRun) -> None:
     if config["aqm"]["name"] in KERNEL_ONLY:
         config = config | {"aqm": {"kind": "native", "name": "fifo"}}
     try:
-        _core.check_config(json.dumps(config))
+        _core.check_config(json.dumps(config, default=as_plain))
     except ConfigError as error:
         said = as_written(str(error), plan.scenario)
         raise ScenarioError(f"{plan.name}: {run.label}: {said}") from error

@@ -14,6 +14,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.congestion import kernel_controls
+from sojourn.control.file import as_plain
 from sojourn.errors import ScenarioError
 from sojourn.linux.addresses import (
     BEHIND,
@@ -56,7 +57,7 @@ def workload_of(config: dict[str, Any]) -> Workload:
     """What the engine would draw for that configuration."""
     # Which AQM it is has no part in it, and the engine need not have it.
     plain = config | {"aqm": {"kind": "native", "name": "fifo"}}
-    flows = json.loads(_core.workload(json.dumps(plain)))
+    flows = json.loads(_core.workload(json.dumps(plain, default=as_plain)))
     first = len(flows)
     crowds: dict[int, tuple[int, int]] = {}
     begins: list[int] = []

@@ -3,11 +3,11 @@
 //!
 //! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many and a heap's cost
 //! grows with them. Level `l` has a slot for each value of the `l`-th digit of an instant, written in
-//! base 64. An event lies on the level of the highest digit in which its instant differs from the present; time
-//! does not go backwards, so all that lie on a level are earlier than all on the levels above. When
-//! the events of a slot become the earliest, they are taken out of the wheel and sorted if they are
-//! few, which they are nearly always; else they move down. Events are numbered as they are put in, and
-//! among equal instants the numbers decide. It must not know what an event is.
+//! base 64. An event lies on the level of the highest digit in which its instant differs from the
+//! present; time does not go backwards, so all that lie on a level are earlier than all on the levels
+//! above. When the events of a slot become the earliest, they are taken out of the wheel and sorted if
+//! they are few, which they are nearly always; else they move down. Events are numbered as they are put
+//! in, and among equal instants the numbers decide. It must not know what an event is.
 
 use sojourn_packet::Time;
 use std::cmp::Ordering;
@@ -143,18 +143,19 @@ impl<E: Copy> EventQueue<E> {
     #[inline(always)]
     pub(crate) fn push_numbered(&mut self, at: Time, number: Number, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
-        let entry = Entry { at: at.max(self.taken), number, event };
-        if entry.at >= self.horizon {
-            return self.put(entry.at, number, entry.event);
+        let at = at.max(self.taken);
+        if at >= self.horizon {
+            return self.put(at, number, event);
         }
         if self.near.len() >= MANY {
             self.spread();
-            return self.put(entry.at, number, entry.event);
+            return self.put(at, number, event);
         }
+        let entry = Entry { at, number, event };
         if self.near.last().is_none_or(|next| entry.is_before(next)) {
             self.near.push(entry);
         } else {
-            self.insert(entry.at, number, entry.event);
+            self.insert(at, number, event);
         }
     }
 

@@ -10,13 +10,13 @@
 //! (`windows.rs`). Stands on everything else in this crate; must not know what TCP or a queue decides,
 //! only when something is due.
 
-mod arrivals;
 mod border;
 mod changes;
 mod cut;
 mod departures;
 mod directory;
 mod hosts;
+mod inbound;
 mod layout;
 mod numbers;
 mod outlet;

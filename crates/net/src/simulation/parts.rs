@@ -31,13 +31,9 @@ pub(super) struct Door {
     pub(super) port: PortId,
 }
 
-/// Where a door is kept in its region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DoorPlace(pub(super) u16);
-
 /// The way from a host, or a group of hosts, to its switch.
 pub(super) struct AccessLink {
-    pub(super) door: DoorPlace,
+    pub(super) door: Door,
     /// The switch's [`Switch::passage`], nothing if it has none.
     pub(super) passage: Time,
     pub(super) departures: Departures,
@@ -82,7 +78,7 @@ pub(super) struct Wire {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
     /// A port of a switch.
-    Switch(DoorPlace),
+    Switch(Door),
     /// The hosts behind an access link.
     Hosts(u16),
     /// Another region, which a way out leads to.

@@ -3,14 +3,14 @@
 //!
 //! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
 
-use super::arrivals::{Arrivals, Arriving};
 use super::border::Border;
 use super::changes::{Change, Refused};
 use super::directory::{Attachment, Directory, ELSEWHERE};
 use super::hosts::Place;
+use super::inbound::{Arriving, Inbound};
 use super::numbers::Numbers;
 use super::outlet::{HostOutlet, Sending};
-use super::parts::{Behind, Bottleneck, Counters, Door, DoorPlace, Due, HostState, Node};
+use super::parts::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
 use super::records::{Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
@@ -26,7 +26,7 @@ use sojourn_switch::PortId;
 pub(super) enum Event {
     /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
     /// until the frame is at its queues has passed.
-    AtSwitch(DoorPlace, Slot),
+    AtSwitch(Door, Slot),
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
     /// The last bit of the first frame that is on its way to a host reaches it.
@@ -70,8 +70,6 @@ pub(super) struct Region {
     pub(super) place: u8,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
-    /// Where frames come to switches.
-    pub(super) doors: Vec<Door>,
     pub(super) host_states: Vec<HostState>,
     /// How many of them, the first, are of configured flows.
     pub(super) configured: usize,
@@ -89,7 +87,7 @@ pub(super) struct Region {
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
     pub(super) sending: Sending,
-    pub(super) arrivals: Arrivals,
+    pub(super) inbound: Inbound,
     /// What hosts do with them.
     pub(super) checksums: Checksums,
     pub(super) counters: Counters,
@@ -111,7 +109,6 @@ impl Region {
             place,
             now: Time::ZERO,
             nodes: Vec::new(),
-            doors: Vec::new(),
             host_states: Vec::new(),
             configured: 0,
             directory: Directory::new(),
@@ -124,7 +121,7 @@ impl Region {
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
             sending: Sending::new(PacketSlab::new(checksums), numbers),
-            arrivals: Arrivals::default(),
+            inbound: Inbound::default(),
             checksums,
             counters: Counters::default(),
             rows: 0,
@@ -145,7 +142,7 @@ impl Region {
                 continue;
             }
             let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
-            self.arrivals.attach();
+            self.inbound.attach();
             self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
             ends[end] = Attachment { access, place: HostPlace(place), delay: at.delay[end] };
             place += 1;
@@ -260,7 +257,7 @@ impl Region {
         match event {
             Event::AtSwitch(door, slot) => {
                 let packet = self.sending.slab.take(slot);
-                self.receive(self.doors[usize::from(door.0)], packet);
+                self.receive(door, packet);
             }
             Event::Departs(access, slot) => {
                 let packet = self.sending.slab.take(slot);
@@ -299,7 +296,7 @@ impl Region {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Region { nodes, directory, sending, arrivals, events, border, .. } = self;
+        let Region { nodes, directory, sending, inbound, events, border, .. } = self;
         let slab = &mut sending.slab;
         let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
@@ -334,7 +331,7 @@ impl Region {
                     let at = at + delay;
                     let arriving = slab.arriving(packet, self.checksums);
                     let due = (at, events.take_number());
-                    if arrivals.put(host, due, arriving) {
+                    if inbound.put(host, due, arriving) {
                         events.push_numbered(due.0, due.1, Event::AtHost(host));
                     }
                 }
@@ -352,7 +349,7 @@ impl Region {
     /// A frame reaches its host, which may answer.
     #[inline]
     fn deliver(&mut self, host: HostPlace) {
-        let (arriving, next) = self.arrivals.take(host);
+        let (arriving, next) = self.inbound.take(host);
         if let Some((at, number)) = next {
             self.events.push_numbered(at, number, Event::AtHost(host));
         }
@@ -430,17 +427,7 @@ impl Region {
         let id = self.sending.numbers.next(self.now);
         let slot = self.sending.slab.put(Packet { id, bytes, ..Packet::default() });
         let passage = self.nodes[usize::from(switch)].passage_or_none();
-        let door = self.door(Door { switch, port });
-        self.events.push(self.now + passage, Event::AtSwitch(door, slot));
-    }
-
-    /// Where a door is kept, from now on if it was not yet.
-    pub(super) fn door(&mut self, door: Door) -> DoorPlace {
-        let known = self.doors.iter().position(|known| *known == door);
-        let place = known.unwrap_or_else(|| {
-            self.doors.push(door);
-            self.doors.len() - 1
-        });
-        DoorPlace(place as u16)
+        let event = Event::AtSwitch(Door { switch, port }, slot);
+        self.events.push(self.now + passage, event);
     }
 }

@@ -118,13 +118,9 @@ fn add_access_links(
         let region = &mut regions[home.region()];
         let switch = usize::from(given.switch);
         let door = Door { switch: homes.switches[switch].place, port: given.port };
-        let (door, passage) = (region.door(door), nodes[switch].passage_or_none());
-        region.sending.access_links.push(switches::access_link(
-            given,
-            &config.netem,
-            door,
-            passage,
-        ));
+        let passage = nodes[switch].passage_or_none();
+        let link = switches::access_link(given, &config.netem, door, passage);
+        region.sending.access_links.push(link);
         region.directory.open(hosts.addresses);
     }
 }
@@ -160,7 +156,7 @@ fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<
 /// The other end of a link from one switch to a door of the next.
 fn behind(regions: &mut [Region], home: Home, next: Home, door: Door) -> Behind {
     if next.region == home.region {
-        return Behind::Switch(regions[next.region()].door(door));
+        return Behind::Switch(door);
     }
     let ways_in = &mut regions[next.region()].border.ways_in;
     ways_in.push(WayIn::new(door));

@@ -1,7 +1,7 @@
 //! Packets under way, kept in place so that events stay small, and the buffers of those that have
 //! arrived, so that nothing is allocated per packet.
 
-use super::arrivals::Arriving;
+use super::inbound::Arriving;
 use crate::wire::{Checksums, USUAL_LEN, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 

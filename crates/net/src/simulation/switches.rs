@@ -2,7 +2,7 @@
 
 use super::departures::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::parts::{AccessLink, Behind, DoorPlace, Due, Node, Wire};
+use super::parts::{AccessLink, Behind, Door, Due, Node, Wire};
 use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
@@ -177,7 +177,7 @@ pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
 pub(super) fn access_link(
     given: &AccessLayout,
     netem: &NetemSection,
-    door: DoorPlace,
+    door: Door,
     passage: Time,
 ) -> AccessLink {
     AccessLink {

@@ -23,7 +23,7 @@ pub(super) enum Arriving {
 }
 
 /// When something reaches its host, and its place among the events of that instant.
-pub(super) type Due = (Time, Number);
+pub(super) type Instant = (Time, Number);
 
 /// What follows, at the same host: nothing if `next` is [`NONE`].
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +43,14 @@ struct List {
 
 /// What is on its way to the hosts of a region.
 #[derive(Debug, Default)]
-pub(super) struct Arrivals {
+pub(super) struct Inbound {
     places: Vec<Place>,
     free: Vec<u32>,
     /// By host.
     lists: Vec<List>,
 }
 
-impl Arrivals {
+impl Inbound {
     /// Another host, behind those that are there.
     pub(super) fn attach(&mut self) {
         self.lists.push(List { first: NONE, last: NONE });
@@ -59,7 +59,7 @@ impl Arrivals {
     /// Something will reach a host, not before what is on its way already. True if it is the first:
     /// then its instant is to be waited for.
     #[inline(always)]
-    pub(super) fn put(&mut self, host: HostPlace, due: Due, arriving: Arriving) -> bool {
+    pub(super) fn put(&mut self, host: HostPlace, due: Instant, arriving: Arriving) -> bool {
         let index = self.free.pop().unwrap_or_else(|| self.grow());
         let place = &mut self.places[index as usize];
         place.arriving = arriving;
@@ -87,7 +87,7 @@ impl Arrivals {
     /// Takes the first, which has reached its host, to be looked at where it lies; and when the next
     /// one will, if there is one. There must be a first.
     #[inline]
-    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Due>) {
+    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Instant>) {
         let list = &mut self.lists[host.0 as usize];
         let Place { arriving, next, next_number, next_at } = &self.places[list.first as usize];
         self.free.push(list.first);
@@ -118,25 +118,25 @@ mod tests {
 
     #[test]
     fn each_host_is_reached_in_order_and_told_of_the_next_alone() {
-        let mut arrivals = Arrivals::default();
+        let mut inbound = Inbound::default();
         let mut numbers = EventQueue::<()>::new();
         let mut due = |at| (Time(at), numbers.take_number());
         let hosts = [HostPlace(0), HostPlace(1)];
-        hosts.iter().for_each(|_| arrivals.attach());
-        assert!(arrivals.put(hosts[0], due(10), segment(1)));
-        assert!(arrivals.put(hosts[1], due(5), segment(2)));
+        hosts.iter().for_each(|_| inbound.attach());
+        assert!(inbound.put(hosts[0], due(10), segment(1)));
+        assert!(inbound.put(hosts[1], due(5), segment(2)));
         let third = due(20);
-        assert!(!arrivals.put(hosts[0], third, segment(3)));
-        let (first, next) = arrivals.take(hosts[0]);
+        assert!(!inbound.put(hosts[0], third, segment(3)));
+        let (first, next) = inbound.take(hosts[0]);
         assert_eq!((seq(first), next), (1, Some(third)));
         let fourth = due(20);
-        assert!(!arrivals.put(hosts[0], fourth, segment(4)));
-        let (second, next) = arrivals.take(hosts[0]);
+        assert!(!inbound.put(hosts[0], fourth, segment(4)));
+        let (second, next) = inbound.take(hosts[0]);
         assert_eq!((seq(second), next), (3, Some(fourth)));
-        let (third, next) = arrivals.take(hosts[0]);
+        let (third, next) = inbound.take(hosts[0]);
         assert_eq!((seq(third), next), (4, None));
-        assert!(arrivals.put(hosts[0], due(30), segment(5)), "nothing was on its way");
-        assert_eq!(seq(arrivals.take(hosts[1]).0), 2);
+        assert!(inbound.put(hosts[0], due(30), segment(5)), "nothing was on its way");
+        assert_eq!(seq(inbound.take(hosts[1]).0), 2);
     }
 
     #[test]

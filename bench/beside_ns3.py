@@ -211,6 +211,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
 
     from sojourn import _core
     from sojourn.engine import simulate
+    from sojourn.row_writer import PIECE
     from sojourn.run_files import PACKETS
     from sojourn.runner import plan_scenario
 
@@ -239,7 +240,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
     simulation = _core.Simulation(run.configuration, list(run.programs))
     packets = 0
     while not simulation.finished:
-        simulation.advance(run.config["duration"], 1 << 16)
+        simulation.advance(run.config["duration"], PIECE)
         packets += len(simulation.take_packets(0)["verdict"])
         simulation.take_flows()
     return told(packets)

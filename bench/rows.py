@@ -3,8 +3,9 @@
 Usage: bench/rows.py --out FILE [--seconds S] [--compare FILE]
 
 Runs every shipped scenario with its own AQMs, cut to S seconds of simulated time, one of them
-with all that is shipped, and a replay. Writes the SHA-256 of each file of rows and of each run's
-counters. With `--compare`, says what differs from an earlier FILE, and ends in 1 if anything does.
+with all that is shipped, and a replay. Writes the SHA-256 of what each file of rows says and of
+each run's counters. With `--compare`, says what differs from an earlier FILE, and ends in 1 if
+anything does.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 
 from sojourn.aqms import catalogue
 from sojourn.engine import simulate
+from sojourn.record import rows_table
 from sojourn.replay.ask import ask
 from sojourn.replay.trace import SyntheticTrace
 from sojourn.run_files import COUNTERS
@@ -63,7 +65,17 @@ def scenario_digests(name: str, seconds: float) -> dict[str, str]:
         simulate(make_plan(scenario, name=name, beside=path.parent), Path(folder))
         files = sorted(Path(folder).rglob("*"))
         rows = [file for file in files if file.suffix == ".parquet" or file.name == COUNTERS]
-        return {f"{name}/{file.relative_to(folder)}": digest(file.read_bytes()) for file in rows}
+        return {f"{name}/{file.relative_to(folder)}": digest(said(file)) for file in rows}
+
+
+def said(file: Path) -> bytes:
+    """What a file says, however it is encoded: its schema and each column's values."""
+    if file.suffix != ".parquet":
+        return file.read_bytes()
+    table = rows_table(file)
+    values = [column.to_numpy() for column in table.columns]
+    plain = [" ".join(one).encode() if one.dtype == object else one.tobytes() for one in values]
+    return b"".join([str(table.schema).encode(), *plain])
 
 
 def replay_digests() -> dict[str, str]:

@@ -20,7 +20,7 @@ from sojourn import _core
 from sojourn.errors import Interrupted, output_error
 from sojourn.layout import shown
 from sojourn.pcapng import CaptureWriter
-from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter
+from sojourn.row_writer import PIECE, Ballast, RowWriter
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.scripted import Controller
@@ -130,7 +130,7 @@ def _advance(
         acts = None if controller is None else controller.due()
         until = due if acts is None else min(due, acts)
         began = time.monotonic()
-        simulation.advance(until, ROW_GROUP)
+        simulation.advance(until, PIECE)
         took = time.monotonic() - began
         if controller is not None and acts is not None and simulation.now >= acts:
             controller.act()
@@ -178,13 +178,13 @@ class _Outputs:
 
     def take(self) -> None:
         """Takes what the program has logged, and rows and frames once as many wait in the engine
-        as are written at a time. What is on the disk lags a second behind the run at most, so that
+        as make a piece. What is on the disk lags a second behind the run at most, so that
         little is lost if the process is ended by force.
         """
         self._log.write(*self._simulation.take_log())
         self._take_registers()
         late = time.monotonic() - self._last >= _PATIENCE
-        if late or self._simulation.waiting >= ROW_GROUP:
+        if late or self._simulation.waiting >= PIECE:
             self._take_rows()
         if late:
             self._write_counters()

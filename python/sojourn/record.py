@@ -23,7 +23,7 @@ NEVER_QUEUED = (VERDICTS[TAIL], VERDICTS[INGRESS])
 """Verdicts about packets that were in no queue."""
 
 _AT_ONCE = 1 << 16
-"""Rows read at a time: those of a row group."""
+"""Rows read at a time: a few row groups of them."""
 
 
 @cache

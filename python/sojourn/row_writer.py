@@ -28,8 +28,17 @@ if TYPE_CHECKING:
 Columns = Mapping[str, bytes]
 """Rows as the engine's little-endian columns."""
 
-ROW_GROUP = 1 << 16
+ROW_GROUP = 1 << 15
 """Rows held in memory before they are written."""
+
+_FEW_VALUES = {"flow", "source", "size", "queue", "verdict", "register"}
+"""Columns that are written as numbers into a dictionary; others as differences from row to row."""
+
+_SOUGHT = {"enqueued", "dequeued", "time"}
+"""Columns in which readers look for a range."""
+
+PIECE = 1 << 13
+"""Rows that a run hands over at a time: what is larger leaves a core's cache before it is read."""
 
 _BALLAST = 8 << 20
 """Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
@@ -151,6 +160,8 @@ class RowWriter:
         self._writing: Future[None] | None = None
         name, bits, *_ = _core.row_columns(rows)[0]
         self._first, self._width = name, bits // 8
+        # On another core, while the run makes its first rows.
+        self._thread.submit(lambda: self._writer)
 
     # What needs pyarrow, in the file's own thread.
 
@@ -162,19 +173,19 @@ class RowWriter:
 
     @cached_property
     def _writer(self) -> "pq.ParquetWriter":
-        """Made with the first row group, for pyarrow takes a few milliseconds to make its first."""
+        """Made before there are rows, for pyarrow takes a few milliseconds to make its first."""
         import pyarrow.parquet as pq
 
         names = self._schema.names
-        times = [name for name in ("enqueued", "dequeued", "packet", "time") if name in names]
+        few = [name for name in names if name in _FEW_VALUES]
         return pq.ParquetWriter(
             self._sink,
             self._schema,
             compression="zstd",
             # Of what readers look for a range in; for other columns they cost more than they tell.
-            write_statistics=[name for name in times if name != "packet"],
-            use_dictionary=[name for name in names if name not in times],
-            column_encoding=dict.fromkeys(times, "DELTA_BINARY_PACKED"),
+            write_statistics=[name for name in names if name in _SOUGHT],
+            use_dictionary=few,
+            column_encoding=dict.fromkeys(set(names).difference(few), "DELTA_BINARY_PACKED"),
         )
 
     @cached_property

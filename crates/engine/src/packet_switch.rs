@@ -286,7 +286,7 @@ impl PacketSwitch {
 
     fn collect(&mut self) {
         self.sent.extend(self.switch.take_transmits());
-        self.switch.take_observations();
+        drop(self.switch.take_observations());
     }
 }
 

@@ -11,6 +11,7 @@
 
 use sojourn_packet::Time;
 use std::cmp::Ordering;
+use std::marker::PhantomData;
 
 /// Bits of a digit.
 const DIGIT: u32 = 6;
@@ -44,17 +45,29 @@ fn digit(at: Time, level: usize) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Number(u32);
 
-/// An event and its place.
-#[derive(Clone, Copy, Debug)]
-struct Entry<E> {
-    at: Time,
-    number: Number,
-    event: E,
+/// An event as two numbers, which stay in registers until they are where they wait: what is put
+/// together in memory from smaller fields and then copied waits for the memory.
+pub(crate) type Words = (u32, u64);
+
+/// What a queue keeps.
+pub(crate) trait AsWords {
+    fn words(self) -> Words;
+    /// What has these words.
+    fn of(words: Words) -> Self;
 }
 
-impl<E> Entry<E> {
+/// An event and its place.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: Time,
+    number: Number,
+    head: u32,
+    body: u64,
+}
+
+impl Entry {
     #[inline]
-    fn is_before(&self, other: &Entry<E>) -> bool {
+    fn is_before(&self, other: &Entry) -> bool {
         if self.at != other.at {
             return self.at < other.at;
         }
@@ -70,20 +83,21 @@ pub(crate) struct EventQueue<E> {
     /// Of the next event.
     number: Number,
     /// The events before `horizon`, the next one last: most of what is put there comes first.
-    near: Vec<Entry<E>>,
+    near: Vec<Entry>,
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
     present: Time,
     /// The slot that has the earliest events of the wheel, if there are any.
     first: First,
     /// The wheel, level by level: events from `horizon` on.
-    slots: Vec<Slot<E>>,
+    slots: Vec<Slot>,
     /// The slots of each level that have events, one bit each.
     occupied: [u64; LEVELS],
     /// The levels that have events, one bit each.
     levels: u32,
     /// Room of slots of each level that were emptied: those of a level have about as many events.
-    room: [Vec<Vec<Entry<E>>>; LEVELS],
+    room: [Vec<Vec<Entry>>; LEVELS],
+    of: PhantomData<E>,
 }
 
 /// A slot and the instant of its first event.
@@ -100,13 +114,13 @@ impl First {
 
 /// Events whose instants have all digits from a level on in common.
 #[derive(Debug)]
-struct Slot<E> {
+struct Slot {
     /// The first instant, if there are events.
     earliest: Time,
-    events: Vec<Entry<E>>,
+    events: Vec<Entry>,
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: AsWords> EventQueue<E> {
     pub(crate) fn new() -> EventQueue<E> {
         let slot = || Slot { earliest: Time::MAX, events: Vec::new() };
         EventQueue {
@@ -120,6 +134,7 @@ impl<E: Copy> EventQueue<E> {
             occupied: [0; LEVELS],
             levels: 0,
             room: [const { Vec::new() }; LEVELS],
+            of: PhantomData,
         }
     }
 
@@ -143,26 +158,26 @@ impl<E: Copy> EventQueue<E> {
     #[inline(always)]
     pub(crate) fn push_numbered(&mut self, at: Time, number: Number, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
-        let at = at.max(self.taken);
+        let (at, words) = (at.max(self.taken), event.words());
         if at >= self.horizon {
-            return self.put(at, number, event);
+            return self.put(at, number, words.0, words.1);
         }
         if self.near.len() >= MANY {
             self.spread();
-            return self.put(at, number, event);
+            return self.put(at, number, words.0, words.1);
         }
-        let entry = Entry { at, number, event };
+        let entry = Entry { at, number, head: words.0, body: words.1 };
         if self.near.last().is_none_or(|next| entry.is_before(next)) {
             self.near.push(entry);
         } else {
-            self.insert(at, number, event);
+            self.insert(at, number, words.0, words.1);
         }
     }
 
     /// Puts an event among the near ones.
     #[inline(never)]
-    fn insert(&mut self, at: Time, number: Number, event: E) {
-        let entry = Entry { at, number, event };
+    fn insert(&mut self, at: Time, number: Number, head: u32, body: u64) {
+        let entry = Entry { at, number, head, body };
         let len = self.near.len();
         if len > FEW && !entry.is_before(&self.near[len - FEW]) {
             let place = self.near.partition_point(|other| entry.is_before(other));
@@ -178,9 +193,9 @@ impl<E: Copy> EventQueue<E> {
         self.near[place] = entry;
     }
 
-    /// Puts an event into the wheel. It comes in pieces, which stay in registers.
+    /// Puts an event into the wheel.
     #[inline(never)]
-    fn put(&mut self, at: Time, number: Number, event: E) {
+    fn put(&mut self, at: Time, number: Number, head: u32, body: u64) {
         let differing = (at.0 ^ self.present.0) | 1;
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
         let digit = digit(at, level);
@@ -190,7 +205,7 @@ impl<E: Copy> EventQueue<E> {
         }
         let slot = &mut self.slots[place];
         slot.earliest = slot.earliest.min(at);
-        slot.events.push(Entry { at, number, event });
+        slot.events.push(Entry { at, number, head, body });
         if at <= self.first.at {
             self.first = First { at, level, digit };
         }
@@ -211,8 +226,8 @@ impl<E: Copy> EventQueue<E> {
     #[cold]
     fn spread(&mut self) {
         self.horizon = self.present;
-        while let Some(Entry { at, number, event }) = self.near.pop() {
-            self.put(at, number, event);
+        while let Some(Entry { at, number, head, body }) = self.near.pop() {
+            self.put(at, number, head, body);
         }
     }
 
@@ -247,9 +262,9 @@ impl<E: Copy> EventQueue<E> {
         while self.near.is_empty() && self.levels != 0 {
             self.open_slot();
         }
-        let Entry { at, event, .. } = self.near.pop()?;
+        let Entry { at, head, body, .. } = self.near.pop()?;
         self.taken = at;
-        Some((at, event))
+        Some((at, E::of((head, body))))
     }
 
     /// Empties the slot that has the earliest events: they become near, or move to lower levels. There
@@ -281,7 +296,7 @@ impl<E: Copy> EventQueue<E> {
         } else {
             self.horizon = self.present;
             for entry in events.drain(..) {
-                self.put(entry.at, entry.number, entry.event);
+                self.put(entry.at, entry.number, entry.head, entry.body);
             }
         }
         self.room[level].push(events);
@@ -293,6 +308,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    impl AsWords for usize {
+        fn words(self) -> Words {
+            (0, self as u64)
+        }
+
+        fn of(words: Words) -> usize {
+            words.1 as usize
+        }
+    }
+
+    impl AsWords for char {
+        fn words(self) -> Words {
+            (self.into(), 0)
+        }
+
+        fn of(words: Words) -> char {
+            char::from_u32(words.0).expect("it was a letter")
+        }
+    }
 
     #[test]
     fn events_come_by_time_and_then_in_the_order_they_were_put_in() {
@@ -335,14 +370,14 @@ mod tests {
     fn events_of_one_slot_come_in_order_whether_few_or_many_come_before_or_after_it_is_opened() {
         for (before, after) in [(3, 5), (3, 500), (40, 5), (40, 500)] {
             let mut queue = EventQueue::new();
-            let scattered = |n: u64| Time(1_000_000 + n * 37 % 3_000);
+            let scattered = |n: usize| Time(1_000_000 + n as u64 * 37 % 3_000);
             (0..before).for_each(|n| queue.push(scattered(n), n));
             queue.push(Time(1_000_000), before);
             let first = queue.pop().map(|(_, n)| n);
             assert_eq!(first, Some(0));
             (before + 1..before + after).for_each(|n| queue.push(scattered(n), n));
             let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-            assert_eq!(order.len() as u64, before + after - 1);
+            assert_eq!(order.len(), before + after - 1);
             assert!(order.is_sorted(), "{order:?}");
         }
     }

@@ -14,7 +14,7 @@ use sojourn_live::{
     Arrived, CpuSender, Direction, FlowKey, Flows, Link, Live, LivePort, LiveReport, Options,
     WayChange, cpu_port, open,
 };
-use sojourn_net::{CapturePoint, CapturedFrame, PacketRows};
+use sojourn_net::{CapturedFrame, PacketRows};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Statistics, Switch};
 use sojourn_targets::control::{Operation, Query};
@@ -311,21 +311,19 @@ impl LiveSwitch {
 fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
     let count = observations.len();
     for observation in observations {
-        let (point, frame) = match observation {
-            Observation::Packet(packet) if packet.mirrored => continue,
+        match observation {
             Observation::Packet(packet) => {
                 waiting.entry(packet.port.0).or_default().rows.push(&packet);
-                continue;
             }
-            Observation::Entered(frame) => (CapturePoint::Entered, frame),
-            Observation::Left(frame) => (CapturePoint::Left, frame),
-        };
-        waiting.entry(frame.port.0).or_default().frames.push(CapturedFrame {
-            time: frame.time.0,
-            point,
-            original_len: frame.packet.len().0 as u32,
-            bytes: frame.packet.bytes,
-        });
+            Observation::Frame(frame) => {
+                waiting.entry(frame.port.0).or_default().frames.push(CapturedFrame {
+                    time: frame.time.0,
+                    point: frame.point,
+                    original_len: frame.packet.len().0 as u32,
+                    bytes: frame.packet.bytes,
+                });
+            }
+        }
     }
     count
 }

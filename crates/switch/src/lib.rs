@@ -7,7 +7,7 @@
 //!
 //! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
 //! [`Switch::next_timer`] is due, and after either take everything from
-//! [`Switch::poll_transmit`] and [`Switch::poll_observation`].
+//! [`Switch::take_transmits`] and [`Switch::take_observations`].
 //!
 //! ```
 //! use sojourn_packet::{Packet, PortId, Rate, Time};
@@ -46,7 +46,9 @@ pub use config::{
     MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
     cells_for_bytes,
 };
-pub use observation::{CapturedFrame, Observation, PacketObservation, Transmit, Verdict};
+pub use observation::{
+    CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
+};
 pub use routes::Routes;
 pub use sojourn_packet::PortId;
 pub use statistics::{

@@ -1,6 +1,7 @@
 //! What a switch hands out: packets for the wires, and one row of measurement per packet.
 //!
-//! Plain data. Rows are made at ports marked as observed, frames at ports marked for capture; this
+//! Plain data. Rows are made at ports marked as observed, of packets but not of copies that mirror
+//! sessions make of them, frames at ports marked for capture; this
 //! file must not know what becomes of either.
 
 use sojourn_packet::PortId;
@@ -67,8 +68,16 @@ pub struct PacketObservation {
     pub dequeued: Time,
     /// What became of it.
     pub verdict: Verdict,
-    /// True for a copy made by a mirror session.
-    pub mirrored: bool,
+}
+
+/// Where a frame was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum CapturePoint {
+    /// Where it came to the port's queues, also if it is dropped there at once.
+    Entered = 0,
+    /// Where it left the port.
+    Left = 1,
 }
 
 /// A frame at a port marked for capture.
@@ -77,28 +86,12 @@ pub struct CapturedFrame {
     /// When it was enqueued (entered) or dequeued (left), so that frames come in the order of time
     /// and agree with the rows.
     pub time: Time,
+    /// Where.
+    pub point: CapturePoint,
     /// The port.
     pub port: PortId,
     /// Entered: the frame as it arrived at the switch. Left: the frame as it goes on the wire.
     pub packet: Packet,
-}
-
-impl Observation {
-    /// The port that it is of.
-    ///
-    /// ```
-    /// use sojourn_packet::{Packet, PortId, Time};
-    /// use sojourn_switch::{CapturedFrame, Observation};
-    /// let frame = CapturedFrame { time: Time(5), port: PortId(2), packet: Packet::default() };
-    /// assert_eq!(Observation::Left(frame).port(), PortId(2));
-    /// ```
-    #[inline]
-    pub fn port(&self) -> PortId {
-        match self {
-            Observation::Packet(packet) => packet.port,
-            Observation::Entered(frame) | Observation::Left(frame) => frame.port,
-        }
-    }
 }
 
 /// Something measured.
@@ -106,8 +99,6 @@ impl Observation {
 pub enum Observation {
     /// A packet's fate is decided.
     Packet(PacketObservation),
-    /// A frame came to the port's queues, also one that is dropped there at once.
-    Entered(CapturedFrame),
-    /// A frame leaves the port.
-    Left(CapturedFrame),
+    /// A frame was captured.
+    Frame(CapturedFrame),
 }

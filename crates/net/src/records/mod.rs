@@ -4,13 +4,11 @@
 //! said of it: files and Python's tables ask [`Rows`]. Knows nothing of where rows go.
 
 mod columns;
-mod gathered;
 
 use crate::rows;
 pub use columns::{Column, Rows, Shown, Value, Values};
-pub(crate) use gathered::GatheredRows;
 use sojourn_switch::PacketObservation;
-pub use sojourn_switch::Verdict;
+pub use sojourn_switch::{CapturePoint, Verdict};
 
 rows! {
     /// One row per packet that reached the bottleneck's queue, in the order of the verdicts.
@@ -114,16 +112,6 @@ rows! {
         /// When its last bit arrived.
         received: u64 => .time().means("its last bit"),
     }
-}
-
-/// Where a frame was captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum CapturePoint {
-    /// Its last bit had reached the switch on the bottleneck's way.
-    Entered = 0,
-    /// Its last bit had left the bottleneck port.
-    Left = 1,
 }
 
 /// A frame as it was seen on the wire.

@@ -3,7 +3,8 @@
 
 pub(super) use super::layout::Change;
 
-use super::region::{Event, Region};
+use super::events::Event;
+use super::region::Region;
 use sojourn_packet::Time;
 
 /// What was to be done and was refused.

@@ -15,6 +15,7 @@ mod changes;
 mod cut;
 mod departures;
 mod directory;
+mod events;
 mod hosts;
 mod inbound;
 mod layout;

@@ -1,9 +1,9 @@
 //! From a host onto its link: numbers for what is sent, the shaper and the delay in front of the link,
 //! and the event of the arrival at the switch.
 
+use super::events::Event;
 use super::numbers::Numbers;
 use super::parts::AccessLink;
-use super::region::Event;
 use super::slab::PacketSlab;
 use crate::event::EventQueue;
 use crate::host::Outlet;

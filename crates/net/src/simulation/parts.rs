@@ -8,7 +8,7 @@ use super::departures::Departures;
 use super::region::HostId;
 use crate::host::Host;
 use crate::link::Link;
-use crate::records::{CapturedFrame, GatheredRows};
+use crate::records::{CapturedFrame, PacketRows};
 use sojourn_packet::{Packet, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
 
@@ -50,9 +50,18 @@ pub(super) struct Node {
     pub(super) cpu: Option<PortId>,
     pub(super) for_controller: Vec<(Time, Packet)>,
     pub(super) wires: Vec<Wire>,
+    /// Of the rows that wait in the switch those that are counted among the region's.
+    pub(super) counted: usize,
 }
 
 impl Node {
+    /// True if the switch has something to hand out that is not noted yet.
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        let switch = &self.switch;
+        switch.has_transmits() || switch.rows().len() > self.counted || switch.has_frames()
+    }
+
     /// [`Switch::passage`], nothing if it has none.
     pub(super) fn passage_or_none(&self) -> Time {
         self.passage.unwrap_or(Time::ZERO)
@@ -88,7 +97,7 @@ pub(super) enum Behind {
 /// What one observed port has yielded.
 #[derive(Default)]
 pub(super) struct Bottleneck {
-    pub(super) rows: GatheredRows,
+    pub(super) rows: PacketRows,
     pub(super) capture: Vec<CapturedFrame>,
 }
 

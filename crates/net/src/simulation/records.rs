@@ -1,39 +1,47 @@
 //! What a run writes down: rows from the switch's observations, samples of flows.
 
-use super::parts::Bottleneck;
+use super::parts::Node;
 use super::region::{HostId, HostPlace, Region};
 use crate::host::Exchange;
-use crate::records::{CapturePoint, CapturedFrame};
+use crate::records::CapturedFrame;
 use sojourn_packet::Time;
-use sojourn_switch::Observation;
 
-impl Bottleneck {
-    /// Writes down one observation of its port; how many rows of packets that are.
-    #[inline]
-    pub(super) fn record(&mut self, observation: &Observation) -> usize {
-        match observation {
-            // A mirrored copy is no packet of a flow; the report counts it.
-            Observation::Packet(packet) if packet.mirrored => return 0,
-            Observation::Packet(packet) => self.rows.push(*packet),
-            Observation::Entered(frame) => return self.record_frame(CapturePoint::Entered, frame),
-            Observation::Left(frame) => return self.record_frame(CapturePoint::Left, frame),
-        }
-        1
+/// So many rows are made columns at a time: each column is then looked for once, not for each packet.
+pub(super) const ROWS_AT_ONCE: usize = 256;
+
+impl Region {
+    /// Writes down the rows and frames that wait in all switches.
+    pub(super) fn record_all(&mut self) {
+        (0..self.nodes.len() as u16).for_each(|place| self.record(place));
     }
 
-    #[cold]
-    fn record_frame(
-        &mut self,
-        point: CapturePoint,
-        frame: &sojourn_switch::CapturedFrame,
-    ) -> usize {
-        self.capture.push(CapturedFrame {
-            time: frame.time.0,
-            point,
-            bytes: frame.packet.bytes.to_vec(),
-            original_len: frame.packet.len().0 as u32,
-        });
-        0
+    /// Writes down the rows, which are counted by then, and the frames that wait in a switch.
+    #[inline(never)]
+    pub(super) fn record(&mut self, place: u16) {
+        let Region { nodes, bottlenecks, rows, .. } = self;
+        let Node { switch, wires, counted, .. } = &mut nodes[usize::from(place)];
+        let observed = |port| {
+            let wire = wires.iter().find(|wire| wire.port == port);
+            wire.and_then(|wire| wire.bottleneck).map(usize::from)
+        };
+        for of_port in switch.rows().chunk_by(|one, next| one.port == next.port) {
+            match observed(of_port[0].port) {
+                Some(bottleneck) => bottlenecks[bottleneck].rows.extend(of_port),
+                None => *rows -= of_port.len(),
+            }
+        }
+        switch.forget_rows();
+        *counted = 0;
+        for frame in switch.take_frames() {
+            if let Some(bottleneck) = observed(frame.port) {
+                bottlenecks[bottleneck].capture.push(CapturedFrame {
+                    time: frame.time.0,
+                    point: frame.point,
+                    original_len: frame.packet.len().0 as u32,
+                    bytes: frame.packet.bytes,
+                });
+            }
+        }
     }
 }
 

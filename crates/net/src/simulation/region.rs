@@ -6,11 +6,13 @@
 use super::border::Border;
 use super::changes::{Change, Refused};
 use super::directory::{Attachment, Directory, ELSEWHERE};
+use super::events::Event;
 use super::hosts::Place;
 use super::inbound::{Arriving, Inbound};
 use super::numbers::Numbers;
 use super::outlet::{HostOutlet, Sending};
 use super::parts::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
+use super::records::ROWS_AT_ONCE;
 use super::records::{Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
@@ -20,28 +22,6 @@ use crate::host::{Datagram, Exchange, Host, Received};
 use crate::wire::{Checksums, read_frame};
 use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
-
-/// Something that will happen outside the switch.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
-    /// until the frame is at its queues has passed.
-    AtSwitch(Door, Slot),
-    /// A frame has passed its host's shaper and delay and goes onto the link.
-    Departs(u16, Slot),
-    /// The last bit of the first frame that is on its way to a host reaches it.
-    AtHost(HostPlace),
-    /// A host may have something to do.
-    Timer(HostPlace),
-    /// Flows are sampled.
-    Sample,
-    /// Something changes: the next of the schedule.
-    Change,
-    /// Something is done to a switch: the next of what was handed over with data planes.
-    Act,
-    /// A transfer begins: the next of those that arrive at random.
-    Arrival,
-}
 
 /// Where a host is kept in its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,7 +268,7 @@ impl Region {
     /// Takes what a switch has to hand out, after something was done to it.
     #[inline]
     pub(super) fn drain_switch(&mut self, switch: u16) {
-        if self.nodes[usize::from(switch)].switch.has_output() {
+        if self.nodes[usize::from(switch)].has_news() {
             self.drain(switch);
         }
         self.look_at_timers();
@@ -298,7 +278,8 @@ impl Region {
     fn drain(&mut self, place: u16) {
         let Region { nodes, directory, sending, inbound, events, border, .. } = self;
         let slab = &mut sending.slab;
-        let Node { switch, wires, cpu, for_controller, .. } = &mut nodes[usize::from(place)];
+        let Node { switch, wires, cpu, for_controller, counted, .. } =
+            &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
             let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
                 if *cpu != Some(transmit.port) {
@@ -338,12 +319,12 @@ impl Region {
             }
         }
         switch.forget_transmits();
-        for observation in switch.observations() {
-            let wire = wires.iter().find(|wire| wire.port == observation.port());
-            let Some(bottleneck) = wire.and_then(|wire| wire.bottleneck) else { continue };
-            self.rows += self.bottlenecks[usize::from(bottleneck)].record(observation);
+        let rows = switch.rows().len();
+        self.rows += rows - *counted;
+        *counted = rows;
+        if rows >= ROWS_AT_ONCE || switch.has_frames() {
+            self.record(place);
         }
-        switch.forget_observations();
     }
 
     /// A frame reaches its host, which may answer.

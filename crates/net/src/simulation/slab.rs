@@ -6,8 +6,8 @@ use crate::wire::{Checksums, USUAL_LEN, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot(pub(super) u32);
 
 /// The packets under way.
 #[derive(Debug, Default)]

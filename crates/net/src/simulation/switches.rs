@@ -39,6 +39,7 @@ pub(super) fn nodes(
             cpu: given.cpu,
             for_controller: Vec::new(),
             wires: Vec::with_capacity(given.ports.len()),
+            counted: 0,
         });
     }
     // Stable: of what is done at one instant the first comes first.

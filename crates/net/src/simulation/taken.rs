@@ -55,7 +55,8 @@ impl Simulation {
     fn packets_of(&mut self, bottleneck: usize) -> Option<&mut PacketRows> {
         let home = self.homes.bottlenecks.get(bottleneck)?;
         let region = &mut self.regions[home.region()];
-        let rows = region.bottlenecks[home.place()].rows.settled();
+        region.record_all();
+        let rows = &mut region.bottlenecks[home.place()].rows;
         region.rows -= rows.len();
         if let Some(numbering) = &self.numbering {
             let in_run = |packet: &mut u64| *packet = numbering.in_run(PacketId(*packet)).0;

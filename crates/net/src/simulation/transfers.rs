@@ -1,9 +1,10 @@
 //! Transfers that arrive at random: drawn before the run, given hosts when they begin.
 
+use super::events::Event;
 use super::hosts::{self, Place};
 use super::layout::Layout;
 use super::parts::Due;
-use super::region::{Event, Region};
+use super::region::Region;
 use crate::app::{Arrival, Draws, Purpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;

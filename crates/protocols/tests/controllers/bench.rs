@@ -137,7 +137,7 @@ fn run(
                 port => drop(left.send((port, transmit.packet.bytes))),
             }
         }
-        switch.take_observations();
+        drop(switch.take_observations());
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{Switch, overlap};
 use crate::discipline::DropKind;
 use crate::ecn;
-use crate::observation::{CapturedFrame, Observation, PacketObservation, Verdict};
+use crate::observation::{CapturePoint, CapturedFrame, PacketObservation, Verdict};
 use crate::statistics::{
     BufferStatistics, Count, PortStatistics, QueueStatistics, RecirculationStatistics, Statistics,
 };
@@ -128,10 +128,9 @@ impl Switch {
         verdict: Verdict,
     ) {
         let port = &self.ports[index];
-        if !port.observed {
-            return;
+        if port.observed && is_original(packet) {
+            self.rows.push(row(port, queue, packet, self.now, verdict));
         }
-        self.observations.push(row(port, queue, packet, self.now, verdict));
     }
 
     /// Writes the row of a packet that the program has dropped in ingress: queue managements that
@@ -156,14 +155,13 @@ impl Switch {
         if marked {
             port.queues[queue].statistics.marked.add(packet.size());
         }
-        if port.observed {
+        if port.observed && is_original(packet) {
             let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
-            self.observations.push(row(port, queue, packet, self.now, verdict));
+            self.rows.push(row(port, queue, packet, self.now, verdict));
         }
         if port.capture {
-            let (time, port) = (self.now, port.id);
-            let frame = CapturedFrame { time, port, packet: packet.packet.clone() };
-            self.observations.push(Observation::Left(frame));
+            let (time, point, port) = (self.now, CapturePoint::Left, port.id);
+            self.frames.push(CapturedFrame { time, point, port, packet: packet.packet.clone() });
         }
     }
 
@@ -177,18 +175,30 @@ impl Switch {
 
     #[cold]
     fn capture_arrived(&mut self, index: usize, packet: &Queued) {
-        let port = &self.ports[index];
         if let Some(frame) = &packet.tag.arrived {
-            let frame = CapturedFrame { time: self.now, port: port.id, packet: (**frame).clone() };
-            self.observations.push(Observation::Entered(frame));
+            let (time, point) = (self.now, CapturePoint::Entered);
+            let (port, packet) = (self.ports[index].id, (**frame).clone());
+            self.frames.push(CapturedFrame { time, point, port, packet });
         }
     }
 }
 
-/// The row of a packet whose fate at a port is decided.
+/// True of a packet that no mirror session has made: rows are of these.
 #[inline]
-fn row(port: &Port, queue: usize, packet: &Queued, now: Time, verdict: Verdict) -> Observation {
-    Observation::Packet(PacketObservation {
+fn is_original(packet: &Queued) -> bool {
+    !packet.tag.mirror_requested.is_copy()
+}
+
+/// The row of a packet whose fate at a port is decided.
+#[inline(always)]
+fn row(
+    port: &Port,
+    queue: usize,
+    packet: &Queued,
+    now: Time,
+    verdict: Verdict,
+) -> PacketObservation {
+    PacketObservation {
         packet: packet.packet.id,
         flow: packet.packet.flow,
         size: Bytes(u64::from(packet.tag.arrived_length)),
@@ -197,8 +207,7 @@ fn row(port: &Port, queue: usize, packet: &Queued, now: Time, verdict: Verdict) 
         enqueued: packet.enqueued,
         dequeued: now,
         verdict,
-        mirrored: packet.tag.mirror_requested.is_copy(),
-    })
+    }
 }
 
 fn port_statistics(port: &Port) -> PortStatistics {

@@ -24,7 +24,7 @@ pub use generate::{
 };
 
 use crate::discipline::{Discipline, Drops};
-use crate::observation::{Observation, Transmit};
+use crate::observation::{CapturedFrame, Observation, PacketObservation, Transmit};
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
@@ -74,7 +74,8 @@ pub struct Switch {
     /// Reused by every queue operation.
     drops: Drops,
     transmits: Vec<Transmit>,
-    observations: Vec<Observation>,
+    rows: Vec<PacketObservation>,
+    frames: Vec<CapturedFrame>,
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
@@ -177,10 +178,10 @@ impl Switch {
         self.now = self.now.max(now);
     }
 
-    /// True if there is a packet for a wire or a measurement.
+    /// True if there is a packet for a wire.
     #[inline]
-    pub fn has_output(&self) -> bool {
-        !self.transmits.is_empty() || !self.observations.is_empty()
+    pub fn has_transmits(&self) -> bool {
+        !self.transmits.is_empty()
     }
 
     /// Hands out the packets for wires, in the order of departure per port; each when it is dequeued,
@@ -203,22 +204,33 @@ impl Switch {
         self.transmits.clear();
     }
 
-    /// Hands out the measurements, in the order of time.
-    #[inline]
-    pub fn take_observations(&mut self) -> Drain<'_, Observation> {
-        self.observations.drain(..)
+    /// Hands out the measurements: rows in the order of time, then frames in theirs.
+    pub fn take_observations(&mut self) -> impl Iterator<Item = Observation> {
+        let rows = self.rows.drain(..).map(Observation::Packet);
+        rows.chain(self.frames.drain(..).map(Observation::Frame))
     }
 
-    /// The measurements that wait to be taken, in the order of time.
+    /// The rows that wait to be taken, in the order of time.
     #[inline]
-    pub fn observations(&self) -> &[Observation] {
-        &self.observations
+    pub fn rows(&self) -> &[PacketObservation] {
+        &self.rows
     }
 
-    /// Forgets the measurements that wait: they were looked at.
+    /// Forgets the rows that wait: they were looked at.
     #[inline]
-    pub fn forget_observations(&mut self) {
-        self.observations.clear();
+    pub fn forget_rows(&mut self) {
+        self.rows.clear();
+    }
+
+    /// True if captured frames wait to be taken.
+    #[inline]
+    pub fn has_frames(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// Hands out the captured frames, in the order of time.
+    pub fn take_frames(&mut self) -> Drain<'_, CapturedFrame> {
+        self.frames.drain(..)
     }
 
     /// The data plane, for its control plane.

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use sojourn_packet::EgressOutput;
 use sojourn_packet::{Bytes, Packet, Rate, Time};
-use sojourn_switch::{Observation, QueueConfig, ShaperConfig, Verdict};
+use sojourn_switch::{CapturePoint, Observation, QueueConfig, ShaperConfig, Verdict};
 
 #[test]
 fn a_packet_takes_the_latencies_of_the_pipelines_and_its_time_on_the_wire() {
@@ -193,18 +193,17 @@ fn captured_frames_are_those_that_arrived_and_those_that_leave() {
     (1..=3).for_each(|id| driver.receive(0, IN, packet(id, 1500)));
     driver.finish();
     let frame = |o: &Observation| match o {
-        Observation::Entered(f) => Some((f.packet.id.0, "in", f.time.0, f.packet.bytes[0])),
-        Observation::Left(f) => Some((f.packet.id.0, "out", f.time.0, f.packet.bytes[0])),
+        Observation::Frame(f) => Some((f.packet.id.0, f.point, f.time.0, f.packet.bytes[0])),
         Observation::Packet(_) => None,
     };
     let frames: Vec<_> = driver.observed.iter().filter_map(frame).collect();
     let slot = 600 + 1220; // 8 + 1500 + 4 + 12 bytes at 10 Gbit/s are 1219.2 ns.
     let expected = [
-        (1, "in", 600, 0),
-        (1, "out", 600, 0xee),
-        (2, "in", 600, 0),
-        (3, "in", 600, 0),
-        (2, "out", slot, 0xee),
+        (1, CapturePoint::Entered, 600, 0),
+        (1, CapturePoint::Left, 600, 0xee),
+        (2, CapturePoint::Entered, 600, 0),
+        (3, CapturePoint::Entered, 600, 0),
+        (2, CapturePoint::Left, slot, 0xee),
     ];
     assert_eq!(frames, expected);
 }

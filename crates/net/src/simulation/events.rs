@@ -1,0 +1,98 @@
+//! What happens outside the switches, as the event queue keeps it: two numbers.
+//!
+//! Must not know what is then done.
+
+use super::parts::Door;
+use super::region::HostPlace;
+use super::slab::Slot;
+use crate::event::{AsWords, Words};
+use sojourn_switch::PortId;
+
+/// Something that will happen outside the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
+    /// until the frame is at its queues has passed.
+    AtSwitch(Door, Slot),
+    /// A frame has passed its host's shaper and delay and goes onto the link.
+    Departs(u16, Slot),
+    /// The last bit of the first frame that is on its way to a host reaches it.
+    AtHost(HostPlace),
+    /// A host may have something to do.
+    Timer(HostPlace),
+    /// Flows are sampled.
+    Sample,
+    /// Something changes: the next of the schedule.
+    Change,
+    /// Something is done to a switch: the next of what was handed over with data planes.
+    Act,
+    /// A transfer begins: the next of those that arrive at random.
+    Arrival,
+}
+
+impl AsWords for Event {
+    #[inline(always)]
+    fn words(self) -> Words {
+        match self {
+            Event::AtHost(host) => (0, host.0.into()),
+            Event::AtSwitch(Door { switch, port }, slot) => {
+                let door = u64::from(switch) << 16 | u64::from(port.0);
+                (1, door << 32 | u64::from(slot.0))
+            }
+            Event::Timer(host) => (2, host.0.into()),
+            Event::Departs(access, slot) => (3, u64::from(access) << 32 | u64::from(slot.0)),
+            Event::Sample => (4, 0),
+            Event::Change => (5, 0),
+            Event::Act => (6, 0),
+            Event::Arrival => (7, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn of((kind, body): Words) -> Event {
+        let (high, low) = ((body >> 32) as u32, body as u32);
+        match kind {
+            0 => Event::AtHost(HostPlace(low)),
+            1 => {
+                let (switch, port) = ((high >> 16) as u16, PortId(high as u16));
+                Event::AtSwitch(Door { switch, port }, Slot(low))
+            }
+            2 => Event::Timer(HostPlace(low)),
+            3 => Event::Departs(high as u16, Slot(low)),
+            4 => Event::Sample,
+            5 => Event::Change,
+            6 => Event::Act,
+            _ => Event::Arrival,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn event() -> impl Strategy<Value = Event> {
+        let host = any::<u32>().prop_map(HostPlace);
+        let slot = any::<u32>().prop_map(Slot);
+        let door =
+            any::<(u16, u16)>().prop_map(|(switch, port)| Door { switch, port: PortId(port) });
+        prop_oneof![
+            (door, slot.clone()).prop_map(|(door, slot)| Event::AtSwitch(door, slot)),
+            (any::<u16>(), slot).prop_map(|(access, slot)| Event::Departs(access, slot)),
+            host.clone().prop_map(Event::AtHost),
+            host.prop_map(Event::Timer),
+            Just(Event::Sample),
+            Just(Event::Change),
+            Just(Event::Act),
+            Just(Event::Arrival),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn an_event_is_what_its_words_say(event in event()) {
+            prop_assert_eq!(Event::of(event.words()), event);
+        }
+    }
+}

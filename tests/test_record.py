@@ -10,7 +10,7 @@ import pytest
 
 from sojourn.record import PACKET_SCHEMA, VERDICTS
 from sojourn.record import table_from_columns as table_of
-from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter
+from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter, _has_its_end
 
 
 def columns(first: int, count: int) -> dict[str, bytes]:
@@ -101,3 +101,14 @@ def test_tables_share_memory_with_the_columns_they_are_made_of() -> None:
     table = table_of(PACKET_SCHEMA, given)
     buffer = table["enqueued"].chunk(0).buffers()[1]
     assert buffer.address == pa.py_buffer(given["enqueued"]).address
+
+
+def test_only_a_file_with_its_metadata_is_taken_for_a_whole_one(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with RowWriter(path, "packets", Ballast(tmp_path)) as writer:
+        writer.write(table_of(PACKET_SCHEMA, columns(0, 100)))
+    whole = path.read_bytes()
+    assert _has_its_end(path)
+    for kept in (0, 4, 8, 12, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:kept])
+        assert not _has_its_end(path), kept

@@ -40,6 +40,9 @@ _SOUGHT = {"enqueued", "dequeued", "time"}
 PIECE = 1 << 13
 """Rows that a run hands over at a time: what is larger leaves a core's cache before it is read."""
 
+_MAGIC = b"PAR1"
+"""What a Parquet file begins and ends with."""
+
 _BALLAST = 8 << 20
 """Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
 
@@ -139,6 +142,18 @@ class _Journal:
         if file is not None:
             file.close()
             self._path.unlink(missing_ok=True)
+
+
+def _has_its_end(path: Path) -> bool:
+    """Whether a Parquet file's metadata, which are written last, are there: in front of the length
+    of them and the letters that end it."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size < 3 * len(_MAGIC):
+            return False
+        file.seek(-2 * len(_MAGIC), os.SEEK_END)
+        length = int.from_bytes(file.read(len(_MAGIC)), "little")
+        return file.read() == _MAGIC and length <= size - 3 * len(_MAGIC)
 
 
 class RowWriter:
@@ -272,12 +287,9 @@ class RowWriter:
 
     def _end_journal(self) -> None:
         """Removes the journal of a file that can be read, whatever went wrong at its end."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with contextlib.suppress(OSError, pa.ArrowException):
-            pq.read_metadata(self._path)
-            self._journal.drop()
+        with contextlib.suppress(OSError):
+            if _has_its_end(self._path):
+                self._journal.drop()
 
     def __enter__(self) -> Self:
         return self

@@ -211,7 +211,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
 
     from sojourn import _core
     from sojourn.engine import simulate
-    from sojourn.row_writer import PIECE
+    from sojourn.row_writer import ROWS_AT_ONCE
     from sojourn.run_files import PACKETS
     from sojourn.runner import plan_scenario
 
@@ -240,7 +240,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
     simulation = _core.Simulation(run.configuration, list(run.programs))
     packets = 0
     while not simulation.finished:
-        simulation.advance(run.config["duration"], PIECE)
+        simulation.advance(run.config["duration"], ROWS_AT_ONCE)
         packets += len(simulation.take_packets(0)["verdict"])
         simulation.take_flows()
     return told(packets)

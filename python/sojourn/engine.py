@@ -20,7 +20,7 @@ from sojourn import _core
 from sojourn.errors import Interrupted, output_error
 from sojourn.layout import shown
 from sojourn.pcapng import CaptureWriter
-from sojourn.row_writer import PIECE, Ballast, RowWriter
+from sojourn.row_writer import ROWS_AT_ONCE, Ballast, RowWriter
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.scripted import Controller
@@ -106,12 +106,14 @@ def _simulate_one(
     simulation = _core.Simulation(run.configuration, list(run.programs))
     simulation.use_threads(threads)
     try:
-        with _Outputs(folder, simulation, run) as outputs:
+        # Each core has a cache of its own.
+        at_once = ROWS_AT_ONCE * threads
+        with _Outputs(folder, simulation, run, at_once) as outputs:
             controller = None
             if run.script is not None:
                 script = run.script
                 controller = Controller(script.path, simulation, script.place, script.poll)
-            for now in _advance(simulation, run.config["duration"], controller):
+            for now in _advance(simulation, run.config["duration"], at_once, controller):
                 outputs.take()
                 progress.now[run.label] = now
                 if stop.is_set():
@@ -121,7 +123,7 @@ def _simulate_one(
 
 
 def _advance(
-    simulation: _core.Simulation, duration: int, controller: Controller | None
+    simulation: _core.Simulation, duration: int, at_once: int, controller: Controller | None
 ) -> Iterator[int]:
     """Takes the run to its end in pieces bounded in time and rows, and by when a script acts."""
     step = max(duration // _STEPS, 1)
@@ -130,7 +132,7 @@ def _advance(
         acts = None if controller is None else controller.due()
         until = due if acts is None else min(due, acts)
         began = time.monotonic()
-        simulation.advance(until, PIECE)
+        simulation.advance(until, at_once)
         took = time.monotonic() - began
         if controller is not None and acts is not None and simulation.now >= acts:
             controller.act()
@@ -152,10 +154,13 @@ def _traced(config: Mapping[str, Any]) -> set[str]:
 class _Outputs:
     """The files of one run, closed properly whatever happens."""
 
-    def __init__(self, folder: Path, simulation: _core.Simulation, run: PlannedRun) -> None:
+    def __init__(
+        self, folder: Path, simulation: _core.Simulation, run: PlannedRun, at_once: int
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._simulation = simulation
+        self._at_once = at_once
         self._ballast = Ballast(folder)
         self._packets = [
             RowWriter(folder / queue.rows, "packets", self._ballast) for queue in run.bottlenecks
@@ -178,13 +183,13 @@ class _Outputs:
 
     def take(self) -> None:
         """Takes what the program has logged, and rows and frames once as many wait in the engine
-        as make a piece. What is on the disk lags a second behind the run at most, so that
+        as are read at a time. What is on the disk lags a second behind the run at most, so that
         little is lost if the process is ended by force.
         """
         self._log.write(*self._simulation.take_log())
         self._take_registers()
         late = time.monotonic() - self._last >= _PATIENCE
-        if late or self._simulation.waiting >= PIECE:
+        if late or self._simulation.waiting >= self._at_once:
             self._take_rows()
         if late:
             self._write_counters()

@@ -37,8 +37,8 @@ _FEW_VALUES = {"flow", "source", "size", "queue", "verdict", "register"}
 _SOUGHT = {"enqueued", "dequeued", "time"}
 """Columns in which readers look for a range."""
 
-PIECE = 1 << 13
-"""Rows that a run hands over at a time: what is larger leaves a core's cache before it is read."""
+ROWS_AT_ONCE = 1 << 13
+"""Rows that a core hands over at a time: what is larger leaves its cache before it is read."""
 
 _MAGIC = b"PAR1"
 """What a Parquet file begins and ends with."""

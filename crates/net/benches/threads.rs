@@ -71,7 +71,8 @@ fn run(config: &RunConfig, threads: usize) -> Cost {
     let (begin, before) = (Instant::now(), processor_time());
     let mut packets = 0;
     while !run.finished() {
-        run.advance(Time::MAX, 65_536);
+        // As many rows as `sojourn run` reads at a time.
+        run.advance(Time::MAX, 8_192 * threads);
         for place in 0..run.bottlenecks() {
             packets += run.read_packets_of(place, |rows| black_box(rows).len());
         }

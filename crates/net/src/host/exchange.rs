@@ -6,8 +6,8 @@
 use super::tcp::{Socket, sample_of};
 use super::{Exchange, Outlet, SenderSample};
 use crate::app::Questions;
-use crate::tcp::{Connection, TcpConfig};
-use crate::wire::{Checksums, Endpoint, TcpSegment};
+use crate::tcp::{Connection, SegmentForm, TcpConfig};
+use crate::wire::{Checksums, Endpoint};
 use sojourn_packet::Time;
 
 /// How much a request and its response have, in bytes.
@@ -52,7 +52,12 @@ impl Requester {
         }
     }
 
-    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &impl SegmentForm,
+    ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         if self.delivered() >= self.sizes.response * (self.answered + 1)
             && let Some((number, started)) = self.questions.answered(now)
@@ -134,7 +139,12 @@ impl Responder {
         Responder { socket: Socket::new(Connection::listen(config), local, remote), start, sizes }
     }
 
-    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &impl SegmentForm,
+    ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         let connection = &mut self.socket.connection;
         let asked = connection.receiver().delivered() / self.sizes.request;

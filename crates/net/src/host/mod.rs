@@ -12,7 +12,8 @@ pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
-use crate::wire::{Checksums, Frame, TcpSegment, Transport};
+use crate::tcp::SegmentForm;
+use crate::wire::{Checksums, Frame, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// Where a host's frames go.
@@ -98,7 +99,7 @@ impl Host {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &TcpSegment,
+        segment: &impl SegmentForm,
     ) -> Received {
         let (known, news) = match self {
             Host::TcpClient(host) => (host.receive(now, ports, segment), false),

@@ -3,8 +3,10 @@
 use super::{Exchange, Outlet, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
-use crate::tcp::{Connection, Segments, TcpConfig, earliest};
-use crate::wire::{Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, write_tcp};
+use crate::tcp::{Connection, SegmentForm, Segments, TcpConfig, earliest};
+use crate::wire::{
+    Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, UsualSegment, write_tcp, write_usual,
+};
 use sojourn_packet::Time;
 
 /// A connection with its addresses.
@@ -22,7 +24,12 @@ impl Socket {
     }
 
     #[inline(never)]
-    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &impl SegmentForm,
+    ) -> bool {
         let mine = ports == (self.ports.1, self.ports.0);
         if mine {
             self.connection.receive(now, segment);
@@ -34,20 +41,39 @@ impl Socket {
     #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         self.connection.advance(now);
-        if !self.connection.is_quiet(now) {
-            self.send_all(now, checksums, out);
+        if self.connection.is_preempted() && !self.send_first(now, checksums, out) {
+            return;
+        }
+        if self.connection.may_send_data() {
+            self.send_data(now, checksums, out);
+        }
+        if self.connection.owes_acknowledgement(now) {
+            self.acknowledge(now, checksums, out);
         }
     }
 
+    /// Sends what goes before data; false if nothing else can.
+    #[cold]
     #[inline(never)]
-    fn send_all(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    fn send_first(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) -> bool {
         while self.connection.is_preempted() {
             if !self.send_one(now, checksums, out) {
-                return;
+                return false;
             }
         }
+        true
+    }
+
+    #[inline(never)]
+    fn send_data(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
         let Socket { connection, template, ports } = self;
-        connection.transmit(now, &mut Frames { template, ports: *ports, checksums, out });
+        connection.send_data(now, &mut Frames { template, ports: *ports, checksums, out });
+    }
+
+    #[inline(never)]
+    fn acknowledge(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+        let Socket { connection, template, ports } = self;
+        connection.acknowledge(now, &mut Frames { template, ports: *ports, checksums, out });
     }
 
     /// Sends the next segment; false if there is none.
@@ -73,10 +99,18 @@ struct Frames<'a, O> {
 }
 
 impl<O: Outlet> Segments for Frames<'_, O> {
-    #[inline(always)]
+    #[inline(never)]
     fn take(&mut self, segment: &TcpSegment) {
         let mut headers = self.out.buffer();
         write_tcp(self.template, self.ports, segment, self.checksums, &mut headers);
+        self.out.send(headers, segment.payload);
+    }
+
+    #[inline(always)]
+    fn take_usual(&mut self, segment: &UsualSegment) {
+        let segment = UsualSegment { ports: self.ports, ..*segment };
+        let mut headers = self.out.buffer();
+        write_usual(self.template, &segment, self.checksums, &mut headers);
         self.out.send(headers, segment.payload);
     }
 }
@@ -125,7 +159,12 @@ impl TcpClient {
         }
     }
 
-    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &impl SegmentForm,
+    ) -> bool {
         self.socket.receive(now, ports, segment)
     }
 
@@ -236,7 +275,12 @@ impl TcpServer {
         TcpServer { socket, expected, done: None }
     }
 
-    pub(super) fn receive(&mut self, now: Time, ports: (u16, u16), segment: &TcpSegment) -> bool {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        ports: (u16, u16),
+        segment: &impl SegmentForm,
+    ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         if let Some((size, started)) = self.expected
             && self.delivered() >= size

@@ -337,7 +337,7 @@ impl Region {
         match *arriving {
             Arriving::Segment(ref usual) => {
                 let receiver = &mut self.host_states[host.0 as usize].host;
-                let received = receiver.receive_tcp(self.now, usual.ports, &usual.segment());
+                let received = receiver.receive_tcp(self.now, usual.ports, usual);
                 self.answer(host, received);
             }
             Arriving::Frame(slot) => self.deliver_any(host, slot),

@@ -1,5 +1,6 @@
 //! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
 
+use super::ticks::Echo;
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::congestion::Marks;
 use sojourn_packet::Time;
@@ -72,6 +73,11 @@ impl TcpConfig {
     /// True if its congestion control wants to hear of each mark.
     pub fn hears_exactly(&self) -> bool {
         self.marks() == Marks::Exact
+    }
+
+    /// The millisecond at which the timestamp clock showed `value`.
+    pub(crate) fn echo_of(&self, value: u32) -> Echo {
+        Echo(value.wrapping_sub(self.timestamp_offset))
     }
 
     /// What the timestamp clock shows at `now`; it ticks once a millisecond.

@@ -4,17 +4,20 @@
 //! timestamps (RFC 7323) and the ECN bits (RFC 3168, RFC 8257, RFC 9768). Either end may write; each closes its
 //! direction with a FIN of its own.
 
+mod hearing;
 mod opening;
+mod telling;
 
-use super::accurate::{self, Accurate};
+pub use hearing::{Arrival, SegmentForm};
+
+use super::accurate::Accurate;
 use super::config::TcpConfig;
 use super::handshake::{Agreement, Handshake};
-use super::receiver::{Incoming, Path, Receiver};
-use super::sender::{Acknowledgement, FIRST_BYTE, Outgoing, Sender, SenderSettings};
+use super::receiver::{Path, Receiver};
+use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::Numbering;
 use super::ticks::earliest;
-use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
-use smallvec::SmallVec;
+use crate::wire::{Ecn, TcpFlags, TcpSegment, UsualSegment};
 use sojourn_packet::Time;
 
 /// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.
@@ -55,6 +58,20 @@ pub struct Connection {
 /// Where the segments of a connection go.
 pub(crate) trait Segments {
     fn take(&mut self, segment: &TcpSegment);
+
+    /// One that has timestamps alone, as nearly all have; its ports are not filled in.
+    fn take_usual(&mut self, segment: &UsualSegment);
+}
+
+/// One segment.
+impl Segments for Option<TcpSegment> {
+    fn take(&mut self, segment: &TcpSegment) {
+        *self = Some(*segment);
+    }
+
+    fn take_usual(&mut self, segment: &UsualSegment) {
+        *self = Some(segment.segment());
+    }
 }
 
 /// What a sender is built with before anything is known of the peer.
@@ -155,156 +172,21 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// A segment arrived.
-    #[inline(always)]
-    pub fn receive(&mut self, now: Time, segment: &TcpSegment) {
-        if self.state == State::Established || self.opens(now, segment) {
-            self.on_segment(now, segment);
-        }
-    }
-
     /// True if each mark is told, and every packet may be marked.
     fn hears_exactly(&self) -> bool {
         self.agreement.ecn && self.config.hears_exactly()
     }
 
-    fn acknowledged_offset(&self, segment: &TcpSegment) -> Option<u64> {
-        if !segment.flags.contains(TcpFlags::ACK) {
+    fn acknowledged_offset(&self, flags: TcpFlags, ack: u32) -> Option<u64> {
+        if !flags.contains(TcpFlags::ACK) {
             return None;
         }
-        self.local.offset_of(segment.ack, self.sender.next())
-    }
-
-    /// A segment on an open connection.
-    #[inline(always)]
-    fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
-        let Some(start) = self.remote.offset_of(segment.seq, self.receiver.next()) else { return };
-        if segment.flags.contains(TcpFlags::SYN) || !self.accept_timestamp(segment, start) {
-            self.receiver.acknowledge_at_once();
-            return;
-        }
-        let at_once =
-            self.accurate.as_mut().is_some_and(|own| own.arrived(segment.ecn, segment.payload));
-        let echo = self.echoed(now, segment);
-        self.on_acknowledgement(now, segment, echo);
-        let classic = self.agreement.ecn && self.accurate.is_none();
-        let fin = segment.flags.contains(TcpFlags::FIN);
-        if segment.payload > 0 || fin {
-            let incoming = Incoming {
-                start,
-                payload: segment.payload,
-                fin,
-                push: segment.flags.contains(TcpFlags::PSH),
-                marked: classic && segment.ecn == Ecn::Ce,
-                capable: classic && segment.ecn != Ecn::NotEct,
-                cwr: !self.agreement.accurate && segment.flags.contains(TcpFlags::CWR),
-                echo,
-            };
-            let path = self.path();
-            self.receiver.on_data(now, &incoming, &path);
-            if at_once {
-                self.receiver.acknowledge_at_once();
-            }
-        }
+        self.local.offset_of(ack, self.sender.next())
     }
 
     /// What the sending half knows of the path.
     fn path(&self) -> Path {
         Path { srtt: self.sender.rtt().measured(), rto: self.sender.rtt().rto() }
-    }
-
-    /// PAWS and TS.Recent (RFC 7323 sections 5.3 and 4.3); false if the segment is an old one.
-    fn accept_timestamp(&mut self, segment: &TcpSegment, start: u64) -> bool {
-        let Some(timestamps) = segment.options.timestamps.filter(|_| self.agreement.timestamps)
-        else {
-            return true;
-        };
-        let older = (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
-        if !older && start <= self.last_ack_sent {
-            self.ts_recent = timestamps.value;
-        }
-        !older
-    }
-
-    #[inline(always)]
-    fn on_acknowledgement(&mut self, now: Time, segment: &TcpSegment, echo: Option<u64>) {
-        let Some(ack) = self.acknowledged_offset(segment) else { return };
-        let window = u64::from(segment.window) << self.agreement.peer_shift;
-        let plain = segment.options.sack.as_slice().is_empty() && self.accurate.is_none();
-        if !plain || !self.sender.hears_at_rest(ack, window) {
-            self.hear(now, segment, (ack, window), echo);
-        }
-    }
-
-    /// The sender hears what a segment acknowledges, and the window that it announces.
-    #[inline(never)]
-    fn hear(
-        &mut self,
-        now: Time,
-        segment: &TcpSegment,
-        (ack, window): (u64, u64),
-        echo: Option<u64>,
-    ) {
-        let ranges = segment.options.sack.as_slice();
-        let mut blocks = SmallVec::<[(u64, u64); 4]>::new();
-        for (left, right) in ranges {
-            let offsets = (self.local.offset_of(*left, ack), self.local.offset_of(*right, ack));
-            if let (Some(start), Some(end)) = offsets {
-                blocks.push((start, end));
-            }
-        }
-        // The last segment of the handshake tells of the SYN-ACK in place of the counter.
-        let of_handshake = self.sender.next() == FIRST_BYTE && segment.payload == 0;
-        let counted = self.accurate.as_mut().filter(|_| !of_handshake);
-        let counted = counted.map(|own| own.heard(segment.flags, segment.options.acc_ecn));
-        let ece = match counted {
-            Some(heard) => heard.packets > 0,
-            None => {
-                self.agreement.ecn
-                    && !self.agreement.accurate
-                    && segment.flags.contains(TcpFlags::ECE)
-            }
-        };
-        self.sender.on_ack(
-            now,
-            &Acknowledgement {
-                ack,
-                sack: &blocks,
-                window,
-                echo,
-                carries_data: segment.payload > 0,
-                ece,
-                counted,
-            },
-        );
-    }
-
-    /// The millisecond of ours that a segment echoes.
-    fn echoed(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
-        let timestamps = segment.options.timestamps.filter(|_| self.agreement.timestamps)?;
-        let ago = self.config.timestamp(now).wrapping_sub(timestamps.echo);
-        Some((now.0 / 1_000_000).saturating_sub(u64::from(ago)))
-    }
-
-    /// Hands over the segments that are to be sent now, where nothing goes before data.
-    #[inline(always)]
-    pub(crate) fn transmit(&mut self, now: Time, to: &mut impl Segments) {
-        debug_assert!(!self.is_preempted());
-        loop {
-            while let Some(outgoing) = self.sender.poll_transmit(now) {
-                to.take(&self.data(now, &outgoing));
-            }
-            if !self.receiver.owes_acknowledgement(now) {
-                return;
-            }
-            to.take(&self.acknowledgement(now));
-        }
-    }
-
-    /// True if nothing is to be sent now: this end only receives, and owes no acknowledgement yet.
-    #[inline(always)]
-    pub(crate) fn is_quiet(&self, now: Time) -> bool {
-        self.sender.is_at_rest() && !self.receiver.owes_acknowledgement(now) && !self.is_preempted()
     }
 
     /// True if something goes before data, or the connection is not open.
@@ -314,15 +196,45 @@ impl Connection {
         !is_open | self.ack_first | self.receiver.is_urgent()
     }
 
+    /// False if nothing goes out before something is written or arrives: this end only receives.
+    #[inline(always)]
+    pub(crate) fn may_send_data(&self) -> bool {
+        !self.sender.is_at_rest()
+    }
+
+    /// Hands over the data that are to be sent now, where nothing goes before them.
+    #[inline(always)]
+    pub(crate) fn send_data(&mut self, now: Time, to: &mut impl Segments) {
+        debug_assert!(!self.is_preempted());
+        while let Some(outgoing) = self.sender.poll_transmit(now) {
+            self.tell_data(now, &outgoing, to);
+        }
+    }
+
+    /// True if an acknowledgement must go out now, where no data have taken it along.
+    #[inline(always)]
+    pub(crate) fn owes_acknowledgement(&self, now: Time) -> bool {
+        self.receiver.owes_acknowledgement(now)
+    }
+
+    /// Hands over an acknowledgement.
+    #[inline(always)]
+    pub(crate) fn acknowledge(&mut self, now: Time, to: &mut impl Segments) {
+        self.tell(now, to);
+    }
+
     /// The next segment to be sent now, if any.
     pub fn poll_transmit(&mut self, now: Time) -> Option<TcpSegment> {
         if self.is_preempted() {
             return self.poll_first(now);
         }
+        let mut segment = None;
         if let Some(outgoing) = self.sender.poll_transmit(now) {
-            return Some(self.data(now, &outgoing));
+            self.tell_data(now, &outgoing, &mut segment);
+        } else if self.owes_acknowledgement(now) {
+            self.tell(now, &mut segment);
         }
-        self.receiver.owes_acknowledgement(now).then(|| self.acknowledgement(now))
+        segment
     }
 
     /// The next segment where something goes before data.
@@ -335,133 +247,12 @@ impl Connection {
             return None;
         }
         if std::mem::take(&mut self.ack_first) {
-            return Some(self.acknowledgement(now));
+            return Some(self.full_acknowledgement(now));
         }
         if let Some((next, marked)) = self.receiver.take_early() {
             return Some(self.early(now, next, marked));
         }
         let ranges = self.receiver.take_overdue()?;
         Some(self.report(now, &ranges))
-    }
-
-    #[inline(always)]
-    fn data(&mut self, now: Time, outgoing: &Outgoing) -> TcpSegment {
-        let mut segment = self.acknowledgement(now);
-        segment.seq = self.local.number_of(outgoing.start);
-        segment.payload = outgoing.payload;
-        // A full segment has no room for it.
-        segment.options.acc_ecn = None;
-        self.receiver.data_sent(now);
-        if outgoing.push {
-            segment.flags = segment.flags | TcpFlags::PSH;
-        }
-        if outgoing.fin {
-            segment.flags = segment.flags | TcpFlags::FIN;
-        }
-        if outgoing.cwr && self.agreement.ecn && !self.agreement.accurate {
-            segment.flags = segment.flags | TcpFlags::CWR;
-        }
-        if self.agreement.accurate {
-            segment.ecn = Ecn::Ect1;
-            return segment;
-        }
-        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        if self.agreement.ecn && (!outgoing.retransmission || self.hears_exactly()) {
-            segment.ecn = Ecn::Ect0;
-        }
-        segment
-    }
-
-    /// A segment without data; whatever is owed to the peer is in it.
-    #[inline(always)]
-    fn acknowledgement(&mut self, now: Time) -> TcpSegment {
-        if self.agreement.ecn || !self.receiver.reports_nothing() {
-            return self.full_acknowledgement(now);
-        }
-        // Nearly always there is nothing more to tell.
-        let path = self.path();
-        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
-        let options = TcpOptions { timestamps: self.timestamps(now), ..TcpOptions::default() };
-        self.last_ack_sent = self.receiver.next();
-        TcpSegment {
-            seq: self.local.number_of(self.sender.next()),
-            ack: self.remote.number_of(self.receiver.next()),
-            flags: TcpFlags::ACK,
-            window,
-            options,
-            ..TcpSegment::default()
-        }
-    }
-
-    /// The timestamps of a segment sent now.
-    #[inline]
-    fn timestamps(&self, now: Time) -> Option<Timestamps> {
-        let value = self.config.timestamp(now);
-        self.agreement.timestamps.then_some(Timestamps { value, echo: self.ts_recent })
-    }
-
-    /// An acknowledgement with ranges or with what it says of marks.
-    #[inline(never)]
-    fn full_acknowledgement(&mut self, now: Time) -> TcpSegment {
-        let ranges = self.ranges();
-        let path = self.path();
-        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
-        self.bare(now, &ranges, window)
-    }
-
-    /// The ranges that an acknowledgement reports.
-    #[inline]
-    fn ranges(&self) -> SmallVec<[(u64, u64); 4]> {
-        // Nearly always there are none.
-        if self.receiver.reports_nothing() {
-            return SmallVec::new();
-        }
-        self.receiver.reported().take(4).collect()
-    }
-
-    /// A report of these ranges; what else is owed to the peer stays so.
-    fn report(&mut self, now: Time, ranges: &[(u64, u64)]) -> TcpSegment {
-        let window = self.receiver.announced(self.agreement.own_shift);
-        self.bare(now, ranges, window)
-    }
-
-    /// An acknowledgement of what arrived before the last packet; what is owed to the peer stays so.
-    fn early(&mut self, now: Time, next: u64, marked: bool) -> TcpSegment {
-        let ranges = self.ranges();
-        let mut segment = self.report(now, &ranges);
-        segment.ack = self.remote.number_of(next);
-        segment.flags = if marked { TcpFlags::ACK | TcpFlags::ECE } else { TcpFlags::ACK };
-        segment
-    }
-
-    fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
-        let timestamps = self.timestamps(now);
-        let mut sack = SackBlocks::default();
-        if self.agreement.sack {
-            let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
-            for (start, end) in ranges.iter().take(room) {
-                sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
-            }
-        }
-        let mut options = TcpOptions { timestamps, sack, ..TcpOptions::default() };
-        let mut flags = TcpFlags::ACK;
-        if let Some(own) = &mut self.accurate {
-            options.acc_ecn = own.option(options.room());
-            let told = own.tell();
-            flags = flags | self.answered.take().map_or(told, accurate::answer_to);
-        } else if self.agreement.ecn && self.receiver.echoes_mark() {
-            flags = flags | TcpFlags::ECE;
-        }
-        self.last_ack_sent = self.receiver.next();
-        TcpSegment {
-            seq: self.local.number_of(self.sender.next()),
-            ack: self.remote.number_of(self.receiver.next()),
-            flags,
-            window,
-            options,
-            payload: 0,
-            // RFC 8257 section 3: of a flow that hears of each mark, acknowledgements may be marked, too.
-            ecn: if self.hears_exactly() { Ecn::Ect0 } else { Ecn::NotEct },
-        }
     }
 }

@@ -23,8 +23,8 @@ mod sequence;
 mod ticks;
 
 pub use config::TcpConfig;
-pub use connection::Connection;
 pub(crate) use connection::Segments;
+pub use connection::{Arrival, Connection, SegmentForm};
 pub(crate) use ticks::earliest;
 
 #[cfg(test)]

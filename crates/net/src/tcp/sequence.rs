@@ -19,7 +19,9 @@ impl Numbering {
     /// The offset within 2 GiB of `near` that has this number; absent if it lies before the SYN.
     pub(crate) fn offset_of(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.number_of(near)) as i32;
-        near.checked_add_signed(i64::from(distance))
+        let offset = near.wrapping_add_signed(distance.into());
+        // No stream is so long that its offsets reach the upper half.
+        (offset as i64 >= 0).then_some(offset)
     }
 }
 

@@ -53,12 +53,34 @@ pub(crate) fn expiry(now: Time, wait: Time) -> Time {
     Time(((((ticks(now) + wait) >> shift) + 1) << shift) * TICK.0)
 }
 
+/// A millisecond of ours that the peer echoes, as the timestamp clock showed it: modulo 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Echo(pub(crate) u32);
+
+impl Echo {
+    /// The last such millisecond since time zero; zero if there was none.
+    pub(crate) fn millisecond(self, now: Time) -> u64 {
+        let now = ticks(now);
+        let ago = (now as u32).wrapping_sub(self.0);
+        now.saturating_sub(ago.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const MS: fn(u64) -> Time = Time::from_millis;
     const US: fn(u64) -> Time = Time::from_micros;
+
+    #[test]
+    fn an_echo_is_the_last_such_millisecond_also_after_the_clock_has_gone_round() {
+        let round = 1 << 32;
+        assert_eq!(Echo(7).millisecond(MS(10)), 7);
+        assert_eq!(Echo(7).millisecond(MS(round + 10)), round + 7);
+        assert_eq!(Echo(11).millisecond(MS(round + 10)), 11);
+        assert_eq!(Echo(11).millisecond(MS(10)), 0, "there was none");
+    }
 
     #[test]
     fn a_timer_expires_at_the_tick_after() {

@@ -23,7 +23,7 @@ pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use predicted::{Checksums, LEN as USUAL_LEN, UsualSegment};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
-pub use tcp::{TcpFlags, TcpSegment, write_tcp};
+pub use tcp::{TcpFlags, TcpSegment, write_tcp, write_usual};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.

@@ -84,18 +84,15 @@ pub(super) fn prepare(bytes: &mut [u8; LEN]) {
     bytes[IPV4_FRONT_LEN + TCP_HEADER_LEN..][..4].copy_from_slice(&OPTIONS);
 }
 
-/// Appends a frame up to its payload, if it has the form.
+/// Appends a frame of the form up to its payload, from a template of IPv4.
 #[inline(always)]
 pub(super) fn write(
     template: &mut FrameTemplate,
-    ports: (u16, u16),
-    segment: &TcpSegment,
+    segment: &UsualSegment,
     checksums: Checksums,
     out: &mut HeaderBytes,
-) -> bool {
-    let Some(timestamps) = segment.options.timestamps_alone().filter(|_| template.is_ipv4()) else {
-        return false;
-    };
+) {
+    let UsualSegment { ports, timestamps, .. } = *segment;
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
     let own = template.next_ipv4(segment.ecn, transport_len);
     // Copied first and filled there: to copy what was just filled in would be to wait for it.
@@ -126,7 +123,6 @@ pub(super) fn write(
         header[16..18].copy_from_slice(&checksum.to_be_bytes());
         template.sum_ipv4(&own, ip);
     }
-    true
 }
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.

@@ -3,7 +3,7 @@
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::TcpOptions;
-use super::predicted::{self, Checksums};
+use super::predicted::{self, Checksums, UsualSegment};
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
@@ -77,8 +77,28 @@ pub fn write_tcp(
     checksums: Checksums,
     out: &mut HeaderBytes,
 ) {
-    if !predicted::write(template, ports, segment, checksums, out) {
-        write_any(template, ports, segment, out);
+    match segment.options.timestamps_alone() {
+        Some(timestamps) => {
+            let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = *segment;
+            let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
+            write_usual(template, &usual, checksums, out);
+        }
+        None => write_any(template, ports, segment, out),
+    }
+}
+
+/// The same of a segment that has timestamps alone.
+#[inline(always)]
+pub fn write_usual(
+    template: &mut FrameTemplate,
+    segment: &UsualSegment,
+    checksums: Checksums,
+    out: &mut HeaderBytes,
+) {
+    if template.is_ipv4() {
+        predicted::write(template, segment, checksums, out);
+    } else {
+        write_any(template, segment.ports, &segment.segment(), out);
     }
 }
 

@@ -21,7 +21,10 @@ impl Connection {
             State::SynReceived => {
                 if segment.flags.contains(TcpFlags::SYN) {
                     self.handshake.pending = true;
-                } else if self.acknowledged_offset(segment).is_some_and(|ack| ack >= FIRST_BYTE) {
+                } else if self
+                    .acknowledged_offset(segment.flags, segment.ack)
+                    .is_some_and(|ack| ack >= FIRST_BYTE)
+                {
                     self.establish(now, segment, self.agreement.peer_shift);
                     return true;
                 }

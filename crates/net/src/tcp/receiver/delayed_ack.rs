@@ -100,14 +100,23 @@ impl DelayedAck {
         self.full = self.full.max(payload);
         self.unacknowledged += u64::from(payload);
         self.scheduled = true;
-        self.adapt(now, path);
+        self.adapt(now, path.rto);
     }
 
     /// The delay follows the gaps between segments; after a gap so long that the sender has begun
     /// anew, or at the beginning, acknowledgements are quick.
-    fn adapt(&mut self, now: Time, path: &Path) {
+    #[inline(always)]
+    fn adapt(&mut self, now: Time, rto: Time) {
         let gap = coarse(now).saturating_sub(self.last_data);
         self.last_data = coarse(now);
+        // Nearly always it stays the shortest.
+        if self.delay != Some(MIN_DELAY) || gap > Time(MIN_DELAY.0 / 2) {
+            self.adapt_to(gap, rto);
+        }
+    }
+
+    #[inline(never)]
+    fn adapt_to(&mut self, gap: Time, rto: Time) {
         let Some(delay) = self.delay else {
             self.raise_quick(MAX_QUICK);
             self.delay = Some(MIN_DELAY);
@@ -118,8 +127,8 @@ impl DelayedAck {
                 self.delay = Some(half(delay) + half(MIN_DELAY));
             }
         } else if gap < delay {
-            self.delay = Some((half(delay) + gap).min(path.rto));
-        } else if gap > path.rto {
+            self.delay = Some((half(delay) + gap).min(rto));
+        } else if gap > rto {
             self.raise_quick(MAX_QUICK);
         }
     }

@@ -7,6 +7,7 @@ mod delayed_ack;
 mod window;
 
 use crate::tcp::ranges::RangeSet;
+use crate::tcp::ticks::Echo;
 use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
@@ -28,7 +29,7 @@ pub(crate) struct Incoming {
     /// The sender says that it has reduced its window.
     pub(crate) cwr: bool,
     /// The millisecond of ours that the sender echoes, with timestamps.
-    pub(crate) echo: Option<u64>,
+    pub(crate) echo: Option<Echo>,
 }
 
 /// The receiving half.
@@ -146,7 +147,7 @@ impl Receiver {
             self.see_mark(incoming, self.next);
             self.store(incoming.start, end);
             self.report(now, path, (incoming.start, end));
-            self.grow(incoming, false);
+            self.grow(incoming.payload, false);
         } else {
             if incoming.start < self.next {
                 self.duplicate = Some((incoming.start, self.next));
@@ -154,7 +155,7 @@ impl Receiver {
             self.acks.on_data(now, incoming.payload, path);
             self.see_mark(incoming, end);
             self.window.on_progress(now, end);
-            self.grow(incoming, true);
+            self.grow(incoming.payload, true);
             self.take(end, incoming);
             self.window.on_read(now, end);
         }
@@ -169,25 +170,26 @@ impl Receiver {
     #[inline]
     fn see_mark(&mut self, incoming: &Incoming, next: u64) {
         if incoming.marked | incoming.capable | self.seen_capable {
-            self.see_codepoint(incoming, next);
+            self.see_codepoint(incoming.marked, incoming.capable, next);
         }
     }
 
+    #[cold]
     #[inline(never)]
-    fn see_codepoint(&mut self, incoming: &Incoming, next: u64) {
-        if incoming.capable && self.exact.is_some() {
-            self.see_exactly(incoming.marked, next);
+    fn see_codepoint(&mut self, marked: bool, capable: bool, next: u64) {
+        if capable && self.exact.is_some() {
+            self.see_exactly(marked, next);
         }
-        if incoming.marked && !self.echo_mark {
+        if marked && !self.echo_mark {
             self.acks.on_mark();
         }
-        if !incoming.capable && self.seen_capable {
+        if !capable && self.seen_capable {
             self.acks.on_mark();
         }
         if self.exact.is_none() {
-            self.echo_mark |= incoming.marked;
+            self.echo_mark |= marked;
         }
-        self.seen_capable |= incoming.capable;
+        self.seen_capable |= capable;
     }
 
     /// RFC 8257 section 3.2: an acknowledgement speaks for packets that were all marked or all not. One
@@ -204,8 +206,9 @@ impl Receiver {
     }
 
     /// While the window grows, every segment is acknowledged.
-    fn grow(&mut self, incoming: &Incoming, in_order: bool) {
-        if self.window.on_segment(incoming.payload, self.held(), in_order) {
+    #[inline(always)]
+    fn grow(&mut self, payload: u32, in_order: bool) {
+        if self.window.on_segment(payload, self.held(), in_order) {
             self.acks.on_growth();
         }
     }

@@ -9,6 +9,7 @@
 //! what arrived and when; sends nothing. Memory is counted as the kernel counts it, bookkeeping
 //! included.
 
+use crate::tcp::ticks::Echo;
 use sojourn_packet::Time;
 
 /// The buffer that a socket begins with: the second number of `tcp_rmem`.
@@ -50,7 +51,7 @@ pub(super) struct ReceiveWindow {
     begin: (u64, Time),
     /// The round-trip time in 1/8 us, as the peer's echoes show it; zero before the first.
     rtt: u64,
-    last_echo: Option<u64>,
+    last_echo: Option<Echo>,
     /// The window announced last, and the end of the one that is being timed, with its beginning.
     announced: u64,
     timed: Option<(u64, Time)>,
@@ -136,10 +137,10 @@ impl ReceiveWindow {
     }
 
     /// A full segment echoes the millisecond `echo`. Each echo counts once.
-    pub(super) fn on_echo(&mut self, now: Time, echo: Option<u64>) {
+    pub(super) fn on_echo(&mut self, now: Time, echo: Option<Echo>) {
         let Some(echo) = echo.filter(|_| echo != self.last_echo) else { return };
         self.last_echo = Some(echo);
-        let sample = 1000 * (now.0 / 1_000_000).saturating_sub(echo).max(1);
+        let sample = 1000 * (now.0 / 1_000_000).saturating_sub(echo.millisecond(now)).max(1);
         if !self.falls(sample) {
             self.rtt += sample - self.rtt / 8;
         }
@@ -190,8 +191,8 @@ impl ReceiveWindow {
     #[inline(always)]
     pub(super) fn on_read(&mut self, now: Time, next: u64) {
         let (first, since) = self.begin;
-        let elapsed = now.saturating_sub(since).0 / 1000;
-        if self.rtt == 0 || elapsed < self.rtt / 8 {
+        let elapsed = now.saturating_sub(since).0;
+        if self.rtt == 0 || elapsed < self.rtt / 8 * 1000 {
             return;
         }
         let read = next.saturating_sub(first);
@@ -243,12 +244,12 @@ mod tests {
     #[test]
     fn it_begins_full_and_grows_after_a_round_trip_that_brought_more_than_ten_segments() {
         let (mut window, mut next) = (window(), 1);
-        window.on_echo(MS(100), Some(0));
+        window.on_echo(MS(100), Some(Echo(0)));
         assert_eq!(round(&mut window, MS(100), &mut next, 10), 0, "64 kB are announced at once");
-        window.on_echo(MS(200), Some(100));
+        window.on_echo(MS(200), Some(Echo(100)));
         // The first read of a round closes the one before: ten segments were expected.
         assert_eq!(round(&mut window, MS(200), &mut next, 20), 0);
-        window.on_echo(MS(300), Some(200));
+        window.on_echo(MS(300), Some(Echo(200)));
         // 20 segments are 28,960 bytes: 2 * 28,960 + 16 * 1460 = 81,280 would be steady, and twice
         // the rise of 81,280 * 14,360 / 14,600 = 79,943 is added: 241,166 or 165 segments, of which
         // each is reckoned at 1460 + 896 and 5 * 128 more, for half of it must hold 1460: 2996.
@@ -262,7 +263,7 @@ mod tests {
         // What Linux 6.1 says when it reads twelve segments and then 24 (`rcvbuf`, `window_clamp`).
         let mut window = ReceiveWindow::new(64 << 20, 1448, 1);
         assert_eq!((window.read, window.clamp), (14_480, 64_088));
-        window.on_echo(MS(100), Some(0));
+        window.on_echo(MS(100), Some(Echo(0)));
         window.on_read(MS(100), 1 + 17_376);
         assert_eq!((window.buffer, window.clamp), (167_104, 83_552));
         window.on_read(MS(200), 1 + 17_376 + 34_752);
@@ -311,7 +312,7 @@ mod tests {
     #[test]
     fn what_waited_behind_a_gap_counts_for_the_next_round_trip() {
         let mut window = window();
-        window.on_echo(MS(100), Some(0));
+        window.on_echo(MS(100), Some(Echo(0)));
         window.on_read(MS(100), 1);
         // The gap closes after two round trips with one segment; 100 segments behind it are read in
         // the same instant, but the round trip has ended before them.
@@ -326,7 +327,7 @@ mod tests {
         let (mut window, mut next) = (window(), 1);
         let grew: Vec<usize> = (1..20)
             .map(|n| {
-                window.on_echo(MS(100 * n), Some(100 * (n - 1)));
+                window.on_echo(MS(100 * n), Some(Echo(100 * (n as u32 - 1))));
                 round(&mut window, MS(100 * n), &mut next, 30)
             })
             .collect();
@@ -337,7 +338,7 @@ mod tests {
     fn it_never_exceeds_what_is_allowed() {
         let (mut window, mut next) = (ReceiveWindow::new(100_000, 1460, 1), 1);
         for n in 1..20 {
-            window.on_echo(MS(100 * n), Some(100 * (n - 1)));
+            window.on_echo(MS(100 * n), Some(Echo(100 * (n as u32 - 1))));
             round(&mut window, MS(100 * n), &mut next, 20 * n);
         }
         assert!(window.grown <= 100_000 && window.grown > 97_000, "{}", window.grown);
@@ -346,12 +347,12 @@ mod tests {
     #[test]
     fn the_round_trip_time_falls_at_once_and_rises_slowly() {
         let mut window = window();
-        window.on_echo(MS(100), Some(0));
-        window.on_echo(MS(100), Some(60));
+        window.on_echo(MS(100), Some(Echo(0)));
+        window.on_echo(MS(100), Some(Echo(60)));
         assert_eq!(window.rtt, 8 * 40_000);
-        window.on_echo(MS(220), Some(100));
+        window.on_echo(MS(220), Some(Echo(100)));
         assert_eq!(window.rtt, 8 * 50_000);
-        window.on_echo(MS(230), Some(100));
+        window.on_echo(MS(230), Some(Echo(100)));
         assert_eq!(window.rtt, 8 * 50_000, "an echo seen before says nothing");
     }
 }

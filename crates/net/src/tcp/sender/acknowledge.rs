@@ -4,8 +4,10 @@
 use super::prr::Progress;
 use super::rate::Gathered;
 use super::recovery::Retransmit;
+use super::scoreboard::PlainRun;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{Ack, Flow, Marked, RateSample, RttSample, State};
+use crate::tcp::ticks::Echo;
 use sojourn_packet::Time;
 
 /// The least round-trip time that a timestamp can show: one tick of its clock.
@@ -46,6 +48,27 @@ pub(super) struct AckOutcome {
     gathered: Gathered,
 }
 
+/// The round-trip time that a timestamp shows.
+#[cold]
+fn since_echo(now: Time, echo: Echo) -> Time {
+    let ticks = (now.0 / TICK.0).saturating_sub(echo.millisecond(now));
+    Time(ticks * TICK.0).max(TICK)
+}
+
+/// True if what is echoed was sent in an earlier millisecond than `at`.
+#[cold]
+fn is_older(echo: Option<Echo>, now: Time, at: Time) -> bool {
+    echo.is_some_and(|echo| echo.millisecond(now) < at.0 / TICK.0)
+}
+
+/// How the sender stood before an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    in_flight: u32,
+    /// Segments found lost so far.
+    lost: u64,
+}
+
 fn widen(span: &mut Option<(Time, Time)>, at: Time) {
     *span = Some((span.map_or(at, |(first, _)| first), at));
 }
@@ -65,8 +88,27 @@ impl Sender {
         is_at_rest
     }
 
-    /// An acknowledgement arrived.
+    /// An acknowledgement arrived that has no ranges and tells of no marks, as nearly all.
+    #[inline(never)]
+    pub(crate) fn on_plain_ack(
+        &mut self,
+        now: Time,
+        (ack, window): (u64, u64),
+        echo: Option<Echo>,
+        carries_data: bool,
+    ) {
+        let plain = Acknowledgement { ack, window, echo, carries_data, ..Acknowledgement::PLAIN };
+        self.hear(now, &plain);
+    }
+
+    /// Any acknowledgement arrived.
+    #[inline(never)]
     pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement) {
+        self.hear(now, info);
+    }
+
+    #[inline(always)]
+    fn hear(&mut self, now: Time, info: &Acknowledgement) {
         if info.ack > self.scoreboard.next() {
             return;
         }
@@ -78,13 +120,12 @@ impl Sender {
             // Nothing is out that it could tell of: the other end sends, and this one only receives.
             return;
         }
-        let in_flight = self.scoreboard.in_flight();
-        let lost = self.scoreboard.lost_total();
+        let before =
+            Before { in_flight: self.scoreboard.in_flight(), lost: self.scoreboard.lost_total() };
         let mut outcome = AckOutcome {
             old_una: self.scoreboard.una(),
             advanced: info.ack > self.scoreboard.una(),
             ece: info.ece,
-            echo: info.echo,
             ..AckOutcome::default()
         };
         self.read(now, info, &mut outcome);
@@ -93,29 +134,37 @@ impl Sender {
         if !was_idle && !old {
             self.rack.adapt(outcome.gathered.prior_delivered(), self.rate.delivered());
         }
-        self.end_probe(info.ack, &outcome, not_duplicate);
+        if self.probe.is_some_and(|probe| info.ack >= probe.end) {
+            self.end_probe(info.ack, outcome, not_duplicate);
+        }
         let dubious = !not_duplicate || outcome.sacked || outcome.ece || outcome.dsack;
         if old || was_idle {
             if outcome.sacked || outcome.dsack {
-                self.change_state(now, &mut outcome);
+                self.reconsider(now, info.echo, outcome);
             }
             return;
         }
         if dubious || self.state != State::Open {
-            self.change_state(now, &mut outcome);
+            outcome = self.reconsider(now, info.echo, outcome);
         }
         if outcome.set_timer {
             self.set_timer(now);
         }
-        let sample = RateSample {
-            rtt: outcome.rtt,
-            lost: (self.scoreboard.lost_total() - lost) as u32,
-            prior_in_flight: in_flight,
-            ack_delayed: outcome.delayed,
-            ..RateSample::default()
-        };
-        let sample = self.rate.sample(now, &outcome.gathered, self.rtt.min(), sample);
-        self.control_window(now, &outcome, &sample);
+        self.rate.settle(now, &outcome.gathered);
+        if self.pacing.is_by_control() {
+            self.control_rate(now, outcome, before);
+        } else {
+            self.control_window(now, &outcome, before);
+        }
+    }
+
+    /// Not all is well: what that means for the state.
+    #[inline(never)]
+    fn reconsider(&mut self, now: Time, echo: Option<Echo>, outcome: AckOutcome) -> AckOutcome {
+        let echo = echo.map(|echo| echo.millisecond(now));
+        let mut outcome = AckOutcome { echo, ..outcome };
+        self.change_state(now, &mut outcome);
+        outcome
     }
 
     /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
@@ -130,6 +179,7 @@ impl Sender {
         moved
     }
 
+    #[inline(always)]
     fn read(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
         if outcome.advanced {
             self.timeouts_in_row = 0;
@@ -142,26 +192,40 @@ impl Sender {
             self.read_blocks(now, info, highest, outcome);
         }
         if self.hears_marks {
-            // Linux counts what is selectively acknowledged before, and the rest behind.
-            self.delivered_marked += self.under_echo(info, delivered);
-            self.tell_marks(info.ack);
-            let rest = self.rate.delivered();
-            self.read_cumulative(now, info.ack, highest, outcome);
-            self.delivered_marked += match info.counted {
-                Some(heard) => {
-                    let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
-                    outcome.marked = u32::try_from(marked).unwrap_or(u32::MAX);
-                    marked
-                }
-                None => self.under_echo(info, rest),
-            };
+            *outcome = self.read_marked(now, *info, (highest, delivered), *outcome);
         } else {
-            self.read_cumulative(now, info.ack, highest, outcome);
+            self.read_cumulative(now, info, highest, outcome);
         }
         if !had_sacked {
             self.suspect_delay(outcome);
         }
-        self.measure(now, info, outcome);
+        self.measure(now, info.echo, outcome);
+    }
+
+    /// What is cumulatively acknowledged where the control wants to hear of each mark; before the
+    /// acknowledgement so many segments were `delivered`.
+    #[inline(never)]
+    fn read_marked(
+        &mut self,
+        now: Time,
+        info: Acknowledgement,
+        (highest, delivered): (u64, u64),
+        mut outcome: AckOutcome,
+    ) -> AckOutcome {
+        // Linux counts what is selectively acknowledged before, and the rest behind.
+        self.delivered_marked += self.under_echo(&info, delivered);
+        self.tell_marks(info.ack);
+        let rest = self.rate.delivered();
+        self.read_cumulative(now, &info, highest, &mut outcome);
+        self.delivered_marked += match info.counted {
+            Some(heard) => {
+                let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
+                outcome.marked = u32::try_from(marked).unwrap_or(u32::MAX);
+                marked
+            }
+            None => self.under_echo(&info, rest),
+        };
+        outcome
     }
 
     /// Segments delivered since there were `before`, if the acknowledgement says that they were marked.
@@ -243,12 +307,45 @@ impl Sender {
         }
     }
 
-    fn read_cumulative(&mut self, now: Time, ack: u64, highest: u64, outcome: &mut AckOutcome) {
+    #[inline(always)]
+    fn read_cumulative(
+        &mut self,
+        now: Time,
+        info: &Acknowledgement,
+        highest: u64,
+        outcome: &mut AckOutcome,
+    ) {
+        let mut lowest = u64::MAX;
+        if let Some(PlainRun { first, last, segments }) = self.scoreboard.take_plain(info.ack) {
+            let (first_start, first_end, first_at) = first;
+            outcome.acked = segments;
+            outcome.acked_span = Some((first_at, last.at));
+            outcome.original_arrived |= first_end <= self.episode_end;
+            lowest = first_start;
+            self.rate.arrived_with(segments, &last, &mut outcome.gathered);
+            self.rack.arrived(now, &last, self.rtt.min());
+        }
+        if self.scoreboard.has_below(info.ack) {
+            (*outcome, lowest) = self.read_others(now, *info, *outcome, lowest);
+        }
+        self.scoreboard.advance(info.ack);
+        if lowest < highest {
+            self.rack.reordered(lowest, self.scoreboard.highest_sacked(), self.mss);
+        }
+    }
+
+    /// The same of segments that were sent again or of which something was heard before.
+    #[inline(never)]
+    fn read_others(
+        &mut self,
+        now: Time,
+        info: Acknowledgement,
+        mut outcome: AckOutcome,
+        mut lowest: u64,
+    ) -> (AckOutcome, u64) {
         let min_rtt = self.rtt.min();
         let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
-        let echo = outcome.echo;
-        let mut lowest = u64::MAX;
-        self.scoreboard.acknowledge(ack, |sent| {
+        self.scoreboard.acknowledge(info.ack, |sent| {
             outcome.acked += 1;
             if sent.retransmitted {
                 outcome.retransmitted = true;
@@ -259,19 +356,16 @@ impl Sender {
             }
             if !sent.sacked {
                 rate.arrived(sent, &mut outcome.gathered);
-                let sent_at = sent.at.0 / TICK.0;
-                let of_the_first = sent.retransmitted && echo.is_some_and(|echo| echo < sent_at);
-                if !of_the_first {
+                if !(sent.retransmitted && is_older(info.echo, now, sent.at)) {
                     rack.arrived(now, sent, min_rtt);
                 }
             }
         });
-        if lowest < highest {
-            self.rack.reordered(lowest, self.scoreboard.highest_sacked(), self.mss);
-        }
+        (outcome, lowest)
     }
 
     /// A lone runt, acknowledged alone: the receiver has probably waited for a second segment.
+    #[inline(always)]
     fn suspect_delay(&self, outcome: &mut AckOutcome) {
         let newly = self.scoreboard.una() - outcome.old_una;
         outcome.delayed = outcome.acked == 1
@@ -282,7 +376,8 @@ impl Sender {
 
     /// The round-trip time (RFC 6298 section 3, RFC 7323 section 4): of segments sent once, else by
     /// the timestamp if data were acknowledged.
-    fn measure(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
+    #[inline(always)]
+    fn measure(&mut self, now: Time, echo: Option<Echo>, outcome: &mut AckOutcome) {
         let since = |at: Time| now.saturating_sub(at);
         let acked = outcome.acked_span.filter(|_| !outcome.retransmitted);
         let mut newest = acked.map(|(_, last)| since(last));
@@ -292,8 +387,7 @@ impl Sender {
         let sacked = outcome.sacked_span.map(|(first, _)| since(first));
         let mut oldest = acked.map(|(first, _)| since(first)).or(sacked);
         if oldest.is_none() && outcome.acked > 0 {
-            oldest = info.echo.map(|echo| Time((now.0 / TICK.0).saturating_sub(echo) * TICK.0));
-            oldest = oldest.map(|rtt| rtt.max(TICK));
+            oldest = echo.map(|echo| since_echo(now, echo));
             newest = oldest;
         }
         if let (Some(oldest), Some(newest)) = (oldest, newest) {
@@ -305,6 +399,7 @@ impl Sender {
         outcome.set_timer = outcome.acked > 0 || older;
     }
 
+    #[inline(always)]
     fn take_rtt(&mut self, now: Time, oldest: Time, newest: Time, outcome: &mut AckOutcome) {
         outcome.rtt = Some(newest);
         if !outcome.delayed || newest <= self.rtt.min() {
@@ -318,9 +413,10 @@ impl Sender {
         self.control.on_rtt(&mut self.window, &sample);
     }
 
-    /// An acknowledgement while a loss probe is out (RFC 8985 section 7.4).
-    fn end_probe(&mut self, ack: u64, outcome: &AckOutcome, not_duplicate: bool) {
-        let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
+    /// An acknowledgement of all that a loss probe ends (RFC 8985 section 7.4).
+    #[cold]
+    fn end_probe(&mut self, ack: u64, outcome: AckOutcome, not_duplicate: bool) {
+        let Some(probe) = self.probe else { return };
         if !probe.retransmission || outcome.probe_dsack {
             // New data have arrived, or both the original and the probe: nothing was lost.
             self.probe = None;
@@ -351,22 +447,34 @@ impl Sender {
         }
     }
 
-    fn control_window(&mut self, now: Time, outcome: &AckOutcome, sample: &RateSample) {
-        if let Some(rate) = self.control.pacing_rate() {
-            debug_assert!(self.pacing.is_enforced(), "{rate}");
-            let flow = self.flow(now);
-            let verdict = self.control.on_rate(&mut self.window, &flow, sample);
-            if verdict.unwrap_or_default().ignore_flight {
-                self.rate.limit(self.scoreboard.in_flight());
-            }
-            self.pacing.set_rate(self.control.pacing_rate().unwrap_or(rate));
-            return;
+    /// A control that sets its rate, and with it the window, by each acknowledgement.
+    #[inline(never)]
+    fn control_rate(&mut self, now: Time, outcome: AckOutcome, before: Before) {
+        let sample = RateSample {
+            rtt: outcome.rtt,
+            lost: (self.scoreboard.lost_total() - before.lost) as u32,
+            prior_in_flight: before.in_flight,
+            ack_delayed: outcome.delayed,
+            ..RateSample::default()
+        };
+        let sample = self.rate.sample(now, &outcome.gathered, self.rtt.min(), sample);
+        let flow = self.flow(now);
+        let verdict = self.control.on_rate(&mut self.window, &flow, &sample);
+        if verdict.unwrap_or_default().ignore_flight {
+            self.rate.limit(self.scoreboard.in_flight());
         }
+        if let Some(rate) = self.control.pacing_rate() {
+            self.pacing.set_rate(rate);
+        }
+    }
+
+    #[inline(always)]
+    fn control_window(&mut self, now: Time, outcome: &AckOutcome, before: Before) {
         let spread = self.state != State::Cwr || !self.control.reduces_at_once();
         if self.state.is_reducing() && spread {
             let progress = Progress {
-                delivered: sample.acked,
-                lost: sample.lost,
+                delivered: outcome.gathered.delivered,
+                lost: (self.scoreboard.lost_total() - before.lost) as u32,
                 advanced: outcome.advanced,
                 in_flight: self.scoreboard.in_flight(),
                 ssthresh: self.window.ssthresh,
@@ -377,7 +485,7 @@ impl Sender {
         } else if outcome.acked > 0 || (self.rack.is_reordered() && outcome.sacked) {
             let window_limited = self.usage.is_limited(&self.window);
             // What was marked grows nothing where marks are counted.
-            let acked = sample.acked.saturating_sub(outcome.marked);
+            let acked = outcome.gathered.delivered.saturating_sub(outcome.marked);
             let ack = Ack { now, acked, window_limited };
             self.control.on_ack(&mut self.window, &ack);
             self.usage.touched(now);

@@ -29,6 +29,7 @@ pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::accurate::Heard;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
+use crate::tcp::ticks::Echo;
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -56,14 +57,27 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Bytes that may be sent from `ack` on.
     pub(crate) window: u64,
-    /// What our timestamp clock showed, in ms since time zero, when what is echoed was sent.
-    pub(crate) echo: Option<u64>,
+    /// What our timestamp clock showed when what is echoed was sent.
+    pub(crate) echo: Option<Echo>,
     /// A congestion mark is echoed.
     pub(crate) ece: bool,
     /// Marks that it tells of, if they are counted.
     pub(crate) counted: Option<Heard>,
     /// The segment that brings it has data.
     pub(crate) carries_data: bool,
+}
+
+impl Acknowledgement<'_> {
+    /// Neither ranges nor marks.
+    pub(crate) const PLAIN: Acknowledgement<'static> = Acknowledgement {
+        ack: 0,
+        sack: &[],
+        window: 0,
+        echo: None,
+        ece: false,
+        counted: None,
+        carries_data: false,
+    };
 }
 
 /// A segment to be sent, in offsets.

@@ -101,8 +101,14 @@ impl DeliveryRate {
 
     /// A segment has arrived.
     pub(crate) fn arrived(&mut self, sent: &Sent, gathered: &mut Gathered) {
-        self.delivered += 1;
-        gathered.delivered += 1;
+        self.arrived_with(1, sent, gathered);
+    }
+
+    /// So many segments have arrived, of which `sent` was the last to be sent.
+    #[inline(always)]
+    pub(crate) fn arrived_with(&mut self, segments: u32, sent: &Sent, gathered: &mut Gathered) {
+        self.delivered += u64::from(segments);
+        gathered.delivered += segments;
         let newer = gathered.newest.is_none_or(|newest| sent.transmission > newest.transmission);
         if newer {
             self.first_sent = sent.at;
@@ -120,20 +126,25 @@ impl DeliveryRate {
         gathered.delivered += segments;
     }
 
-    /// The acknowledgement is read; what it says of the rate.
-    pub(crate) fn sample(
-        &mut self,
-        now: Time,
-        gathered: &Gathered,
-        min_rtt: Time,
-        sample: RateSample,
-    ) -> RateSample {
+    /// An acknowledgement is read.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, now: Time, gathered: &Gathered) {
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
         if gathered.delivered > 0 {
             self.delivered_at = now;
         }
+    }
+
+    /// What an acknowledgement that is read says of the rate.
+    pub(crate) fn sample(
+        &self,
+        now: Time,
+        gathered: &Gathered,
+        min_rtt: Time,
+        sample: RateSample,
+    ) -> RateSample {
         let rate = gathered.newest.and_then(|newest| {
             let acknowledging = now.saturating_sub(newest.snapshot.delivered_at);
             let interval = newest.sending.max(acknowledging);

@@ -28,6 +28,23 @@ pub(crate) struct Sent {
     pub(crate) retransmitted: bool,
 }
 
+impl Sent {
+    /// True if all of it lies below `ack`, it was sent once and nothing was heard of it.
+    #[inline(always)]
+    fn is_plain_below(&self, ack: u64) -> bool {
+        self.end <= ack && !(self.sacked | self.lost | self.resent | self.retransmitted)
+    }
+}
+
+/// Segments in the order of sending, each sent once and arrived in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainRun {
+    /// Offsets of the first, and when it was sent.
+    pub(crate) first: (u64, u64, Time),
+    pub(crate) last: Sent,
+    pub(crate) segments: u32,
+}
+
 /// What loss detection says of a segment in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -193,7 +210,27 @@ impl Scoreboard {
         self.retransmissions.push_back((sent.transmission, sent.end - 1));
     }
 
-    /// Everything below `ack` has arrived; `each` sees the segments that are done.
+    /// Everything below `ack` has arrived: takes the segments at the front that were sent once and of
+    /// which nothing was heard yet. What is left is for [`Scoreboard::acknowledge`], and then [`Scoreboard::advance`].
+    #[inline(always)]
+    pub(crate) fn take_plain(&mut self, ack: u64) -> Option<PlainRun> {
+        let front = self.segments.front().filter(|front| front.is_plain_below(ack))?;
+        let first = (front.start, front.end, front.at);
+        let (mut segments, mut last) = (1, self.segments.pop_front()?);
+        while self.segments.front().is_some_and(|front| front.is_plain_below(ack)) {
+            segments += 1;
+            last = self.segments.pop_front()?;
+        }
+        Some(PlainRun { first, last, segments })
+    }
+
+    /// True if a segment begins below `ack`.
+    #[inline(always)]
+    pub(crate) fn has_below(&self, ack: u64) -> bool {
+        self.segments.front().is_some_and(|front| front.start < ack)
+    }
+
+    /// Takes the segments that everything below `ack` has arrived of; `each` sees those that are done.
     pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
         while let Some(front) = self.segments.front_mut()
             && front.start < ack
@@ -209,6 +246,11 @@ impl Scoreboard {
             each(front);
             self.segments.pop_front();
         }
+    }
+
+    /// Everything below `ack` has arrived, and its segments were taken.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, ack: u64) {
         self.una = self.una.max(ack);
         self.sacked.remove_below(ack);
         self.examined = self.examined.max(ack);
@@ -405,7 +447,10 @@ mod tests {
                 }
             }
             Step::Ack(n) if n * 10 >= board.una() && n * 10 <= board.next() => {
+                let plain = board.take_plain(n * 10);
+                *arrived += plain.map_or(0, |run| run.segments.into());
                 board.acknowledge(n * 10, |sent| *arrived += u64::from(!sent.sacked));
+                board.advance(n * 10);
             }
             Step::Ack(_) => {}
             Step::Sack(start, end) => board.sack(start * 10, end * 10, |_| *arrived += 1),
